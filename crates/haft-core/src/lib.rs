@@ -1,0 +1,1 @@
+//! Values and traits of haft.
