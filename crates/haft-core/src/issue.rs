@@ -1,0 +1,180 @@
+//! What is wrong with a value, said so that a model can mend it.
+//!
+//! A refusal never stops at the first problem: it carries a list of [`Issue`]s, each with a JSON Pointer to the
+//! spot, the rule that was broken, what was expected, what was found, and one sentence to act on. The list is for
+//! programs; [`Issues::reason`] is the capped text for the model.
+//!
+//! An issue never quotes more than a short piece of the value it complains about: values may be large or secret.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The longest reason [`Issues::reason`] gives by default, in bytes.
+pub const REASON_CAP: usize = 2_000;
+
+/// One problem at one place of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Issue {
+    /// JSON Pointer to the offending value; empty for the root.
+    pub pointer: String,
+    /// The rule that was broken: a JSON Schema keyword, or one of haft's own (`json`, `maxBytes`, `maxDepth`,
+    /// `duplicateKey`, `forbiddenKey`, `decode`).
+    pub keyword: String,
+    /// What the rule asks for, in a few words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub expected: String,
+    /// What was there instead, shortened.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub found: String,
+    /// One sentence a model can act on. It does not repeat the pointer.
+    pub message: String,
+}
+
+impl Issue {
+    /// An issue at `pointer` that breaks `keyword`, with the sentence to act on.
+    #[must_use]
+    pub fn new(pointer: impl Into<String>, keyword: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            pointer: pointer.into(),
+            keyword: keyword.into(),
+            expected: String::new(),
+            found: String::new(),
+            message: message.into(),
+        }
+    }
+
+    /// The same issue, saying what the rule asks for.
+    #[must_use]
+    pub fn expected(mut self, expected: impl Into<String>) -> Self {
+        self.expected = expected.into();
+        self
+    }
+
+    /// The same issue, saying what was found instead.
+    #[must_use]
+    pub fn found(mut self, found: impl Into<String>) -> Self {
+        self.found = found.into();
+        self
+    }
+}
+
+impl fmt::Display for Issue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.pointer.is_empty() {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "{}: {}", self.pointer, self.message)
+        }
+    }
+}
+
+/// All problems of one value, in the order they were met. Never empty when it stands for a refusal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Issues(Vec<Issue>);
+
+impl Issues {
+    /// A list from issues.
+    #[must_use]
+    pub fn new(issues: Vec<Issue>) -> Self {
+        Self(issues)
+    }
+
+    /// The issues, in the order they were met.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Issue] {
+        &self.0
+    }
+
+    /// The issues, taken out.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<Issue> {
+        self.0
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The issues joined by `; `, cut at a character boundary to at most `cap` bytes with a note of how many
+    /// issues are left out.
+    #[must_use]
+    pub fn reason(&self, cap: usize) -> String {
+        let mut text = String::new();
+        for (index, issue) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            let before = text.len();
+            text.push_str(separator);
+            text.push_str(&issue.to_string());
+            if text.len() > cap {
+                let left_out = if before == 0 {
+                    text.truncate(text.floor_char_boundary_at(cap));
+                    self.0.len() - 1
+                } else {
+                    text.truncate(before);
+                    self.0.len() - index
+                };
+                if left_out > 0 {
+                    text.push_str(&format!(" (and {left_out} more)"));
+                }
+                break;
+            }
+        }
+        text
+    }
+}
+
+impl fmt::Display for Issues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason(REASON_CAP))
+    }
+}
+
+impl std::error::Error for Issues {}
+
+impl From<Issue> for Issues {
+    fn from(issue: Issue) -> Self {
+        Self(vec![issue])
+    }
+}
+
+impl FromIterator<Issue> for Issues {
+    fn from_iter<I: IntoIterator<Item = Issue>>(issues: I) -> Self {
+        Self(issues.into_iter().collect())
+    }
+}
+
+impl<'a> IntoIterator for &'a Issues {
+    type Item = &'a Issue;
+    type IntoIter = std::slice::Iter<'a, Issue>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+/// Cutting text without splitting a character; `str::floor_char_boundary` is newer than our `rust-version`.
+pub(crate) trait CharBoundary {
+    /// The largest character boundary not beyond `at`.
+    fn floor_char_boundary_at(&self, at: usize) -> usize;
+}
+
+impl CharBoundary for str {
+    fn floor_char_boundary_at(&self, at: usize) -> usize {
+        let mut at = at.min(self.len());
+        while !self.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+}
