@@ -1,1 +1,59 @@
-fn main() {}
+//! The chores of this repository, as one command: `cargo xtask <command>`.
+//!
+//! A chore lives here, in Rust, so that it runs the same on every machine and in CI. Nothing here is published, and
+//! nothing here may be needed to build or use the crates.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks through its standard streams")]
+
+mod argument;
+mod artifact;
+mod bench;
+mod fuzz;
+mod invocation;
+mod setup;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use self::argument::Arguments;
+use self::workspace::Workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  test [--offline]                     everything CI checks; --offline leaves out what needs downloads
+  setup                                bring the parts some tests need into target/parts
+  tidy                                 check the house rules that no lint knows
+  bench [WORK...]                      measure, and compare with the bars
+  fuzz [--seconds N] [--seed S] [--trace] [TARGET...]
+  fuzz --replay FILE TARGET            run one saved input";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_env();
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(mut arguments: Arguments) -> anyhow::Result<()> {
+    let workspace = Workspace::find();
+    match arguments.next_word().as_deref() {
+        Some("test") => test::run(&workspace, arguments),
+        Some("setup") => setup::run(&workspace, arguments),
+        Some("tidy") => tidy::run(&workspace, arguments),
+        Some("bench") => bench::run(&workspace, arguments),
+        Some("fuzz") => fuzz::run(&workspace, arguments),
+        None | Some("help" | "--help" | "-h") => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        Some(other) => bail!("no command `{other}`\n\n{USAGE}"),
+    }
+}

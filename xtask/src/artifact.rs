@@ -1,0 +1,49 @@
+//! Programs that cargo has built, found by what cargo says and not by guessing at folders.
+
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::workspace::Workspace;
+
+/// One built program.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Artifact {
+    /// The name of the target.
+    pub(crate) name: String,
+    /// The path of the program.
+    pub(crate) executable: String,
+}
+
+/// Runs a cargo build and gives the programs it made, by name.
+pub(crate) fn build(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<Vec<Artifact>> {
+    let cargo = workspace.cargo().args(arguments).arg("--message-format=json-render-diagnostics");
+    artifacts(&cargo.capture()?)
+}
+
+fn artifacts(messages: &str) -> anyhow::Result<Vec<Artifact>> {
+    let mut found = Vec::new();
+    for line in messages.lines() {
+        let message: Value = serde_json::from_str(line).context("cargo printed something that is not JSON")?;
+        let (name, executable) = (message["target"]["name"].as_str(), message["executable"].as_str());
+        if let (Some(name), Some(executable)) = (name, executable) {
+            found.push(Artifact { name: name.to_owned(), executable: executable.to_owned() });
+        }
+    }
+    found.sort_by(|left, right| left.name.cmp(&right.name));
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::artifacts;
+
+    #[test]
+    fn only_programs_are_taken_in_order_of_name() {
+        let messages = r#"{"reason":"compiler-artifact","target":{"name":"serde"},"executable":null}
+{"reason":"compiler-artifact","target":{"name":"two"},"executable":"/t/two"}
+{"reason":"compiler-artifact","target":{"name":"one"},"executable":"/t/one"}
+{"reason":"build-finished","success":true}"#;
+        let names: Vec<_> = artifacts(messages).unwrap().into_iter().map(|artifact| artifact.name).collect();
+        assert_eq!(names, ["one", "two"]);
+    }
+}

@@ -1,0 +1,51 @@
+//! `cargo xtask fuzz`: builds the fuzz targets and runs them.
+//!
+//! The engine and the targets are the package `haft-fuzz`; this only builds it with the profile that fits and hands
+//! the words on, adding the folder where findings are kept.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::argument::Arguments;
+use crate::artifact;
+use crate::workspace::Workspace;
+
+/// How long the fuzz run inside `cargo xtask test` takes, over all targets.
+const SHORT_SECONDS: &str = "20";
+/// A test run must not depend on luck: it walks the same inputs every time.
+const SHORT_SEED: &str = "1";
+
+/// A run for people: optimised, with a new seed unless one is given.
+pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Result<()> {
+    let seconds = arguments.value("--seconds")?;
+    let seed = arguments.value("--seed")?;
+    let replay = arguments.value("--replay")?;
+    let trace = arguments.flag("--trace");
+    let targets = arguments.rest()?;
+
+    let cargo = workspace.cargo().args(["run", "--quiet", "--profile", "fuzz", "-p", "haft-fuzz", "--"]);
+    let cargo = cargo.arg("--out").arg(workspace.root().join("target/fuzz"));
+    let cargo = if let Some(file) = replay {
+        cargo.arg("--replay").arg(file)
+    } else {
+        let cargo = cargo.arg("--seconds").arg(seconds.as_deref().unwrap_or("60"));
+        let cargo = cargo.arg("--seed").arg(seed.unwrap_or_else(new_seed));
+        if trace { cargo.arg("--trace") } else { cargo }
+    };
+    cargo.args(targets).run()
+}
+
+/// The short run of `cargo xtask test`, from what the tests have built already.
+pub(crate) fn short(workspace: &Workspace) -> anyhow::Result<()> {
+    let build = ["build", "--workspace", "--all-features", "--bin", "haft-fuzz"];
+    let binaries = artifact::build(workspace, &build)?;
+    for binary in binaries {
+        let run = workspace.invoke(&binary.executable).args(["--seconds", SHORT_SECONDS, "--seed", SHORT_SEED]);
+        run.arg("--out").arg(workspace.root().join("target/fuzz")).run()?;
+    }
+    Ok(())
+}
+
+fn new_seed() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_micros().to_string()
+}

@@ -1,0 +1,92 @@
+//! The tools that real MCP servers offer, asked from the servers themselves.
+//!
+//! Four servers come by `npm` and two by `pip`, installed beside this part in the folders `npm` and `python`, and
+//! are started one after the other. Each answers `tools/list`, and its tools become one file, `<server>.json`,
+//! holding the array.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+
+use super::session::Session;
+use super::{Folders, Part};
+use crate::invocation::Invocation;
+use crate::workspace::Workspace;
+
+const PACKAGE: &str = include_str!("../../parts/npm/package.json");
+const PACKAGE_LOCK: &str = include_str!("../../parts/npm/package-lock.json");
+/// The requirements file `pip` reads the pins from.
+const REQUIREMENTS: &str = "xtask/parts/python.txt";
+
+pub(super) const PART: Part = Part {
+    name: "mcp-tools",
+    pins: concat!(include_str!("../../parts/npm/package-lock.json"), include_str!("../../parts/python.txt")),
+    bring,
+};
+
+/// A server and what it needs to start.
+struct Server {
+    name: &'static str,
+    home: Home,
+    arguments: &'static [&'static str],
+}
+
+/// Who installed a server, and so where its program is.
+#[derive(Clone, Copy)]
+enum Home {
+    Npm,
+    Python,
+}
+
+const SERVERS: [Server; 6] = [
+    Server { name: "everything", home: Home::Npm, arguments: &["stdio"] },
+    Server { name: "filesystem", home: Home::Npm, arguments: &["."] },
+    Server { name: "memory", home: Home::Npm, arguments: &[] },
+    Server { name: "sequential-thinking", home: Home::Npm, arguments: &[] },
+    // The machine's own time zone would stand in the descriptions.
+    Server { name: "time", home: Home::Python, arguments: &["--local-timezone", "UTC"] },
+    Server { name: "git", home: Home::Python, arguments: &[] },
+];
+
+fn bring(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::Result<()> {
+    let parts = workspace.parts();
+    install_npm(workspace, &parts.join("npm"))?;
+    install_python(workspace, &parts.join("python"))?;
+    // A folder of their own: what a server may write stays in it.
+    let sandbox = folders.work.join("sandbox");
+    fs::create_dir_all(&sandbox)?;
+    for server in &SERVERS {
+        let program = Invocation::new(program(&parts, server)).args(server.arguments).current_dir(&sandbox);
+        let tools = Session::open(program)
+            .and_then(|mut session| session.tools())
+            .with_context(|| format!("MCP server {}", server.name))?;
+        ensure!(!tools.is_empty(), "MCP server {} offers no tools", server.name);
+        let file = folders.part.join(format!("{}.json", server.name));
+        fs::write(&file, format!("{:#}\n", serde_json::Value::from(tools)))?;
+    }
+    Ok(())
+}
+
+fn install_npm(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("package.json"), PACKAGE)?;
+    fs::write(folder.join("package-lock.json"), PACKAGE_LOCK)?;
+    let npm = workspace.invoke("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
+    npm.arg(folder).run_quietly()
+}
+
+fn install_python(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
+    workspace.invoke("python3").args(["-m", "venv", "--clear"]).arg(folder).run_quietly()?;
+    let python = Invocation::new(folder.join("bin/python")).current_dir(workspace.root());
+    let pip = python.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    pip.args(["--requirement", REQUIREMENTS]).run_quietly()
+}
+
+fn program(parts: &Path, server: &Server) -> PathBuf {
+    let folder = match server.home {
+        Home::Npm => "npm/node_modules/.bin",
+        Home::Python => "python/bin",
+    };
+    parts.join(folder).join(format!("mcp-server-{}", server.name))
+}

@@ -1,0 +1,146 @@
+//! `cargo xtask test`: everything CI checks, in one command.
+//!
+//! The steps run in order and the first failing one ends the run, so the last lines on the screen are about what is
+//! wrong. All steps share one target directory and, where possible, one set of features: a second set would build
+//! the dependencies twice.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::time::Instant;
+
+use anyhow::{Context, bail, ensure};
+
+use crate::argument::Arguments;
+use crate::invocation::Invocation;
+use crate::workspace::Workspace;
+use crate::{artifact, fuzz, setup, tidy};
+
+/// The distinct crates `haft-core` may bring without default features, itself included.
+const CRATE_BAR: usize = 35;
+/// The nextest that is installed where there is none.
+const NEXTEST: &str = "cargo-nextest@0.9.143";
+/// The tests that need what `setup` brings live in modules of this name.
+const WITHOUT_PARTS: &str = "not test(/(^|::)parts::/)";
+
+/// Whether the network may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Network {
+    Allowed,
+    Offline,
+}
+
+/// A named piece of the run.
+type Step = (&'static str, fn(&Workspace, Network) -> anyhow::Result<()>);
+
+const STEPS: [Step; 11] = [
+    ("setup", |workspace, _| setup::all(workspace)),
+    ("format", |workspace, _| workspace.cargo().args(["fmt", "--all", "--check"]).run()),
+    ("clippy", |workspace, _| clippy(workspace, &["--workspace", "--all-targets", "--all-features"])),
+    ("clippy of the bare core", |workspace, _| {
+        clippy(workspace, &["-p", "haft-core", "--no-default-features", "--lib"])
+    }),
+    ("tests", nextest),
+    ("doc tests", |workspace, _| {
+        workspace.cargo().args(["test", "--doc", "--workspace", "--all-features", "--quiet"]).run()
+    }),
+    ("documentation", documentation),
+    ("examples", examples),
+    ("crate count", crate_count),
+    ("fuzz", |workspace, _| fuzz::short(workspace)),
+    ("tidy", |workspace, _| tidy::check(workspace)),
+];
+
+/// Runs every step, or with `--offline` every step that needs no download.
+pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Result<()> {
+    let network = if arguments.flag("--offline") { Network::Offline } else { Network::Allowed };
+    arguments.finish()?;
+    let start = Instant::now();
+    for (name, step) in STEPS {
+        if network == Network::Offline && name == "setup" {
+            continue;
+        }
+        eprintln!("\n== {name}");
+        let start = Instant::now();
+        step(workspace, network)
+            .with_context(|| format!("step `{name}` failed after {:.1} s", start.elapsed().as_secs_f64()))?;
+        eprintln!("== {name}: ok in {:.1} s", start.elapsed().as_secs_f64());
+    }
+    eprintln!("\nall steps passed in {:.1} s", start.elapsed().as_secs_f64());
+    if network == Network::Offline {
+        eprintln!("left out (--offline): the set-up, and the tests in modules named `parts` that need it");
+    }
+    Ok(())
+}
+
+fn clippy(workspace: &Workspace, what: &[&str]) -> anyhow::Result<()> {
+    workspace.cargo().args(["clippy", "--quiet"]).args(what).args(["--", "-D", "warnings"]).run()
+}
+
+fn nextest(workspace: &Workspace, network: Network) -> anyhow::Result<()> {
+    let path = nextest_path(workspace, network)?;
+    let cargo = workspace.cargo().env("PATH", path).env("HAFT_PARTS", workspace.parts());
+    let nextest = cargo.args(["nextest", "run", "--workspace", "--all-features", "--status-level", "slow"]);
+    match network {
+        Network::Allowed => nextest.run(),
+        Network::Offline => nextest.args(["-E", WITHOUT_PARTS]).run(),
+    }
+}
+
+/// A `PATH` on which cargo finds nextest, installed under `target/tools` if the machine has none.
+fn nextest_path(workspace: &Workspace, network: Network) -> anyhow::Result<OsString> {
+    let tools = workspace.tools();
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&inherited).chain([tools.join("bin")]);
+    let path = std::env::join_paths(folders).context("cannot extend PATH")?;
+    let has_nextest = || workspace.cargo().env("PATH", &path).args(["nextest", "--version"]).succeeds();
+    if has_nextest() {
+        return Ok(path);
+    }
+    if network == Network::Offline {
+        bail!("cargo-nextest is missing and --offline forbids installing it; run without --offline once");
+    }
+    eprintln!("installing {NEXTEST} into target/tools, once");
+    workspace.cargo().args(["install", NEXTEST, "--locked", "--root"]).arg(&tools).run()?;
+    ensure!(has_nextest(), "cargo-nextest was installed into target/tools and still does not run");
+    Ok(path)
+}
+
+fn documentation(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
+    let cargo = workspace.cargo().env("RUSTDOCFLAGS", "-D warnings");
+    cargo.args(["doc", "--workspace", "--no-deps", "--all-features", "--quiet"]).run()
+}
+
+/// Runs every example as a user would get it: with the features the examples' own manifest asks for.
+fn examples(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
+    let examples = artifact::build(workspace, &["build", "--quiet", "-p", "haft-examples", "--examples"])?;
+    for example in &examples {
+        eprintln!("   {}", example.name);
+        let run = Invocation::new(&example.executable).current_dir(workspace.root());
+        run.run_quietly().with_context(|| format!("cargo run -p haft-examples --example {}", example.name))?;
+    }
+    eprintln!("   {} examples ran", examples.len());
+    Ok(())
+}
+
+fn crate_count(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
+    let tree = ["tree", "-p", "haft-core", "--no-default-features", "-e", "normal", "--no-dedupe", "--prefix", "none"];
+    let text = workspace.cargo().args(tree).capture()?;
+    let crates = distinct_lines(&text);
+    ensure!(crates <= CRATE_BAR, "haft-core without default features brings {crates} crates, the bar is {CRATE_BAR}");
+    eprintln!("   {crates} crates, the bar is {CRATE_BAR}");
+    Ok(())
+}
+
+fn distinct_lines(text: &str) -> usize {
+    text.lines().filter(|line| !line.is_empty()).collect::<BTreeSet<_>>().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distinct_lines;
+
+    #[test]
+    fn a_crate_that_several_others_need_counts_once() {
+        assert_eq!(distinct_lines("a v1.0.0\nb v1.0.0\na v1.0.0\n\na v2.0.0\n"), 3);
+    }
+}

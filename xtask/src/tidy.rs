@@ -1,0 +1,112 @@
+//! `cargo xtask tidy`: the house rules that no lint knows.
+//!
+//! Every rule is a small function from text to breaches, so each is tested on a few lines; this file only walks the
+//! tree and hands each file to the rules that concern it. All breaches are reported, not the first.
+
+mod breach;
+mod dependency;
+mod fence;
+mod manifest;
+mod name;
+mod size;
+mod source;
+mod waiting;
+mod word;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use self::breach::Breach;
+use self::source::Source;
+use crate::argument::Arguments;
+use crate::workspace::Workspace;
+
+/// Pages a reader of the repository counts on.
+const PAGES: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+
+/// The command.
+pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {
+    arguments.finish()?;
+    check(workspace)
+}
+
+/// Checks the whole tree and prints every breach.
+pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
+    let files = files(workspace)?;
+    let mut breaches = missing_pages(&files);
+    for path in &files {
+        breaches.extend(name::check(path));
+        // What is no text has no lines to check.
+        if let Ok(text) = fs::read_to_string(workspace.root().join(path)) {
+            breaches.extend(check_text(path, &text));
+        }
+    }
+    breaches.extend(dependency::check(workspace)?);
+    breaches.sort();
+    for breach in &breaches {
+        println!("{breach}");
+    }
+    match breaches.len() {
+        0 => {
+            eprintln!("   {} files are tidy", files.len());
+            Ok(())
+        }
+        count => bail!("{count} breaches of the house rules"),
+    }
+}
+
+fn check_text(path: &str, text: &str) -> Vec<Breach> {
+    let mut breaches = word::check(path, text);
+    match Path::new(path).extension().and_then(|extension| extension.to_str()) {
+        Some("rs") => {
+            let source = Source::new(path, text);
+            breaches.extend(size::check(&source));
+            breaches.extend(waiting::check(&source));
+            breaches.extend(name::check_modules(&source));
+            breaches.extend(fence::check(path, text, fence::Language::Rust));
+        }
+        Some("md") => breaches.extend(fence::check(path, text, fence::Language::Markdown)),
+        Some("toml") if path.ends_with("Cargo.toml") => breaches.extend(manifest::check(path, text)),
+        _ => {}
+    }
+    breaches
+}
+
+/// What git tracks or would track, as it stands in the tree.
+fn files(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
+    let git = workspace.invoke("git").args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let listed = git.capture().context("the list of files comes from git")?;
+    let present = |path: &&str| !path.is_empty() && workspace.root().join(path).is_file();
+    let mut files: Vec<String> = listed.split('\0').filter(present).map(str::to_owned).collect();
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
+fn missing_pages(files: &[String]) -> Vec<Breach> {
+    let missing = PAGES.iter().filter(|page| files.iter().all(|file| file != *page));
+    missing.map(|page| Breach::new(page, 1, "this page must exist")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_text, missing_pages};
+
+    #[test]
+    fn a_missing_page_is_a_breach_and_a_present_one_is_not() {
+        let files = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "crates/a/README.md"].map(str::to_owned);
+        let breaches = missing_pages(&files);
+        assert_eq!(breaches.len(), 1);
+        assert!(breaches[0].to_string().starts_with("README.md:1:"));
+    }
+
+    #[test]
+    fn each_kind_of_file_meets_its_own_rules() {
+        assert_eq!(check_text("a.md", "```rust,ignore\n```\n").len(), 1);
+        assert_eq!(check_text("a.txt", "```rust,ignore\n```\n").len(), 0);
+        assert_eq!(check_text("src/a.rs", "mod util;\n").len(), 1);
+        assert_eq!(check_text("crates/a/Cargo.toml", "[package]\nname = \"a\"\n").len(), 1);
+    }
+}

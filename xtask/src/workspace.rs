@@ -1,0 +1,59 @@
+//! Where things are in this checkout, and what cargo knows about it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::invocation::Invocation;
+
+/// The checkout this command was built from.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// The checkout that holds xtask's own manifest.
+    pub(crate) fn find() -> Self {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+        Self { root: manifest.parent().unwrap_or(manifest).to_path_buf() }
+    }
+
+    /// The folder of the workspace manifest.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where `setup` puts what tests need: `HAFT_PARTS`, else `target/parts`.
+    pub(crate) fn parts(&self) -> PathBuf {
+        let folder = std::env::var_os("HAFT_PARTS").unwrap_or_else(|| "target/parts".into());
+        self.root.join(folder)
+    }
+
+    /// Where tools are installed that the machine lacks.
+    pub(crate) fn tools(&self) -> PathBuf {
+        self.root.join("target/tools")
+    }
+
+    /// Runs a program in the root of the checkout.
+    pub(crate) fn invoke(&self, program: &str) -> Invocation {
+        Invocation::new(program).current_dir(&self.root)
+    }
+
+    /// Runs the cargo that runs this command.
+    pub(crate) fn cargo(&self) -> Invocation {
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+        self.invoke(&cargo)
+    }
+
+    /// The packages of the workspace, as `cargo metadata` tells them.
+    pub(crate) fn packages(&self) -> anyhow::Result<Vec<Value>> {
+        let text = self.cargo().args(["metadata", "--no-deps", "--format-version", "1"]).capture()?;
+        let mut metadata: Value = serde_json::from_str(&text).context("cargo metadata is not JSON")?;
+        match metadata.get_mut("packages").map(Value::take) {
+            Some(Value::Array(packages)) => Ok(packages),
+            _ => anyhow::bail!("cargo metadata lists no packages"),
+        }
+    }
+}
