@@ -1,0 +1,125 @@
+//! What a model asked for.
+//!
+//! A call is kept exactly as the model sent it. Its arguments stay the raw text: whether they are JSON at all, and fit
+//! the tool, is found out by the executor against the schema, and a call with unreadable arguments still gets its
+//! result. Nothing here may parse, trim or mend them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::text_id::text_id;
+use crate::version::FormatVersion;
+
+text_id! {
+    /// The id of a call, given by the model's provider. Cheap to clone.
+    ///
+    /// ```
+    /// use haft_core::CallId;
+    ///
+    /// let id = CallId::from("call_1");
+    /// assert_eq!(id, "call_1");
+    /// assert_eq!(serde_json::to_string(&id)?, r#""call_1""#);
+    /// # Ok::<_, serde_json::Error>(())
+    /// ```
+    CallId
+}
+
+/// One call of a tool, as a model asked for it.
+///
+/// ```
+/// use haft_core::ToolCall;
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("call_1", "get_weather", r#"{"city":"Paris"}"#)
+///     .provider_data("gemini", json!({"thought_signature": "c2ln"}));
+/// assert_eq!(call.arguments, r#"{"city":"Paris"}"#);
+/// assert!(!call.provider_executed);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// The format version.
+    #[serde(default)]
+    pub v: FormatVersion,
+    /// What the result must name to answer this call.
+    pub call_id: CallId,
+    /// The name of the tool, as the model spelled it.
+    pub name: String,
+    /// The arguments, as the model wrote them: text that may or may not be JSON.
+    pub arguments: String,
+    /// Whether the provider runs this call itself. Such a call must not be run here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub provider_executed: bool,
+    /// The application's own notes on the call. Never sent to a model.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// What a provider wants back with the call (item ids, thought signatures), by the provider's name.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub provider_data: Map<String, Value>,
+}
+
+impl ToolCall {
+    /// A call to be run locally.
+    #[must_use]
+    pub fn new(call_id: impl Into<CallId>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self {
+            v: FormatVersion::default(),
+            call_id: call_id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+            provider_executed: false,
+            metadata: Map::new(),
+            provider_data: Map::new(),
+        }
+    }
+
+    /// The same call, run by the provider.
+    #[must_use]
+    pub fn executed_by_provider(mut self) -> Self {
+        self.provider_executed = true;
+        self
+    }
+
+    /// The same call with a note of the application's own.
+    #[must_use]
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// The same call with what `provider` wants back.
+    #[must_use]
+    pub fn provider_data(mut self, provider: impl Into<String>, data: impl Into<Value>) -> Self {
+        self.provider_data.insert(provider.into(), data.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    #[test]
+    fn arguments_that_are_not_json_are_kept_to_the_byte() {
+        for arguments in ["", "  ", "{", "{\"a\": 1, \"a\": 2}\n", "\u{0}\u{1F600}"] {
+            let call = ToolCall::new("c1", "t", arguments);
+            let read: ToolCall = serde_json::from_str(&serde_json::to_string(&call).unwrap()).unwrap();
+            assert_eq!(read.arguments, arguments);
+        }
+    }
+
+    #[test]
+    fn an_id_is_found_in_a_map_by_its_text() {
+        let map = HashMap::from([(CallId::from("a"), 1)]);
+        assert_eq!(map.get("a"), Some(&1));
+        assert_eq!(map.get("b"), None);
+    }
+
+    #[test]
+    fn a_call_without_an_id_is_refused() {
+        let missing = serde_json::from_str::<ToolCall>(r#"{"name":"t","arguments":"{}"}"#).unwrap_err();
+        assert!(missing.to_string().contains("call_id"));
+    }
+}

@@ -1,0 +1,143 @@
+//! What arrives while a model answers.
+//!
+//! Deltas are for showing an answer as it grows. Nothing may be run or stored from them: only the [`Turn`] that ends
+//! the stream is whole.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::call::CallId;
+use crate::turn::Turn;
+use crate::usage::Usage;
+
+/// One piece of an answer that is still growing. Told apart by `type`.
+///
+/// ```
+/// use haft_core::Delta;
+/// use serde_json::json;
+///
+/// let delta = Delta::TextDelta { text: "Hel".to_owned() };
+/// assert_eq!(serde_json::to_value(&delta)?, json!({"type": "text_delta", "text": "Hel"}));
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+// The derived code is reached through the impls below, which read through a tree first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Delta {
+    /// More text.
+    TextDelta {
+        /// What was added.
+        text: String,
+    },
+    /// More reasoning.
+    ReasoningDelta {
+        /// What was added.
+        text: String,
+        /// Whether it is the thoughts themselves or a summary of them.
+        #[serde(default)]
+        form: ReasoningForm,
+    },
+    /// More of a refusal.
+    RefusalDelta {
+        /// What was added.
+        text: String,
+    },
+    /// A call begins.
+    ToolCallStart {
+        /// Its id.
+        call_id: CallId,
+        /// The name of the tool.
+        name: String,
+    },
+    /// More argument text of a call.
+    ToolCallArgsDelta {
+        /// The call.
+        call_id: CallId,
+        /// What was added.
+        arguments: String,
+    },
+    /// A call's arguments are complete. It may still not run: the turn can be cut off after it.
+    ToolCallEnd {
+        /// The call.
+        call_id: CallId,
+    },
+    /// What the turn cost so far. Replaces what was said before.
+    UsageUpdate(Usage),
+    /// The end: the whole turn.
+    TurnComplete(Box<Turn>),
+}
+
+/// Which form of reasoning a delta adds to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ReasoningForm {
+    /// The thoughts themselves.
+    #[default]
+    Text,
+    /// A summary of them.
+    Summary,
+}
+
+impl Delta {
+    /// The end of a stream.
+    #[must_use]
+    pub fn complete(turn: Turn) -> Self {
+        Self::TurnComplete(Box::new(turn))
+    }
+}
+
+impl Serialize for Delta {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Delta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::finish::Finish;
+    use crate::item::Item;
+
+    #[test]
+    fn every_delta_has_its_form() {
+        let turn = Turn::new(vec![Item::assistant("hi")], Finish::Stop).usage(Usage::new(1, 2));
+        let mut complete = serde_json::to_value(&turn).unwrap();
+        complete["type"] = json!("turn_complete");
+        let mut usage = serde_json::to_value(Usage::new(1, 2)).unwrap();
+        usage["type"] = json!("usage_update");
+        let (call_id, name) = (CallId::from("c1"), "add".to_owned());
+        let table = [
+            (Delta::TextDelta { text: "a".to_owned() }, json!({"type": "text_delta", "text": "a"})),
+            (
+                Delta::ReasoningDelta { text: "a".to_owned(), form: ReasoningForm::Summary },
+                json!({"type": "reasoning_delta", "text": "a", "form": "summary"}),
+            ),
+            (Delta::RefusalDelta { text: "a".to_owned() }, json!({"type": "refusal_delta", "text": "a"})),
+            (
+                Delta::ToolCallStart { call_id: call_id.clone(), name },
+                json!({"type": "tool_call_start", "call_id": "c1", "name": "add"}),
+            ),
+            (
+                Delta::ToolCallArgsDelta { call_id: call_id.clone(), arguments: "{\"a".to_owned() },
+                json!({"type": "tool_call_args_delta", "call_id": "c1", "arguments": "{\"a"}),
+            ),
+            (Delta::ToolCallEnd { call_id }, json!({"type": "tool_call_end", "call_id": "c1"})),
+            (Delta::UsageUpdate(Usage::new(1, 2)), usage),
+            (Delta::complete(turn), complete),
+        ];
+        for (delta, written) in table {
+            assert_eq!(serde_json::to_value(&delta).unwrap(), written);
+            assert_eq!(serde_json::from_value::<Delta>(written).unwrap(), delta);
+        }
+    }
+}

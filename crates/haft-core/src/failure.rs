@@ -1,0 +1,348 @@
+//! A failure the model reads.
+//!
+//! It is a value, not an error of the caller: it travels in a result, is stored, and is sent to the model. Two readers
+//! share it. `message`, `issues` and `details` are for the model; `cause` is for the operator alone and must never be
+//! written, sent or printed by `Display`, because it may name hosts, paths and secrets.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure_kind::FailureKind;
+use crate::issue::{Issue, Issues, REASON_CAP};
+use crate::json_text::JsonText;
+use crate::reading::present;
+
+/// How many issues the model is shown. The failure itself keeps all of them.
+const SHOWN_ISSUES: usize = 20;
+
+/// Why a call has no value: what the model may know, and what only the operator may.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use haft_core::{FailureKind, ToolFailure};
+///
+/// let failure = ToolFailure::new("rate_limited", "the service is busy")
+///     .retry_after(Duration::from_secs(2))
+///     .cause(std::io::Error::other("429 from 10.0.0.7"));
+/// assert!(failure.retryable);
+/// assert_eq!(failure.to_string(), "rate_limited: the service is busy");
+/// assert!(!serde_json::to_string(&failure)?.contains("10.0.0.7"));
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolFailure {
+    /// Why.
+    pub kind: FailureKind,
+    /// One sentence for the model.
+    pub message: String,
+    /// What is wrong with the arguments or the value, place by place.
+    #[serde(default, skip_serializing_if = "Issues::is_empty")]
+    pub issues: Issues,
+    /// Whether asking again, corrected or later, may help.
+    #[serde(default)]
+    pub retryable: bool,
+    /// How long to wait before asking again. Written in seconds.
+    #[serde(rename = "retry_after_seconds", default, skip_serializing_if = "Option::is_none", with = "seconds")]
+    pub retry_after: Option<Duration>,
+    /// Whether the handler had begun, so that the call may have had effects. Counts as true when a stored failure does
+    /// not say.
+    #[serde(default = "begun")]
+    pub started: bool,
+    /// The failure value the tool declares, encoded.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub details: Option<JsonText>,
+    /// What went wrong underneath, for the operator. Reached through [`Error::source`]; lost when the failure is stored.
+    #[serde(skip)]
+    pub cause: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl ToolFailure {
+    /// A failure with the defaults of its kind. A blank message is replaced by the kind's own.
+    #[must_use]
+    pub fn new(kind: impl Into<FailureKind>, message: impl Into<String>) -> Self {
+        let kind = kind.into();
+        let mut message = message.into();
+        if message.trim().is_empty() {
+            kind.default_message().clone_into(&mut message);
+        }
+        Self {
+            retryable: kind.retryable_by_default(),
+            started: kind.started_by_default(),
+            kind,
+            message,
+            issues: Issues::default(),
+            retry_after: None,
+            details: None,
+            cause: None,
+        }
+    }
+
+    /// A failure that lists what is wrong, with the capped list as its message.
+    #[must_use]
+    pub fn with_issues(kind: impl Into<FailureKind>, issues: Issues) -> Self {
+        let mut failure = Self::new(kind, issues.reason(REASON_CAP));
+        failure.issues = issues;
+        failure
+    }
+
+    /// The same failure with another list of issues. The message stays.
+    #[must_use]
+    pub fn issues(mut self, issues: Issues) -> Self {
+        self.issues = issues;
+        self
+    }
+
+    /// The same failure, worth another try.
+    #[must_use]
+    pub fn retryable(mut self) -> Self {
+        self.retryable = true;
+        self
+    }
+
+    /// The same failure, not worth another try.
+    #[must_use]
+    pub fn not_retryable(mut self) -> Self {
+        self.retryable = false;
+        self.retry_after = None;
+        self
+    }
+
+    /// The same failure, worth another try after a while.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self.retryable()
+    }
+
+    /// The same failure of a call whose handler had begun.
+    #[must_use]
+    pub fn started(mut self) -> Self {
+        self.started = true;
+        self
+    }
+
+    /// The same failure of a call whose handler never began.
+    #[must_use]
+    pub fn not_started(mut self) -> Self {
+        self.started = false;
+        self
+    }
+
+    /// The same failure with the declared failure value, encoded.
+    #[must_use]
+    pub fn details(mut self, details: impl Into<JsonText>) -> Self {
+        self.details = Some(details.into());
+        self
+    }
+
+    /// The same failure with what went wrong underneath, for the operator.
+    #[must_use]
+    pub fn cause(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.cause = Some(Arc::from(cause.into()));
+        self
+    }
+
+    /// The text the model gets: `{"error":{"kind":…,"message":…}}` and, when there are any, `issues` (the first
+    /// twenty, with `issues_left_out` for the rest), `details` and `retry_after_seconds`.
+    #[must_use]
+    pub fn to_model_text(&self) -> String {
+        let shown = self.issues.as_slice();
+        let error = ModelError {
+            kind: self.kind.as_str(),
+            message: if self.message.trim().is_empty() { self.kind.default_message() } else { &self.message },
+            issues: &shown[..shown.len().min(SHOWN_ISSUES)],
+            issues_left_out: shown.len().saturating_sub(SHOWN_ISSUES),
+            details: self.details.as_ref(),
+            retry_after_seconds: self.retry_after.map(|wait| wait.as_secs_f64()),
+        };
+        // Strings, finite numbers and encoded JSON can't fail to encode; the bare message is there for the type.
+        JsonText::encode(&ModelText { error }).map_or_else(|_| self.message.clone(), |text| text.as_str().to_owned())
+    }
+}
+
+/// Equal for the model: the cause does not count.
+impl PartialEq for ToolFailure {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+            && self.message == other.message
+            && self.issues == other.issues
+            && self.retryable == other.retryable
+            && self.retry_after == other.retry_after
+            && self.started == other.started
+            && self.details == other.details
+    }
+}
+
+impl fmt::Display for ToolFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.message)
+    }
+}
+
+impl Error for ToolFailure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static))
+    }
+}
+
+#[derive(Serialize)]
+struct ModelText<'a> {
+    error: ModelError<'a>,
+}
+
+#[derive(Serialize)]
+struct ModelError<'a> {
+    kind: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "<[Issue]>::is_empty")]
+    issues: &'a [Issue],
+    #[serde(skip_serializing_if = "is_zero")]
+    issues_left_out: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a JsonText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_seconds: Option<f64>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+fn begun() -> bool {
+    true
+}
+
+/// A wait as a number of seconds.
+mod seconds {
+    use std::time::Duration;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::Number;
+
+    #[allow(clippy::ref_option, reason = "the signature serde asks for")]
+    pub(super) fn serialize<S: Serializer>(wait: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+        wait.map(|wait| wait.as_secs_f64()).serialize(serializer)
+    }
+
+    /// A wait beyond what a [`Duration`] holds becomes the longest one: the largest of them rounds up when written.
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+        let Some(number) = Option::<Number>::deserialize(deserializer)? else { return Ok(None) };
+        match number.as_f64() {
+            Some(seconds) if seconds >= 0.0 => Ok(Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))),
+            _ => Err(D::Error::custom(format_args!("{number} is not a number of seconds to wait"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn model_json(failure: &ToolFailure) -> Value {
+        serde_json::from_str(&failure.to_model_text()).unwrap()
+    }
+
+    fn round_trip(failure: &ToolFailure) -> ToolFailure {
+        serde_json::from_str(&serde_json::to_string(failure).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_kind_keeps_its_defaults_over_a_round_trip() {
+        for kind in FailureKind::ALL.into_iter().chain([FailureKind::from("out_of_stock")]) {
+            let failure = ToolFailure::new(kind.clone(), "because");
+            assert_eq!(failure.retryable, kind.retryable_by_default());
+            assert_eq!(failure.started, kind.started_by_default());
+            assert_eq!(failure.to_string(), format!("{kind}: because"));
+            assert_eq!(round_trip(&failure), failure);
+            assert_eq!(model_json(&failure), json!({"error": {"kind": kind.as_str(), "message": "because"}}));
+        }
+    }
+
+    #[test]
+    fn no_failure_is_without_a_message() {
+        for kind in FailureKind::ALL {
+            assert_eq!(ToolFailure::new(kind.clone(), " \n").message, kind.default_message());
+        }
+        let mut emptied = ToolFailure::new(FailureKind::Denied, "no");
+        emptied.message.clear();
+        assert_eq!(model_json(&emptied)["error"]["message"], "the call was denied");
+    }
+
+    #[test]
+    fn the_cause_is_for_the_operator_alone() {
+        let failure = ToolFailure::new(FailureKind::ExecutionError, "the tool broke")
+            .cause(io::Error::new(io::ErrorKind::TimedOut, "secret-host"));
+        assert!(!failure.to_string().contains("secret-host"));
+        assert!(!failure.to_model_text().contains("secret-host"));
+        assert!(!serde_json::to_string(&failure).unwrap().contains("secret-host"));
+        let source = failure.source().and_then(|source| source.downcast_ref::<io::Error>());
+        assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::TimedOut));
+        assert_eq!(round_trip(&failure), failure);
+        assert!(round_trip(&failure).cause.is_none());
+    }
+
+    #[test]
+    fn a_declared_null_is_not_an_absent_value() {
+        let declared = ToolFailure::new(FailureKind::ToolFailed, "no").details(Value::Null);
+        assert!(round_trip(&declared).details.is_some());
+        assert_eq!(model_json(&declared)["error"].get("details"), Some(&Value::Null));
+        let bare = ToolFailure::new(FailureKind::ToolFailed, "no");
+        assert!(round_trip(&bare).details.is_none());
+        assert_eq!(model_json(&bare)["error"].get("details"), None);
+    }
+
+    #[test]
+    fn the_model_is_shown_the_first_issues_and_told_of_the_rest() {
+        let issues: Issues = (0..23).map(|at| Issue::new(format!("/{at}"), "type", "must be a string")).collect();
+        let failure = ToolFailure::with_issues(FailureKind::InputValidationError, issues);
+        let shown = model_json(&failure);
+        assert_eq!(shown["error"]["issues"].as_array().map(Vec::len), Some(20));
+        assert_eq!(shown["error"]["issues_left_out"], 3);
+        assert_eq!(round_trip(&failure).issues.len(), 23);
+    }
+
+    #[test]
+    fn a_wait_is_written_in_seconds() {
+        let failure = ToolFailure::new("busy", "later").retry_after(Duration::from_millis(1500));
+        assert!(failure.retryable);
+        assert_eq!(serde_json::to_value(&failure).unwrap()["retry_after_seconds"], 1.5);
+        assert_eq!(model_json(&failure)["error"]["retry_after_seconds"], 1.5);
+        assert_eq!(round_trip(&failure), failure);
+        assert_eq!(failure.not_retryable().retry_after, None);
+    }
+
+    #[test]
+    fn any_wait_that_can_be_written_can_be_read() {
+        for wait in [Duration::ZERO, Duration::from_nanos(1), Duration::from_secs(u64::MAX), Duration::MAX] {
+            let failure = ToolFailure::new("busy", "later").retry_after(wait);
+            assert_eq!(round_trip(&failure).retry_after, Some(rounded(wait)));
+        }
+        let negative = json!({"kind": "busy", "message": "later", "retry_after_seconds": -1});
+        let error = serde_json::from_value::<ToolFailure>(negative).unwrap_err().to_string();
+        assert!(error.contains("not a number of seconds"), "{error}");
+    }
+
+    /// The longest waits can't be told apart in a float, and come back as the longest.
+    fn rounded(wait: Duration) -> Duration {
+        if wait.as_secs() == u64::MAX { Duration::MAX } else { wait }
+    }
+
+    #[test]
+    fn a_stored_failure_that_does_not_say_counts_as_started_and_final() {
+        let read: ToolFailure = serde_json::from_value(json!({"kind": "interrupted", "message": "cut"})).unwrap();
+        assert!(read.started);
+        assert!(!read.retryable);
+    }
+}

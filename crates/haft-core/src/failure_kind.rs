@@ -1,0 +1,257 @@
+//! Why a call has no value.
+//!
+//! The kinds are names that programs match on and models read, so they never change once released. The list stays
+//! open: a name of the user's own travels like the built-in ones.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Why a call has no value. Written as its name, for example `"timed_out"`.
+///
+/// ```
+/// use haft_core::FailureKind;
+///
+/// assert_eq!(FailureKind::from("timed_out"), FailureKind::TimedOut);
+/// assert_eq!(FailureKind::from("out_of_stock").as_str(), "out_of_stock");
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// No tool has the name. Retryable: the model can pick one that exists.
+    UnknownTool,
+    /// The tool is not run here: its provider, the loop or an outside actor handles it. Not retryable.
+    NonLocalTool,
+    /// The arguments are not what the tool takes. Retryable: the model can correct them.
+    InputValidationError,
+    /// The handler's value is not what the tool promises. Not retryable: the handler ran, and is at fault.
+    OutputValidationError,
+    /// The tool reported a failure it declares. Not retryable unless the tool says so.
+    ToolFailed,
+    /// The handler broke: an undeclared error or a panic. Not retryable unless the handler says so.
+    ExecutionError,
+    /// The caller may not use the tool. Not retryable.
+    PermissionDenied,
+    /// A person or a policy said no to this call. Not retryable: asking again would pester.
+    Denied,
+    /// The call was called off before it finished. Not retryable.
+    Cancelled,
+    /// The call took too long. Retryable: it may be quicker next time.
+    TimedOut,
+    /// The response that asked for the call was cut off, so the call was not run. Retryable: it can be asked again.
+    Interrupted,
+    /// An earlier call of the batch has the same id. Not retryable: that one is being answered.
+    DuplicateCallId,
+    /// The value is larger than the tool's cap. Not retryable: the same call would give the same value.
+    OutputTooLarge,
+    /// A kind of the user's own. Not retryable unless said so.
+    Custom(String),
+}
+
+impl FailureKind {
+    /// Every kind that has a name of its own.
+    pub const ALL: [Self; 13] = [
+        Self::UnknownTool,
+        Self::NonLocalTool,
+        Self::InputValidationError,
+        Self::OutputValidationError,
+        Self::ToolFailed,
+        Self::ExecutionError,
+        Self::PermissionDenied,
+        Self::Denied,
+        Self::Cancelled,
+        Self::TimedOut,
+        Self::Interrupted,
+        Self::DuplicateCallId,
+        Self::OutputTooLarge,
+    ];
+
+    /// The name, as it is written and as the model reads it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::UnknownTool => "unknown_tool",
+            Self::NonLocalTool => "non_local_tool",
+            Self::InputValidationError => "input_validation_error",
+            Self::OutputValidationError => "output_validation_error",
+            Self::ToolFailed => "tool_failed",
+            Self::ExecutionError => "execution_error",
+            Self::PermissionDenied => "permission_denied",
+            Self::Denied => "denied",
+            Self::Cancelled => "cancelled",
+            Self::TimedOut => "timed_out",
+            Self::Interrupted => "interrupted",
+            Self::DuplicateCallId => "duplicate_call_id",
+            Self::OutputTooLarge => "output_too_large",
+            Self::Custom(name) => name,
+        }
+    }
+
+    /// Whether asking again, corrected or simply later, can be expected to help when nothing else is known.
+    #[must_use]
+    pub fn retryable_by_default(&self) -> bool {
+        match self {
+            Self::UnknownTool | Self::InputValidationError | Self::TimedOut | Self::Interrupted => true,
+            Self::NonLocalTool
+            | Self::OutputValidationError
+            | Self::ToolFailed
+            | Self::ExecutionError
+            | Self::PermissionDenied
+            | Self::Denied
+            | Self::Cancelled
+            | Self::DuplicateCallId
+            | Self::OutputTooLarge
+            | Self::Custom(_) => false,
+        }
+    }
+
+    /// Whether a failure of this kind leaves behind a handler that has begun, when nothing else is known.
+    ///
+    /// Doubt counts as begun: a call that may have had effects must not be repeated as if it had none.
+    #[must_use]
+    pub fn started_by_default(&self) -> bool {
+        match self {
+            Self::OutputValidationError
+            | Self::ToolFailed
+            | Self::ExecutionError
+            | Self::TimedOut
+            | Self::OutputTooLarge
+            | Self::Custom(_) => true,
+            Self::UnknownTool
+            | Self::NonLocalTool
+            | Self::InputValidationError
+            | Self::PermissionDenied
+            | Self::Denied
+            | Self::Cancelled
+            | Self::Interrupted
+            | Self::DuplicateCallId => false,
+        }
+    }
+
+    /// What to tell the model when nobody gave a reason.
+    #[must_use]
+    pub fn default_message(&self) -> &'static str {
+        match self {
+            Self::UnknownTool => "there is no tool of this name",
+            Self::NonLocalTool => "this tool is not run here",
+            Self::InputValidationError => "the arguments are not valid for this tool",
+            Self::OutputValidationError => "the tool returned a value it does not promise",
+            Self::ToolFailed => "the tool reported a failure",
+            Self::ExecutionError => "the tool broke while it ran",
+            Self::PermissionDenied => "this tool may not be used here",
+            Self::Denied => "the call was denied",
+            Self::Cancelled => "the call was cancelled",
+            Self::TimedOut => "the call took too long",
+            Self::Interrupted => "the response was cut off, so the call was not run",
+            Self::DuplicateCallId => "an earlier call has the same id, so this one was not run",
+            Self::OutputTooLarge => "the tool's output is too large",
+            Self::Custom(_) => "the call failed",
+        }
+    }
+}
+
+/// Equal when the names are: a custom kind spelled like a built-in one *is* that one.
+impl PartialEq for FailureKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for FailureKind {}
+
+impl Hash for FailureKind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<&str> for FailureKind {
+    fn from(name: &str) -> Self {
+        Self::from(name.to_owned())
+    }
+}
+
+impl From<String> for FailureKind {
+    fn from(name: String) -> Self {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Self::Custom(name))
+    }
+}
+
+impl Serialize for FailureKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for FailureKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// Name, retryable, started: one line per kind, in the order of [`FailureKind::ALL`].
+    const TABLE: [(&str, bool, bool); 13] = [
+        ("unknown_tool", true, false),
+        ("non_local_tool", false, false),
+        ("input_validation_error", true, false),
+        ("output_validation_error", false, true),
+        ("tool_failed", false, true),
+        ("execution_error", false, true),
+        ("permission_denied", false, false),
+        ("denied", false, false),
+        ("cancelled", false, false),
+        ("timed_out", true, true),
+        ("interrupted", true, false),
+        ("duplicate_call_id", false, false),
+        ("output_too_large", false, true),
+    ];
+
+    #[test]
+    fn every_kind_has_its_name_and_defaults() {
+        for (kind, (name, retryable, started)) in FailureKind::ALL.iter().zip(TABLE) {
+            assert_eq!(kind.as_str(), name);
+            assert_eq!(kind.retryable_by_default(), retryable, "{name}");
+            assert_eq!(kind.started_by_default(), started, "{name}");
+            assert!(!kind.default_message().is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_kind_reads_back_as_itself() {
+        for kind in FailureKind::ALL {
+            let text = serde_json::to_string(&kind).unwrap();
+            let read: FailureKind = serde_json::from_str(&text).unwrap();
+            assert!(!matches!(read, FailureKind::Custom(_)), "{text}");
+            assert_eq!(read, kind);
+        }
+        assert_eq!(FailureKind::ALL.iter().collect::<HashSet<_>>().len(), FailureKind::ALL.len());
+    }
+
+    #[test]
+    fn any_other_name_is_custom() {
+        let read: FailureKind = serde_json::from_str(r#""out_of_stock""#).unwrap();
+        assert!(matches!(&read, FailureKind::Custom(name) if name == "out_of_stock"));
+        assert!(!read.retryable_by_default());
+        assert!(read.started_by_default());
+    }
+
+    #[test]
+    fn a_custom_kind_spelled_like_a_known_one_is_the_known_one() {
+        assert_eq!(FailureKind::Custom("denied".to_owned()), FailureKind::Denied);
+        assert!(matches!(FailureKind::from("denied"), FailureKind::Denied));
+        assert!(HashSet::from([FailureKind::Denied]).contains(&FailureKind::Custom("denied".to_owned())));
+    }
+}

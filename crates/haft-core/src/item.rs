@@ -1,0 +1,146 @@
+//! What a conversation is made of.
+//!
+//! A history is a plain list of items, in the order they happened. Items hold what every wire needs and no wire's own
+//! shape; what only one provider understands (ids, signatures) stays with its item as opaque `provider_data`, so it
+//! can be sent back. An item of a type this version does not know is kept as it came: reading a history must never
+//! lose a part of it. A *known* item with a mistake inside is an error, not an unknown one.
+
+mod approval;
+mod call_output;
+mod message;
+mod provider_call;
+mod reasoning;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+pub use self::approval::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse};
+pub use self::call_output::{CallOutputBody, ToolCallOutput};
+pub use self::message::{Message, Role};
+pub use self::provider_call::ProviderCall;
+pub use self::reasoning::Reasoning;
+use crate::call::ToolCall;
+use crate::reading;
+use crate::result::ToolResult;
+
+/// One item of a conversation. Told apart by `type`.
+///
+/// ```
+/// use haft_core::{Item, ToolCall, ToolResult};
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("c1", "add", r#"{"a":1,"b":2}"#);
+/// let sum = ToolResult::ok(&call, json!(3));
+/// let history = vec![Item::user("what is 1 + 2?"), Item::from(call), Item::from(&sum)];
+/// assert_eq!(serde_json::to_value(&history)?[2]["type"], "tool_output");
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Item {
+    /// Something that was said.
+    Message(Message),
+    /// What the model thought before it spoke.
+    Reasoning(Reasoning),
+    /// A call the model asked for.
+    ToolCall(ToolCall),
+    /// The answer to a call.
+    ToolOutput(ToolCallOutput),
+    /// A question to a person: may this call run?
+    ApprovalRequest(ApprovalRequest),
+    /// The answer to such a question.
+    ApprovalResponse(ApprovalResponse),
+    /// A call the provider made and answered itself.
+    ProviderCall(ProviderCall),
+    /// An item of a type this version does not know, with its `type`, as it came. One that is built by hand with a
+    /// known `type` is read back as that type.
+    #[serde(untagged)]
+    Unknown(Value),
+}
+
+impl Item {
+    /// A user's message of one text.
+    #[must_use]
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::Message(Message::text(Role::User, text))
+    }
+
+    /// An assistant's message of one text.
+    #[must_use]
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self::Message(Message::text(Role::Assistant, text))
+    }
+
+    /// A system message of one text.
+    #[must_use]
+    pub fn system(text: impl Into<String>) -> Self {
+        Self::Message(Message::text(Role::System, text))
+    }
+}
+
+impl From<Message> for Item {
+    fn from(message: Message) -> Self {
+        Self::Message(message)
+    }
+}
+
+impl From<Reasoning> for Item {
+    fn from(reasoning: Reasoning) -> Self {
+        Self::Reasoning(reasoning)
+    }
+}
+
+impl From<ToolCall> for Item {
+    fn from(call: ToolCall) -> Self {
+        Self::ToolCall(call)
+    }
+}
+
+impl From<ToolCallOutput> for Item {
+    fn from(output: ToolCallOutput) -> Self {
+        Self::ToolOutput(output)
+    }
+}
+
+impl From<ApprovalRequest> for Item {
+    fn from(request: ApprovalRequest) -> Self {
+        Self::ApprovalRequest(request)
+    }
+}
+
+impl From<ApprovalResponse> for Item {
+    fn from(response: ApprovalResponse) -> Self {
+        Self::ApprovalResponse(response)
+    }
+}
+
+impl From<ProviderCall> for Item {
+    fn from(call: ProviderCall) -> Self {
+        Self::ProviderCall(call)
+    }
+}
+
+/// What the model gets to read of the result.
+impl From<&ToolResult> for Item {
+    fn from(result: &ToolResult) -> Self {
+        Self::ToolOutput(result.to_call_output())
+    }
+}
+
+impl<'de> Deserialize<'de> for Item {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const TAG: &str = "type";
+        let item = Value::deserialize(deserializer)?;
+        match reading::tag::<D::Error>(&item, TAG)? {
+            "message" => reading::body(item, TAG).map(Self::Message),
+            "reasoning" => reading::body(item, TAG).map(Self::Reasoning),
+            "tool_call" => reading::body(item, TAG).map(Self::ToolCall),
+            "tool_output" => reading::body(item, TAG).map(Self::ToolOutput),
+            "approval_request" => reading::body(item, TAG).map(Self::ApprovalRequest),
+            "approval_response" => reading::body(item, TAG).map(Self::ApprovalResponse),
+            "provider_call" => reading::body(item, TAG).map(Self::ProviderCall),
+            _ => Ok(Self::Unknown(item)),
+        }
+    }
+}

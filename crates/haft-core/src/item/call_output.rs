@@ -1,0 +1,142 @@
+//! The answer to a call, as the model reads it.
+//!
+//! This is the form results take in a history. It is made from a result by one function and is not turned back into
+//! one: what the model reads may hold less than what the application got.
+
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use crate::call::CallId;
+use crate::content::ContentPart;
+
+/// The answer to a call, as the model reads it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolCallOutput {
+    /// The call this answers.
+    pub call_id: CallId,
+    /// The name of the tool, for wires that pair answers by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What the model reads.
+    pub output: CallOutputBody,
+    /// Whether the call failed, for wires that have a flag for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// What a provider wants back with the answer, by the provider's name.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub provider_data: Map<String, Value>,
+}
+
+/// What the model reads: one text, written as a string, or parts, written as a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum CallOutputBody {
+    /// One text.
+    Text(String),
+    /// Parts, for what text can't hold.
+    Parts(Vec<ContentPart>),
+}
+
+impl ToolCallOutput {
+    /// The answer to a call that went well.
+    #[must_use]
+    pub fn new(call_id: impl Into<CallId>, output: impl Into<CallOutputBody>) -> Self {
+        Self { call_id: call_id.into(), tool: None, output: output.into(), is_error: false, provider_data: Map::new() }
+    }
+
+    /// The same answer with the name of the tool.
+    #[must_use]
+    pub fn tool(mut self, name: impl Into<String>) -> Self {
+        self.tool = Some(name.into());
+        self
+    }
+
+    /// The same answer, of a call that failed.
+    #[must_use]
+    pub fn error(mut self) -> Self {
+        self.is_error = true;
+        self
+    }
+
+    /// The same answer with what `provider` wants back.
+    #[must_use]
+    pub fn provider_data(mut self, provider: impl Into<String>, data: impl Into<Value>) -> Self {
+        self.provider_data.insert(provider.into(), data.into());
+        self
+    }
+}
+
+/// The text; of parts, the text parts alone, one per line.
+impl fmt::Display for CallOutputBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Parts(parts) => {
+                for (index, text) in parts.iter().filter_map(ContentPart::as_text).enumerate() {
+                    if index > 0 {
+                        f.write_str("\n")?;
+                    }
+                    f.write_str(text)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl From<&str> for CallOutputBody {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for CallOutputBody {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Vec<ContentPart>> for CallOutputBody {
+    fn from(parts: Vec<ContentPart>) -> Self {
+        Self::Parts(parts)
+    }
+}
+
+impl<'de> Deserialize<'de> for CallOutputBody {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self::Text(text)),
+            parts @ Value::Array(_) => Vec::deserialize(parts).map(Self::Parts).map_err(D::Error::custom),
+            _ => Err(D::Error::custom("an output is a string or a list of content parts")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_body_is_a_string_or_a_list() {
+        let text: CallOutputBody = serde_json::from_value(json!("")).unwrap();
+        assert_eq!(text, CallOutputBody::Text(String::new()));
+        let parts: CallOutputBody = serde_json::from_value(json!([])).unwrap();
+        assert_eq!(parts, CallOutputBody::Parts(Vec::new()));
+        for wrong in [json!(null), json!(1), json!({"text": "hi"}), json!([{"type": "text"}])] {
+            assert!(serde_json::from_value::<CallOutputBody>(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn shows_the_text_of_parts() {
+        let parts =
+            vec![ContentPart::text("one"), ContentPart::resource_link("file:///a", "a"), ContentPart::text("two")];
+        assert_eq!(CallOutputBody::from(parts).to_string(), "one\ntwo");
+    }
+}

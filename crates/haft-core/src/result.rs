@@ -1,0 +1,239 @@
+//! The one answer to a call.
+//!
+//! Results are structured: they can be inspected, redacted and stored before they become what the model reads. That
+//! step is [`ToolResult::to_call_output`] and nothing else. Whoever can't run a call builds its result here too, so
+//! every call is answered and no failure is without a message.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use crate::call::{CallId, ToolCall};
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::issue::{CharBoundary, Issues};
+use crate::item::{CallOutputBody, ToolCallOutput};
+use crate::json_text::JsonText;
+use crate::output::ToolOutput;
+use crate::reading;
+use crate::schema::Repair;
+use crate::version::FormatVersion;
+
+/// The longest tool name or call id a message repeats, in bytes: both come from the model.
+const QUOTE_CAP: usize = 80;
+
+/// The one answer to a call.
+///
+/// ```
+/// use haft_core::{ToolCall, ToolResult};
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("c1", "greet", r#"{"name":"Ada"}"#);
+/// let result = ToolResult::ok(&call, json!("hello Ada"));
+/// assert_eq!(result.to_call_output().output.to_string(), "hello Ada");
+///
+/// let denied = ToolResult::denied(&call, "not today");
+/// assert_eq!(denied.to_call_output().output.to_string(), r#"{"error":{"kind":"denied","message":"not today"}}"#);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolResult {
+    /// The format version.
+    #[serde(default)]
+    pub v: FormatVersion,
+    /// The call this answers.
+    pub call_id: CallId,
+    /// The name of the tool, as the call spelled it.
+    pub tool: String,
+    /// How it went.
+    pub outcome: Outcome,
+    /// The mistakes of the model that were mended before the handler ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+}
+
+/// How a call went. Told apart by `status`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum Outcome {
+    /// It gave a value.
+    Ok(ToolOutput),
+    /// It gave none.
+    Failed(ToolFailure),
+}
+
+impl ToolResult {
+    /// The result of a call, either way.
+    #[must_use]
+    pub fn new(call: &ToolCall, outcome: Outcome) -> Self {
+        Self {
+            v: FormatVersion::default(),
+            call_id: call.call_id.clone(),
+            tool: call.name.clone(),
+            outcome,
+            repairs: Vec::new(),
+        }
+    }
+
+    /// The call gave a value.
+    #[must_use]
+    pub fn ok(call: &ToolCall, output: impl Into<ToolOutput>) -> Self {
+        Self::new(call, Outcome::Ok(output.into()))
+    }
+
+    /// The call failed. A blank reason is replaced by the kind's own sentence, here and in all that follow.
+    #[must_use]
+    pub fn failed(call: &ToolCall, kind: impl Into<FailureKind>, reason: impl Into<String>) -> Self {
+        Self::from_failure(call, ToolFailure::new(kind, reason))
+    }
+
+    /// The call failed, as described.
+    #[must_use]
+    pub fn from_failure(call: &ToolCall, failure: ToolFailure) -> Self {
+        Self::new(call, Outcome::Failed(failure))
+    }
+
+    /// A person or a policy said no.
+    #[must_use]
+    pub fn denied(call: &ToolCall, reason: impl Into<String>) -> Self {
+        Self::failed(call, FailureKind::Denied, reason)
+    }
+
+    /// The call was called off before its handler began. Add [`ToolFailure::started`] when it had.
+    #[must_use]
+    pub fn cancelled(call: &ToolCall, reason: impl Into<String>) -> Self {
+        Self::failed(call, FailureKind::Cancelled, reason)
+    }
+
+    /// The handler broke.
+    #[must_use]
+    pub fn execution_error(call: &ToolCall, reason: impl Into<String>) -> Self {
+        Self::failed(call, FailureKind::ExecutionError, reason)
+    }
+
+    /// The response that asked for the call was cut off, so the call was not run.
+    #[must_use]
+    pub fn interrupted(call: &ToolCall, reason: impl Into<String>) -> Self {
+        Self::failed(call, FailureKind::Interrupted, reason)
+    }
+
+    /// The tool is visible to the model but not run here.
+    #[must_use]
+    pub fn non_local_tool(call: &ToolCall) -> Self {
+        let name = quoted(&call.name);
+        Self::failed(call, FailureKind::NonLocalTool, format!("the tool {name} is not run here"))
+    }
+
+    /// No tool has the name. `nearest` are names the caller may see, best first.
+    ///
+    /// ```
+    /// use haft_core::{ToolCall, ToolResult};
+    ///
+    /// let result = ToolResult::unknown_tool(&ToolCall::new("c1", "serch", "{}"), &["search", "fetch"]);
+    /// let failure = result.failure().unwrap();
+    /// assert_eq!(failure.message, "there is no tool called 'serch'; the nearest are 'search', 'fetch'");
+    /// ```
+    #[must_use]
+    pub fn unknown_tool(call: &ToolCall, nearest: &[&str]) -> Self {
+        let mut message = format!("there is no tool called {}", quoted(&call.name));
+        for (index, name) in nearest.iter().enumerate() {
+            message.push_str(if index == 0 { "; the nearest are " } else { ", " });
+            message.push_str(&quoted(name));
+        }
+        Self::failed(call, FailureKind::UnknownTool, message)
+    }
+
+    /// An earlier call of the batch has the same id.
+    #[must_use]
+    pub fn duplicate_call_id(call: &ToolCall) -> Self {
+        let id = quoted(call.call_id.as_str());
+        Self::failed(
+            call,
+            FailureKind::DuplicateCallId,
+            format!("an earlier call has the id {id}; this one was not run"),
+        )
+    }
+
+    /// The arguments are not what the tool takes.
+    #[must_use]
+    pub fn invalid_input(call: &ToolCall, issues: Issues) -> Self {
+        Self::from_failure(call, ToolFailure::with_issues(FailureKind::InputValidationError, issues))
+    }
+
+    /// The handler's value is not what the tool promises.
+    #[must_use]
+    pub fn invalid_output(call: &ToolCall, issues: Issues) -> Self {
+        Self::from_failure(call, ToolFailure::with_issues(FailureKind::OutputValidationError, issues))
+    }
+
+    /// The same result with the repairs the arguments took.
+    #[must_use]
+    pub fn repairs(mut self, repairs: Vec<Repair>) -> Self {
+        self.repairs = repairs;
+        self
+    }
+
+    /// Whether the call gave a value.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        matches!(self.outcome, Outcome::Ok(_))
+    }
+
+    /// The value, when there is one.
+    #[must_use]
+    pub fn value(&self) -> Option<&JsonText> {
+        match &self.outcome {
+            Outcome::Ok(output) => Some(&output.value),
+            Outcome::Failed(_) => None,
+        }
+    }
+
+    /// The failure, when there is no value.
+    #[must_use]
+    pub fn failure(&self) -> Option<&ToolFailure> {
+        match &self.outcome {
+            Outcome::Ok(_) => None,
+            Outcome::Failed(failure) => Some(failure),
+        }
+    }
+
+    /// What the model gets to read.
+    ///
+    /// A string is given raw, without quotes and escapes; nothing is `null`; every other value is its JSON text. When
+    /// the output has parts of its own for the model, those are given instead. A failure is
+    /// [`ToolFailure::to_model_text`] with `is_error` set. The cause of a failure never appears.
+    #[must_use]
+    pub fn to_call_output(&self) -> ToolCallOutput {
+        let output = match &self.outcome {
+            Outcome::Ok(ToolOutput { model: Some(parts), .. }) => CallOutputBody::Parts(parts.clone()),
+            Outcome::Ok(output) => CallOutputBody::Text(raw_text(&output.value)),
+            Outcome::Failed(failure) => CallOutputBody::Text(failure.to_model_text()),
+        };
+        let answer = ToolCallOutput::new(self.call_id.clone(), output).tool(self.tool.clone());
+        if self.is_ok() { answer } else { answer.error() }
+    }
+}
+
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const TAG: &str = "status";
+        let outcome = Value::deserialize(deserializer)?;
+        match reading::tag::<D::Error>(&outcome, TAG)? {
+            "ok" => reading::body(outcome, TAG).map(Self::Ok),
+            "failed" => reading::body(outcome, TAG).map(Self::Failed),
+            other => Err(serde::de::Error::unknown_variant(other, &["ok", "failed"])),
+        }
+    }
+}
+
+fn raw_text(value: &JsonText) -> String {
+    let text = value.as_str();
+    if text.starts_with('"') { value.decode().unwrap_or_else(|_| text.to_owned()) } else { text.to_owned() }
+}
+
+fn quoted(name: &str) -> String {
+    if name.len() <= QUOTE_CAP {
+        format!("'{name}'")
+    } else {
+        format!("'{}…'", &name[..name.floor_char_boundary_at(QUOTE_CAP)])
+    }
+}

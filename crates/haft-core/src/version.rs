@@ -1,0 +1,80 @@
+//! The version every value carries when it leaves the process.
+//!
+//! Calls, results, turns and requests are stored in databases and sent between machines that are not upgraded at the
+//! same moment. A reader that meets a newer format must say so; it must never guess at fields it does not know.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Number;
+
+/// The format version of a stored value, kept in a field called `v`. It takes no room in memory.
+///
+/// Written as a number. When read, an absent version counts as the first one and a newer one is refused:
+///
+/// ```
+/// use haft_core::ToolCall;
+///
+/// let call: ToolCall = serde_json::from_str(r#"{"call_id":"c1","name":"add","arguments":"{}"}"#)?;
+/// assert_eq!(serde_json::to_value(&call)?["v"], 1);
+///
+/// let newer = serde_json::from_str::<ToolCall>(r#"{"v":2,"call_id":"c1","name":"add","arguments":"{}"}"#);
+/// assert!(newer.unwrap_err().to_string().contains("written by a newer version (2); this one reads up to 1"));
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FormatVersion(());
+
+impl FormatVersion {
+    /// The version that is written, and the newest that is read.
+    pub const CURRENT: u64 = 1;
+}
+
+impl Serialize for FormatVersion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(Self::CURRENT)
+    }
+}
+
+/// Read as a [`Number`], which survives every buffer of serde whatever way `serde_json` keeps its digits.
+impl<'de> Deserialize<'de> for FormatVersion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let found = Number::deserialize(deserializer)?;
+        match found.as_u64() {
+            Some(Self::CURRENT) => Ok(Self(())),
+            Some(newer) if newer > Self::CURRENT => Err(D::Error::custom(format_args!(
+                "written by a newer version ({newer}); this one reads up to {}",
+                Self::CURRENT
+            ))),
+            _ => Err(D::Error::custom(format_args!("{found} is not a format version; the first one is 1"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_no_room() {
+        assert_eq!(size_of::<FormatVersion>(), 0);
+    }
+
+    #[test]
+    fn reads_what_it_writes() {
+        let text = serde_json::to_string(&FormatVersion::default()).unwrap();
+        assert_eq!(text, "1");
+        assert_eq!(serde_json::from_str::<FormatVersion>(&text).unwrap(), FormatVersion::default());
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        let read = |text: &str| serde_json::from_str::<FormatVersion>(text).unwrap_err().to_string();
+        assert_eq!(read("2"), "written by a newer version (2); this one reads up to 1");
+        for not_a_version in ["0", "-1", "1.5"] {
+            assert!(read(not_a_version).contains("is not a format version"), "{not_a_version}");
+        }
+        for not_a_number in ["null", "\"1\"", "{}"] {
+            assert!(read(not_a_number).contains("invalid type"), "{not_a_number}");
+        }
+    }
+}
