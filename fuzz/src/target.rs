@@ -1,0 +1,68 @@
+//! What is fuzzed. A target takes bytes, panics when a promise is broken, and otherwise says in one word what
+//! happened; inputs with a new word are worth mutating further.
+
+mod decode;
+mod raw_schema;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use haft_core::Issues;
+
+/// One thing to fuzz.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// Its name on the command line.
+    pub(crate) name: &'static str,
+    /// Inputs to start from.
+    pub(crate) seeds: &'static [&'static str],
+    /// Reads the bytes.
+    pub(crate) run: fn(&[u8]) -> Outcome,
+}
+
+/// A kind of thing that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Outcome(u64);
+
+/// Every target.
+pub(crate) static ALL: [Target; 2] = [decode::TARGET, raw_schema::TARGET];
+
+/// The target of a name.
+pub(crate) fn find(name: &str) -> Option<&'static Target> {
+    ALL.iter().find(|target| target.name == name)
+}
+
+impl Outcome {
+    /// The outcome that this value stands for.
+    pub(crate) fn of<T: Hash + ?Sized>(value: &T) -> Self {
+        let mut hasher = DefaultHasher::new();
+        value.hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
+
+/// The rules that were broken, each once: what kind of refusal it was. Reads the rest too, since a refusal must be
+/// readable whatever was refused.
+fn refusal(issues: &Issues) -> Vec<String> {
+    assert!(!issues.is_empty(), "a refusal without an issue");
+    let cap = 40;
+    assert!(issues.reason(cap).len() <= cap + " (and 18446744073709551615 more)".len(), "the reason is over its cap");
+    let mut keywords: Vec<String> = issues.as_slice().iter().map(|issue| issue.keyword.clone()).collect();
+    keywords.sort();
+    keywords.dedup();
+    keywords
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, find};
+
+    #[test]
+    fn every_target_is_found_by_its_name_and_passes_its_seeds() {
+        for target in &ALL {
+            assert_eq!(find(target.name).map(|found| found.name), Some(target.name));
+            for seed in target.seeds {
+                (target.run)(seed.as_bytes());
+            }
+        }
+    }
+}

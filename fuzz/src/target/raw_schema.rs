@@ -1,0 +1,45 @@
+//! Raw schemas of strangers: whatever they say, building and checking them ends without a panic.
+//!
+//! The first line of an input is the schema, the rest is the value.
+
+use haft_core::{DecodeOptions, Schema};
+use serde_json::Value;
+
+use super::{Outcome, Target, refusal};
+
+pub(super) const TARGET: Target = Target {
+    name: "raw_schema",
+    seeds: &[
+        "{}\n1",
+        "true\n{}",
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\",\"minimum\":1}},\"required\":[\"a\"]}\n{\"a\":0}",
+        "{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":{\"anyOf\":[{\"type\":\"null\"},{\"$ref\":\"#/$defs/n\"}]}}}\n[null]",
+        "{\"oneOf\":[{\"const\":1},{\"enum\":[1,\"a\"]}],\"not\":{\"type\":\"string\"}}\n\"a\"",
+        "{\"type\":\"array\",\"prefixItems\":[{\"type\":\"string\",\"pattern\":\"^a\"}],\"items\":false,\"uniqueItems\":true}\n[\"a\"]",
+        "{\"patternProperties\":{\"^x\":{\"multipleOf\":0.1}},\"additionalProperties\":false}\n{\"x\":0.3}",
+        "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"dependencies\":{\"a\":[\"b\"]}}\n{\"a\":1}",
+        "{\"if\":{\"minLength\":2},\"then\":{\"format\":\"date\"},\"unevaluatedProperties\":false}\n\"2024-02-30\"",
+    ],
+    run,
+};
+
+fn run(input: &[u8]) -> Outcome {
+    let Ok(text) = std::str::from_utf8(input) else { return Outcome::of(&"no text") };
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let Ok(written) = serde_json::from_str::<Value>(first) else { return Outcome::of(&"no schema") };
+    let schema = match Schema::json(written.clone()) {
+        Ok(schema) => schema,
+        Err(error) => return Outcome::of(&("bad schema", refusal(&error.0))),
+    };
+    assert_eq!(*schema.as_json(), written, "the schema was changed");
+
+    let decoded = schema.decode::<Value>(rest, &DecodeOptions::default());
+    let Ok(value) = serde_json::from_str::<Value>(rest) else { return Outcome::of(&("no value", decoded.is_ok())) };
+    let checked = schema.check(&value);
+    match (decoded, &checked) {
+        (Ok(_), Err(issues)) => panic!("{written} takes the text of {value} and refuses the value: {issues}"),
+        (Ok(decoded), Ok(())) => assert_eq!(decoded.value, value, "the value was changed"),
+        (Err(_), _) => {}
+    }
+    Outcome::of(&checked.map_err(|issues| refusal(&issues)))
+}
