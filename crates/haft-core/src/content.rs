@@ -161,7 +161,7 @@ impl ContentPart {
     /// Text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(TextPart { text: text.into(), ..TextPart::default() })
+        Self::Text(TextPart::new(text))
     }
 
     /// The model's words for not answering.
@@ -191,13 +191,13 @@ impl ContentPart {
     /// An embedded resource.
     #[must_use]
     pub fn resource(uri: impl Into<String>, contents: ResourceContents) -> Self {
-        Self::Resource(ResourcePart { uri: uri.into(), media_type: None, contents, provider_data: Map::new() })
+        Self::Resource(ResourcePart::new(uri, contents))
     }
 
     /// A link to a resource.
     #[must_use]
     pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self::ResourceLink(ResourceLinkPart { uri: uri.into(), name: name.into(), ..ResourceLinkPart::default() })
+        Self::ResourceLink(ResourceLinkPart::new(uri, name))
     }
 
     /// The text, when this is a text part.
@@ -207,6 +207,21 @@ impl ContentPart {
             Self::Text(part) => Some(&part.text),
             _ => None,
         }
+    }
+}
+
+impl TextPart {
+    /// Text that cites nothing.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// The same text with one more source.
+    #[must_use]
+    pub fn cite(mut self, citation: Citation) -> Self {
+        self.citations.push(citation);
+        self
     }
 }
 
@@ -229,6 +244,29 @@ impl MediaPart {
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
+    }
+}
+
+impl ResourcePart {
+    /// A resource of an unknown type.
+    #[must_use]
+    pub fn new(uri: impl Into<String>, contents: ResourceContents) -> Self {
+        Self { uri: uri.into(), media_type: None, contents, provider_data: Map::new() }
+    }
+
+    /// The same resource with its MIME type.
+    #[must_use]
+    pub fn media_type(mut self, media_type: impl Into<String>) -> Self {
+        self.media_type = Some(media_type.into());
+        self
+    }
+}
+
+impl ResourceLinkPart {
+    /// A link of which only the name is known.
+    #[must_use]
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { uri: uri.into(), name: name.into(), ..Self::default() }
     }
 }
 
