@@ -95,6 +95,12 @@ impl From<Value> for JsonText {
     }
 }
 
+impl From<JsonText> for Box<RawValue> {
+    fn from(text: JsonText) -> Self {
+        text.0
+    }
+}
+
 impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)

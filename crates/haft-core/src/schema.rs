@@ -1,95 +1,310 @@
 //! A JSON Schema together with its check.
-//! (temporary body: the public signatures are settled, the engine behind them is being written)
+//!
+//! The way of a schema: it is made from a type (`typed`) or given raw (`raw`), compiled once into nodes (`compile`,
+//! `keyword`, `node`), and used to read arguments (`read`), to write results (`write`) and to say what is wrong
+//! (`explain`, `message`). What nodes can't express goes to the full validator (`full`).
+//!
+//! A schema is never changed once made, never fetched from anywhere, and never looser than it says: what can't be
+//! enforced is an error when it is made.
 
+mod compile;
+mod draft;
+mod equal;
+mod explain;
+mod full;
+mod intern;
+mod keyword;
 mod limit;
+mod message;
+mod node;
+mod number;
+mod path;
+mod pattern;
+mod raw;
+mod read;
+mod repair;
+mod resolver;
+mod settle;
+mod string;
+mod text;
+mod typed;
+mod validation;
+mod write;
 
 use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use schemars::generate::Contract;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use self::compile::{References, Source, Widths, compile};
+use self::draft::Dialect;
 pub use self::limit::{DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs};
-use crate::issue::{Issue, Issues};
+use self::node::Arena;
+use self::number::Exactness;
+pub use self::read::Decoded;
+use self::resolver::Resolver;
+pub(crate) use self::text::read as read_tree;
+pub use self::validation::{Validation, Validator};
+use crate::issue::Issues;
 use crate::json_text::JsonText;
 
-/// A JSON Schema and its check. Cloning shares both.
+/// A JSON Schema and its check. Cloning shares both, and equal schemas share their compiled form.
+///
+/// ```
+/// use haft_core::{DecodeOptions, Schema};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Debug, Deserialize, JsonSchema)]
+/// struct Forecast {
+///     city: String,
+///     #[schemars(range(min = 1, max = 14))]
+///     days: u8,
+/// }
+///
+/// let schema = Schema::of::<Forecast>()?;
+/// let options = DecodeOptions::default();
+/// let forecast: Forecast = schema.decode(r#"{"city": "Paris", "days": 3}"#, &options)?.value;
+/// assert_eq!((forecast.city.as_str(), forecast.days), ("Paris", 3));
+///
+/// let issues = schema.decode::<Forecast>(r#"{"days": 30}"#, &options).unwrap_err();
+/// assert_eq!(
+///     issues.to_string(),
+///     r#"the key "city" (a string) is missing and must be given; /days: must be at most 14, and is 30"#,
+/// );
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
-pub struct Schema(Arc<Value>);
-
-/// A schema that can't be used: all faults, each at its place in the schema.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("invalid schema: {0}")]
-pub struct SchemaError(pub Issues);
-
-/// How a raw schema is checked.
-#[derive(Clone, Debug)]
-pub enum Validation { Full, With(Validator), FullThen(Validator), None }
-
-/// A check of the user's own.
-#[derive(Clone)]
-pub struct Validator(Arc<dyn Fn(&Value) -> Result<(), Issues> + Send + Sync>);
-impl fmt::Debug for Validator { fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str("Validator") } }
-impl Validator {
-    /// Wraps a function.
-    pub fn new(check: impl Fn(&Value) -> Result<(), Issues> + Send + Sync + 'static) -> Self { Self(Arc::new(check)) }
+pub struct Schema {
+    compiled: Arc<Compiled>,
+    custom: Option<Validator>,
 }
 
-/// A decoded value and the repairs it took.
-#[derive(Debug, Clone)]
-pub struct Decoded<T> { /// value
-    pub value: T, /// repairs
-    pub repairs: Vec<Repair> }
+/// A schema that can't be used: all its faults, each with a pointer to its place in the schema.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid schema: {issues}")]
+pub struct SchemaError {
+    issues: Issues,
+}
 
-impl fmt::Debug for Schema { fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { write!(f, "Schema({})", self.0) } }
-impl PartialEq for Schema { fn eq(&self, other: &Self) -> bool { self.0 == other.0 } }
+/// What equal schemas share.
+#[derive(Debug)]
+struct Compiled {
+    json: Value,
+    widths: Widths,
+    arena: Arena,
+}
 
 impl Schema {
-    /// The schema of a type that is read (parameters): schemars' deserialize contract.
+    /// The schema of a type that is read, as serde and schemars describe it: draft 2020-12, definitions in `$defs`,
+    /// properties in the order of the fields.
     pub fn of<T: JsonSchema + ?Sized>() -> Result<Self, SchemaError> {
-        let mut v = serde_json::to_value(schemars::schema_for!(T)).unwrap_or_default();
-        if let Some(o) = v.as_object_mut() { o.shift_remove("$schema"); o.shift_remove("title"); }
-        if v == json!({"type":"object"}) || v == json!({"type":"object","additionalProperties":false}) { return Ok(Self::empty()); }
-        Ok(Self(Arc::new(v)))
+        Self::from_type(typed::schema::<T>(Contract::Deserialize))
     }
-    /// Like `of`, for a tool's parameters: `()` and unit structs become the closed empty object.
+
+    /// The same for a tool's parameters, where a type without content (`()`, a unit struct) is the empty object.
     pub fn of_params<T: JsonSchema + ?Sized>() -> Result<Self, SchemaError> {
-        let s = Self::of::<T>()?;
-        Ok(if *s.0 == json!({"type":"null"}) { Self::empty() } else { s })
+        Self::from_type(typed::parameters::<T>())
     }
-    /// The schema of a type that is written (results): schemars' serialize contract.
-    pub fn of_output<T: JsonSchema + ?Sized>() -> Result<Self, SchemaError> { Self::of::<T>() }
-    /// A raw JSON Schema, kept verbatim, validated in full.
-    pub fn json(value: Value) -> Result<Self, SchemaError> { Ok(Self(Arc::new(value))) }
-    /// A raw JSON Schema with a chosen validation.
-    pub fn json_with(value: Value, _v: Validation) -> Result<Self, SchemaError> { Ok(Self(Arc::new(value))) }
-    /// The closed empty object.
-    #[must_use] pub fn empty() -> Self { Self(Arc::new(json!({"type":"object","properties":{},"required":[],"additionalProperties":false}))) }
-    /// Anything: `{}`.
-    #[must_use] pub fn unknown() -> Self { Self(Arc::new(json!({}))) }
-    /// Only `null`.
-    #[must_use] pub fn unit() -> Self { Self(Arc::new(json!({"type":"null"}))) }
-    /// Nothing at all: `false`.
-    #[must_use] pub fn never() -> Self { Self(Arc::new(json!(false))) }
+
+    /// The schema of a type that is written: a tool's result.
+    pub fn of_output<T: JsonSchema + ?Sized>() -> Result<Self, SchemaError> {
+        Self::from_type(typed::schema::<T>(Contract::Serialize))
+    }
+
+    /// A raw JSON Schema, kept as it is and enforced in full. `$schema` picks the draft (draft 4 to 2020-12, the
+    /// newest without it). References must stay inside the schema; `format` is an annotation.
+    #[cfg(feature = "validate")]
+    pub fn json(schema: Value) -> Result<Self, SchemaError> {
+        Self::json_with(schema, Validation::Full)
+    }
+
+    /// A raw JSON Schema, kept as it is, with a choice of how values are checked.
+    pub fn json_with(schema: Value, validation: Validation) -> Result<Self, SchemaError> {
+        let (enforced, custom) = match validation {
+            #[cfg(feature = "validate")]
+            Validation::Full => (true, None),
+            #[cfg(feature = "validate")]
+            Validation::FullThen(custom) => (true, Some(custom)),
+            Validation::With(custom) => (false, Some(custom)),
+            Validation::None => (false, None),
+        };
+        let compiled =
+            if enforced { Compiled::enforced(schema, None, &Resolver::none())? } else { Compiled::shown(schema)? };
+        Ok(Self { compiled, custom })
+    }
+
+    /// The closed empty object: no parameters.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::constant(typed::empty_object())
+    }
+
+    /// Anything at all: `{}`.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self::constant(json!({}))
+    }
+
+    /// Only `null`: a result without content.
+    #[must_use]
+    pub fn unit() -> Self {
+        Self::constant(json!({"type": "null"}))
+    }
+
+    /// Nothing: `false`. The schema of a failure that is not declared.
+    #[must_use]
+    pub fn never() -> Self {
+        Self::constant(Value::Bool(false))
+    }
+
     /// The JSON Schema.
-    #[must_use] pub fn as_json(&self) -> &Value { &self.0 }
+    #[must_use]
+    pub fn as_json(&self) -> &Value {
+        &self.compiled.json
+    }
+
     /// The root's own description.
-    #[must_use] pub fn description(&self) -> Option<&str> { self.0.get("description").and_then(Value::as_str) }
-    /// Checks a value; all issues.
-    pub fn check(&self, _value: &Value) -> Result<(), Issues> { Ok(()) }
-    /// Argument text into a type.
-    pub fn decode<T: DeserializeOwned>(&self, text: &str, _o: &DecodeOptions) -> Result<Decoded<T>, Issues> {
-        let text = if text.trim().is_empty() { "{}" } else { text };
-        serde_json::from_str(text).map(|value| Decoded { value, repairs: vec![] }).map_err(|e| Issue::new("", "json", e.to_string()).into())
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        self.as_json().get("description").and_then(Value::as_str)
     }
-    /// A JSON value into a type, same checks.
+
+    /// Checks a value, and gives everything that is wrong with it.
+    pub fn check(&self, value: &Value) -> Result<(), Issues> {
+        read::check(&self.compiled.arena, self.custom.as_ref(), value, Exactness::Waived)
+    }
+
+    /// Reads argument text into a type. What the schema forbids never gets there, even if serde would let it pass.
+    ///
+    /// Blank text stands for `{}`. Integers may be written as floats (`3.0`) up to 2^53. Beyond what the schema says,
+    /// text is refused that is malformed, over its [`Limits`], or has a key twice or one of the keys of
+    /// [`secure_json`](crate::secure_json); and so is what the type itself refuses (a custom `Deserialize`, a
+    /// `format` it insists on, a numeric map key out of range).
+    pub fn decode<T: DeserializeOwned>(&self, text: &str, options: &DecodeOptions) -> Result<Decoded<T>, Issues> {
+        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options)
+    }
+
+    /// Reads a tree into a type, with the same checks.
     pub fn decode_value<T: DeserializeOwned>(&self, value: &Value) -> Result<T, Issues> {
-        T::deserialize(value).map_err(|e| Issue::new("", "decode", e.to_string()).into())
+        read::from_tree(&self.compiled.arena, self.custom.as_ref(), value)
     }
-    /// A value into checked JSON text.
+
+    /// Writes a value as JSON text, checked against the schema. NaN and infinity are an issue, not `null`.
     pub fn encode<T: Serialize + ?Sized>(&self, value: &T) -> Result<JsonText, Issues> {
-        JsonText::encode(value).map_err(|e| Issue::new("", "encode", e.to_string()).into())
+        write::to_text(&self.compiled.arena, self.custom.as_ref(), value)
+    }
+
+    fn from_type(json: Value) -> Result<Self, SchemaError> {
+        let compiled = Compiled::shared(json, Widths::Checked, |json| {
+            let (dialect, references) = (Dialect::Draft202012, References::Pointers);
+            compile(Source { schema: json, dialect, widths: Widths::Checked, references }, &Resolver::none())
+        })?;
+        Ok(Self { compiled, custom: None })
+    }
+
+    /// For schemas that are known to compile; one that didn't would take nothing.
+    fn constant(json: Value) -> Self {
+        Self::from_type(json).unwrap_or_else(|_| {
+            let compiled = Compiled { json: Value::Bool(false), widths: Widths::Checked, arena: Arena::never() };
+            Self { compiled: Arc::new(compiled), custom: None }
+        })
+    }
+}
+
+impl Compiled {
+    /// A compiled form that is in use already, or a new one that others will find.
+    fn shared(
+        json: Value,
+        widths: Widths,
+        compile: impl FnOnce(&Value) -> Result<Arena, Issues>,
+    ) -> Result<Arc<Self>, SchemaError> {
+        if let Some(known) = intern::find(&json, widths) {
+            return Ok(known);
+        }
+        let arena = compile(&json)?;
+        let compiled = Arc::new(Self { json, widths, arena });
+        intern::share(&compiled);
+        Ok(compiled)
+    }
+
+    /// A raw schema that is enforced. `dialect` is what it speaks if it doesn't say.
+    fn enforced(json: Value, dialect: Option<Dialect>, resolver: &Resolver) -> Result<Arc<Self>, SchemaError> {
+        let compile = |json: &Value| {
+            let dialect = match (Dialect::detect(json), dialect) {
+                (_, Some(dialect)) if json.get("$schema").is_none() => dialect,
+                (Ok(detected), _) => detected,
+                (Err(fault), _) => return Err(fault.into()),
+            };
+            let survey = raw::survey(json);
+            let mut faults = survey.faults;
+            if resolver.is_none() {
+                #[cfg(feature = "validate")]
+                faults.extend(full::meta_faults(json, dialect));
+                if !faults.is_empty() {
+                    return Err(Issues::new(faults));
+                }
+            }
+            let source = Source { schema: json, dialect, widths: Widths::Ignored, references: survey.references };
+            compile(source, resolver)
+        };
+        if resolver.is_none() {
+            return Self::shared(json, Widths::Ignored, compile);
+        }
+        let arena = compile(&json)?;
+        Ok(Arc::new(Self { json, widths: Widths::Ignored, arena }))
+    }
+
+    /// A raw schema that is only shown. It must still be a schema.
+    fn shown(json: Value) -> Result<Arc<Self>, SchemaError> {
+        let mut faults = raw::survey(&json).faults;
+        #[cfg(feature = "validate")]
+        if faults.is_empty() {
+            match Dialect::detect(&json) {
+                Ok(dialect) => faults.extend(full::meta_faults(&json, dialect)),
+                Err(fault) => faults.push(fault),
+            }
+        }
+        // Where nothing is enforced, a reference to nowhere does no harm.
+        faults.retain(|fault| fault.keyword != "$ref");
+        if !faults.is_empty() {
+            return Err(Issues::new(faults).into());
+        }
+        Ok(Arc::new(Self { json, widths: Widths::Ignored, arena: Arena::any() }))
+    }
+}
+
+impl SchemaError {
+    /// What is wrong, each with a pointer into the schema.
+    #[must_use]
+    pub fn issues(&self) -> &Issues {
+        &self.issues
+    }
+}
+
+impl From<Issues> for SchemaError {
+    fn from(issues: Issues) -> Self {
+        Self { issues }
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Schema").field(&format_args!("{}", self.as_json())).finish()
+    }
+}
+
+/// Equal when the JSON is; a check of one's own makes a schema equal only to its clones.
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.custom, &other.custom) {
+            (None, None) => self.as_json() == other.as_json(),
+            (Some(a), Some(b)) => self.as_json() == other.as_json() && a.is_same(b),
+            _ => false,
+        }
     }
 }

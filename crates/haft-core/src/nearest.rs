@@ -1,0 +1,58 @@
+//! Names that were probably meant.
+
+/// The names closest to `name` among `candidates`, best first; none when nothing is close.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let most = (name.chars().count() / 3).max(1);
+    let mut close: Vec<(usize, &str)> =
+        candidates.filter_map(|candidate| Some((distance(name, candidate, most)?, candidate))).collect();
+    close.sort_by_key(|(distance, _)| *distance);
+    close.into_iter().take(3).map(|(_, candidate)| candidate).collect()
+}
+
+/// How many insertions, deletions, replacements or swaps of neighbours lead from one to the other, ignoring case and
+/// separators; `None` if more than `most`.
+fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
+    let letters = |text: &str| -> Vec<char> {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let (a, b) = (letters(a), letters(b));
+    if a.len().abs_diff(b.len()) > most {
+        return None;
+    }
+    let mut before = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let mut cost = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
+                cost = cost.min(before[j - 1] + 1);
+            }
+            row.push(cost);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().filter(|distance| *distance <= most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_name_that_was_meant() {
+        let names = ["city", "units", "days", "start_date"];
+        let found = |name| nearest(name, names.into_iter());
+        assert_eq!(found("citty"), ["city"]);
+        assert_eq!(found("ctiy"), ["city"]);
+        assert_eq!(found("Days"), ["days"]);
+        assert_eq!(found("startDate"), ["start_date"]);
+        assert!(found("temperature").is_empty());
+        assert!(found("x").is_empty());
+    }
+
+    #[test]
+    fn gives_the_closest_first() {
+        assert_eq!(nearest("search", ["searches", "search_", "sea"].into_iter()), ["search_", "searches"]);
+    }
+}

@@ -1,0 +1,159 @@
+//! Problems in words: one sentence each, for a model to act on.
+
+use serde_json::Value;
+
+use super::explain::Problem;
+use super::node::{JsonType, Property, Types};
+use super::number::{NumberFault, Width};
+use super::path::Path;
+use super::string::StringFault;
+use crate::issue::{CharBoundary, Issue};
+use crate::nearest::nearest;
+
+/// The longest piece of a value that is quoted, in bytes.
+const EXCERPT: usize = 60;
+/// How many names or literals are listed.
+const LISTED: usize = 12;
+
+/// The issue for a problem of `value` at `path`.
+pub(super) fn issue(problem: &Problem<'_>, value: &Value, path: &Path<'_>) -> Issue {
+    let found = excerpt(value);
+    let (keyword, expected, message) = words(problem, value, &found);
+    Issue::new(path.pointer(), keyword, message).expected(expected).found(found)
+}
+
+/// A value, or its beginning, as it may be quoted: strings in quotes, containers by their size.
+pub(crate) fn excerpt(value: &Value) -> String {
+    match value {
+        Value::Array(items) => format!("an array of {}", items.len()),
+        Value::Object(map) => format!("an object with {} keys", map.len()),
+        Value::String(text) if text.len() > EXCERPT => {
+            let cut = text.floor_char_boundary_at(EXCERPT);
+            format!("{}…", Value::from(&text[..cut]))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn words(problem: &Problem<'_>, value: &Value, found: &str) -> (&'static str, String, String) {
+    match problem {
+        Problem::Never => ("false", "nothing".to_owned(), "no value is allowed here; leave it out".to_owned()),
+        Problem::Type(types) => {
+            let expected = types.describe();
+            let message = format!("must be {expected}, not {}", JsonType::of(value).name());
+            ("type", expected, message)
+        }
+        Problem::Number(fault) => number(fault, found),
+        Problem::String(fault) => string(fault, found),
+        Problem::Literal(literals) => {
+            let expected = list(literals.iter().map(ToString::to_string));
+            let keyword = if literals.len() == 1 { "const" } else { "enum" };
+            let message = format!("must be {}{expected}, not {found}", one_of(literals.len()));
+            (keyword, expected, message)
+        }
+        Problem::TooFewItems(min) => {
+            ("minItems", format!("at least {min} items"), format!("must have at least {min} items, and is {found}"))
+        }
+        Problem::TooManyItems(max) => {
+            ("maxItems", format!("at most {max} items"), format!("must have at most {max} items, and is {found}"))
+        }
+        Problem::NotUnique => {
+            ("uniqueItems", "different items".to_owned(), "must not hold the same item twice".to_owned())
+        }
+        Problem::Missing(name, types) => missing(name, *types),
+        Problem::Unknown(name, properties) => unknown(name, properties),
+        Problem::TooFewKeys(min) => {
+            ("minProperties", format!("at least {min} keys"), format!("must have at least {min} keys, and is {found}"))
+        }
+        Problem::TooManyKeys(max) => {
+            ("maxProperties", format!("at most {max} keys"), format!("must have at most {max} keys, and is {found}"))
+        }
+        Problem::NoBranch(count) => (
+            "anyOf",
+            format!("one of {count} forms"),
+            format!("fits none of the {count} forms that are allowed here; look at the schema of this value"),
+        ),
+        Problem::SeveralBranches => (
+            "oneOf",
+            "exactly one form".to_owned(),
+            "fits several of the forms that are allowed here, and must fit exactly one".to_owned(),
+        ),
+    }
+}
+
+fn number(fault: &NumberFault, found: &str) -> (&'static str, String, String) {
+    let (keyword, expected) = match fault {
+        NumberFault::NotInteger => ("type", "an integer".to_owned()),
+        NumberFault::Inexact => {
+            let message =
+                format!("{found} can't be taken exactly; write the integer with all its digits, within 64 bits");
+            return ("type", "an exact integer".to_owned(), message);
+        }
+        NumberFault::Minimum(bound) => ("minimum", format!("at least {bound}")),
+        NumberFault::Maximum(bound) => ("maximum", format!("at most {bound}")),
+        NumberFault::ExclusiveMinimum(bound) => ("exclusiveMinimum", format!("more than {bound}")),
+        NumberFault::ExclusiveMaximum(bound) => ("exclusiveMaximum", format!("less than {bound}")),
+        NumberFault::MultipleOf(divisor) => ("multipleOf", format!("a multiple of {divisor}")),
+        NumberFault::Width(Width::Integer { min, max, .. }) => ("format", format!("an integer from {min} to {max}")),
+        NumberFault::Width(Width::Signed128) => ("format", "a signed 128-bit integer".to_owned()),
+        NumberFault::Width(Width::Unsigned128) => ("format", "an unsigned 128-bit integer".to_owned()),
+        NumberFault::Width(Width::Float32) => ("format", "a single-precision number".to_owned()),
+    };
+    let message = format!("must be {expected}, and is {found}");
+    (keyword, expected, message)
+}
+
+fn string(fault: &StringFault<'_>, found: &str) -> (&'static str, String, String) {
+    match fault {
+        StringFault::Literal(literals) => {
+            let expected = list(literals.iter().map(|literal| Value::from(&**literal).to_string()));
+            let keyword = if literals.len() == 1 { "const" } else { "enum" };
+            let message = format!("must be {}{expected}, not {found}", one_of(literals.len()));
+            (keyword, expected, message)
+        }
+        StringFault::TooShort { min, length } => (
+            "minLength",
+            format!("at least {min} characters"),
+            format!("must have at least {min} characters, and has {length}"),
+        ),
+        StringFault::TooLong { max, length } => (
+            "maxLength",
+            format!("at most {max} characters"),
+            format!("must have at most {max} characters, and has {length}"),
+        ),
+        StringFault::Pattern(pattern) => {
+            ("pattern", (*pattern).to_owned(), format!("must match the pattern {pattern}, and {found} does not"))
+        }
+    }
+}
+
+fn missing(name: &str, types: Types) -> (&'static str, String, String) {
+    let kind =
+        if types.contains(Types::ALL) || types.is_empty() { String::new() } else { format!(" ({})", types.describe()) };
+    ("required", format!("the key {name:?}"), format!("the key {name:?}{kind} is missing and must be given"))
+}
+
+fn unknown(name: &str, properties: &[Property]) -> (&'static str, String, String) {
+    let names = || properties.iter().map(|property| &*property.name);
+    let message = if properties.is_empty() {
+        format!("the key {name:?} is not allowed: this object takes no keys; leave it out")
+    } else if let Some(close) = nearest(name, names()).first() {
+        format!("the key {name:?} is not allowed; did you mean {close:?}?")
+    } else {
+        format!("the key {name:?} is not allowed; leave it out (allowed: {})", list(names().map(str::to_owned)))
+    };
+    ("additionalProperties", "only declared keys".to_owned(), message)
+}
+
+fn one_of(count: usize) -> &'static str {
+    if count == 1 { "" } else { "one of " }
+}
+
+fn list(items: impl ExactSizeIterator<Item = String>) -> String {
+    let more = items.len().saturating_sub(LISTED);
+    let mut text = items.take(LISTED).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}

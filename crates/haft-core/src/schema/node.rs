@@ -1,0 +1,476 @@
+//! The compiled form of a schema: a flat list of nodes that point at each other by index.
+//!
+//! A node holds, for each JSON type, the rules that apply to a value of that type, so a value can be checked while
+//! it is read: whoever reads knows the type first and looks up only that type's rules. What can't be decided that
+//! way is marked *buffered*: the value is built first and then checked whole (see [`Arena::is_buffered`]).
+//!
+//! Nodes never hold JSON of the schema beyond literals to compare with, and never change after compilation.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::full::FullCheck;
+use super::number::NumberRule;
+use super::string::StringRule;
+
+/// Index of a node in its [`Arena`].
+pub(super) type NodeId = u32;
+
+/// The node that takes every value. Always at this index.
+pub(super) const ANY: NodeId = 0;
+/// The node that takes none. Always at this index.
+pub(super) const NEVER: NodeId = 1;
+
+/// The compiled schema.
+#[derive(Debug)]
+pub(super) struct Arena {
+    nodes: Vec<Node>,
+    buffered: Vec<bool>,
+    root: NodeId,
+    from_type: bool,
+}
+
+/// One compiled subschema.
+#[derive(Debug)]
+pub(super) enum Node {
+    /// Every value fits.
+    Any,
+    /// No value fits.
+    Never,
+    /// Rules by type, all on this node.
+    Typed(Box<Typed>),
+    /// Alternatives that differ by JSON type: the value's type picks the node.
+    ByType(Box<[Option<NodeId>; JsonType::COUNT]>),
+    /// Alternatives that don't: at least one, or exactly one, must fit.
+    Union(Box<Union>),
+    /// All of these must fit.
+    All(Box<[NodeId]>),
+    /// Outside what nodes can say: the full validator decides.
+    Full(Box<FullCheck>),
+    /// The same as another node. Only while compiling.
+    Same(NodeId),
+}
+
+/// Rules for values of certain types.
+#[derive(Debug, Default)]
+pub(super) struct Typed {
+    pub(super) types: Types,
+    pub(super) number: NumberRule,
+    pub(super) string: StringRule,
+    pub(super) array: ArrayRule,
+    pub(super) object: ObjectRule,
+    /// Literals of which some are not strings; string-only ones are in [`StringRule`].
+    pub(super) literals: Option<Box<[Value]>>,
+}
+
+/// Alternatives.
+#[derive(Debug)]
+pub(super) struct Union {
+    pub(super) branches: Box<[NodeId]>,
+    pub(super) mode: UnionMode,
+}
+
+/// How many alternatives must fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnionMode {
+    AtLeastOne,
+    ExactlyOne,
+}
+
+/// Rules for arrays.
+#[derive(Debug)]
+pub(super) struct ArrayRule {
+    pub(super) prefix: Box<[NodeId]>,
+    pub(super) items: NodeId,
+    pub(super) min: usize,
+    pub(super) max: usize,
+    pub(super) unique: bool,
+}
+
+/// Rules for objects.
+#[derive(Debug)]
+pub(super) struct ObjectRule {
+    pub(super) properties: Box<[Property]>,
+    /// Only for objects too wide to scan.
+    index: Option<HashMap<Box<str>, usize>>,
+    /// How many of `properties` are required.
+    pub(super) required: usize,
+    pub(super) additional: NodeId,
+    pub(super) open: Open,
+    pub(super) min: usize,
+    pub(super) max: usize,
+}
+
+/// Why an object may have keys beyond its properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Open {
+    /// Nothing is said of them. A type such a schema was made from has no place for them.
+    Implied,
+    /// The schema speaks of them.
+    Declared,
+}
+
+/// A declared property.
+#[derive(Debug)]
+pub(super) struct Property {
+    pub(super) name: Box<str>,
+    pub(super) node: NodeId,
+    pub(super) required: bool,
+}
+
+/// The JSON types as a reader tells them apart; an integer is a number to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum JsonType {
+    Null,
+    Boolean,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+/// A set of JSON Schema types.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Types(u8);
+
+/// Objects with more properties than this are looked up by hash.
+const WIDE: usize = 16;
+
+impl Arena {
+    /// Closes an arena: shortcuts are followed once, here, so that no reader has to.
+    pub(super) fn new(mut nodes: Vec<Node>, root: NodeId) -> Option<Self> {
+        let targets = (0..nodes.len()).map(|id| follow(&nodes, id)).collect::<Option<Vec<_>>>()?;
+        for node in &mut nodes {
+            node.redirect(&targets);
+        }
+        let root = targets[root as usize];
+        if has_in_place_cycle(&nodes) {
+            return None;
+        }
+        let buffered = (0..nodes.len()).map(|id| needs_buffer(&nodes, id)).collect();
+        Some(Self { nodes, buffered, root, from_type: false })
+    }
+
+    /// The same nodes, known to be made from the Rust type they are read into.
+    pub(super) fn from_type(self) -> Self {
+        Self { from_type: true, ..self }
+    }
+
+    pub(super) fn is_from_type(&self) -> bool {
+        self.from_type
+    }
+
+    /// An arena that takes everything.
+    pub(super) fn any() -> Self {
+        Self { nodes: vec![Node::Any, Node::Never], buffered: vec![false, false], root: ANY, from_type: false }
+    }
+
+    /// An arena that takes nothing.
+    pub(super) fn never() -> Self {
+        Self { root: NEVER, ..Self::any() }
+    }
+
+    /// An arena whose whole check is the full validator.
+    pub(super) fn full(check: FullCheck) -> Self {
+        Self {
+            nodes: vec![Node::Any, Node::Never, Node::Full(Box::new(check))],
+            buffered: vec![false, false, true],
+            root: 2,
+            from_type: false,
+        }
+    }
+
+    pub(super) fn root(&self) -> NodeId {
+        self.root
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// Whether a value of this node must be built before it can be checked.
+    pub(super) fn is_buffered(&self, id: NodeId) -> bool {
+        self.buffered[id as usize]
+    }
+
+    /// The rules for a value of type `json_type` at an unbuffered node: `Ok(None)` when there are none, `Err` when
+    /// no value of that type fits.
+    #[inline]
+    pub(super) fn rules(&self, id: NodeId, json_type: JsonType) -> Result<Option<&Typed>, Mismatch> {
+        match self.node(id) {
+            Node::Any => Ok(None),
+            Node::Typed(typed) if typed.types.allows(json_type) => Ok(Some(typed)),
+            Node::ByType(branches) => match branches[json_type as usize] {
+                Some(branch) => self.rules(branch, json_type),
+                None => Err(Mismatch),
+            },
+            _ => Err(Mismatch),
+        }
+    }
+
+    /// Whether every value that fits, `null` aside, is one of a set of strings.
+    pub(super) fn is_string_enum(&self, id: NodeId) -> bool {
+        match self.node(id) {
+            Node::Typed(typed) => typed.types.without(Types::NULL) == Types::STRING,
+            Node::ByType(branches) => branches.iter().enumerate().all(|(kind, branch)| match branch {
+                None => true,
+                Some(_) => kind == JsonType::String as usize || kind == JsonType::Null as usize,
+            }),
+            _ => false,
+        }
+    }
+}
+
+/// No value of that type fits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mismatch;
+
+impl Node {
+    fn redirect(&mut self, targets: &[NodeId]) {
+        let to = |id: &mut NodeId| *id = targets[*id as usize];
+        match self {
+            Self::Any | Self::Never | Self::Full(_) | Self::Same(_) => {}
+            Self::Typed(typed) => {
+                typed.array.prefix.iter_mut().for_each(to);
+                to(&mut typed.array.items);
+                typed.object.properties.iter_mut().for_each(|property| to(&mut property.node));
+                to(&mut typed.object.additional);
+            }
+            Self::ByType(branches) => branches.iter_mut().flatten().for_each(to),
+            Self::Union(union) => union.branches.iter_mut().for_each(to),
+            Self::All(parts) => parts.iter_mut().for_each(to),
+        }
+    }
+
+    /// The nodes that are applied to the same value as this one.
+    fn in_place(&self) -> Vec<NodeId> {
+        match self {
+            Self::ByType(branches) => branches.iter().flatten().copied().collect(),
+            Self::Union(union) => union.branches.to_vec(),
+            Self::All(parts) => parts.to_vec(),
+            Self::Same(target) => vec![*target],
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Default for ArrayRule {
+    fn default() -> Self {
+        Self { prefix: Box::default(), items: ANY, min: 0, max: usize::MAX, unique: false }
+    }
+}
+
+impl ArrayRule {
+    /// The node for the element at `index`.
+    #[inline]
+    pub(super) fn element(&self, index: usize) -> NodeId {
+        self.prefix.get(index).copied().unwrap_or(self.items)
+    }
+}
+
+impl Default for ObjectRule {
+    fn default() -> Self {
+        Self {
+            properties: Box::default(),
+            index: None,
+            required: 0,
+            additional: ANY,
+            open: Open::Implied,
+            min: 0,
+            max: usize::MAX,
+        }
+    }
+}
+
+impl ObjectRule {
+    pub(super) fn new(properties: Vec<Property>, additional: Option<NodeId>, min: usize, max: usize) -> Self {
+        let index = (properties.len() > WIDE)
+            .then(|| properties.iter().enumerate().map(|(at, property)| (property.name.clone(), at)).collect());
+        let required = properties.iter().filter(|property| property.required).count();
+        let open = if additional.is_some() { Open::Declared } else { Open::Implied };
+        let additional = additional.unwrap_or(ANY);
+        Self { properties: properties.into(), index, required, additional, open, min, max }
+    }
+
+    /// Where `name` is declared. `hint` is where it stands if keys come in declaration order, as they mostly do.
+    #[inline]
+    pub(super) fn find(&self, name: &str, hint: usize) -> Option<usize> {
+        if self.properties.get(hint).is_some_and(|property| &*property.name == name) {
+            return Some(hint);
+        }
+        match &self.index {
+            Some(index) => index.get(name).copied(),
+            None => self.properties.iter().position(|property| &*property.name == name),
+        }
+    }
+}
+
+impl JsonType {
+    pub(super) const COUNT: usize = 6;
+    pub(super) const EACH: [Self; Self::COUNT] =
+        [Self::Null, Self::Boolean, Self::Number, Self::String, Self::Array, Self::Object];
+
+    pub(super) fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(_) => Self::Boolean,
+            Value::Number(_) => Self::Number,
+            Value::String(_) => Self::String,
+            Value::Array(_) => Self::Array,
+            Value::Object(_) => Self::Object,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
+impl Types {
+    pub(super) const NULL: Self = Self(1);
+    pub(super) const BOOLEAN: Self = Self(1 << 1);
+    pub(super) const INTEGER: Self = Self(1 << 2);
+    /// Every number; holds [`Types::INTEGER`].
+    pub(super) const NUMBER: Self = Self(1 << 2 | 1 << 3);
+    pub(super) const STRING: Self = Self(1 << 4);
+    pub(super) const ARRAY: Self = Self(1 << 5);
+    pub(super) const OBJECT: Self = Self(1 << 6);
+    pub(super) const ALL: Self = Self(0x7f);
+
+    /// The type a schema calls `name`.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "null" => Self::NULL,
+            "boolean" => Self::BOOLEAN,
+            "integer" => Self::INTEGER,
+            "number" => Self::NUMBER,
+            "string" => Self::STRING,
+            "array" => Self::ARRAY,
+            "object" => Self::OBJECT,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub(super) fn intersect(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(super) fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether some value of this type fits.
+    #[inline]
+    pub(super) fn allows(self, json_type: JsonType) -> bool {
+        self.0 & Self::of(json_type).0 != 0
+    }
+
+    /// Everything a reader takes for `json_type`.
+    pub(super) fn of(json_type: JsonType) -> Self {
+        match json_type {
+            JsonType::Null => Self::NULL,
+            JsonType::Boolean => Self::BOOLEAN,
+            JsonType::Number => Self::NUMBER,
+            JsonType::String => Self::STRING,
+            JsonType::Array => Self::ARRAY,
+            JsonType::Object => Self::OBJECT,
+        }
+    }
+
+    /// The types in words: "a string or null".
+    pub(super) fn describe(self) -> String {
+        let mut names = Vec::new();
+        for (types, name) in [
+            (Self::STRING, "a string"),
+            (Self::NUMBER, "a number"),
+            (Self::INTEGER, "an integer"),
+            (Self::BOOLEAN, "a boolean"),
+            (Self::ARRAY, "an array"),
+            (Self::OBJECT, "an object"),
+            (Self::NULL, "null"),
+        ] {
+            let said_already = types == Self::INTEGER && self.contains(Self::NUMBER);
+            if self.contains(types) && !said_already {
+                names.push(name);
+            }
+        }
+        names.join(" or ")
+    }
+}
+
+/// Where a chain of shortcuts ends; `None` if it never does.
+fn follow(nodes: &[Node], id: usize) -> Option<NodeId> {
+    let mut at = id;
+    for _ in 0..=nodes.len() {
+        match &nodes[at] {
+            Node::Same(next) => at = *next as usize,
+            _ => return NodeId::try_from(at).ok(),
+        }
+    }
+    None
+}
+
+/// Whether some node applies itself to the same value again: such a schema has no meaning and its check no end.
+fn has_in_place_cycle(nodes: &[Node]) -> bool {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        Open,
+        Done,
+    }
+    let mut marks = vec![Mark::New; nodes.len()];
+    for start in 0..nodes.len() {
+        let mut stack = vec![(start, nodes[start].in_place())];
+        if marks[start] != Mark::New {
+            continue;
+        }
+        marks[start] = Mark::Open;
+        while let Some((id, rest)) = stack.last_mut() {
+            match rest.pop() {
+                None => {
+                    marks[*id] = Mark::Done;
+                    stack.pop();
+                }
+                Some(next) => match marks[next as usize] {
+                    Mark::Open => return true,
+                    Mark::Done => {}
+                    Mark::New => {
+                        marks[next as usize] = Mark::Open;
+                        stack.push((next as usize, nodes[next as usize].in_place()));
+                    }
+                },
+            }
+        }
+    }
+    false
+}
+
+fn needs_buffer(nodes: &[Node], id: usize) -> bool {
+    match &nodes[id] {
+        Node::Any | Node::Never | Node::Same(_) => false,
+        Node::Typed(typed) => typed.literals.is_some() || typed.array.unique,
+        Node::ByType(branches) => branches.iter().flatten().any(|branch| needs_buffer(nodes, *branch as usize)),
+        Node::Union(_) | Node::All(_) | Node::Full(_) => true,
+    }
+}

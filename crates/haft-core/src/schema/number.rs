@@ -1,0 +1,244 @@
+//! Rules for numbers, compared without rounding.
+//!
+//! Bounds and values may both be integers beyond 2^53, so nothing here goes through a float that did not start as
+//! one.
+
+use std::cmp::Ordering;
+
+use serde_json::Number;
+
+/// Integers up to this size are exact as floats, so one written as `3.0` or `1e3` is taken for the integer it is.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// A number as it was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Num {
+    Int(i128),
+    /// Beyond `i128`, as `u128` can be.
+    Huge(u128),
+    Float(f64),
+}
+
+/// Rules for numbers.
+#[derive(Debug, Default)]
+pub(super) struct NumberRule {
+    pub(super) minimum: Option<Num>,
+    pub(super) maximum: Option<Num>,
+    pub(super) exclusive_minimum: Option<Num>,
+    pub(super) exclusive_maximum: Option<Num>,
+    /// Only whole divisors; others go to the full validator.
+    pub(super) multiple_of: Option<i128>,
+    pub(super) width: Option<Width>,
+}
+
+/// The machine type a number must fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    Integer { name: &'static str, min: i128, max: i128 },
+    Signed128,
+    Unsigned128,
+    Float32,
+}
+
+/// The rule that a number breaks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NumberFault {
+    NotInteger,
+    Inexact,
+    Minimum(Num),
+    Maximum(Num),
+    ExclusiveMinimum(Num),
+    ExclusiveMaximum(Num),
+    MultipleOf(i128),
+    Width(Width),
+}
+
+impl Num {
+    pub(super) fn of(number: &Number) -> Self {
+        if let Some(int) = number.as_i128() {
+            Self::Int(int)
+        } else if let Some(huge) = number.as_u128() {
+            Self::Huge(huge)
+        } else {
+            // Only with arbitrary precision can a number have no float: it is beyond every bound then.
+            Self::Float(number.as_f64().unwrap_or(f64::INFINITY))
+        }
+    }
+
+    /// Whether this is a whole number, however it was written.
+    pub(super) fn is_integral(self) -> bool {
+        match self {
+            Self::Int(_) | Self::Huge(_) => true,
+            Self::Float(float) => float.is_finite() && float.fract() == 0.0,
+        }
+    }
+
+    /// The integer this float stands for without loss.
+    #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53, so the cast is exact")]
+    pub(super) fn exact_integer(float: f64) -> Option<i64> {
+        (float.fract() == 0.0 && float.abs() <= EXACT).then_some(float as i64)
+    }
+
+    /// Whether both are the same number, however written.
+    pub(super) fn is_same(self, other: Self) -> bool {
+        self.compare(other).is_eq()
+    }
+
+    fn compare(self, other: Self) -> Ordering {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => a.cmp(&b),
+            (Self::Huge(a), Self::Huge(b)) => a.cmp(&b),
+            (Self::Huge(_), Self::Int(_)) => Ordering::Greater,
+            (Self::Int(_), Self::Huge(_)) => Ordering::Less,
+            (Self::Float(a), Self::Float(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Less),
+            (Self::Float(a), b) => compare_float(a, b),
+            (a, Self::Float(b)) => compare_float(b, a).reverse(),
+        }
+    }
+}
+
+impl std::fmt::Display for Num {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Int(int) => int.fmt(f),
+            Self::Huge(huge) => huge.fmt(f),
+            Self::Float(float) => float.fmt(f),
+        }
+    }
+}
+
+impl Width {
+    /// The width a `format` names; schemars writes one for every Rust number type.
+    pub(super) fn named(format: &str) -> Option<Self> {
+        let integer = |name, min: i128, max: i128| Some(Self::Integer { name, min, max });
+        match format {
+            "int8" => integer("int8", i8::MIN.into(), i8::MAX.into()),
+            "int16" => integer("int16", i16::MIN.into(), i16::MAX.into()),
+            "int32" => integer("int32", i32::MIN.into(), i32::MAX.into()),
+            "int64" => integer("int64", i64::MIN.into(), i64::MAX.into()),
+            "int" => integer("int", isize::MIN as i128, isize::MAX as i128),
+            "uint8" => integer("uint8", 0, u8::MAX.into()),
+            "uint16" => integer("uint16", 0, u16::MAX.into()),
+            "uint32" => integer("uint32", 0, u32::MAX.into()),
+            "uint64" => integer("uint64", 0, u64::MAX.into()),
+            "uint" => integer("uint", 0, usize::MAX as i128),
+            "int128" => Some(Self::Signed128),
+            "uint128" => Some(Self::Unsigned128),
+            "float" => Some(Self::Float32),
+            _ => None,
+        }
+    }
+
+    fn fits(self, num: Num) -> bool {
+        match (num, self) {
+            (Num::Int(int), Self::Integer { min, max, .. }) => (min..=max).contains(&int),
+            (Num::Int(int), Self::Unsigned128) => int >= 0,
+            (Num::Huge(_), Self::Integer { .. } | Self::Signed128) => false,
+            (Num::Float(float), Self::Float32) => float.abs() <= f64::from(f32::MAX),
+            (Num::Float(_), Self::Integer { min, max, .. }) => {
+                num.compare(Num::Int(min)).is_ge() && num.compare(Num::Int(max)).is_le()
+            }
+            // A tree holds integers beyond 64 bits as floats; the typed reader has the digits and decides.
+            (Num::Float(_), Self::Signed128 | Self::Unsigned128)
+            | (Num::Int(_), Self::Signed128 | Self::Float32)
+            | (Num::Huge(_), Self::Unsigned128 | Self::Float32) => true,
+        }
+    }
+
+    fn is_128(self) -> bool {
+        matches!(self, Self::Signed128 | Self::Unsigned128)
+    }
+}
+
+impl NumberRule {
+    /// The first rule that `num` breaks. `integers_only` is what the node's types say; `exact` refuses integers
+    /// that were written as floats too large to be told apart from their neighbours.
+    #[inline]
+    pub(super) fn fault(&self, num: Num, integers_only: bool, exact: Exactness) -> Option<NumberFault> {
+        if integers_only {
+            if !num.is_integral() {
+                return Some(NumberFault::NotInteger);
+            }
+            if let Num::Float(float) = num
+                && exact == Exactness::Required
+                && float.abs() > EXACT
+                && !self.width.is_some_and(Width::is_128)
+            {
+                return Some(match self.width {
+                    Some(width) if !width.fits(num) => NumberFault::Width(width),
+                    _ => NumberFault::Inexact,
+                });
+            }
+        }
+        self.bound_fault(num).or_else(|| self.shape_fault(num))
+    }
+
+    #[inline]
+    fn bound_fault(&self, num: Num) -> Option<NumberFault> {
+        let broken =
+            |bound: Option<Num>, allowed: fn(Ordering) -> bool| bound.filter(|bound| !allowed(num.compare(*bound)));
+        if let Some(bound) = broken(self.minimum, Ordering::is_ge) {
+            return Some(NumberFault::Minimum(bound));
+        }
+        if let Some(bound) = broken(self.maximum, Ordering::is_le) {
+            return Some(NumberFault::Maximum(bound));
+        }
+        if let Some(bound) = broken(self.exclusive_minimum, Ordering::is_gt) {
+            return Some(NumberFault::ExclusiveMinimum(bound));
+        }
+        broken(self.exclusive_maximum, Ordering::is_lt).map(NumberFault::ExclusiveMaximum)
+    }
+
+    #[inline]
+    fn shape_fault(&self, num: Num) -> Option<NumberFault> {
+        if let Some(divisor) = self.multiple_of
+            && !is_multiple(num, divisor)
+        {
+            return Some(NumberFault::MultipleOf(divisor));
+        }
+        self.width.filter(|width| !width.fits(num)).map(NumberFault::Width)
+    }
+}
+
+/// Whether integers written as large floats are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exactness {
+    /// The value goes on into a program, which must get the integer that was meant.
+    Required,
+    /// The value is only checked.
+    Waived,
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the range is checked before the cast")]
+fn compare_float(float: f64, int: Num) -> Ordering {
+    const I128_LIMIT: f64 = 1.701_411_834_604_692_3e38;
+    let int = match int {
+        Num::Int(int) => int,
+        Num::Huge(huge) => {
+            #[expect(clippy::cast_precision_loss, reason = "no float bound tells such neighbours apart")]
+            let huge = huge as f64;
+            return float.total_cmp(&huge);
+        }
+        Num::Float(other) => return float.total_cmp(&other),
+    };
+    if float >= I128_LIMIT {
+        return Ordering::Greater;
+    }
+    if float < -I128_LIMIT {
+        return Ordering::Less;
+    }
+    let whole = float.trunc();
+    (whole as i128).cmp(&int).then_with(|| float.total_cmp(&whole))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "only for floats beyond the integers, where it can't matter")]
+#[expect(clippy::cast_possible_truncation, reason = "the range is checked before the cast")]
+fn is_multiple(num: Num, divisor: i128) -> bool {
+    match num {
+        Num::Int(int) => int % divisor == 0,
+        Num::Huge(huge) => huge % divisor.unsigned_abs() == 0,
+        Num::Float(float) if float.fract() != 0.0 => false,
+        Num::Float(float) if float.abs() < 1e38 => (float as i128) % divisor == 0,
+        Num::Float(float) => float % (divisor as f64) == 0.0,
+    }
+}

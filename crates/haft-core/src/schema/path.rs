@@ -1,0 +1,50 @@
+//! Where a walk stands, as a chain on the stack: a pointer is only spelled out when something is wrong there.
+
+/// A place in a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Path<'a> {
+    Root,
+    Key(&'a Path<'a>, &'a str),
+    Index(&'a Path<'a>, usize),
+}
+
+impl Path<'_> {
+    /// The JSON Pointer of this place.
+    pub(super) fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        self.write(&mut pointer);
+        pointer
+    }
+
+    fn write(&self, pointer: &mut String) {
+        match self {
+            Self::Root => {}
+            Self::Key(parent, key) => {
+                parent.write(pointer);
+                push_key(pointer, key);
+            }
+            Self::Index(parent, index) => {
+                parent.write(pointer);
+                push_index(pointer, *index);
+            }
+        }
+    }
+}
+
+/// Appends a key to a JSON Pointer, escaped.
+pub(super) fn push_key(pointer: &mut String, key: &str) {
+    pointer.push('/');
+    for c in key.chars() {
+        match c {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            _ => pointer.push(c),
+        }
+    }
+}
+
+/// Appends an index to a JSON Pointer.
+pub(super) fn push_index(pointer: &mut String, index: usize) {
+    pointer.push('/');
+    pointer.push_str(&index.to_string());
+}

@@ -1,0 +1,136 @@
+//! From argument text, or a tree, into a type: checked on the way, and with every problem named when it is refused.
+//!
+//! The way in is one pass over the text (`deserializer`). Only when that refuses is the text read again, into a
+//! tree, to find out everything that is wrong; a good call pays nothing for it.
+
+mod deserializer;
+mod key;
+mod map;
+mod number;
+mod seq;
+mod unit;
+mod visitor;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use self::deserializer::{Checked, Spot};
+use super::explain;
+use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
+use super::node::Arena;
+use super::number::Exactness;
+use super::repair;
+use super::text::{self, Inside};
+use super::validation::Validator;
+use crate::issue::{Issue, Issues};
+
+/// What is read against.
+pub(super) struct Reading<'a> {
+    pub(super) arena: &'a Arena,
+    pub(super) limits: Limits,
+}
+
+/// A value read from text, and the repairs it took.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Decoded<T> {
+    /// The value.
+    pub value: T,
+    /// What was mended, in order; empty unless repairs were allowed and needed.
+    pub repairs: Vec<Repair>,
+}
+
+/// Reads argument text. Blank text stands for `{}`: that is what models send when a tool takes nothing.
+pub(super) fn from_text<T: DeserializeOwned>(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    text: &str,
+    options: &DecodeOptions,
+) -> Result<Decoded<T>, Issues> {
+    let text = if text.trim_ascii().is_empty() { "{}" } else { text };
+    if text.len() > options.limits.max_bytes {
+        return Err(text::too_long(text.len(), options.limits.max_bytes).into());
+    }
+    let directly = custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse;
+    let refused = match directly.then(|| one_pass(arena, text, options.limits)) {
+        Some(Ok(value)) => return Ok(Decoded { value, repairs: Vec::new() }),
+        Some(Err(error)) => Some(error),
+        None => None,
+    };
+    by_tree(arena, custom, text, options, refused)
+}
+
+/// Reads a tree.
+pub(super) fn from_tree<T: DeserializeOwned>(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    tree: &Value,
+) -> Result<T, Issues> {
+    check(arena, custom, tree, Exactness::Required)?;
+    build(arena, tree).map_err(|error| undecodable(&error).into())
+}
+
+/// Everything that is wrong with a tree.
+pub(super) fn check(arena: &Arena, custom: Option<&Validator>, tree: &Value, exact: Exactness) -> Result<(), Issues> {
+    if !explain::fits(arena, arena.root(), tree, exact) {
+        return Err(Issues::new(explain::issues(arena, arena.root(), tree, exact)));
+    }
+    custom.map_or(Ok(()), |custom| custom.check(tree))
+}
+
+fn one_pass<T: DeserializeOwned>(arena: &Arena, text: &str, limits: Limits) -> Result<T, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    // Depth is counted here, and may be set beyond what serde_json would take by itself.
+    deserializer.disable_recursion_limit();
+    let reading = Reading { arena, limits };
+    let spot = Spot { reading: &reading, node: arena.root(), depth: 0, inside: Inside::Other };
+    let value = T::deserialize(Checked { inner: &mut deserializer, spot })?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, serde_json::Error> {
+    let limits = Limits::default().max_depth(usize::MAX).duplicate_keys(DuplicateKeys::LastWins);
+    let reading = Reading { arena, limits };
+    let spot = Spot { reading: &reading, node: arena.root(), depth: 0, inside: Inside::Other };
+    T::deserialize(Checked { inner: tree, spot })
+}
+
+/// The careful way: the tree first, then all issues, then repairs if allowed, then the type.
+fn by_tree<T: DeserializeOwned>(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    text: &str,
+    options: &DecodeOptions,
+    refused: Option<serde_json::Error>,
+) -> Result<Decoded<T>, Issues> {
+    let (tree, mut faults) = text::read(text.as_bytes(), &options.limits);
+    let Some(mut tree) = tree else {
+        return Err(Issues::new(faults));
+    };
+    let mut repairs = Vec::new();
+    if let Err(issues) = check(arena, custom, &tree, Exactness::Required) {
+        let mended = faults.is_empty() && options.repairs.any();
+        match mended.then(|| repair::mend(arena, custom, &tree, &issues, options)).flatten() {
+            Some((mended, made)) => (tree, repairs) = (mended, made),
+            None => faults.extend(issues.into_vec()),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(Issues::new(faults));
+    }
+    match refused {
+        // Nothing is wrong with the JSON: the type itself refuses what its schema allows.
+        Some(error) if repairs.is_empty() => Err(undecodable(&error).into()),
+        _ => match build(arena, &tree) {
+            Ok(value) => Ok(Decoded { value, repairs }),
+            Err(error) => Err(undecodable(&error).into()),
+        },
+    }
+}
+
+fn undecodable(error: &serde_json::Error) -> Issue {
+    let said = error.to_string();
+    let message = if said.is_empty() { "the value can't be taken; send another".to_owned() } else { said };
+    Issue::new("", "decode", message).expected("a value the tool can take")
+}

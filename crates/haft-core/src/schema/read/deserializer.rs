@@ -1,0 +1,197 @@
+//! A deserializer that checks every value against its node on the way into the type.
+//!
+//! It wraps another one (text or tree) and passes serde's hints on, so the type is built as if it were read directly.
+//! The first value that breaks a rule ends the reading; what exactly is wrong is found out afterwards, from the tree.
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error, Visitor};
+use serde_json::Value;
+
+use super::Reading;
+use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
+use super::visitor::{Checked as CheckedVisitor, Origin};
+use crate::schema::explain;
+use crate::schema::node::{ANY, JsonType, NodeId};
+use crate::schema::number::Exactness;
+use crate::schema::path::Path;
+use crate::schema::settle::settle;
+use crate::schema::text::{Inside, Notes, TreeSeed};
+
+/// Where a value stands: its node, how deep, and inside of what.
+#[derive(Clone, Copy)]
+pub(super) struct Spot<'a> {
+    pub(super) reading: &'a Reading<'a>,
+    pub(super) node: NodeId,
+    pub(super) depth: usize,
+    pub(super) inside: Inside,
+}
+
+impl<'a> Spot<'a> {
+    /// The same place without rules, for a value that has been checked whole.
+    pub(super) fn unruled(self) -> Self {
+        Self { node: ANY, ..self }
+    }
+
+    /// The place of a child one container further in.
+    #[inline]
+    pub(super) fn child(self, node: NodeId, inside: Inside) -> Self {
+        Self { node, depth: self.depth + 1, inside, ..self }
+    }
+
+    fn takes(self, json_type: JsonType) -> bool {
+        self.reading.arena.rules(self.node, json_type).is_ok()
+    }
+
+    pub(super) fn visitor<V>(self, inner: V, origin: Origin) -> CheckedVisitor<'a, V> {
+        CheckedVisitor { inner, spot: self, origin }
+    }
+}
+
+/// The error that ends a reading when a rule is broken. Its text is never shown.
+pub(super) fn refusal<E: Error>() -> E {
+    E::custom("")
+}
+
+/// A deserializer at a place.
+pub(super) struct Checked<'a, D> {
+    pub(super) inner: D,
+    pub(super) spot: Spot<'a>,
+}
+
+impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
+    fn must_buffer(&self) -> bool {
+        self.spot.reading.arena.is_buffered(self.spot.node)
+    }
+
+    /// Builds the tree, checks it whole, and goes on from there.
+    fn buffer(self) -> Result<Checked<'a, Value>, D::Error> {
+        let Spot { reading, node, depth, inside } = self.spot;
+        let notes = Notes::new(reading.limits);
+        let seed = TreeSeed { notes: &notes, depth, inside, path: &Path::Root };
+        let mut tree = seed.deserialize(self.inner)?;
+        let clean = notes.faults.borrow().is_empty();
+        if !clean || !explain::fits(reading.arena, node, &tree, Exactness::Required) {
+            return Err(refusal());
+        }
+        if notes.saw_whole_float.get() || reading.arena.is_from_type() {
+            settle(reading.arena, node, &mut tree);
+        }
+        Ok(Checked { inner: tree, spot: self.spot.unruled() })
+    }
+}
+
+/// Passes a hint on: through the tree where the node asks for it, else with a checking visitor.
+macro_rules! pass {
+    ($self:ident . $method:ident ( $($argument:expr),* ; $visitor:ident ) $origin:expr) => {{
+        if $self.must_buffer() {
+            return $self.buffer()?.$method($($argument,)* $visitor).map_err(D::Error::custom);
+        }
+        let visitor = $self.spot.visitor($visitor, $origin);
+        $self.inner.$method($($argument,)* visitor)
+    }};
+}
+
+macro_rules! pass_hints {
+    ($($method:ident)*) => {$(
+        #[inline]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+            pass!(self.$method(; visitor) Origin::Hinted)
+        }
+    )*};
+}
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
+    type Error = D::Error;
+
+    pass_hints! {
+        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128 deserialize_f32
+        deserialize_f64 deserialize_char deserialize_str deserialize_string deserialize_bytes
+        deserialize_byte_buf deserialize_option deserialize_seq deserialize_map deserialize_identifier
+    }
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        pass!(self.deserialize_any(; visitor) Origin::Unhinted)
+    }
+
+    /// What a type ignores is still checked: the schema may have rules for it.
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        self.deserialize_any(visitor)
+    }
+
+    /// `()` as parameters is the empty object on the wire.
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        if !self.must_buffer() && !self.spot.takes(JsonType::Null) && self.spot.takes(JsonType::Object) {
+            return self.deserialize_map(EmptyMapAsUnit(visitor));
+        }
+        pass!(self.deserialize_unit(; visitor) Origin::Hinted)
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Self::Error> {
+        self.deserialize_unit(visitor)
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Self::Error> {
+        pass!(self.deserialize_tuple(len; visitor) Origin::Hinted)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        pass!(self.deserialize_tuple_struct(name, len; visitor) Origin::Hinted)
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        pass!(self.deserialize_struct(name, fields; visitor) Origin::Hinted)
+    }
+
+    /// A set of strings is read as a string, never in the `{"Variant":null}` form that serde would also take.
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        if self.must_buffer() {
+            return self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom);
+        }
+        if self.spot.reading.arena.is_string_enum(self.spot.node) {
+            return self.deserialize_str(StrAsVariant(visitor));
+        }
+        if self.spot.node == ANY {
+            let spot = self.spot;
+            return self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, spot });
+        }
+        self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom)
+    }
+}
+
+/// A seed at a place.
+pub(super) struct CheckedSeed<'a, T> {
+    pub(super) inner: T,
+    pub(super) spot: Spot<'a>,
+}
+
+impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
+    type Value = T::Value;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
+        self.inner.deserialize(Checked { inner: deserializer, spot: self.spot })
+    }
+}

@@ -1,0 +1,39 @@
+//! A number with all its digits, in the form `serde_json` gives and takes it when `arbitrary_precision` is on.
+
+use std::marker::PhantomData;
+
+use serde::de::value::{StrDeserializer, StringDeserializer};
+use serde::de::{DeserializeSeed, Error, IntoDeserializer, MapAccess};
+
+use crate::schema::text::number_token;
+
+/// One entry: the token, then the digits.
+pub(super) struct NumberMap<E> {
+    text: Option<String>,
+    given: bool,
+    error: PhantomData<E>,
+}
+
+impl<E> NumberMap<E> {
+    pub(super) fn new(text: String) -> Self {
+        Self { text: Some(text), given: false, error: PhantomData }
+    }
+}
+
+impl<'de, E: Error> MapAccess<'de> for NumberMap<E> {
+    type Error = E;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, E> {
+        if self.given {
+            return Ok(None);
+        }
+        self.given = true;
+        let token: StrDeserializer<'_, E> = number_token().unwrap_or_default().into_deserializer();
+        seed.deserialize(token).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, E> {
+        let text: StringDeserializer<E> = self.text.take().unwrap_or_default().into_deserializer();
+        seed.deserialize(text)
+    }
+}

@@ -1,0 +1,105 @@
+//! Visitors for the few places where a type's idea of itself and its JSON differ.
+
+use std::fmt;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{DeserializeSeed, EnumAccess, Error, IntoDeserializer, MapAccess, VariantAccess, Visitor};
+
+use super::deserializer::{CheckedSeed, Spot};
+use super::visitor::Origin;
+
+/// Takes an object without members for `()`.
+pub(super) struct EmptyMapAsUnit<V>(pub(super) V);
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for EmptyMapAsUnit<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an empty object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
+        match access.next_key::<String>()? {
+            None => self.0.visit_unit(),
+            Some(key) => Err(A::Error::custom(format!("unexpected key {key:?}"))),
+        }
+    }
+}
+
+/// Takes a string for a variant without content.
+pub(super) struct StrAsVariant<V>(pub(super) V);
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for StrAsVariant<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.expecting(f)
+    }
+
+    #[inline]
+    fn visit_str<E: Error>(self, value: &str) -> Result<V::Value, E> {
+        let variant: StrDeserializer<'_, E> = value.into_deserializer();
+        self.0.visit_enum(variant)
+    }
+}
+
+/// Passes an enum on and keeps an eye on what its variants hold.
+pub(super) struct WrappedEnum<'a, T> {
+    pub(super) inner: T,
+    pub(super) spot: Spot<'a>,
+}
+
+impl<'a, T> WrappedEnum<'a, T> {
+    fn content(&self) -> Spot<'a> {
+        Spot { depth: self.spot.depth + 1, ..self.spot }
+    }
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for WrappedEnum<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_enum(WrappedEnum { inner: access, spot: self.spot })
+    }
+}
+
+impl<'de, 'a, A: EnumAccess<'de>> EnumAccess<'de> for WrappedEnum<'a, A> {
+    type Error = A::Error;
+    type Variant = WrappedEnum<'a, A::Variant>;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
+        let (name, variant) = self.inner.variant_seed(seed)?;
+        Ok((name, WrappedEnum { inner: variant, spot: self.spot }))
+    }
+}
+
+impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for WrappedEnum<'_, A> {
+    type Error = A::Error;
+
+    fn unit_variant(self) -> Result<(), A::Error> {
+        self.inner.unit_variant()
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
+        let spot = self.content();
+        self.inner.newtype_variant_seed(CheckedSeed { inner: seed, spot })
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
+        let visitor = self.content().visitor(visitor, Origin::Hinted);
+        self.inner.tuple_variant(len, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        let visitor = self.content().visitor(visitor, Origin::Hinted);
+        self.inner.struct_variant(fields, visitor)
+    }
+}

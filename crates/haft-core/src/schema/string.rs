@@ -1,0 +1,64 @@
+//! Rules for strings. Lengths count characters, as JSON Schema does, not bytes.
+
+use super::pattern::Pattern;
+
+/// Rules for strings.
+#[derive(Debug)]
+pub(super) struct StringRule {
+    pub(super) min: usize,
+    pub(super) max: usize,
+    pub(super) pattern: Option<Pattern>,
+    /// The only strings that fit.
+    pub(super) literals: Option<Box<[Box<str>]>>,
+}
+
+/// The rule that a string breaks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum StringFault<'a> {
+    Literal(&'a [Box<str>]),
+    TooShort { min: usize, length: usize },
+    TooLong { max: usize, length: usize },
+    Pattern(&'a str),
+}
+
+impl Default for StringRule {
+    fn default() -> Self {
+        Self { min: 0, max: usize::MAX, pattern: None, literals: None }
+    }
+}
+
+impl StringRule {
+    /// The first rule that `text` breaks.
+    #[inline]
+    pub(super) fn fault(&self, text: &str) -> Option<StringFault<'_>> {
+        if let Some(literals) = &self.literals
+            && !literals.iter().any(|literal| &**literal == text)
+        {
+            return Some(StringFault::Literal(literals));
+        }
+        if self.min > 0 || self.max < usize::MAX {
+            if let Some(fault) = self.length_fault(text) {
+                return Some(fault);
+            }
+        }
+        match &self.pattern {
+            Some(pattern) if !pattern.is_match(text) => Some(StringFault::Pattern(pattern.source())),
+            _ => None,
+        }
+    }
+
+    fn length_fault(&self, text: &str) -> Option<StringFault<'_>> {
+        // A character takes one to four bytes: most lengths are settled without counting.
+        if text.len() / 4 >= self.min && text.len() <= self.max {
+            return None;
+        }
+        let length = text.chars().count();
+        if length < self.min {
+            Some(StringFault::TooShort { min: self.min, length })
+        } else if length > self.max {
+            Some(StringFault::TooLong { max: self.max, length })
+        } else {
+            None
+        }
+    }
+}

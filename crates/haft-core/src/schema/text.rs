@@ -1,0 +1,259 @@
+//! Reading JSON text into a tree, noting what must not be in it.
+//!
+//! Duplicate keys and forbidden keys are noted and reading goes on, so that a refusal can name all of them at once.
+//! Nesting beyond the limit and malformed JSON end it.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::sync::OnceLock;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use super::limit::{DuplicateKeys, Limits};
+use super::path::{Path, push_key};
+use crate::issue::Issue;
+
+/// Reads text, gives the tree (if there is one) and everything that was wrong with the text itself.
+pub(crate) fn read(text: &[u8], limits: &Limits) -> (Option<Value>, Vec<Issue>) {
+    if text.len() > limits.max_bytes {
+        return (None, vec![too_long(text.len(), limits.max_bytes)]);
+    }
+    let notes = Notes::new(*limits);
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    deserializer.disable_recursion_limit();
+    let seed = TreeSeed { notes: &notes, depth: 0, inside: Inside::Other, path: &Path::Root };
+    let tree = seed.deserialize(&mut deserializer).and_then(|tree| deserializer.end().map(|()| tree));
+    let mut faults = notes.faults.into_inner();
+    match tree {
+        Ok(tree) => (Some(tree), faults),
+        Err(error) => {
+            if !notes.stopped.get() {
+                faults.push(malformed(&error));
+            }
+            (None, faults)
+        }
+    }
+}
+
+/// The issue for text that is too long to be read at all.
+pub(super) fn too_long(bytes: usize, max: usize) -> Issue {
+    Issue::new("", "maxBytes", format!("the JSON text has {bytes} bytes and may have at most {max}; send less"))
+        .expected(format!("at most {max} bytes"))
+        .found(format!("{bytes} bytes"))
+}
+
+fn malformed(error: &serde_json::Error) -> Issue {
+    Issue::new("", "json", format!("not valid JSON: {error}; send one complete JSON value")).expected("valid JSON")
+}
+
+/// What an object is the value of; only a `constructor` matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inside {
+    Constructor,
+    Other,
+}
+
+impl Inside {
+    /// What the value of `key` is inside of.
+    #[inline]
+    pub(super) fn key(key: &str) -> Self {
+        if key == "constructor" { Self::Constructor } else { Self::Other }
+    }
+
+    /// Whether `key` reaches for an object's prototype, as programs in other languages may let it.
+    #[inline]
+    pub(super) fn forbids(self, key: &str) -> bool {
+        key == "__proto__" || (self == Self::Constructor && key == "prototype")
+    }
+}
+
+/// What was noticed while reading.
+pub(super) struct Notes {
+    limits: Limits,
+    pub(super) faults: RefCell<Vec<Issue>>,
+    stopped: Cell<bool>,
+    /// Whether some whole number was written as a float.
+    pub(super) saw_whole_float: Cell<bool>,
+}
+
+impl Notes {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { limits, faults: RefCell::default(), stopped: Cell::new(false), saw_whole_float: Cell::new(false) }
+    }
+
+    fn note(&self, issue: Issue) {
+        self.faults.borrow_mut().push(issue);
+    }
+}
+
+/// Reads one value into a tree.
+#[derive(Clone, Copy)]
+pub(super) struct TreeSeed<'a> {
+    pub(super) notes: &'a Notes,
+    pub(super) depth: usize,
+    pub(super) inside: Inside,
+    pub(super) path: &'a Path<'a>,
+}
+
+impl<'de> DeserializeSeed<'de> for TreeSeed<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl TreeSeed<'_> {
+    fn deeper<E: Error>(&self) -> Result<usize, E> {
+        let max = self.notes.limits.max_depth;
+        if self.depth < max {
+            return Ok(self.depth + 1);
+        }
+        self.notes.stopped.set(true);
+        let message = format!("nests deeper than {max} levels; send a flatter value");
+        self.notes
+            .note(Issue::new(shortened(self.path), "maxDepth", message).expected(format!("at most {max} levels")));
+        Err(E::custom("too deep"))
+    }
+
+    fn number(&self, text: &str) -> Option<Value> {
+        let number: Number = serde_json::from_str(text).ok()?;
+        if !(number.is_i64() || number.is_u64()) && number.as_f64().is_some_and(|float| float.fract() == 0.0) {
+            self.notes.saw_whole_float.set(true);
+        }
+        Some(Value::Number(number))
+    }
+}
+
+impl<'de> Visitor<'de> for TreeSeed<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        if value.fract() == 0.0 {
+            self.notes.saw_whole_float.set(true);
+        }
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a finite number"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let depth = self.deeper()?;
+        let mut items = Vec::new();
+        loop {
+            let path = Path::Index(self.path, items.len());
+            let seed = TreeSeed { depth, inside: Inside::Other, path: &path, ..self };
+            match access.next_element_seed(seed)? {
+                Some(item) => items.push(item),
+                None => return Ok(Value::Array(items)),
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        let mut first = access.next_key::<String>()?;
+        if number_token().is_some() && first.as_deref() == number_token() {
+            let text: String = access.next_value()?;
+            return self.number(&text).ok_or_else(|| A::Error::custom("not a number"));
+        }
+        let depth = self.deeper()?;
+        while let Some(key) = first {
+            let path = Path::Key(self.path, &key);
+            if self.inside.forbids(&key) {
+                let message = format!("the key {key:?} is not allowed in any object; leave it out");
+                self.notes.note(Issue::new(path.pointer(), "forbiddenKey", message));
+            }
+            let value = access.next_value_seed(TreeSeed { depth, inside: Inside::key(&key), path: &path, ..self })?;
+            if self.notes.limits.duplicate_keys == DuplicateKeys::Refuse && map.contains_key(&key) {
+                let message = format!("the key {key:?} stands twice in this object; give it once");
+                self.notes.note(Issue::new(path.pointer(), "duplicateKey", message));
+            }
+            map.insert(key, value);
+            first = access.next_key()?;
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+/// The key under which `serde_json` hands over a number when its `arbitrary_precision` is on somewhere in the build;
+/// asked of the crate itself once, by reading a number and looking at what comes.
+pub(super) fn number_token() -> Option<&'static str> {
+    struct Probe;
+    impl<'de> Visitor<'de> for Probe {
+        type Value = Option<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number")
+        }
+
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+            let key = access.next_key()?;
+            access.next_value::<String>()?;
+            Ok(key)
+        }
+    }
+    static TOKEN: OnceLock<Option<String>> = OnceLock::new();
+    TOKEN.get_or_init(|| serde_json::Deserializer::from_str("1").deserialize_any(Probe).unwrap_or(None)).as_deref()
+}
+
+/// The beginning of a pointer: at the depth limit a whole one would be as long as the text.
+fn shortened(path: &Path<'_>) -> String {
+    const KEPT: usize = 80;
+    let pointer = path.pointer();
+    if pointer.len() <= KEPT {
+        return pointer;
+    }
+    let mut kept = String::new();
+    for segment in pointer.split('/').skip(1) {
+        if kept.len() + segment.len() > KEPT {
+            break;
+        }
+        kept.push('/');
+        kept.push_str(segment);
+    }
+    if kept.is_empty() {
+        push_key(&mut kept, "…");
+    }
+    kept
+}

@@ -1,0 +1,123 @@
+//! From a type to JSON text, checked on the way out.
+//!
+//! The value is serialised once, straight into the text that travels on. A number that JSON has no form for (NaN,
+//! infinity) is a problem, not `null`.
+
+mod compound;
+mod serializer;
+
+use std::cell::{Cell, RefCell};
+
+use serde::Serialize;
+use serde::ser::{Error, Serializer};
+use serde_json::value::RawValue;
+
+use self::serializer::Checked;
+use super::explain;
+use super::node::{ANY, Arena, NodeId};
+use super::number::Exactness;
+use super::path::push_key;
+use super::read;
+use super::validation::Validator;
+use crate::issue::{Issue, Issues};
+use crate::json_text::JsonText;
+
+/// Encodes a value: checked while it is written, or, where that can't be done or refuses, written and then checked.
+pub(super) fn to_text<T: Serialize + ?Sized>(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    value: &T,
+) -> Result<JsonText, Issues> {
+    let writing = Writing::new(arena);
+    match writing.text(arena.root(), value) {
+        Ok(text) => match custom {
+            None => Ok(text),
+            Some(custom) => custom.check(&text.to_value()).map(|()| text),
+        },
+        Err(_) => write_then_check(arena, custom, value),
+    }
+}
+
+fn write_then_check<T: Serialize + ?Sized>(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    value: &T,
+) -> Result<JsonText, Issues> {
+    let unruled = Arena::any();
+    let writing = Writing::new(&unruled);
+    let text = writing.text(ANY, value).map_err(|error| {
+        if !writing.not_finite.get() {
+            return Issue::new("", "encode", format!("can't be encoded as JSON: {error}"));
+        }
+        let pointer: String = writing.trail.borrow().iter().rev().map(String::as_str).collect();
+        let message = "is NaN or infinite, which JSON can't say; give a finite number or null";
+        Issue::new(pointer, "finite", message).expected("a finite number")
+    })?;
+    read::check(arena, custom, &text.to_value(), Exactness::Waived)?;
+    Ok(text)
+}
+
+/// What is written against.
+pub(super) struct Writing<'a> {
+    arena: &'a Arena,
+    not_finite: Cell<bool>,
+    /// Where the number that isn't finite stands, innermost piece first; filled on the way back up.
+    trail: RefCell<Vec<String>>,
+}
+
+impl<'a> Writing<'a> {
+    fn new(arena: &'a Arena) -> Self {
+        Self { arena, not_finite: Cell::new(false), trail: RefCell::default() }
+    }
+
+    fn text<T: Serialize + ?Sized>(&self, node: NodeId, value: &T) -> Result<JsonText, serde_json::Error> {
+        JsonText::encode(&At { writing: self, node, value })
+    }
+
+    fn not_finite<E: Error>(&self) -> E {
+        self.not_finite.set(true);
+        E::custom("a number that is not finite")
+    }
+
+    fn stepped<T, E>(&self, result: Result<T, E>, step: impl FnOnce() -> String) -> Result<T, E> {
+        if result.is_err() && self.not_finite.get() {
+            self.trail.borrow_mut().push(step());
+        }
+        result
+    }
+}
+
+/// The step of a pointer to a key.
+fn key_step(key: &str) -> String {
+    let mut step = String::new();
+    push_key(&mut step, key);
+    step
+}
+
+/// A value at its node: what serde is given in place of the value alone.
+struct At<'a, 'v, T: ?Sized> {
+    writing: &'a Writing<'a>,
+    node: NodeId,
+    value: &'v T,
+}
+
+impl<T: Serialize + ?Sized> Serialize for At<'_, '_, T> {
+    #[inline]
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { writing, node, value } = *self;
+        if !writing.arena.is_buffered(node) {
+            return value.serialize(Checked { inner: serializer, writing, node });
+        }
+        let text = writing.text(ANY, value).map_err(S::Error::custom)?;
+        if !explain::fits(writing.arena, node, &text.to_value(), Exactness::Waived) {
+            return Err(refusal());
+        }
+        let raw: Box<RawValue> = text.into();
+        raw.serialize(serializer)
+    }
+}
+
+/// The error that ends a writing when a rule is broken. Its text is never shown.
+fn refusal<E: Error>() -> E {
+    E::custom("")
+}

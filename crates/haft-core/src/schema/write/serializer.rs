@@ -1,0 +1,211 @@
+//! A serializer that checks every value against its node on the way out.
+
+use serde::Serialize;
+use serde::ser::Serializer;
+
+use super::compound::{Elements, Members};
+use super::{At, Writing, key_step, refusal};
+use crate::schema::node::{ANY, JsonType, NodeId, Typed, Types};
+use crate::schema::number::{Exactness, Num};
+
+/// A serializer at a node.
+pub(super) struct Checked<'a, S> {
+    pub(super) inner: S,
+    pub(super) writing: &'a Writing<'a>,
+    pub(super) node: NodeId,
+}
+
+impl<'a, S: Serializer> Checked<'a, S> {
+    #[inline]
+    fn rules(&self, json_type: JsonType) -> Result<Option<&'a Typed>, S::Error> {
+        self.writing.arena.rules(self.node, json_type).map_err(|_| refusal())
+    }
+
+    #[inline]
+    fn number(&self, num: Num) -> Result<(), S::Error> {
+        let Some(typed) = self.rules(JsonType::Number)? else {
+            return Ok(());
+        };
+        let integers_only = !typed.types.contains(Types::NUMBER);
+        match typed.number.fault(num, integers_only, Exactness::Waived) {
+            None => Ok(()),
+            Some(_) => Err(refusal()),
+        }
+    }
+
+    #[inline]
+    fn string(&self, text: &str) -> Result<(), S::Error> {
+        match self.rules(JsonType::String)? {
+            Some(typed) if typed.string.fault(text).is_some() => Err(refusal()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Variants with content are only written where nothing is to be checked; elsewhere the value is written first.
+    fn unruled(&self) -> Result<(), S::Error> {
+        if self.node == ANY { Ok(()) } else { Err(refusal()) }
+    }
+}
+
+macro_rules! integers {
+    ($($method:ident($type:ty))*) => {$(
+        #[inline]
+        fn $method(self, value: $type) -> Result<S::Ok, S::Error> {
+            self.number(Num::Int(value.into()))?;
+            self.inner.$method(value)
+        }
+    )*};
+}
+
+impl<'a, S: Serializer> Serializer for Checked<'a, S> {
+    type Ok = S::Ok;
+    type Error = S::Error;
+    type SerializeSeq = Elements<'a, S::SerializeSeq>;
+    type SerializeTuple = Elements<'a, S::SerializeTuple>;
+    type SerializeTupleStruct = Elements<'a, S::SerializeTupleStruct>;
+    type SerializeTupleVariant = Elements<'a, S::SerializeTupleVariant>;
+    type SerializeMap = Members<'a, S::SerializeMap>;
+    type SerializeStruct = Members<'a, S::SerializeStruct>;
+    type SerializeStructVariant = Members<'a, S::SerializeStructVariant>;
+
+    integers! {
+        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
+        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
+    }
+
+    fn serialize_u128(self, value: u128) -> Result<S::Ok, S::Error> {
+        self.number(i128::try_from(value).map_or(Num::Huge(value), Num::Int))?;
+        self.inner.serialize_u128(value)
+    }
+
+    fn serialize_bool(self, value: bool) -> Result<S::Ok, S::Error> {
+        self.rules(JsonType::Boolean)?;
+        self.inner.serialize_bool(value)
+    }
+
+    fn serialize_f32(self, value: f32) -> Result<S::Ok, S::Error> {
+        if !value.is_finite() {
+            return Err(self.writing.not_finite());
+        }
+        self.number(Num::Float(value.into()))?;
+        self.inner.serialize_f32(value)
+    }
+
+    #[inline]
+    fn serialize_f64(self, value: f64) -> Result<S::Ok, S::Error> {
+        if !value.is_finite() {
+            return Err(self.writing.not_finite());
+        }
+        self.number(Num::Float(value))?;
+        self.inner.serialize_f64(value)
+    }
+
+    fn serialize_char(self, value: char) -> Result<S::Ok, S::Error> {
+        self.string(value.encode_utf8(&mut [0; 4]))?;
+        self.inner.serialize_char(value)
+    }
+
+    #[inline]
+    fn serialize_str(self, value: &str) -> Result<S::Ok, S::Error> {
+        self.string(value)?;
+        self.inner.serialize_str(value)
+    }
+
+    /// JSON has no bytes: they become an array of numbers, and are checked as such.
+    fn serialize_bytes(self, value: &[u8]) -> Result<S::Ok, S::Error> {
+        value.serialize(self)
+    }
+
+    fn serialize_none(self) -> Result<S::Ok, S::Error> {
+        self.rules(JsonType::Null)?;
+        self.inner.serialize_none()
+    }
+
+    #[inline]
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
+        let at = At { writing: self.writing, node: self.node, value };
+        self.inner.serialize_some(&at)
+    }
+
+    fn serialize_unit(self) -> Result<S::Ok, S::Error> {
+        self.rules(JsonType::Null)?;
+        self.inner.serialize_unit()
+    }
+
+    fn serialize_unit_struct(self, name: &'static str) -> Result<S::Ok, S::Error> {
+        self.rules(JsonType::Null)?;
+        self.inner.serialize_unit_struct(name)
+    }
+
+    fn serialize_unit_variant(self, name: &'static str, index: u32, variant: &'static str) -> Result<S::Ok, S::Error> {
+        self.string(variant)?;
+        self.inner.serialize_unit_variant(name, index, variant)
+    }
+
+    #[inline]
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<S::Ok, S::Error> {
+        let at = At { writing: self.writing, node: self.node, value };
+        self.inner.serialize_newtype_struct(name, &at)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<S::Ok, S::Error> {
+        self.unruled()?;
+        let at = At { writing: self.writing, node: ANY, value };
+        let written = self.inner.serialize_newtype_variant(name, index, variant, &at);
+        self.writing.stepped(written, || key_step(variant))
+    }
+
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {
+        let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
+        Ok(Elements::new(self.inner.serialize_seq(len)?, self.writing, rule))
+    }
+
+    fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple, S::Error> {
+        let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
+        Ok(Elements::new(self.inner.serialize_tuple(len)?, self.writing, rule))
+    }
+
+    fn serialize_tuple_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeTupleStruct, S::Error> {
+        let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
+        Ok(Elements::new(self.inner.serialize_tuple_struct(name, len)?, self.writing, rule))
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<Self::SerializeTupleVariant, S::Error> {
+        self.unruled()?;
+        Ok(Elements::new(self.inner.serialize_tuple_variant(name, index, variant, len)?, self.writing, None))
+    }
+
+    fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
+        let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
+        Ok(Members::new(self.inner.serialize_map(len)?, self.writing, rule))
+    }
+
+    #[inline]
+    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct, S::Error> {
+        let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
+        Ok(Members::new(self.inner.serialize_struct(name, len)?, self.writing, rule))
+    }
+
+    fn serialize_struct_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<Self::SerializeStructVariant, S::Error> {
+        self.unruled()?;
+        Ok(Members::new(self.inner.serialize_struct_variant(name, index, variant, len)?, self.writing, None))
+    }
+}
