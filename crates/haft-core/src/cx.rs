@@ -1,0 +1,417 @@
+//! What a handler knows about the call it answers.
+//!
+//! One context belongs to one call. It is a single shared pointer: handlers take it by value, keep it and clone it
+//! freely. It can look things up and emit; it can never change the call, its tool or the services.
+
+use std::fmt;
+use std::future::pending;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::call::{CallId, ToolCall};
+use crate::cancellation::Cancellation;
+use crate::emit::{EmitError, Emitted, Emitter};
+use crate::item::Item;
+use crate::json_text::JsonText;
+use crate::schema::DecodeOptions;
+use crate::service::{MissingService, Services};
+use crate::text_id::text_id;
+use crate::tool::Tool;
+
+text_id! {
+    /// Who asked for a call: a user, a tenant, a session. Its meaning is the application's.
+    Caller
+}
+
+/// The context of one call. Cloning is cheap.
+///
+/// ```
+/// use haft_core::{Cx, Services, ToolCall};
+///
+/// let call = ToolCall::new("call_1", "greet", "{}");
+/// let cx = Cx::for_call(&call).with_services(Services::new().with(String::from("hello")));
+/// assert_eq!(cx.call_id(), &"call_1");
+/// assert_eq!(cx.tool_name(), "greet");
+/// assert_eq!(cx.service::<String>()?, "hello");
+/// # Ok::<_, haft_core::MissingService>(())
+/// ```
+#[derive(Clone)]
+pub struct Cx(Arc<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    call_id: CallId,
+    subject: Subject,
+    attempt: u32,
+    deadline: Option<Instant>,
+    cancellation: Option<Cancellation>,
+    emitter: Option<Emitter>,
+    scope: Arc<Scope>,
+}
+
+/// The tool of the call: by name until the call is given to it.
+#[derive(Clone)]
+enum Subject {
+    Named(Arc<str>),
+    Bound(Tool),
+}
+
+/// What all calls of one run share.
+#[derive(Clone, Default)]
+struct Scope {
+    services: Services,
+    extensions: Services,
+    messages: Option<Arc<[Item]>>,
+    caller: Option<Caller>,
+    decode: DecodeOptions,
+}
+
+impl Cx {
+    /// The context of a call: first attempt, no deadline, no services, nobody listening.
+    #[must_use]
+    pub fn for_call(call: &ToolCall) -> Self {
+        Self::with_subject(call, Subject::Named(call.name.as_str().into()))
+    }
+
+    /// The context of a call of a known tool, which saves a copy of its name.
+    #[must_use]
+    pub fn for_tool(tool: &Tool, call: &ToolCall) -> Self {
+        Self::with_subject(call, Subject::Bound(tool.clone()))
+    }
+
+    /// The id of the call.
+    #[must_use]
+    pub fn call_id(&self) -> &CallId {
+        &self.0.call_id
+    }
+
+    /// The name of the tool.
+    #[must_use]
+    pub fn tool_name(&self) -> &str {
+        match &self.0.subject {
+            Subject::Named(name) => name,
+            Subject::Bound(tool) => tool.name(),
+        }
+    }
+
+    /// Which attempt this is, counted from one.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.0.attempt
+    }
+
+    /// When the call must be done, if there is such a time.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.0.deadline
+    }
+
+    /// Whether the call is no longer wanted.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancellation.as_ref().is_some_and(Cancellation::is_cancelled)
+    }
+
+    /// Ends when the call is no longer wanted; never, if it can't be cancelled.
+    pub async fn cancelled(&self) {
+        match &self.0.cancellation {
+            Some(cancellation) => cancellation.cancelled().await,
+            None => pending().await,
+        }
+    }
+
+    /// Shows a value to whoever watches the call, waiting while the queue is full.
+    pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
+        let Some(emitter) = &self.0.emitter else { return Ok(()) };
+        let text = JsonText::encode(&value).map_err(|error| EmitError::Encode(error.to_string()))?;
+        drop(value);
+        emitter.send(Emitted::Progress(text)).await;
+        Ok(())
+    }
+
+    /// Shows how far the call is: `{"done": …, "total": …, "message": …}`, where an unknown total and an empty
+    /// message are left out.
+    pub async fn progress(
+        &self,
+        done: f64,
+        total: impl Into<Option<f64>> + Send,
+        message: impl Into<String> + Send,
+    ) -> Result<(), EmitError> {
+        let mut progress = json!({ "done": done });
+        if let Some(total) = total.into() {
+            progress["total"] = json!(total);
+        }
+        let message = message.into();
+        if !message.is_empty() {
+            progress["message"] = message.into();
+        }
+        self.emit(progress).await
+    }
+
+    /// Shows an early form of the result, encoded as the result will be.
+    ///
+    /// A value that doesn't fit the tool's success schema is refused, whether somebody listens or not.
+    pub async fn preliminary(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
+        let encoded = match &self.0.subject {
+            Subject::Bound(tool) => tool.success().encode(&value).map_err(EmitError::Preliminary)?,
+            Subject::Named(_) => JsonText::encode(&value).map_err(|error| EmitError::Encode(error.to_string()))?,
+        };
+        drop(value);
+        if let Some(emitter) = &self.0.emitter {
+            emitter.send(Emitted::Preliminary(encoded)).await;
+        }
+        Ok(())
+    }
+
+    /// The service of this type.
+    pub fn service<T: ?Sized + 'static>(&self) -> Result<&T, MissingService> {
+        self.0.scope.services.get()
+    }
+
+    /// All services of the call.
+    #[must_use]
+    pub fn services(&self) -> &Services {
+        &self.0.scope.services
+    }
+
+    /// A value that somebody attached to the run: middleware, or whoever started it.
+    #[must_use]
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.scope.extensions.get().ok()
+    }
+
+    /// The conversation up to the call, as far as it was given.
+    #[must_use]
+    pub fn messages(&self) -> &[Item] {
+        self.0.scope.messages.as_deref().unwrap_or_default()
+    }
+
+    /// Who asked for the call.
+    #[must_use]
+    pub fn caller(&self) -> Option<&Caller> {
+        self.0.scope.caller.as_ref()
+    }
+
+    /// How argument text is read.
+    #[must_use]
+    pub fn decode_options(&self) -> &DecodeOptions {
+        &self.0.scope.decode
+    }
+}
+
+/// Setters. Each gives a changed context; clones made before keep what they had.
+impl Cx {
+    /// The same context with these services.
+    #[must_use]
+    pub fn with_services(self, services: Services) -> Self {
+        self.scoped(|scope| scope.services = services)
+    }
+
+    /// The same context with a value attached, one per type.
+    #[must_use]
+    pub fn with_extension<T: Send + Sync + 'static>(self, value: T) -> Self {
+        self.scoped(|scope| scope.extensions = std::mem::take(&mut scope.extensions).with(value))
+    }
+
+    /// The same context with the conversation up to the call.
+    #[must_use]
+    pub fn with_messages(self, messages: impl Into<Arc<[Item]>>) -> Self {
+        self.scoped(|scope| scope.messages = Some(messages.into()))
+    }
+
+    /// The same context with who asked.
+    #[must_use]
+    pub fn with_caller(self, caller: impl Into<Caller>) -> Self {
+        self.scoped(|scope| scope.caller = Some(caller.into()))
+    }
+
+    /// The same context with other rules for reading argument text.
+    #[must_use]
+    pub fn with_decode_options(self, options: DecodeOptions) -> Self {
+        self.scoped(|scope| scope.decode = options)
+    }
+
+    /// The same context whose emitted values go to a queue.
+    #[must_use]
+    pub fn with_emitter(self, emitter: impl Into<Emitter>) -> Self {
+        self.changed(|inner| inner.emitter = Some(emitter.into()))
+    }
+
+    /// The same context, cancelled by this flag.
+    #[must_use]
+    pub fn with_cancellation(self, cancellation: Cancellation) -> Self {
+        self.changed(|inner| inner.cancellation = Some(cancellation))
+    }
+
+    /// The same context with a time by which the call must be done.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Instant) -> Self {
+        self.changed(|inner| inner.deadline = Some(deadline))
+    }
+
+    /// The same context of another attempt, counted from one.
+    #[must_use]
+    pub fn with_attempt(self, attempt: u32) -> Self {
+        self.changed(|inner| inner.attempt = attempt)
+    }
+
+    /// The same context with its tool known, so that preliminaries are encoded by its schema.
+    pub(crate) fn bound_to(&self, tool: &Tool) -> Self {
+        match &self.0.subject {
+            Subject::Bound(bound) if bound.is_same(tool) => self.clone(),
+            _ => self.clone().changed(|inner| inner.subject = Subject::Bound(tool.clone())),
+        }
+    }
+
+    /// The conversation, shared.
+    pub(crate) fn shared_messages(&self) -> Arc<[Item]> {
+        self.0.scope.messages.clone().unwrap_or_default()
+    }
+
+    fn with_subject(call: &ToolCall, subject: Subject) -> Self {
+        Self(Arc::new(Inner {
+            call_id: call.call_id.clone(),
+            subject,
+            attempt: 1,
+            deadline: None,
+            cancellation: None,
+            emitter: None,
+            scope: Arc::default(),
+        }))
+    }
+
+    fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+
+    fn scoped(self, change: impl FnOnce(&mut Scope)) -> Self {
+        self.changed(|inner| change(Arc::make_mut(&mut inner.scope)))
+    }
+}
+
+impl fmt::Debug for Cx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cx")
+            .field("call_id", self.call_id())
+            .field("tool", &self.tool_name())
+            .field("attempt", &self.attempt())
+            .field("caller", &self.caller())
+            .field("services", self.services())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    fn cx() -> Cx {
+        Cx::for_call(&ToolCall::new("c1", "t", "{}"))
+    }
+
+    #[test]
+    fn a_fresh_context_knows_its_call_and_nothing_else() {
+        let cx = cx();
+        assert_eq!(cx.call_id().as_str(), "c1");
+        assert_eq!(cx.tool_name(), "t");
+        assert_eq!(cx.attempt(), 1);
+        assert_eq!(cx.deadline(), None);
+        assert!(!cx.is_cancelled());
+        assert!(cx.messages().is_empty());
+        assert_eq!(cx.caller(), None);
+        assert_eq!(cx.extension::<u8>(), None);
+        assert_eq!(cx.service::<u8>().unwrap_err().service, "u8");
+    }
+
+    #[test]
+    fn a_setter_leaves_earlier_clones_alone() {
+        let before = cx();
+        let after = before
+            .clone()
+            .with_attempt(2)
+            .with_caller("ana")
+            .with_extension(7_u8)
+            .with_services(Services::new().with('x'));
+        assert_eq!(after.attempt(), 2);
+        assert_eq!(after.caller().unwrap(), &"ana");
+        assert_eq!(after.extension::<u8>(), Some(&7));
+        assert_eq!(after.service::<char>().unwrap(), &'x');
+        assert_eq!(before.attempt(), 1);
+        assert_eq!(before.caller(), None);
+        assert!(before.services().is_empty());
+    }
+
+    #[tokio::test]
+    async fn emits_are_dropped_when_nobody_listens() {
+        let cx = cx();
+        cx.emit("a").await.unwrap();
+        cx.progress(1.0, 2.0, "half").await.unwrap();
+        cx.preliminary("b").await.unwrap();
+        let (queue, reader) = mpsc::channel(1);
+        drop(reader);
+        let cx = cx.with_emitter(queue);
+        cx.emit("a").await.unwrap();
+        cx.emit("b").await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn emitted_values_arrive_in_order() {
+        let (queue, mut reader) = mpsc::unbounded_channel();
+        let cx = cx().with_emitter(queue);
+        cx.emit(json!({"step": 1})).await.unwrap();
+        cx.progress(1.0, None, "").await.unwrap();
+        cx.progress(1.0, 4.0, "quarter").await.unwrap();
+        cx.preliminary([1, 2]).await.unwrap();
+        drop(cx);
+        let mut got = Vec::new();
+        while let Some(emitted) = reader.recv().await {
+            got.push(emitted);
+        }
+        let progress = |value| Emitted::Progress(JsonText::from(value));
+        assert_eq!(
+            got,
+            [
+                progress(json!({"step": 1})),
+                progress(json!({"done": 1.0})),
+                progress(json!({"done": 1.0, "total": 4.0, "message": "quarter"})),
+                Emitted::Preliminary(JsonText::from(json!([1, 2]))),
+            ]
+        );
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_makes_the_handler_wait() {
+        let (queue, mut reader) = mpsc::channel(1);
+        let cx = cx().with_emitter(queue);
+        cx.emit(1).await.unwrap();
+        let second = tokio::spawn(async move { cx.emit(2).await });
+        tokio::task::yield_now().await;
+        assert!(!second.is_finished());
+        assert_eq!(reader.recv().await, Some(Emitted::Progress(JsonText::from(json!(1)))));
+        second.await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_value_without_a_json_form_is_an_error() {
+        let (queue, _reader) = mpsc::channel(1);
+        let bad = std::collections::HashMap::from([((1, 2), 3)]);
+        assert!(matches!(cx().with_emitter(queue).emit(&bad).await, Err(EmitError::Encode(_))));
+    }
+
+    #[tokio::test]
+    async fn cancellation_reaches_the_handler() {
+        let flag = Cancellation::new();
+        let cx = cx().with_cancellation(flag.clone());
+        assert!(!cx.is_cancelled());
+        flag.cancel();
+        cx.cancelled().await;
+        assert!(cx.is_cancelled());
+    }
+}

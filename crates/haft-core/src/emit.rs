@@ -1,0 +1,64 @@
+//! What a call says before it is done.
+//!
+//! A handler emits through its [`Cx`](crate::Cx); the values are encoded at once and put on a queue that belongs to
+//! whoever runs the call. A bounded queue makes the handler wait for its reader. A call that nobody listens to emits
+//! into nothing: emitting must never be able to block it for ever.
+
+use tokio::sync::mpsc;
+
+use crate::issue::Issues;
+use crate::json_text::JsonText;
+
+/// One value that a running call sent ahead of its result.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Emitted {
+    /// Something to show: any JSON, not part of the result.
+    Progress(JsonText),
+    /// An early form of the result, encoded by the tool's success schema.
+    Preliminary(JsonText),
+}
+
+/// Where a call's emitted values go.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Emitter {
+    /// A queue that makes the handler wait when it is full.
+    Bounded(mpsc::Sender<Emitted>),
+    /// A queue that takes everything.
+    Unbounded(mpsc::UnboundedSender<Emitted>),
+}
+
+/// A value that couldn't be emitted.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmitError {
+    /// The value has no JSON form.
+    #[error("the emitted value can't be written as JSON: {0}")]
+    Encode(String),
+    /// The value doesn't fit the tool's success schema.
+    #[error("the preliminary value does not fit the success schema: {0}")]
+    Preliminary(#[source] Issues),
+}
+
+impl Emitter {
+    /// Puts a value on the queue, waiting for room. A reader that is gone gets nothing, and that is no error.
+    pub(crate) async fn send(&self, emitted: Emitted) {
+        match self {
+            Self::Bounded(queue) => drop(queue.send(emitted).await),
+            Self::Unbounded(queue) => drop(queue.send(emitted)),
+        }
+    }
+}
+
+impl From<mpsc::Sender<Emitted>> for Emitter {
+    fn from(queue: mpsc::Sender<Emitted>) -> Self {
+        Self::Bounded(queue)
+    }
+}
+
+impl From<mpsc::UnboundedSender<Emitted>> for Emitter {
+    fn from(queue: mpsc::UnboundedSender<Emitted>) -> Self {
+        Self::Unbounded(queue)
+    }
+}

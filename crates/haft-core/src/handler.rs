@@ -1,0 +1,92 @@
+//! The function behind a tool, with its types erased.
+//!
+//! A handler does two things in two steps. First it reads the argument text through the tool's *current* parameter
+//! schema, at once and without running anything. Then it hands back a future that was not polled yet, which runs the
+//! function and encodes its outcome by the tool's success or failure schema. So validation comes before approval,
+//! approval before the first line of the function, and a call costs one allocation. A handler never sees arguments that
+//! its tool's schema refuses.
+
+mod closure;
+mod declared;
+mod error;
+mod outputs;
+mod returned;
+mod tool_type;
+
+use std::any::TypeId;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub(crate) use self::closure::{AsyncFn, BlockingFn};
+pub use self::declared::{Failure, NoFailure};
+pub(crate) use self::error::OPAQUE_MESSAGE;
+pub use self::error::{BoxError, HandlerError};
+pub use self::outputs::{HandlerOutput, NoFinalOutput, Outputs};
+pub use self::returned::{DECLARED, MIXED, OPAQUE, PLAIN, STREAM};
+pub use self::returned::{Probe, ProbeDefault, Returned, ReturnedNow, kind};
+pub use self::tool_type::{BuilderOf, Handle, StaticTool, ToolType};
+use crate::cx::Cx;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::issue::Issues;
+use crate::output::ToolOutput;
+use crate::schema::Repair;
+use crate::tool::Tool;
+
+/// A future on the heap.
+pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A call whose arguments were read: ready to run, not started.
+#[must_use = "a prepared call does nothing unless its future is polled"]
+pub(crate) struct Prepared {
+    /// Runs the function and encodes its outcome.
+    pub(crate) future: BoxFuture<Result<ToolOutput, ToolFailure>>,
+    /// What was mended in the arguments.
+    pub(crate) repairs: Vec<Repair>,
+}
+
+/// A function behind a tool.
+pub(crate) trait Handler: Send + Sync {
+    /// Reads the arguments through the tool's parameter schema. `cx` is bound to `tool`.
+    fn prepare(self: Arc<Self>, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues>;
+
+    /// The type of its successful values.
+    fn returns(&self) -> TypeInfo;
+}
+
+/// A type known at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TypeInfo {
+    pub(crate) id: TypeId,
+    pub(crate) name: &'static str,
+}
+
+impl TypeInfo {
+    pub(crate) fn of<T: 'static>() -> Self {
+        Self { id: TypeId::of::<T>(), name: std::any::type_name::<T>() }
+    }
+
+    /// Whether the type is a `Result`, which is serialisable and yet never meant as a value.
+    pub(crate) fn is_result(&self) -> bool {
+        self.name.starts_with("core::result::Result<")
+    }
+}
+
+/// The outcome of a call, encoded by the tool's schemas.
+fn encode<T, F>(tool: &Tool, outcome: Result<T, HandlerError<F>>) -> Result<ToolOutput, ToolFailure>
+where
+    T: Serialize + 'static,
+    F: Failure,
+{
+    let value = outcome.map_err(|error| error.into_failure(tool))?;
+    match tool.success().encode(&value) {
+        Ok(encoded) => {
+            let mut output = ToolOutput::new(encoded);
+            output.model = tool.render_for_model(&value);
+            Ok(output)
+        }
+        Err(issues) => Err(ToolFailure::with_issues(FailureKind::OutputValidationError, issues)),
+    }
+}

@@ -1,0 +1,95 @@
+//! Closures as handlers.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use tokio::runtime::Handle as Runtime;
+
+use crate::cx::Cx;
+use crate::handler::{Handler, HandlerError, Prepared, Returned, ReturnedNow, TypeInfo, encode};
+use crate::issue::Issues;
+use crate::schema::Decoded;
+use crate::tool::Tool;
+
+/// An asynchronous function whose result is read as kind `KIND`.
+pub(crate) struct AsyncFn<F, P, const KIND: u8> {
+    run: F,
+    params: PhantomData<fn(P)>,
+}
+
+/// A blocking function, run on tokio's threads for such.
+pub(crate) struct BlockingFn<F, P, const KIND: u8> {
+    run: Arc<F>,
+    params: PhantomData<fn(P)>,
+}
+
+/// A blocking handler can't run: there is no tokio runtime.
+#[derive(Debug, thiserror::Error)]
+#[error("a blocking handler needs a tokio runtime, and the call is polled outside of one")]
+struct NoRuntime;
+
+impl<F, P, const KIND: u8> AsyncFn<F, P, KIND> {
+    pub(crate) fn new(run: F) -> Self {
+        Self { run, params: PhantomData }
+    }
+}
+
+impl<F, P, const KIND: u8> BlockingFn<F, P, KIND> {
+    pub(crate) fn new(run: F) -> Self {
+        Self { run: Arc::new(run), params: PhantomData }
+    }
+}
+
+impl<F, P, Fut, const KIND: u8> Handler for AsyncFn<F, P, KIND>
+where
+    F: Fn(P, Cx) -> Fut + Send + Sync + 'static,
+    P: DeserializeOwned + Send + 'static,
+    Fut: Future<Output: Returned<KIND>> + Send + 'static,
+{
+    fn prepare(self: Arc<Self>, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
+        let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
+        let tool = tool.clone();
+        let future = Box::pin(async move {
+            // The function itself is called here, not above: it may do things before its first await.
+            let returned = (self.run)(value, cx.clone()).await;
+            let outcome = returned.settle(&cx).await;
+            encode(&tool, outcome)
+        });
+        Ok(Prepared { future, repairs })
+    }
+
+    fn returns(&self) -> TypeInfo {
+        TypeInfo::of::<<Fut::Output as Returned<KIND>>::Success>()
+    }
+}
+
+impl<F, P, R, const KIND: u8> Handler for BlockingFn<F, P, KIND>
+where
+    F: Fn(P, Cx) -> R + Send + Sync + 'static,
+    P: DeserializeOwned + Send + 'static,
+    R: ReturnedNow<KIND> + 'static,
+{
+    fn prepare(self: Arc<Self>, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
+        let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
+        let tool = tool.clone();
+        let run = Arc::clone(&self.run);
+        let future = Box::pin(async move {
+            let outcome = match Runtime::try_current() {
+                Ok(runtime) => match runtime.spawn_blocking(move || run(value, cx).now()).await {
+                    Ok(outcome) => outcome,
+                    // A panic goes on to whoever runs the call, as that of an asynchronous handler does.
+                    Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                    Err(error) => Err(HandlerError::opaque(error)),
+                },
+                Err(_) => Err(HandlerError::opaque(NoRuntime)),
+            };
+            encode(&tool, outcome)
+        });
+        Ok(Prepared { future, repairs })
+    }
+
+    fn returns(&self) -> TypeInfo {
+        TypeInfo::of::<R::Success>()
+    }
+}

@@ -1,0 +1,99 @@
+//! The failures a tool declares.
+//!
+//! A declared failure is a value of the tool's own: it has a schema, it is serialised for the model, and it says in one
+//! sentence what happened. Every other error is opaque: the model learns only that the tool failed, and the cause stays
+//! with the operator. Which of the two an error is must be a decision of its author, never a guess.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+
+/// A failure that the model is meant to read.
+///
+/// ```
+/// use haft_core::Failure;
+/// use schemars::JsonSchema;
+/// use serde::Serialize;
+///
+/// #[derive(Debug, Serialize, JsonSchema)]
+/// enum WeatherError {
+///     UnknownCity(String),
+/// }
+///
+/// impl Failure for WeatherError {
+///     fn message(&self) -> String {
+///         match self {
+///             Self::UnknownCity(city) => format!("there is no city called {city}"),
+///         }
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a declared failure",
+    note = "derive `Failure` (with `Serialize` and `JsonSchema`), use a `String`, or use `try_run_opaque` to keep the error from the model"
+)]
+pub trait Failure: Serialize + JsonSchema + Send + 'static {
+    /// One sentence for the model.
+    fn message(&self) -> String;
+
+    /// Whether the same call may succeed later.
+    fn retryable(&self) -> bool {
+        false
+    }
+
+    /// How long to wait before trying again.
+    fn retry_after(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// The failure of a tool that declares none. It has no values, and its schema is `false`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoFailure(Infallible);
+
+impl Failure for NoFailure {
+    fn message(&self) -> String {
+        match self.0 {}
+    }
+}
+
+impl Serialize for NoFailure {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        match self.0 {}
+    }
+}
+
+impl JsonSchema for NoFailure {
+    fn schema_name() -> Cow<'static, str> {
+        "NoFailure".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!(false)
+    }
+}
+
+impl Failure for String {
+    fn message(&self) -> String {
+        self.clone()
+    }
+}
+
+impl Failure for &'static str {
+    fn message(&self) -> String {
+        (*self).to_owned()
+    }
+}
+
+impl Failure for Cow<'static, str> {
+    fn message(&self) -> String {
+        self.clone().into_owned()
+    }
+}

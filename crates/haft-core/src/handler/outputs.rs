@@ -1,0 +1,150 @@
+//! Handlers that answer in several steps.
+//!
+//! A stream of outputs gives early forms of the result and then the result. Exactly one value is final; nothing is
+//! polled after it, and a stream that ends without one is a failure, never an empty success.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use serde::Serialize;
+
+use crate::cx::Cx;
+use crate::handler::{HandlerError, NoFailure};
+
+/// One step of a handler that answers in several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandlerOutput<T> {
+    /// An early form of the result, to show.
+    Preliminary(T),
+    /// The result.
+    Final(T),
+}
+
+/// The stream of a handler's outputs.
+///
+/// ```
+/// use futures_util::stream;
+/// use haft_core::{HandlerOutput, Outputs};
+///
+/// let steps = [HandlerOutput::Preliminary(1), HandlerOutput::Final(2)];
+/// let outputs: Outputs<i32> = Outputs::new(stream::iter(steps));
+/// let same: Outputs<i32> = Outputs::values(stream::iter([1, 2]));
+/// # let _ = (outputs, same);
+/// ```
+#[must_use = "a stream does nothing unless it is polled"]
+pub struct Outputs<T, F = NoFailure>(Source<T, F>);
+
+type BoxStream<T> = Pin<Box<dyn Stream<Item = T> + Send>>;
+
+enum Source<T, F> {
+    /// Every item says what it is.
+    Tagged(BoxStream<Result<HandlerOutput<T>, F>>),
+    /// The last item is the final one.
+    Values(BoxStream<Result<T, F>>),
+}
+
+/// A stream of outputs that ended before its final value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the handler's stream ended without a final value")]
+#[non_exhaustive]
+pub struct NoFinalOutput;
+
+impl<T: Send + 'static, F: Send + 'static> Outputs<T, F> {
+    /// A stream that can't fail.
+    pub fn new(stream: impl Stream<Item = HandlerOutput<T>> + Send + 'static) -> Self {
+        Self(Source::Tagged(Box::pin(Infallibly::new(stream))))
+    }
+
+    /// A stream that may end with a failure.
+    pub fn try_new(stream: impl Stream<Item = Result<HandlerOutput<T>, F>> + Send + 'static) -> Self {
+        Self(Source::Tagged(Box::pin(stream)))
+    }
+
+    /// A stream of values that can't fail; the last one is final.
+    pub fn values(stream: impl Stream<Item = T> + Send + 'static) -> Self {
+        Self(Source::Values(Box::pin(Infallibly::new(stream))))
+    }
+
+    /// A stream of values that may end with a failure; the last value is final.
+    pub fn try_values(stream: impl Stream<Item = Result<T, F>> + Send + 'static) -> Self {
+        Self(Source::Values(Box::pin(stream)))
+    }
+}
+
+impl<T: Serialize + Send + 'static, F: Send + 'static> Outputs<T, F> {
+    /// Shows every early value through the context and gives the final one.
+    pub(crate) async fn finish(self, cx: &Cx) -> Result<T, HandlerError<F>> {
+        match self.0 {
+            Source::Tagged(stream) => finish_tagged(stream, cx).await,
+            Source::Values(stream) => finish_values(stream, cx).await,
+        }
+    }
+}
+
+impl<T, F> fmt::Debug for Outputs<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outputs").finish_non_exhaustive()
+    }
+}
+
+async fn finish_tagged<T, F>(mut stream: BoxStream<Result<HandlerOutput<T>, F>>, cx: &Cx) -> Result<T, HandlerError<F>>
+where
+    T: Serialize + Send + 'static,
+    F: Send + 'static,
+{
+    while let Some(output) = next(&mut stream).await {
+        match output.map_err(HandlerError::Declared)? {
+            HandlerOutput::Preliminary(value) => show(value, cx).await?,
+            HandlerOutput::Final(value) => return Ok(value),
+        }
+    }
+    Err(HandlerError::opaque(NoFinalOutput))
+}
+
+async fn finish_values<T, F>(mut stream: BoxStream<Result<T, F>>, cx: &Cx) -> Result<T, HandlerError<F>>
+where
+    T: Serialize + Send + 'static,
+    F: Send + 'static,
+{
+    let mut last = None;
+    while let Some(value) = next(&mut stream).await {
+        let value = value.map_err(HandlerError::Declared)?;
+        if let Some(earlier) = last.replace(value) {
+            show(earlier, cx).await?;
+        }
+    }
+    last.ok_or_else(|| HandlerError::opaque(NoFinalOutput))
+}
+
+/// An early value that doesn't fit is as wrong as a final one that doesn't.
+async fn show<T: Serialize + Send, F>(value: T, cx: &Cx) -> Result<(), HandlerError<F>> {
+    cx.preliminary(value).await.map_err(|error| HandlerError::Opaque(error.into()))
+}
+
+async fn next<T>(stream: &mut BoxStream<T>) -> Option<T> {
+    poll_fn(|task| stream.as_mut().poll_next(task)).await
+}
+
+/// Wraps every item in `Ok`.
+struct Infallibly<S, F> {
+    stream: Pin<Box<S>>,
+    failure: PhantomData<fn() -> F>,
+}
+
+impl<S, F> Infallibly<S, F> {
+    fn new(stream: S) -> Self {
+        Self { stream: Box::pin(stream), failure: PhantomData }
+    }
+}
+
+impl<S: Stream, F> Stream for Infallibly<S, F> {
+    type Item = Result<S::Item, F>;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().stream.as_mut().poll_next(task).map(|item| item.map(Ok))
+    }
+}

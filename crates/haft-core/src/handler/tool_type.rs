@@ -1,0 +1,124 @@
+//! Tools as Rust types.
+//!
+//! A type that stands for a tool carries the tool's name, its parameter, success and failure types and the services it
+//! needs where the compiler can see them. What runs is always the erased [`Tool`]; a typed tool is a recipe for one and
+//! must not promise anything the erased one doesn't keep.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::cx::Cx;
+use crate::handler::{Failure, HandlerError};
+use crate::service::ServiceList;
+use crate::tool::{DefinitionError, Tool, ToolBuilder, Typed};
+
+/// A tool known at compile time: its name and its types.
+///
+/// ```
+/// use haft_core::{BuilderOf, NoFailure, Tool, ToolType};
+///
+/// struct Double;
+///
+/// impl ToolType for Double {
+///     const NAME: &'static str = "double";
+///     type Params = i64;
+///     type Success = i64;
+///     type Failure = NoFailure;
+///     type Services = ();
+///
+///     fn definition(builder: BuilderOf<Self>) -> BuilderOf<Self> {
+///         builder.describe("Twice a number.")
+///     }
+/// }
+///
+/// let tool = Tool::of::<Double>().run(|n, _cx| async move { n * 2 })?;
+/// assert_eq!(tool.name(), Double::NAME);
+/// # Ok::<_, haft_core::DefinitionError>(())
+/// ```
+pub trait ToolType: Send + Sync + 'static {
+    /// The name the model calls.
+    const NAME: &'static str;
+    /// What a call gives.
+    type Params: DeserializeOwned + JsonSchema + Send + 'static;
+    /// What a success gives back.
+    type Success: Serialize + JsonSchema + Send + 'static;
+    /// What a declared failure gives back; [`NoFailure`](crate::NoFailure) for none.
+    type Failure: Failure;
+    /// The services its handler asks for.
+    type Services: ServiceList;
+
+    /// Says the rest: description, annotations, examples, approval, limits. The types and services are already there.
+    fn definition(builder: BuilderOf<Self>) -> BuilderOf<Self>
+    where
+        Self: Sized,
+    {
+        builder
+    }
+}
+
+/// The builder of a typed tool: its schemas are those of its types.
+pub type BuilderOf<T> = ToolBuilder<Typed<<T as ToolType>::Params>, Typed<<T as ToolType>::Success>>;
+
+/// A typed tool with state, whose value handles its calls.
+///
+/// ```
+/// use haft_core::{Cx, Handle, HandlerError, NoFailure, Tool, ToolType};
+///
+/// struct Multiply { by: i64 }
+///
+/// impl ToolType for Multiply {
+///     const NAME: &'static str = "multiply";
+///     type Params = i64;
+///     type Success = i64;
+///     type Failure = NoFailure;
+///     type Services = ();
+/// }
+///
+/// impl Handle for Multiply {
+///     async fn run(&self, number: i64, _cx: &Cx) -> Result<i64, HandlerError> {
+///         number.checked_mul(self.by).ok_or_else(|| HandlerError::opaque("too large"))
+///     }
+/// }
+///
+/// let tool = Tool::from_handler(Multiply { by: 3 })?;
+/// assert!(tool.has_handler());
+/// # Ok::<_, haft_core::DefinitionError>(())
+/// ```
+pub trait Handle: ToolType {
+    /// Answers one call.
+    fn run(
+        &self,
+        params: Self::Params,
+        cx: &Cx,
+    ) -> impl Future<Output = Result<Self::Success, HandlerError<Self::Failure>>> + Send;
+}
+
+/// A typed tool that is complete by itself: the type alone gives the tool, handler included.
+pub trait StaticTool: ToolType {
+    /// The tool.
+    fn tool() -> Result<Tool, DefinitionError>;
+}
+
+impl Tool {
+    /// The builder of a typed tool, with its types, services and [`definition`](ToolType::definition) filled in.
+    pub fn of<T: ToolType>() -> BuilderOf<T> {
+        let builder = Self::new(T::NAME)
+            .params::<T::Params>()
+            .success::<T::Success>()
+            .failure::<T::Failure>()
+            .depends_on_all(T::Services::dependencies());
+        T::definition(builder)
+    }
+
+    /// The tool whose calls are handled by `handler`.
+    pub fn from_handler<H: Handle>(handler: H) -> Result<Self, DefinitionError> {
+        let handler = Arc::new(handler);
+        Self::of::<H>().handle(move |params, cx| {
+            let handler = Arc::clone(&handler);
+            async move { handler.run(params, &cx).await }
+        })
+    }
+}

@@ -1,0 +1,387 @@
+//! What a handler needs from the application: looked up by type, checked before anything runs.
+//!
+//! A state of the application's own [provides](Provide) references to its services, by type, trait objects included.
+//! [`Services`] is the erased, shared form of such states: every entry is a plain function from the state to a
+//! reference, so a lookup is one map access and two downcasts. Services are never created here, and a handler never
+//! gets to change the set.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A state that holds a `T` for tools to use.
+///
+/// ```
+/// use haft_core::Provide;
+///
+/// struct ApiKey(String);
+/// struct App { key: ApiKey }
+///
+/// impl Provide<ApiKey> for App {
+///     fn provide(&self) -> &ApiKey {
+///         &self.key
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not provide the service `{T}`",
+    label = "this state is missing the service `{T}`",
+    note = "add a field of type `{T}` to `{Self}` and derive `Services`, or write `impl Provide<{T}> for {Self}`"
+)]
+pub trait Provide<T: ?Sized> {
+    /// The service.
+    fn provide(&self) -> &T;
+}
+
+/// The mark of one needed service in a [`ServiceList`].
+pub struct Needs<T: ?Sized>(PhantomData<fn(&T)>);
+
+/// The services a tool needs: a tuple of [`Needs`], up to twelve.
+///
+/// ```
+/// use haft_core::{Needs, ServiceList};
+///
+/// struct ApiKey(String);
+/// trait Clock: Send + Sync {}
+///
+/// let needed = <(Needs<ApiKey>, Needs<dyn Clock>)>::dependencies();
+/// assert_eq!(needed.len(), 2);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a list of services",
+    note = "write a tuple of `Needs<T>`, up to twelve: `(Needs<ApiKey>, Needs<dyn Clock>)`, or `()` for none"
+)]
+pub trait ServiceList: 'static {
+    /// The types on the list, in order.
+    fn dependencies() -> Vec<Dependency>;
+}
+
+/// A state that provides every service on the list `L`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not provide all of the services `{L}`",
+    note = "each `Needs<T>` on the list asks for `impl Provide<T> for {Self}`"
+)]
+pub trait ProvideAll<L: ServiceList>: Send + Sync + Sized + 'static {
+    /// Adds the list's services, each served by `state`.
+    fn register(state: &Arc<Self>, services: Services) -> Services;
+}
+
+/// A service that a tool needs, by type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dependency {
+    id: TypeId,
+    name: &'static str,
+}
+
+/// A needed service that nobody provides.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no service of type `{service}` is provided")]
+#[non_exhaustive]
+pub struct MissingService {
+    /// The full name of the service's type.
+    pub service: &'static str,
+}
+
+/// Services by type, erased and shared. Cloning is cheap.
+///
+/// ```
+/// use std::sync::Arc;
+/// use haft_core::Services;
+///
+/// trait Clock: Send + Sync { fn now(&self) -> u64; }
+/// struct Fixed;
+/// impl Clock for Fixed { fn now(&self) -> u64 { 7 } }
+///
+/// let services = Services::new().with_shared::<dyn Clock>(Arc::new(Fixed)).with(String::from("key"));
+/// assert_eq!(services.get::<dyn Clock>()?.now(), 7);
+/// assert_eq!(services.get::<String>()?, "key");
+/// assert!(services.get::<u8>().is_err());
+/// # Ok::<_, haft_core::MissingService>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Services {
+    entries: Option<Arc<HashMap<TypeId, Entry>>>,
+    below: Option<Arc<Services>>,
+}
+
+type State = dyn Any + Send + Sync;
+type Getter<T> = for<'a> fn(&'a State) -> Option<&'a T>;
+
+#[derive(Clone)]
+struct Entry {
+    name: &'static str,
+    state: Arc<State>,
+    /// A `Getter<T>` for the `T` of the entry's key.
+    getter: Arc<State>,
+}
+
+impl Dependency {
+    /// The need for a `T`.
+    #[must_use]
+    pub fn of<T: ?Sized + 'static>() -> Self {
+        Self { id: TypeId::of::<T>(), name: std::any::type_name::<T>() }
+    }
+
+    /// The full name of the type.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The error of its absence.
+    #[must_use]
+    pub fn missing(&self) -> MissingService {
+        MissingService { service: self.name }
+    }
+}
+
+impl Services {
+    /// No services.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Everything on the list `L`, served by `state`.
+    #[must_use]
+    pub fn of<L: ServiceList, S: ProvideAll<L>>(state: S) -> Self {
+        S::register(&Arc::new(state), Self::new())
+    }
+
+    /// The same services and `value`, under its own type; it replaces an earlier one.
+    #[must_use]
+    pub fn with<T: Send + Sync + 'static>(self, value: T) -> Self {
+        self.with_shared(Arc::new(value))
+    }
+
+    /// The same services and a shared one, which may be a trait object; it replaces an earlier one.
+    #[must_use]
+    pub fn with_shared<T: ?Sized + Send + Sync + 'static>(self, value: Arc<T>) -> Self {
+        fn get<T: ?Sized + 'static>(state: &State) -> Option<&T> {
+            state.downcast_ref::<Arc<T>>().map(AsRef::as_ref)
+        }
+        let getter: Getter<T> = get::<T>;
+        self.insert(Arc::new(value), getter)
+    }
+
+    /// The same services and a `T`, served by `state`; it replaces an earlier one.
+    #[must_use]
+    pub fn with_provided<T: ?Sized + 'static, S: Provide<T> + Send + Sync + 'static>(self, state: &Arc<S>) -> Self {
+        fn get<T: ?Sized + 'static, S: Provide<T> + 'static>(state: &State) -> Option<&T> {
+            state.downcast_ref::<S>().map(Provide::provide)
+        }
+        let getter: Getter<T> = get::<T, S>;
+        self.insert(Arc::clone(state) as Arc<State>, getter)
+    }
+
+    /// These services in front of others: what is here wins.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        if self.is_empty() {
+            return below;
+        }
+        if below.is_empty() {
+            return self;
+        }
+        let below = match self.below {
+            Some(middle) => Arc::unwrap_or_clone(middle).over(below),
+            None => below,
+        };
+        Self { entries: self.entries, below: Some(Arc::new(below)) }
+    }
+
+    /// The service of this type.
+    pub fn get<T: ?Sized + 'static>(&self) -> Result<&T, MissingService> {
+        self.find::<T>().ok_or_else(|| Dependency::of::<T>().missing())
+    }
+
+    /// Whether the service is there.
+    #[must_use]
+    pub fn has(&self, dependency: &Dependency) -> bool {
+        self.entries.as_ref().is_some_and(|entries| entries.contains_key(&dependency.id))
+            || self.below.as_ref().is_some_and(|below| below.has(dependency))
+    }
+
+    /// All of `needed` that are not there, in order.
+    #[must_use]
+    pub fn missing<'a>(&self, needed: impl IntoIterator<Item = &'a Dependency>) -> Vec<MissingService> {
+        needed.into_iter().filter(|dependency| !self.has(dependency)).map(Dependency::missing).collect()
+    }
+
+    /// Whether there is none at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_none() && self.below.is_none()
+    }
+
+    fn find<T: ?Sized + 'static>(&self) -> Option<&T> {
+        let own = self.entries.as_ref().and_then(|entries| entries.get(&TypeId::of::<T>()));
+        match own {
+            Some(entry) => entry.getter.downcast_ref::<Getter<T>>().and_then(|get| get(entry.state.as_ref())),
+            None => self.below.as_ref()?.find(),
+        }
+    }
+
+    fn insert<T: ?Sized + 'static>(mut self, state: Arc<State>, getter: Getter<T>) -> Self {
+        let entry = Entry { name: std::any::type_name::<T>(), state, getter: Arc::new(getter) };
+        Arc::make_mut(self.entries.get_or_insert_default()).insert(TypeId::of::<T>(), entry);
+        self
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.entries.iter().flat_map(|entries| entries.values()).map(|e| e.name).collect();
+        names.extend(self.below.iter().flat_map(|below| below.names()));
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Services").field(&self.names()).finish()
+    }
+}
+
+impl fmt::Debug for Dependency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Dependency").field(&self.name).finish()
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Needs<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Needs<{}>", std::any::type_name::<T>())
+    }
+}
+
+impl ServiceList for () {
+    fn dependencies() -> Vec<Dependency> {
+        Vec::new()
+    }
+}
+
+impl<S: Send + Sync + 'static> ProvideAll<()> for S {
+    fn register(_: &Arc<Self>, services: Services) -> Services {
+        services
+    }
+}
+
+macro_rules! service_list {
+    ($($service:ident),+) => {
+        impl<$($service: ?Sized + 'static),+> ServiceList for ($(Needs<$service>,)+) {
+            fn dependencies() -> Vec<Dependency> {
+                vec![$(Dependency::of::<$service>()),+]
+            }
+        }
+
+        impl<S, $($service: ?Sized + 'static),+> ProvideAll<($(Needs<$service>,)+)> for S
+        where
+            S: $(Provide<$service> +)+ Send + Sync + 'static,
+        {
+            fn register(state: &Arc<Self>, services: Services) -> Services {
+                services $(.with_provided::<$service, S>(state))+
+            }
+        }
+    };
+}
+
+service_list!(A);
+service_list!(A, B);
+service_list!(A, B, C);
+service_list!(A, B, C, D);
+service_list!(A, B, C, D, E);
+service_list!(A, B, C, D, E, F);
+service_list!(A, B, C, D, E, F, G);
+service_list!(A, B, C, D, E, F, G, H);
+service_list!(A, B, C, D, E, F, G, H, I);
+service_list!(A, B, C, D, E, F, G, H, I, J);
+service_list!(A, B, C, D, E, F, G, H, I, J, K);
+service_list!(A, B, C, D, E, F, G, H, I, J, K, L);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    trait Clock: Send + Sync {
+        fn now(&self) -> u64;
+    }
+
+    struct Fixed(u64);
+
+    impl Clock for Fixed {
+        fn now(&self) -> u64 {
+            self.0
+        }
+    }
+
+    struct Key(&'static str);
+
+    struct App {
+        key: Key,
+        clock: Fixed,
+    }
+
+    impl Provide<Key> for App {
+        fn provide(&self) -> &Key {
+            &self.key
+        }
+    }
+
+    impl Provide<dyn Clock> for App {
+        fn provide(&self) -> &(dyn Clock + 'static) {
+            &self.clock
+        }
+    }
+
+    fn app() -> App {
+        App { key: Key("k"), clock: Fixed(7) }
+    }
+
+    #[test]
+    fn a_state_serves_values_and_trait_objects() {
+        let services = Services::of::<(Needs<Key>, Needs<dyn Clock>), _>(app());
+        assert_eq!(services.get::<Key>().unwrap().0, "k");
+        assert_eq!(services.get::<dyn Clock>().unwrap().now(), 7);
+    }
+
+    #[test]
+    fn only_the_listed_services_are_served() {
+        let services = Services::of::<(Needs<Key>,), _>(app());
+        let error = services.get::<dyn Clock>().err().unwrap();
+        assert!(error.to_string().contains("dyn") && error.to_string().contains("Clock"), "{error}");
+    }
+
+    #[test]
+    fn the_upper_layer_wins_and_the_lower_one_is_still_reached() {
+        let build = Services::of::<(Needs<Key>, Needs<dyn Clock>), _>(app());
+        let request = Services::new().with(Key("request"));
+        let both = request.over(build.clone());
+        assert_eq!(both.get::<Key>().unwrap().0, "request");
+        assert_eq!(both.get::<dyn Clock>().unwrap().now(), 7);
+        assert_eq!(build.get::<Key>().unwrap().0, "k");
+
+        let three = Services::new().with(1_u8).over(both);
+        assert_eq!(three.get::<Key>().unwrap().0, "request");
+        let four = three.over(Services::new().with(Key("last")).with(2_u8).with(3_u16));
+        assert_eq!(four.get::<Key>().unwrap().0, "request");
+        assert_eq!(four.get::<u8>().unwrap(), &1);
+        assert_eq!(four.get::<u16>().unwrap(), &3);
+    }
+
+    #[test]
+    fn all_missing_services_are_listed_in_order() {
+        let needed = <(Needs<u8>, Needs<Key>, Needs<u16>)>::dependencies();
+        let missing = Services::new().with(Key("k")).missing(&needed);
+        assert_eq!(missing.iter().map(|m| m.service).collect::<Vec<_>>(), ["u8", "u16"]);
+    }
+
+    #[test]
+    fn a_later_service_of_a_type_replaces_the_earlier_one() {
+        let services = Services::new().with(1_u8).with(2_u8);
+        assert_eq!(services.get::<u8>().unwrap(), &2);
+        assert_eq!(format!("{services:?}"), r#"Services(["u8"])"#);
+    }
+}

@@ -1,0 +1,223 @@
+//! When a call must be approved before it runs.
+//!
+//! A policy is part of the definition and decides on decoded arguments. It can only ask for approval; it can't give it,
+//! and it can't refuse a call. Every doubt means ask: arguments of an unexpected shape, an error in the policy.
+
+use std::error::Error;
+use std::fmt;
+use std::future::ready;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::call::CallId;
+use crate::handler::{BoxError, BoxFuture};
+use crate::item::Item;
+
+/// When a call of a tool must be approved.
+///
+/// ```
+/// use haft_core::{ApprovalPolicy, Tool};
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize)]
+/// struct Transfer { cents: u64 }
+///
+/// let tool = Tool::new("transfer")
+///     .needs_approval(ApprovalPolicy::when(|transfer: Transfer, _cx| async move { transfer.cents > 10_000 }))
+///     .define()?;
+/// assert!(!tool.approval().is_never());
+/// # Ok::<_, haft_core::DefinitionError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct ApprovalPolicy(Rule);
+
+/// What a policy knows besides the arguments.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ApprovalCx {
+    /// The id of the call.
+    pub call_id: CallId,
+    /// The conversation up to the call.
+    pub messages: Arc<[Item]>,
+}
+
+/// What a policy decided.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ApprovalNeed {
+    /// The call may run.
+    NotNeeded,
+    /// The call must be approved first.
+    Needed,
+    /// The policy failed, so the call must be approved first.
+    Undecided(PolicyError),
+}
+
+/// A policy that couldn't decide.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the approval policy failed: {0}")]
+pub struct PolicyError(#[source] Arc<dyn Error + Send + Sync>);
+
+type Decide = dyn Fn(&Value, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
+
+#[derive(Clone, Default)]
+enum Rule {
+    #[default]
+    Never,
+    Always,
+    When(Arc<Decide>),
+}
+
+impl ApprovalPolicy {
+    /// No call needs approval: the default.
+    #[must_use]
+    pub fn never() -> Self {
+        Self(Rule::Never)
+    }
+
+    /// Every call needs approval.
+    #[must_use]
+    pub fn always() -> Self {
+        Self(Rule::Always)
+    }
+
+    /// The calls for which the function says so.
+    #[must_use]
+    pub fn when<P, F, Fut>(decide: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        F: Fn(P, ApprovalCx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = bool> + Send + 'static,
+    {
+        Self::try_when(move |params, cx| {
+            let needed = decide(params, cx);
+            async move { Ok::<_, BoxError>(needed.await) }
+        })
+    }
+
+    /// The calls for which the function says so, or fails to say.
+    #[must_use]
+    pub fn try_when<P, F, Fut, E>(decide: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        F: Fn(P, ApprovalCx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<bool, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        Self(Rule::When(Arc::new(move |arguments, cx| match P::deserialize(arguments) {
+            Ok(params) => {
+                let needed = decide(params, cx);
+                Box::pin(async move { ApprovalNeed::from_answer(needed.await.map_err(Into::into)) })
+            }
+            Err(error) => Box::pin(ready(ApprovalNeed::from_answer(Err(error.into())))),
+        })))
+    }
+
+    /// Whether no call ever needs approval.
+    #[must_use]
+    pub fn is_never(&self) -> bool {
+        matches!(self.0, Rule::Never)
+    }
+
+    /// Whether every call needs approval.
+    #[must_use]
+    pub fn is_always(&self) -> bool {
+        matches!(self.0, Rule::Always)
+    }
+
+    /// Whether a call with these decoded arguments needs approval.
+    pub fn needs_approval(
+        &self,
+        arguments: &Value,
+        cx: ApprovalCx,
+    ) -> impl Future<Output = ApprovalNeed> + Send + 'static + use<> {
+        let decided = match &self.0 {
+            Rule::Never => Ok(ApprovalNeed::NotNeeded),
+            Rule::Always => Ok(ApprovalNeed::Needed),
+            Rule::When(decide) => Err(decide(arguments, cx)),
+        };
+        async move {
+            match decided {
+                Ok(need) => need,
+                Err(deciding) => deciding.await,
+            }
+        }
+    }
+}
+
+impl ApprovalCx {
+    /// The context of a call.
+    #[must_use]
+    pub fn new(call_id: CallId, messages: Arc<[Item]>) -> Self {
+        Self { call_id, messages }
+    }
+}
+
+impl ApprovalNeed {
+    /// Whether the call must be approved before it runs.
+    #[must_use]
+    pub fn is_needed(&self) -> bool {
+        !matches!(self, Self::NotNeeded)
+    }
+
+    fn from_answer(answer: Result<bool, BoxError>) -> Self {
+        match answer {
+            Ok(false) => Self::NotNeeded,
+            Ok(true) => Self::Needed,
+            Err(error) => Self::Undecided(PolicyError(Arc::from(error))),
+        }
+    }
+}
+
+impl fmt::Debug for ApprovalPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Rule::Never => "ApprovalPolicy::never()",
+            Rule::Always => "ApprovalPolicy::always()",
+            Rule::When(_) => "ApprovalPolicy::when(..)",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    async fn ask(policy: &ApprovalPolicy, arguments: Value) -> ApprovalNeed {
+        policy.needs_approval(&arguments, ApprovalCx::new("c1".into(), Arc::default())).await
+    }
+
+    #[tokio::test]
+    async fn the_fixed_policies_ignore_the_arguments() {
+        assert!(!ask(&ApprovalPolicy::never(), json!({})).await.is_needed());
+        assert!(ask(&ApprovalPolicy::always(), json!({})).await.is_needed());
+        assert!(ApprovalPolicy::default().is_never());
+    }
+
+    #[tokio::test]
+    async fn a_function_decides_on_the_decoded_arguments_and_the_call() {
+        let policy = ApprovalPolicy::when(|n: u8, cx| async move { n > 3 && cx.call_id == "c1" });
+        assert!(matches!(ask(&policy, json!(4)).await, ApprovalNeed::Needed));
+        assert!(matches!(ask(&policy, json!(3)).await, ApprovalNeed::NotNeeded));
+    }
+
+    #[tokio::test]
+    async fn a_policy_that_fails_asks() {
+        let policy =
+            ApprovalPolicy::try_when(|n: u8, _| async move { if n == 0 { Err("no idea") } else { Ok(false) } });
+        let undecided = ask(&policy, json!(0)).await;
+        assert!(undecided.is_needed());
+        assert!(matches!(undecided, ApprovalNeed::Undecided(error) if error.to_string().ends_with(": no idea")));
+        assert!(!ask(&policy, json!(1)).await.is_needed());
+    }
+
+    #[tokio::test]
+    async fn arguments_the_policy_can_not_read_ask() {
+        let policy = ApprovalPolicy::when(|_: u8, _| async { false });
+        assert!(matches!(ask(&policy, json!("text")).await, ApprovalNeed::Undecided(_)));
+    }
+}

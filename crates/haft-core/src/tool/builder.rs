@@ -1,0 +1,208 @@
+//! Describing a tool, one sentence after the other.
+//!
+//! The steps can come in any order and none of them fails. The last one, which attaches the handler or leaves it out,
+//! checks everything and reports all faults at once.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+#[cfg(feature = "validate")]
+use serde_json::Value;
+
+use crate::content::ContentPart;
+use crate::handler::Failure;
+use crate::issue::Issue;
+use crate::schema::Schema;
+use crate::service::Dependency;
+use crate::tool::definition::ModelOutput;
+use crate::tool::draft::Draft;
+use crate::tool::{
+    Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Inferred, Open,
+    SchemaPart, Title, Tool, ToolKind, Typed,
+};
+
+/// A tool being described. `P` and `R` say how the schemas of its parameters and its result are known; see
+/// [`Inferred`], [`Typed`] and [`Open`].
+///
+/// ```
+/// use haft_core::{Readonly, Tool};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use serde_json::json;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Search { query: String }
+///
+/// let search = Tool::new("search")
+///     .describe("Searches the archive.")
+///     .annotate(Readonly(true))
+///     .example(json!({"query": "Rust"}))
+///     .run(|search: Search, _cx| async move { vec![search.query] })?;
+/// assert_eq!(search.description(), Some("Searches the archive."));
+/// # Ok::<_, haft_core::DefinitionError>(())
+/// ```
+#[must_use = "a builder makes no tool until its last step"]
+pub struct ToolBuilder<P = Inferred, R = Inferred> {
+    pub(crate) draft: Draft,
+    slots: PhantomData<fn() -> (P, R)>,
+}
+
+impl<P, R> ToolBuilder<P, R> {
+    pub(crate) fn start(name: impl Into<String>, kind: ToolKind) -> Self {
+        Self::from_draft(Draft::new(name.into(), kind))
+    }
+
+    /// What the tool does, for the model. An empty text counts as set.
+    pub fn describe(mut self, text: impl Into<String>) -> Self {
+        self.draft.description = Some(text.into());
+        self
+    }
+
+    /// A title for people.
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.annotate(Title(title.into()))
+    }
+
+    /// The parameters are an `A`, and the handler takes an `A`.
+    pub fn params<A: DeserializeOwned + JsonSchema>(mut self) -> ToolBuilder<Typed<A>, R> {
+        self.draft.set_schema(SchemaPart::Parameters, Schema::of_params::<A>());
+        ToolBuilder::from_draft(self.draft)
+    }
+
+    /// The parameters fit this schema; the handler takes any type.
+    pub fn params_schema(mut self, schema: Schema) -> ToolBuilder<Open, R> {
+        self.draft.set_schema(SchemaPart::Parameters, Ok(schema));
+        ToolBuilder::from_draft(self.draft)
+    }
+
+    /// The parameters fit this raw JSON Schema, which is kept as it is; the handler takes any type.
+    #[cfg(feature = "validate")]
+    pub fn params_json(mut self, schema: Value) -> ToolBuilder<Open, R> {
+        self.draft.set_schema(SchemaPart::Parameters, Schema::json(schema));
+        ToolBuilder::from_draft(self.draft)
+    }
+
+    /// A success is a `T`, and the handler returns a `T`.
+    pub fn success<T: Serialize + JsonSchema>(mut self) -> ToolBuilder<P, Typed<T>> {
+        self.draft.set_schema(SchemaPart::Success, Schema::of_output::<T>());
+        ToolBuilder::from_draft(self.draft)
+    }
+
+    /// A success fits this schema; the handler returns any type.
+    pub fn success_schema(mut self, schema: Schema) -> ToolBuilder<P, Open> {
+        self.draft.set_schema(SchemaPart::Success, Ok(schema));
+        ToolBuilder::from_draft(self.draft)
+    }
+
+    /// A success fits this raw JSON Schema; the handler returns any type.
+    #[cfg(feature = "validate")]
+    pub fn success_json(mut self, schema: Value) -> ToolBuilder<P, Open> {
+        self.draft.set_schema(SchemaPart::Success, Schema::json(schema));
+        ToolBuilder::from_draft(self.draft)
+    }
+
+    /// A declared failure is an `F`. Without this it is what the handler of `try_run` fails with.
+    pub fn failure<F: Failure>(mut self) -> Self {
+        self.draft.set_schema(SchemaPart::Failure, Schema::of_output::<F>());
+        self
+    }
+
+    /// A declared failure fits this schema.
+    pub fn failure_schema(mut self, schema: Schema) -> Self {
+        self.draft.set_schema(SchemaPart::Failure, Ok(schema));
+        self
+    }
+
+    /// What a failed call is to the code that called.
+    pub fn failure_mode(mut self, mode: FailureMode) -> Self {
+        self.draft.failure_mode = Some(mode);
+        self
+    }
+
+    /// Attaches an annotation; it replaces an earlier one of its type.
+    pub fn annotate(mut self, annotation: impl Annotation) -> Self {
+        self.draft.annotations = self.draft.annotations.with(annotation);
+        self
+    }
+
+    /// Adds arguments that show how the tool is called. They must fit the parameters.
+    pub fn example(mut self, arguments: impl Serialize) -> Self {
+        match serde_json::to_value(arguments) {
+            Ok(example) => self.draft.examples.push(example),
+            Err(error) => {
+                let issue = Issue::new("", "json", format!("the example can't be written as JSON: {error}"));
+                let index = self.draft.examples.len();
+                self.draft.faults.push(DefinitionFault::Example { index, issues: issue.into() });
+            }
+        }
+        self
+    }
+
+    /// When a call must be approved before it runs.
+    pub fn needs_approval(mut self, policy: ApprovalPolicy) -> Self {
+        self.draft.approval = policy;
+        self
+    }
+
+    /// The handler asks for a service of type `T`, which must be there before any call starts.
+    pub fn depends_on<T: ?Sized + 'static>(self) -> Self {
+        self.depends_on_all([Dependency::of::<T>()])
+    }
+
+    /// How long, how wide and how large a call may be.
+    pub fn limits(mut self, limits: ExecutionLimits) -> Self {
+        self.draft.limits = limits;
+        self
+    }
+
+    /// What the model sees of a success, in place of the value. The function reads the very type that the handler
+    /// returns.
+    ///
+    /// ```
+    /// use haft_core::{ContentPart, Tool};
+    ///
+    /// let tool = Tool::new("count")
+    ///     .to_model_output(|count: &u32| [ContentPart::text(format!("{count} rows"))])
+    ///     .run(|(), _cx| async { 3_u32 })?;
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn to_model_output<T, C>(mut self, render: impl Fn(&T) -> C + Send + Sync + 'static) -> Self
+    where
+        T: 'static,
+        C: IntoIterator<Item = ContentPart>,
+    {
+        self.draft.model_output = Some(ModelOutput::new(render));
+        self
+    }
+
+    /// The tool without a handler: to be shown to a model, or to be given one later.
+    pub fn define(self) -> Result<Tool, DefinitionError> {
+        self.draft.finish(None)
+    }
+
+    pub(crate) fn depends_on_all(mut self, dependencies: impl IntoIterator<Item = Dependency>) -> Self {
+        for dependency in dependencies {
+            if !self.draft.dependencies.contains(&dependency) {
+                self.draft.dependencies.push(dependency);
+            }
+        }
+        self
+    }
+
+    fn from_draft(draft: Draft) -> Self {
+        Self { draft, slots: PhantomData }
+    }
+}
+
+impl<P, R> fmt::Debug for ToolBuilder<P, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolBuilder")
+            .field("name", &self.draft.name)
+            .field("kind", &self.draft.kind)
+            .field("faults", &self.draft.faults)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,158 @@
+//! Changed copies of a tool.
+//!
+//! Every change makes a copy that keeps the kind and the id; the original never changes. What follows from a changed
+//! part is thrown away and made anew: a copy never shows a schema, a description or a descriptor of the original that no
+//! longer holds. A handler always works through the schemas of the tool it is attached to, so a changed schema is
+//! enforced at once.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::cx::Cx;
+use crate::handler::{AsyncFn, DECLARED, Failure, Handler, PLAIN};
+use crate::schema::Schema;
+use crate::service::Dependency;
+use crate::tool::definition::Definition;
+use crate::tool::draft::handler_faults;
+use crate::tool::{
+    Annotation, Annotations, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, NameFault,
+    SchemaPart, Tool,
+};
+
+impl Tool {
+    /// A copy with other parameters. Arguments are checked against them and then read as the handler's type. Examples
+    /// that no longer fit are left out of the copy.
+    #[must_use]
+    pub fn set_parameters(&self, schema: Schema) -> Self {
+        self.changed(|definition| {
+            definition.examples.retain(|example| schema.check(example).is_ok());
+            definition.parameters = schema;
+        })
+    }
+
+    /// A copy with another result. What the model was to see in its place is dropped, as it was made for the old one.
+    #[must_use]
+    pub fn set_success(&self, schema: Schema) -> Self {
+        self.changed(|definition| {
+            definition.success = schema;
+            definition.model_output = None;
+        })
+    }
+
+    /// A copy with another declared failure.
+    #[must_use]
+    pub fn set_failure(&self, schema: Schema) -> Self {
+        self.changed(|definition| definition.failure = schema)
+    }
+
+    /// A copy with another approval policy.
+    #[must_use]
+    pub fn set_needs_approval(&self, policy: ApprovalPolicy) -> Self {
+        self.changed(|definition| definition.approval = policy)
+    }
+
+    /// A copy with another failure mode. A tool that its provider executes has none.
+    pub fn set_failure_mode(&self, mode: FailureMode) -> Result<Self, DefinitionError> {
+        let fault = self.kind().is_run_by_provider().then_some(DefinitionFault::FailureModeWithoutHandler);
+        DefinitionError::check(self.name(), fault.into_iter().collect())?;
+        Ok(self.changed(|definition| definition.failure_mode = mode))
+    }
+
+    /// A copy that also needs a service of type `T` before any call starts.
+    #[must_use]
+    pub fn add_dependency<T: ?Sized + 'static>(&self) -> Self {
+        let dependency = Dependency::of::<T>();
+        self.changed(|definition| {
+            if !definition.dependencies.contains(&dependency) {
+                definition.dependencies.push(dependency);
+            }
+        })
+    }
+
+    /// A copy with an annotation attached; it replaces an earlier one of its type.
+    #[must_use]
+    pub fn annotate(&self, annotation: impl Annotation) -> Self {
+        self.annotate_merge(Annotations::new().with(annotation))
+    }
+
+    /// A copy with more annotations; they replace earlier ones of their types.
+    #[must_use]
+    pub fn annotate_merge(&self, annotations: Annotations) -> Self {
+        self.changed(|definition| {
+            definition.annotations = std::mem::take(&mut definition.annotations).merge(annotations);
+        })
+    }
+
+    /// A copy under another name. The id stays, and so does the name at a provider.
+    pub fn with_name(&self, name: impl Into<String>) -> Result<Self, DefinitionError> {
+        let name = name.into();
+        let faults = NameFault::of(&name).into_iter().map(DefinitionFault::Name).collect();
+        DefinitionError::check(&name, faults)?;
+        Ok(self.changed(|definition| definition.name = name.into()))
+    }
+
+    /// A copy with other limits.
+    pub fn with_limits(&self, limits: ExecutionLimits) -> Result<Self, DefinitionError> {
+        DefinitionError::check(self.name(), limits.zeroes().map(DefinitionFault::ZeroLimit).collect())?;
+        Ok(self.changed(|definition| definition.limits = limits))
+    }
+
+    /// A copy with another handler that always succeeds. Everything the model sees stays the same, to the byte.
+    ///
+    /// ```
+    /// use haft_core::Tool;
+    /// use serde_json::{Value, json};
+    ///
+    /// let send = Tool::new("send").run(|to: String, _cx| async move { to.len() })?;
+    /// let dry = send.with_run(|_: Value, _cx| async { json!(0) })?;
+    /// assert_eq!(send.descriptor(), dry.descriptor());
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn with_run<A, T, F, Fut>(&self, handler: F) -> Result<Self, DefinitionError>
+    where
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = T> + Send + 'static,
+    {
+        self.with_handler(Arc::new(AsyncFn::<_, A, PLAIN>::new(handler)))
+    }
+
+    /// A copy with another handler that may fail. A tool that declared no failure before declares this one; otherwise
+    /// failures must fit what the tool declares.
+    pub fn try_with_run<A, T, E, F, Fut>(&self, handler: F) -> Result<Self, DefinitionError>
+    where
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        E: Failure,
+        F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        let copy = self.with_handler(Arc::new(AsyncFn::<_, A, DECLARED>::new(handler)))?;
+        if copy.failure().as_json() != Schema::never().as_json() {
+            return Ok(copy);
+        }
+        match Schema::of_output::<E>() {
+            Ok(schema) => Ok(copy.set_failure(schema)),
+            Err(error) => {
+                let fault = DefinitionFault::schema(SchemaPart::Failure, &error);
+                Err(DefinitionError { tool: self.name().to_owned(), faults: vec![fault] })
+            }
+        }
+    }
+
+    fn with_handler(&self, handler: Arc<dyn Handler>) -> Result<Self, DefinitionError> {
+        let definition = self.definition();
+        let faults = handler_faults(&definition.kind, handler.as_ref(), definition.model_output.as_ref());
+        DefinitionError::check(self.name(), faults)?;
+        Ok(Self::assemble(definition.clone(), Some(handler)))
+    }
+
+    fn changed(&self, change: impl FnOnce(&mut Definition)) -> Self {
+        let mut definition = self.definition().clone();
+        change(&mut definition);
+        Self::assemble(definition, self.handler().cloned())
+    }
+}

@@ -1,0 +1,101 @@
+//! Everything that is said about a tool, checked.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::content::ContentPart;
+use crate::handler::TypeInfo;
+use crate::schema::Schema;
+use crate::service::Dependency;
+use crate::tool::{
+    Annotations, ApprovalPolicy, DescriptorKind, ExecutionLimits, FailureMode, ToolDescriptor, ToolId, ToolKind,
+};
+
+/// A checked definition. It is changed only by copying it.
+#[derive(Clone)]
+pub(crate) struct Definition {
+    pub(crate) id: ToolId,
+    pub(crate) name: Arc<str>,
+    pub(crate) kind: ToolKind,
+    pub(crate) description: Option<String>,
+    pub(crate) parameters: Schema,
+    pub(crate) success: Schema,
+    pub(crate) failure: Schema,
+    pub(crate) failure_mode: FailureMode,
+    pub(crate) annotations: Annotations,
+    pub(crate) examples: Vec<Value>,
+    pub(crate) approval: ApprovalPolicy,
+    pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) limits: ExecutionLimits,
+    pub(crate) model_output: Option<ModelOutput>,
+}
+
+/// What the model sees of a successful value, when that differs from the value.
+#[derive(Clone)]
+pub(crate) struct ModelOutput {
+    pub(crate) reads: TypeInfo,
+    render: Arc<Render>,
+}
+
+type Render = dyn Fn(&dyn Any) -> Option<Vec<ContentPart>> + Send + Sync;
+
+impl Definition {
+    pub(crate) fn describe(&self) -> ToolDescriptor {
+        let mut descriptor = ToolDescriptor::new(&*self.name, self.parameters.clone())
+            .kind(self.descriptor_kind())
+            .annotations(&self.annotations)
+            .examples(self.examples.clone());
+        descriptor.description = self.description().map(Into::into);
+        if is_known(&self.success) { descriptor.output_schema(self.success.clone()) } else { descriptor }
+    }
+
+    pub(crate) fn description(&self) -> Option<&str> {
+        self.description.as_deref().or_else(|| self.parameters.description())
+    }
+
+    fn descriptor_kind(&self) -> DescriptorKind {
+        match &self.kind {
+            ToolKind::Local => DescriptorKind::Local,
+            ToolKind::Dynamic => DescriptorKind::Dynamic,
+            ToolKind::Provider(provider) => DescriptorKind::Provider {
+                id: provider.id().to_owned(),
+                provider_name: provider.provider_name().to_owned(),
+                args: provider.args().clone(),
+            },
+            ToolKind::Signal => DescriptorKind::Signal,
+            ToolKind::Interaction => DescriptorKind::Interaction,
+        }
+    }
+}
+
+impl ModelOutput {
+    pub(crate) fn new<T, C>(render: impl Fn(&T) -> C + Send + Sync + 'static) -> Self
+    where
+        T: 'static,
+        C: IntoIterator<Item = ContentPart>,
+    {
+        let render = move |value: &dyn Any| Some(render(value.downcast_ref()?).into_iter().collect());
+        Self { reads: TypeInfo::of::<T>(), render: Arc::new(render) }
+    }
+
+    pub(crate) fn render(&self, value: &dyn Any) -> Option<Vec<ContentPart>> {
+        (self.render)(value)
+    }
+}
+
+impl fmt::Debug for ModelOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ModelOutput({})", self.reads.name)
+    }
+}
+
+/// Whether a schema says anything.
+fn is_known(schema: &Schema) -> bool {
+    match schema.as_json() {
+        Value::Object(keywords) => !keywords.is_empty(),
+        json => json != &Value::Bool(true),
+    }
+}

@@ -1,0 +1,128 @@
+//! A tool in the making.
+//!
+//! Nothing is refused while a tool is being described: whatever is wrong is noted, and the last step reports all of it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::handler::Handler;
+use crate::schema::{Schema, SchemaError};
+use crate::service::Dependency;
+use crate::tool::definition::{Definition, ModelOutput};
+use crate::tool::{
+    Annotations, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, NameFault, SchemaPart,
+    Tool, ToolId, ToolKind,
+};
+
+/// Everything said so far, and everything found wrong.
+pub(crate) struct Draft {
+    pub(crate) name: String,
+    pub(crate) kind: ToolKind,
+    pub(crate) description: Option<String>,
+    pub(crate) parameters: Option<Schema>,
+    pub(crate) success: Option<Schema>,
+    pub(crate) failure: Option<Schema>,
+    pub(crate) failure_mode: Option<FailureMode>,
+    pub(crate) annotations: Annotations,
+    pub(crate) examples: Vec<Value>,
+    pub(crate) approval: ApprovalPolicy,
+    pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) limits: ExecutionLimits,
+    pub(crate) model_output: Option<ModelOutput>,
+    pub(crate) faults: Vec<DefinitionFault>,
+}
+
+impl Draft {
+    pub(crate) fn new(name: String, kind: ToolKind) -> Self {
+        Self {
+            name,
+            kind,
+            description: None,
+            parameters: None,
+            success: None,
+            failure: None,
+            failure_mode: None,
+            annotations: Annotations::new(),
+            examples: Vec::new(),
+            approval: ApprovalPolicy::never(),
+            dependencies: Vec::new(),
+            limits: ExecutionLimits::new(),
+            model_output: None,
+            faults: Vec::new(),
+        }
+    }
+
+    /// Fills a slot: with the schema, or with a note of what is wrong with it.
+    pub(crate) fn set_schema(&mut self, part: SchemaPart, schema: Result<Schema, SchemaError>) {
+        let schema = match schema {
+            Ok(schema) => schema,
+            Err(error) => return self.faults.push(DefinitionFault::schema(part, &error)),
+        };
+        match part {
+            SchemaPart::Parameters => self.parameters = Some(schema),
+            SchemaPart::Success => self.success = Some(schema),
+            SchemaPart::Failure => self.failure = Some(schema),
+            SchemaPart::Args => {}
+        }
+    }
+
+    /// The tool, or everything that is wrong with it.
+    pub(crate) fn finish(mut self, handler: Option<Arc<dyn Handler>>) -> Result<Tool, DefinitionError> {
+        self.faults.splice(0..0, NameFault::of(&self.name).into_iter().map(DefinitionFault::Name));
+        if self.failure_mode.is_some() && self.kind.is_run_by_provider() {
+            self.faults.push(DefinitionFault::FailureModeWithoutHandler);
+        }
+        self.faults.extend(self.limits.zeroes().map(DefinitionFault::ZeroLimit));
+        if let Some(handler) = &handler {
+            let faults = handler_faults(&self.kind, handler.as_ref(), self.model_output.as_ref());
+            self.faults.extend(faults);
+        }
+        let parameters = self.parameters.unwrap_or_else(|| self.kind.default_parameters());
+        let parameters_are_faulty = self.faults.iter().any(DefinitionFault::is_about_parameters);
+        if !parameters_are_faulty {
+            for (index, example) in self.examples.iter().enumerate() {
+                let issues = parameters.check(example).err();
+                self.faults.extend(issues.map(|issues| DefinitionFault::Example { index, issues }));
+            }
+        }
+        DefinitionError::check(&self.name, self.faults)?;
+        let definition = Definition {
+            id: ToolId::from(self.kind.provider().map_or(self.name.as_str(), |provider| provider.id())),
+            name: self.name.into(),
+            description: self.description,
+            parameters,
+            success: self.success.unwrap_or_else(|| self.kind.default_success()),
+            failure: self.failure.unwrap_or_else(Schema::never),
+            failure_mode: self.failure_mode.unwrap_or_default(),
+            annotations: self.annotations,
+            examples: self.examples,
+            approval: self.approval,
+            dependencies: self.dependencies,
+            limits: self.limits,
+            model_output: self.model_output,
+            kind: self.kind,
+        };
+        Ok(Tool::assemble(definition, handler))
+    }
+}
+
+/// What is wrong with attaching this handler.
+pub(crate) fn handler_faults(
+    kind: &ToolKind,
+    handler: &dyn Handler,
+    model_output: Option<&ModelOutput>,
+) -> Vec<DefinitionFault> {
+    let mut faults = Vec::new();
+    if !kind.requires_handler() {
+        faults.push(DefinitionFault::HandlerNotAllowed(kind.label()));
+    }
+    let returns = handler.returns();
+    if returns.is_result() {
+        faults.push(DefinitionFault::ReturnsResult);
+    }
+    if let Some(model_output) = model_output.filter(|model_output| model_output.reads != returns) {
+        faults.push(DefinitionFault::ModelOutputType { reads: model_output.reads.name, returns: returns.name });
+    }
+    faults
+}

@@ -1,0 +1,155 @@
+//! How long, how wide and how large one run of a tool may be.
+//!
+//! Limits are data of the definition: the tool's author knows them best. They are enforced by whoever runs the call;
+//! a handler never needs to look at them.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+/// The limits of one tool. The default has no timeouts, a shared place among other calls, an emit queue of 64 events
+/// and no cap on the output.
+///
+/// ```
+/// use std::time::Duration;
+/// use haft_core::{Concurrency, ExecutionLimits};
+///
+/// let limits = ExecutionLimits::new().timeout(Duration::from_secs(30)).concurrency(Concurrency::Exclusive);
+/// assert_eq!(limits.timeout, Some(Duration::from_secs(30)));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ExecutionLimits {
+    /// The longest a call may take in all.
+    pub timeout: Option<Duration>,
+    /// The longest a call may stay silent; every event it emits starts the time anew.
+    pub idle_timeout: Option<Duration>,
+    /// How many emitted events may wait for their reader.
+    pub emit_buffer: EmitBuffer,
+    /// What the call may run beside.
+    pub concurrency: Concurrency,
+    /// The largest encoded output.
+    pub output_cap: Option<OutputCap>,
+}
+
+/// How many emitted events may wait for their reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EmitBuffer {
+    /// This many; a handler that emits more waits.
+    Bounded(NonZeroUsize),
+    /// As many as there are; a handler never waits, the memory is the limit.
+    Unbounded,
+}
+
+/// What a call may run beside.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Concurrency {
+    /// Anything: only the limit of the run counts.
+    #[default]
+    Shared,
+    /// At most this many calls of this tool at a time.
+    Max(NonZeroUsize),
+    /// Nothing else in the run.
+    Exclusive,
+    /// No other call whose tool names the same key.
+    Keyed(String),
+}
+
+/// The largest encoded output, and what happens to a larger one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutputCap {
+    /// The largest output, in bytes of JSON.
+    pub bytes: NonZeroUsize,
+    /// What happens to a larger one.
+    pub on_overflow: OnOverflow,
+}
+
+/// What happens to an output beyond its cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OnOverflow {
+    /// The call fails with `output_too_large`.
+    #[default]
+    Fail,
+    /// The model sees the beginning, and a note of how much is missing.
+    Truncate,
+}
+
+impl EmitBuffer {
+    const DEFAULT: NonZeroUsize = match NonZeroUsize::new(64) {
+        Some(size) => size,
+        None => NonZeroUsize::MIN,
+    };
+}
+
+impl Default for EmitBuffer {
+    fn default() -> Self {
+        Self::Bounded(Self::DEFAULT)
+    }
+}
+
+impl OutputCap {
+    /// A cap of this many bytes, beyond which the call fails.
+    #[must_use]
+    pub fn new(bytes: NonZeroUsize) -> Self {
+        Self { bytes, on_overflow: OnOverflow::Fail }
+    }
+
+    /// The same cap with another rule for larger outputs.
+    #[must_use]
+    pub fn on_overflow(mut self, rule: OnOverflow) -> Self {
+        self.on_overflow = rule;
+        self
+    }
+}
+
+impl ExecutionLimits {
+    /// The default limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same limits with a hard timeout.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// The same limits with a timeout that progress resets.
+    #[must_use]
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
+        self
+    }
+
+    /// The same limits with another queue for emitted events.
+    #[must_use]
+    pub fn emit_buffer(mut self, buffer: EmitBuffer) -> Self {
+        self.emit_buffer = buffer;
+        self
+    }
+
+    /// The same limits with another rule for what may run beside a call.
+    #[must_use]
+    pub fn concurrency(mut self, concurrency: Concurrency) -> Self {
+        self.concurrency = concurrency;
+        self
+    }
+
+    /// The same limits with a cap on the output.
+    #[must_use]
+    pub fn output_cap(mut self, cap: OutputCap) -> Self {
+        self.output_cap = Some(cap);
+        self
+    }
+
+    /// The names of the limits under which no call could ever finish.
+    pub(crate) fn zeroes(&self) -> impl Iterator<Item = &'static str> {
+        let timeouts = [("timeout", self.timeout), ("idle_timeout", self.idle_timeout)];
+        timeouts.into_iter().filter(|(_, limit)| limit.is_some_and(|limit| limit.is_zero())).map(|(name, _)| name)
+    }
+}

@@ -1,0 +1,231 @@
+//! Tools that are built into a provider.
+//!
+//! A provider's catalogue is made of factories: a [`ProviderTool`] says once what the provider's tool is, and each
+//! application makes its own tool from it with its own settings. Three names are kept apart: the id (`vendor.tool`), the
+//! name at the provider, and the custom name under which the application knows the tool. Renaming changes the custom
+//! name alone.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::handler::Failure;
+use crate::issue::{Issue, Issues};
+use crate::schema::{Schema, SchemaError};
+use crate::tool::{DefinitionFault, Open, SchemaPart, ToolBuilder, ToolKind};
+
+/// What a provider's tool is: a factory of tools.
+///
+/// ```
+/// use haft_core::{ProviderTool, Tool};
+/// use schemars::JsonSchema;
+/// use serde::Serialize;
+/// use serde_json::json;
+///
+/// #[derive(Serialize, JsonSchema, serde::Deserialize)]
+/// struct SearchArgs { max_uses: u8 }
+///
+/// let web_search = Tool::provider("anthropic.web_search")
+///     .custom_name("AnthropicWebSearch")
+///     .provider_name("web_search")
+///     .args::<SearchArgs>();
+/// let tool = web_search.with_args(SearchArgs { max_uses: 3 }).define()?;
+/// assert_eq!(tool.name(), "AnthropicWebSearch");
+/// assert_eq!(tool.provider_definition().unwrap().args(), &json!({"max_uses": 3}));
+/// # Ok::<_, haft_core::DefinitionError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a factory does nothing until it is given its arguments"]
+pub struct ProviderTool {
+    id: String,
+    custom_name: Option<String>,
+    provider_name: Option<String>,
+    args: Part,
+    params: Part,
+    success: Part,
+    failure: Part,
+    requires_handler: bool,
+}
+
+/// The provider's side of a provider-defined tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProviderDefinition {
+    id: String,
+    provider_name: String,
+    args: Value,
+    requires_handler: bool,
+}
+
+/// A schema that may be unset or faulty; its faults are reported with all others.
+type Part = Option<Result<Schema, SchemaError>>;
+
+impl ProviderTool {
+    /// The tool with this id, `vendor.tool`. Its name at the provider is the part after the dot, and so is its custom
+    /// name, until they are set.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            custom_name: None,
+            provider_name: None,
+            args: None,
+            params: None,
+            success: None,
+            failure: None,
+            requires_handler: false,
+        }
+    }
+
+    /// The name under which the application knows the tool.
+    pub fn custom_name(mut self, name: impl Into<String>) -> Self {
+        self.custom_name = Some(name.into());
+        self
+    }
+
+    /// The name under which the provider knows the tool.
+    pub fn provider_name(mut self, name: impl Into<String>) -> Self {
+        self.provider_name = Some(name.into());
+        self
+    }
+
+    /// The settings the tool takes, by type.
+    pub fn args<A: JsonSchema + ?Sized>(mut self) -> Self {
+        self.args = Some(Schema::of::<A>());
+        self
+    }
+
+    /// The settings the tool takes, by schema.
+    pub fn args_schema(mut self, schema: Schema) -> Self {
+        self.args = Some(Ok(schema));
+        self
+    }
+
+    /// What the model calls the tool with, by type.
+    pub fn params<P: DeserializeOwned + JsonSchema>(mut self) -> Self {
+        self.params = Some(Schema::of_params::<P>());
+        self
+    }
+
+    /// What the model calls the tool with, by schema.
+    pub fn params_schema(mut self, schema: Schema) -> Self {
+        self.params = Some(Ok(schema));
+        self
+    }
+
+    /// What the tool gives back, by type.
+    pub fn success<T: JsonSchema + ?Sized>(mut self) -> Self {
+        self.success = Some(Schema::of_output::<T>());
+        self
+    }
+
+    /// What the tool gives back, by schema.
+    pub fn success_schema(mut self, schema: Schema) -> Self {
+        self.success = Some(Ok(schema));
+        self
+    }
+
+    /// What the tool fails with, by type.
+    pub fn failure<F: Failure>(mut self) -> Self {
+        self.failure = Some(Schema::of_output::<F>());
+        self
+    }
+
+    /// What the tool fails with, by schema.
+    pub fn failure_schema(mut self, schema: Schema) -> Self {
+        self.failure = Some(Ok(schema));
+        self
+    }
+
+    /// The provider describes the tool and the application runs it.
+    pub fn requires_handler(mut self) -> Self {
+        self.requires_handler = true;
+        self
+    }
+
+    /// A tool with these settings, `()` for none. Settings that don't fit are reported by the builder's last step,
+    /// together with everything else that is wrong.
+    pub fn with_args(&self, args: impl Serialize) -> ToolBuilder<Open, Open> {
+        let mut faults = Vec::new();
+        let (_, tool) = self.id.split_once('.').unwrap_or(("", &self.id));
+        if !is_provider_id(&self.id) {
+            faults.push(DefinitionFault::ProviderId(self.id.clone()));
+        }
+        let args_schema = resolve(&self.args, SchemaPart::Args, &mut faults);
+        let args = check_args(args, args_schema.as_ref(), &mut faults);
+        let definition = ProviderDefinition {
+            id: self.id.clone(),
+            provider_name: self.provider_name.clone().unwrap_or_else(|| tool.to_owned()),
+            args,
+            requires_handler: self.requires_handler,
+        };
+        let name = self.custom_name.clone().unwrap_or_else(|| tool.to_owned());
+        let mut builder = ToolBuilder::<Open, Open>::start(name, ToolKind::Provider(definition));
+        builder.draft.parameters = resolve(&self.params, SchemaPart::Parameters, &mut faults);
+        builder.draft.success = resolve(&self.success, SchemaPart::Success, &mut faults);
+        builder.draft.failure = resolve(&self.failure, SchemaPart::Failure, &mut faults);
+        builder.draft.faults.extend(faults);
+        builder
+    }
+}
+
+impl ProviderDefinition {
+    /// The id, `vendor.tool`.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The vendor: the id up to its first dot.
+    #[must_use]
+    pub fn vendor(&self) -> &str {
+        self.id.split_once('.').map_or("", |(vendor, _)| vendor)
+    }
+
+    /// The name under which the provider knows the tool.
+    #[must_use]
+    pub fn provider_name(&self) -> &str {
+        &self.provider_name
+    }
+
+    /// The settings given with the tool; `null` for none.
+    #[must_use]
+    pub fn args(&self) -> &Value {
+        &self.args
+    }
+
+    /// Whether the application runs the tool.
+    #[must_use]
+    pub fn requires_handler(&self) -> bool {
+        self.requires_handler
+    }
+}
+
+fn is_provider_id(id: &str) -> bool {
+    let clean = !id.chars().any(|c| c.is_whitespace() || c.is_control());
+    clean && id.split_once('.').is_some_and(|(vendor, tool)| !vendor.is_empty() && !tool.is_empty())
+}
+
+fn resolve(part: &Part, name: SchemaPart, faults: &mut Vec<DefinitionFault>) -> Option<Schema> {
+    match part.as_ref()? {
+        Ok(schema) => Some(schema.clone()),
+        Err(error) => {
+            faults.push(DefinitionFault::schema(name, error));
+            None
+        }
+    }
+}
+
+fn check_args(args: impl Serialize, schema: Option<&Schema>, faults: &mut Vec<DefinitionFault>) -> Value {
+    let args = match serde_json::to_value(args) {
+        Ok(args) => args,
+        Err(error) => {
+            let issue = Issue::new("", "json", format!("the settings can't be written as JSON: {error}"));
+            faults.push(DefinitionFault::ProviderArgs(Issues::from(issue)));
+            return Value::Null;
+        }
+    };
+    if let Some(Err(issues)) = schema.map(|schema| schema.check(&args)) {
+        faults.push(DefinitionFault::ProviderArgs(issues));
+    }
+    args
+}

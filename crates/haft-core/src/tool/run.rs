@@ -1,0 +1,156 @@
+//! One call of one tool, from its text to its result.
+//!
+//! Look at the name, read and check the arguments, ask whether approval is needed, run, encode: in this order, so that
+//! nothing runs that was not checked. There is exactly one result, whatever happens. Panics and time are not handled
+//! here: whoever runs many calls isolates them from each other.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::call::ToolCall;
+use crate::cx::Cx;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::{OPAQUE_MESSAGE, Prepared};
+use crate::issue::Issues;
+use crate::result::{Outcome, ToolResult};
+use crate::schema::DecodeOptions;
+use crate::service::MissingService;
+use crate::tool::{ApprovalCx, ApprovalNeed, Tool};
+
+/// What the model is told about a call that needs approval where nobody can give it.
+const NO_APPROVAL: &str = "this call needs approval and none is configured";
+
+/// A tool that should be run here and has no handler.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the tool `{tool}` has no handler")]
+#[non_exhaustive]
+pub struct MissingHandler {
+    /// The tool.
+    pub tool: String,
+}
+
+/// A tool whose services are not all there.
+#[derive(Debug, thiserror::Error)]
+#[error("the tool `{tool}` lacks services: {}", .missing.iter().map(|m| m.service).collect::<Vec<_>>().join(", "))]
+struct MissingServices {
+    tool: String,
+    missing: Vec<MissingService>,
+}
+
+impl Tool {
+    /// The arguments of a call of this tool, checked and read as a `P`. Works on every kind of tool: this is how a loop
+    /// reads signals and interactions.
+    ///
+    /// ```
+    /// use haft_core::{Tool, ToolCall};
+    ///
+    /// let wait = Tool::signal("wait").params::<u32>().define()?;
+    /// let minutes: u32 = wait.decode_args(&ToolCall::new("c1", "wait", "5"))?;
+    /// assert_eq!(minutes, 5);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn decode_args<P: DeserializeOwned>(&self, call: &ToolCall) -> Result<P, ToolFailure> {
+        self.check_name(call)?;
+        let decoded = self.parameters().decode::<P>(&call.arguments, &DecodeOptions::default());
+        decoded.map(|decoded| decoded.value).map_err(invalid_input)
+    }
+
+    /// Runs one call of this tool and gives its one result.
+    ///
+    /// A call that needs approval is denied, as there is nobody here to ask. A panic of the handler goes through.
+    ///
+    /// ```
+    /// use haft_core::{Cx, Tool, ToolCall};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), haft_core::DefinitionError> {
+    /// let double = Tool::new("double").run(|n: i64, _cx| async move { n * 2 })?;
+    /// let call = ToolCall::new("c1", "double", "21");
+    /// let result = double.run_call(&call, &Cx::for_call(&call)).await;
+    /// assert_eq!(result.value().unwrap().as_str(), "42");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn run_call(&self, call: &ToolCall, cx: &Cx) -> ToolResult {
+        let Prepared { future, repairs } = match self.prepare(call, cx) {
+            Ok(prepared) => prepared,
+            Err(failure) => return ToolResult::from_failure(call, failure),
+        };
+        if let Err(failure) = self.gate(call, cx).await {
+            return ToolResult::from_failure(call, failure).repairs(repairs);
+        }
+        let outcome = match future.await {
+            Ok(output) => Outcome::Ok(output),
+            Err(failure) => Outcome::Failed(failure.started()),
+        };
+        ToolResult::new(call, outcome).repairs(repairs)
+    }
+
+    /// Reads and checks the arguments. Nothing has run when this returns.
+    pub(crate) fn prepare(&self, call: &ToolCall, cx: &Cx) -> Result<Prepared, ToolFailure> {
+        self.check_name(call)?;
+        if call.provider_executed || !self.requires_handler() {
+            return Err(failure_of(ToolResult::non_local_tool(call)));
+        }
+        if cx.is_cancelled() {
+            return Err(ToolFailure::new(FailureKind::Cancelled, "").not_started());
+        }
+        let Some(handler) = self.handler() else {
+            return Err(broken(MissingHandler { tool: self.name().to_owned() }));
+        };
+        let missing = cx.services().missing(self.dependencies());
+        if !missing.is_empty() {
+            return Err(broken(MissingServices { tool: self.name().to_owned(), missing }));
+        }
+        handler.clone().prepare(self, &call.arguments, cx.bound_to(self)).map_err(invalid_input)
+    }
+
+    /// Whether the call may run without being approved.
+    async fn gate(&self, call: &ToolCall, cx: &Cx) -> Result<(), ToolFailure> {
+        let need = self.approval_need(call, cx).await?;
+        let denied = || ToolFailure::new(FailureKind::Denied, NO_APPROVAL).not_started();
+        match need {
+            ApprovalNeed::NotNeeded => Ok(()),
+            ApprovalNeed::Needed => Err(denied()),
+            ApprovalNeed::Undecided(error) => Err(denied().cause(error)),
+        }
+    }
+
+    /// Whether the call needs approval. Its arguments are parsed a second time only when a policy wants to see them.
+    async fn approval_need(&self, call: &ToolCall, cx: &Cx) -> Result<ApprovalNeed, ToolFailure> {
+        let policy = self.approval();
+        if policy.is_never() {
+            return Ok(ApprovalNeed::NotNeeded);
+        }
+        if policy.is_always() {
+            return Ok(ApprovalNeed::Needed);
+        }
+        let arguments =
+            self.parameters().decode::<Value>(&call.arguments, cx.decode_options()).map_err(invalid_input)?;
+        let cx = ApprovalCx::new(call.call_id.clone(), cx.shared_messages());
+        Ok(policy.needs_approval(&arguments.value, cx).await)
+    }
+
+    fn check_name(&self, call: &ToolCall) -> Result<(), ToolFailure> {
+        if call.name == self.name() {
+            return Ok(());
+        }
+        Err(failure_of(ToolResult::unknown_tool(call, &[self.name()])))
+    }
+}
+
+fn invalid_input(issues: Issues) -> ToolFailure {
+    ToolFailure::with_issues(FailureKind::InputValidationError, issues).not_started()
+}
+
+/// A mistake of the application's, found before anything ran: the model can't mend it and isn't told.
+fn broken(cause: impl std::error::Error + Send + Sync + 'static) -> ToolFailure {
+    ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).not_started().cause(cause)
+}
+
+fn failure_of(result: ToolResult) -> ToolFailure {
+    match result.outcome {
+        Outcome::Failed(failure) => failure,
+        Outcome::Ok(_) => ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE),
+    }
+}

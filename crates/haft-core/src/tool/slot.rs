@@ -1,0 +1,74 @@
+//! How a builder knows the schema of a handler's parameters or result.
+//!
+//! A builder has two slots, one for what goes in and one for what comes out. A slot is read off the handler's own type,
+//! or fixed to a type that the handler must then use, or open, with a schema given by hand and any type behind it. The
+//! states exist at compile time only.
+
+use std::any::TypeId;
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use crate::schema::{Schema, SchemaError};
+
+/// The schema is read off the handler's type.
+#[derive(Debug)]
+pub struct Inferred;
+
+/// The schema is that of `T`, and the handler must use `T`.
+#[derive(Debug)]
+pub struct Typed<T>(PhantomData<fn() -> T>);
+
+/// The schema is given by hand, and the handler may use any type.
+#[derive(Debug)]
+pub struct Open;
+
+/// The schema of a type, if it is to be read off the type.
+#[doc(hidden)]
+pub type Found = Option<Result<Schema, SchemaError>>;
+
+/// A slot that takes a handler's `T`.
+#[diagnostic::on_unimplemented(
+    message = "the handler's type `{T}` does not fit this tool",
+    note = "derive `JsonSchema` for `{T}`, or use the type given to `params` or `success`, or give a schema by hand"
+)]
+pub trait Slot<T>: sealed::Slot {
+    /// The schema of `T` as parameters, unless it was set before.
+    #[doc(hidden)]
+    fn params() -> Found {
+        None
+    }
+
+    /// The schema of `T` as a result, unless it was set before.
+    #[doc(hidden)]
+    fn output() -> Found {
+        None
+    }
+}
+
+impl<T: JsonSchema + 'static> Slot<T> for Inferred {
+    fn params() -> Found {
+        Some(if is_any::<T>() { Ok(Schema::unknown()) } else { Schema::of_params::<T>() })
+    }
+
+    fn output() -> Found {
+        Some(if is_any::<T>() { Ok(Schema::unknown()) } else { Schema::of_output::<T>() })
+    }
+}
+
+impl<T> Slot<T> for Typed<T> {}
+
+impl<T> Slot<T> for Open {}
+
+/// Whether a type says nothing about its values.
+fn is_any<T: 'static>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<Value>()
+}
+
+mod sealed {
+    pub trait Slot {}
+    impl Slot for super::Inferred {}
+    impl<T> Slot for super::Typed<T> {}
+    impl Slot for super::Open {}
+}

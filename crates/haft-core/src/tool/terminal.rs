@@ -1,0 +1,173 @@
+//! The last step of describing a tool: its handler.
+//!
+//! One method per form a handler can take. They differ in what the function returns and where it runs, and in nothing
+//! else: arguments are always checked before it and results after it.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::cx::Cx;
+use crate::handler::{
+    AsyncFn, BlockingFn, BoxError, DECLARED, Failure, Handler, HandlerError, MIXED, OPAQUE, Outputs, PLAIN, STREAM,
+};
+use crate::schema::Schema;
+use crate::tool::{DefinitionError, SchemaPart, Slot, Tool, ToolBuilder};
+
+impl<P, R> ToolBuilder<P, R> {
+    /// A handler that always succeeds.
+    ///
+    /// ```
+    /// use haft_core::Tool;
+    ///
+    /// let now = Tool::new("add").run(|(a, b): (i32, i32), _cx| async move { a + b })?;
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn run<A, T, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
+    where
+        P: Slot<A>,
+        R: Slot<T>,
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = T> + Send + 'static,
+    {
+        self.infer::<A, T>().attach(AsyncFn::<_, A, PLAIN>::new(handler))
+    }
+
+    /// A handler that succeeds or fails with a failure the model reads.
+    ///
+    /// ```
+    /// use haft_core::Tool;
+    ///
+    /// let divide = Tool::new("divide").try_run(|(a, b): (i32, i32), _cx| async move {
+    ///     a.checked_div(b).ok_or("division by zero")
+    /// })?;
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn try_run<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
+    where
+        P: Slot<A>,
+        R: Slot<T>,
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        E: Failure,
+        F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        self.infer::<A, T>().declare::<E>().attach(AsyncFn::<_, A, DECLARED>::new(handler))
+    }
+
+    /// A handler that succeeds or fails with an error the model doesn't see.
+    pub fn try_run_opaque<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
+    where
+        P: Slot<A>,
+        R: Slot<T>,
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        E: Into<BoxError> + Send + 'static,
+        F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        self.infer::<A, T>().attach(AsyncFn::<_, A, OPAQUE>::new(handler))
+    }
+
+    /// A handler that has both: failures for the model and errors for the operator.
+    pub fn handle<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
+    where
+        P: Slot<A>,
+        R: Slot<T>,
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        E: Failure,
+        F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, HandlerError<E>>> + Send + 'static,
+    {
+        self.infer::<A, T>().declare::<E>().attach(AsyncFn::<_, A, MIXED>::new(handler))
+    }
+
+    /// A handler that answers in several steps.
+    pub fn run_stream<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
+    where
+        P: Slot<A>,
+        R: Slot<T>,
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        E: Failure,
+        F: Fn(A, Cx) -> Outputs<T, E> + Send + Sync + 'static,
+    {
+        let handler = Arc::new(handler);
+        let start = move |params: A, cx: Cx| {
+            let handler = Arc::clone(&handler);
+            async move { handler(params, cx) }
+        };
+        self.infer::<A, T>().declare::<E>().attach(AsyncFn::<_, A, STREAM>::new(start))
+    }
+
+    /// A handler that blocks its thread and always succeeds. It runs on tokio's threads for such work, and goes on to
+    /// its end when the call is dropped: a long one should look at [`Cx::is_cancelled`].
+    pub fn run_blocking<A, T, F>(self, handler: F) -> Result<Tool, DefinitionError>
+    where
+        P: Slot<A>,
+        R: Slot<T>,
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        F: Fn(A, Cx) -> T + Send + Sync + 'static,
+    {
+        self.infer::<A, T>().attach(BlockingFn::<_, A, PLAIN>::new(handler))
+    }
+
+    /// A handler that blocks its thread, and succeeds or fails with a failure the model reads.
+    pub fn try_run_blocking<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
+    where
+        P: Slot<A>,
+        R: Slot<T>,
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        E: Failure,
+        F: Fn(A, Cx) -> Result<T, E> + Send + Sync + 'static,
+    {
+        self.infer::<A, T>().declare::<E>().attach(BlockingFn::<_, A, DECLARED>::new(handler))
+    }
+
+    /// A handler that blocks its thread and has both: failures for the model and errors for the operator.
+    pub fn handle_blocking<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
+    where
+        P: Slot<A>,
+        R: Slot<T>,
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        E: Failure,
+        F: Fn(A, Cx) -> Result<T, HandlerError<E>> + Send + Sync + 'static,
+    {
+        self.infer::<A, T>().declare::<E>().attach(BlockingFn::<_, A, MIXED>::new(handler))
+    }
+
+    /// Fills the slots that are to be read off the handler's types.
+    fn infer<A, T>(mut self) -> Self
+    where
+        P: Slot<A>,
+        R: Slot<T>,
+    {
+        if let Some(schema) = P::params() {
+            self.draft.set_schema(SchemaPart::Parameters, schema);
+        }
+        if let Some(schema) = R::output() {
+            self.draft.set_schema(SchemaPart::Success, schema);
+        }
+        self
+    }
+
+    /// Takes the failure's own schema, unless one was given.
+    fn declare<E: Failure>(mut self) -> Self {
+        if self.draft.failure.is_none() {
+            self.draft.set_schema(SchemaPart::Failure, Schema::of_output::<E>());
+        }
+        self
+    }
+
+    fn attach(self, handler: impl Handler + 'static) -> Result<Tool, DefinitionError> {
+        self.draft.finish(Some(Arc::new(handler)))
+    }
+}

@@ -1,0 +1,256 @@
+//! A set of tools that go together.
+//!
+//! A toolkit keeps its tools in the order they were added and finds them by name at once, however many there are. Its
+//! type parameter is the state that still has to be provided: tools are added to a `Toolkit<S>`, and only a
+//! `Toolkit<()>`, which needs nothing more, can run. What is wrong with a tool known at compile time is kept and
+//! reported, never a panic and never a tool silently left out.
+
+mod error;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+pub use self::error::{MissingToolService, NotRunnable, ToolkitError, ToolkitFault};
+use crate::handler::{Handle, StaticTool, ToolType};
+use crate::request::Describe;
+use crate::service::{ProvideAll, Services};
+use crate::tool::{DefinitionError, Tool, ToolDescriptor};
+
+/// A set of tools, lacking a state `S`.
+///
+/// ```
+/// use haft_core::{Tool, Toolkit};
+///
+/// let kit: Toolkit = Toolkit::new()
+///     .with(Tool::new("one").run(|(), _cx| async { 1 })?)?
+///     .with(Tool::new("two").run(|(), _cx| async { 2 })?)?;
+/// assert_eq!(kit.names().collect::<Vec<_>>(), ["one", "two"]);
+/// kit.ensure_runnable()?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a toolkit is a value: each step gives a new one"]
+pub struct Toolkit<S = ()> {
+    set: Arc<Set>,
+    needs: Vec<Register<S>>,
+}
+
+/// Adds the services of one tool, served by the state.
+type Register<S> = fn(&Arc<S>, Services) -> Services;
+
+#[derive(Clone, Default)]
+struct Set {
+    tools: Vec<Tool>,
+    index: HashMap<Arc<str>, usize>,
+    services: Services,
+    faults: Vec<ToolkitFault>,
+}
+
+/// A state that provides everything the tool `T` needs.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not provide every service that the tool `{T}` needs",
+    label = "the tool `{T}` can't be run with this state"
+)]
+pub trait Serves<T: ToolType>: Sized {
+    /// Adds the tool's services, served by `state`.
+    #[doc(hidden)]
+    fn serve(state: &Arc<Self>, services: Services) -> Services;
+}
+
+impl<S, T> Serves<T> for S
+where
+    T: ToolType,
+    S: ProvideAll<T::Services>,
+{
+    fn serve(state: &Arc<Self>, services: Services) -> Services {
+        <S as ProvideAll<T::Services>>::register(state, services)
+    }
+}
+
+/// Putting a toolkit together.
+impl<S> Toolkit<S> {
+    /// No tools.
+    pub fn new() -> Self {
+        Self { set: Arc::default(), needs: Vec::new() }
+    }
+
+    /// Adds a tool by its type. A fault in it is kept and reported by [`ensure_runnable`](Toolkit::ensure_runnable).
+    pub fn tool<T: StaticTool>(self) -> Self
+    where
+        S: Serves<T>,
+    {
+        self.serving::<T>().insert_defined(T::tool())
+    }
+
+    /// Adds a tool with state: the value handles its calls. A fault in it is kept and reported by
+    /// [`ensure_runnable`](Toolkit::ensure_runnable).
+    pub fn handler<H: Handle>(self, handler: H) -> Self
+    where
+        S: Serves<H>,
+    {
+        self.serving::<H>().insert_defined(Tool::from_handler(handler))
+    }
+
+    /// Adds a tool made at run time. A name that is taken is an error.
+    pub fn with(self, tool: Tool) -> Result<Self, ToolkitError> {
+        self.with_all([tool])
+    }
+
+    /// Adds tools made at run time. Names that are taken are an error, all at once.
+    pub fn with_all(mut self, tools: impl IntoIterator<Item = Tool>) -> Result<Self, ToolkitError> {
+        let set = self.set_mut();
+        let faults: Vec<_> = tools.into_iter().filter_map(|tool| set.insert(tool).err()).collect();
+        if faults.is_empty() { Ok(self) } else { Err(ToolkitError { faults }) }
+    }
+
+    /// Gives services by hand, for tools that declare what they need without a state's type. They win over earlier
+    /// ones.
+    pub fn with_services(mut self, services: Services) -> Self {
+        let set = self.set_mut();
+        set.services = services.over(std::mem::take(&mut set.services));
+        self
+    }
+
+    /// Provides the state, which serves everything the typed tools need. The toolkit then lacks nothing.
+    pub fn provide(self, state: S) -> Toolkit {
+        let state = Arc::new(state);
+        let provided = self.needs.iter().fold(Services::new(), |services, serve| serve(&state, services));
+        let kit = Toolkit { set: self.set, needs: Vec::new() };
+        kit.with_services(provided)
+    }
+
+    fn serving<T: ToolType>(mut self) -> Self
+    where
+        S: Serves<T>,
+    {
+        self.needs.push(<S as Serves<T>>::serve);
+        self
+    }
+
+    fn insert_defined(mut self, tool: Result<Tool, DefinitionError>) -> Self {
+        let set = self.set_mut();
+        let inserted = tool.map_err(ToolkitFault::Definition).and_then(|tool| set.insert(tool));
+        set.faults.extend(inserted.err());
+        self
+    }
+
+    fn set_mut(&mut self) -> &mut Set {
+        Arc::make_mut(&mut self.set)
+    }
+}
+
+/// Looking into a toolkit.
+impl<S> Toolkit<S> {
+    /// The tool of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.set.index.get(name).map(|&index| &self.set.tools[index])
+    }
+
+    /// The tools, in the order they were added.
+    pub fn iter(&self) -> std::slice::Iter<'_, Tool> {
+        self.set.tools.iter()
+    }
+
+    /// The names, in the order the tools were added.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(Tool::name)
+    }
+
+    /// How many tools there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.set.tools.len()
+    }
+
+    /// Whether there is no tool.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.set.tools.is_empty()
+    }
+
+    /// What others are told about the tools, in the order they were added. Each is shared with its tool.
+    #[must_use]
+    pub fn descriptors(&self) -> Vec<Arc<ToolDescriptor>> {
+        self.iter().map(Tool::descriptor).collect()
+    }
+
+    /// What is wrong with tools that were added by type.
+    #[must_use]
+    pub fn definition_errors(&self) -> &[ToolkitFault] {
+        &self.set.faults
+    }
+}
+
+/// Running needs a toolkit that lacks nothing.
+impl Toolkit {
+    /// Whether every call could be run: lists all tools that need a handler and have none, all services that are
+    /// missing, and all faulty definitions.
+    pub fn ensure_runnable(&self) -> Result<(), NotRunnable> {
+        let without_handler = self.iter().filter(|tool| tool.requires_handler() && !tool.has_handler());
+        let missing_services = self.iter().flat_map(|tool| {
+            let missing = self.services().missing(tool.dependencies());
+            missing.into_iter().map(|missing| MissingToolService::new(tool.name(), missing.service))
+        });
+        let problems = NotRunnable {
+            missing_handlers: without_handler.map(|tool| tool.name().to_owned()).collect(),
+            missing_services: missing_services.collect(),
+            faults: self.set.faults.clone(),
+        };
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// The services given with the toolkit.
+    #[must_use]
+    pub fn services(&self) -> &Services {
+        &self.set.services
+    }
+}
+
+impl Set {
+    fn insert(&mut self, tool: Tool) -> Result<(), ToolkitFault> {
+        if self.index.contains_key(tool.name()) {
+            return Err(ToolkitFault::DuplicateName { name: tool.name().to_owned() });
+        }
+        self.index.insert(tool.shared_name(), self.tools.len());
+        self.tools.push(tool);
+        Ok(())
+    }
+}
+
+impl<S> Describe for Toolkit<S> {
+    fn descriptors(&self) -> Vec<Arc<ToolDescriptor>> {
+        Self::descriptors(self)
+    }
+}
+
+impl<S> Clone for Toolkit<S> {
+    fn clone(&self) -> Self {
+        Self { set: Arc::clone(&self.set), needs: self.needs.clone() }
+    }
+}
+
+impl<S> Default for Toolkit<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S> fmt::Debug for Toolkit<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Toolkit")
+            .field("tools", &self.names().collect::<Vec<_>>())
+            .field("services", &self.set.services)
+            .field("faults", &self.set.faults)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, S> IntoIterator for &'a Toolkit<S> {
+    type Item = &'a Tool;
+    type IntoIter = std::slice::Iter<'a, Tool>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
