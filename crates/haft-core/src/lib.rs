@@ -4,12 +4,15 @@
 // what a value may be, and what is wrong with it
 mod issue;
 mod json_text;
+mod nearest;
 mod schema;
+pub mod secure_json;
 
 pub use self::issue::{Issue, Issues, REASON_CAP};
 pub use self::json_text::JsonText;
 pub use self::schema::{
-    Decoded, DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs, Schema, SchemaError, Validation, Validator,
+    DecodeOptions, Decoded, DuplicateKeys, Limits, Repair, RepairKind, Repairs, Schema, SchemaError, Validation,
+    Validator,
 };
 
 // the values of a conversation
@@ -22,7 +25,9 @@ mod failure_kind;
 mod finish;
 mod item;
 mod output;
+mod output_format;
 mod reading;
+mod request;
 mod result;
 mod text_id;
 mod timestamp;
@@ -45,9 +50,39 @@ pub use self::item::{
     Reasoning, Role, ToolCallOutput,
 };
 pub use self::output::ToolOutput;
+pub use self::output_format::OutputFormat;
+pub use self::request::{Describe, TurnRequest};
 pub use self::result::{Outcome, ToolResult};
 pub use self::timestamp::Timestamp;
 pub use self::tool_choice::{ToolChoice, ToolDemand};
 pub use self::turn::Turn;
 pub use self::usage::Usage;
 pub use self::version::FormatVersion;
+
+// tools, what runs them and what they need
+mod cancellation;
+mod cx;
+mod emit;
+mod handler;
+#[doc(hidden)]
+pub mod macro_support;
+mod service;
+mod tool;
+mod toolkit;
+
+pub use self::cancellation::Cancellation;
+pub use self::cx::{Caller, Cx};
+pub use self::emit::{EmitError, Emitted, Emitter};
+pub use self::handler::{
+    BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
+    ToolType,
+};
+pub use self::service::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
+pub use self::tool::{
+    Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,
+    DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent,
+    Inferred, Loss, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow,
+    Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson, SchemaPart, Slot,
+    Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, Typed,
+};
+pub use self::toolkit::{MissingToolService, NotRunnable, Serves, Toolkit, ToolkitError, ToolkitFault};
