@@ -3,10 +3,13 @@
 
 mod decode;
 mod raw_schema;
+mod secure_parse;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use haft_core::Issues;
+use serde::Deserialize;
+use serde_json::Value;
 
 /// One thing to fuzz.
 #[derive(Debug)]
@@ -24,7 +27,7 @@ pub(crate) struct Target {
 pub(crate) struct Outcome(u64);
 
 /// Every target.
-pub(crate) static ALL: [Target; 2] = [decode::TARGET, raw_schema::TARGET];
+pub(crate) static ALL: [Target; 3] = [secure_parse::TARGET, decode::TARGET, raw_schema::TARGET];
 
 /// The target of a name.
 pub(crate) fn find(name: &str) -> Option<&'static Target> {
@@ -38,6 +41,14 @@ impl Outcome {
         value.hash(&mut hasher);
         Self(hasher.finish())
     }
+}
+
+/// What text that was taken says, by the plain parser. Only for what was taken: it knows no limit of depth.
+fn plainly(taken: &[u8]) -> Value {
+    let mut reader = serde_json::Deserializer::from_slice(taken);
+    reader.disable_recursion_limit();
+    let value = Value::deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    value.unwrap_or_else(|error| panic!("taken, though the plain parser says {error}"))
 }
 
 /// The rules that were broken, each once: what kind of refusal it was. Reads the rest too, since a refusal must be

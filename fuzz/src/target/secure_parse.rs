@@ -1,0 +1,68 @@
+//! JSON of strangers into a free-form value: what is taken is what the plain parser reads, without the keys that
+//! poison prototypes elsewhere.
+
+use haft_core::secure_json;
+use serde_json::Value;
+
+use super::{Outcome, Target, plainly, refusal};
+
+pub(super) const TARGET: Target = Target {
+    name: "secure_parse",
+    seeds: &[
+        "null",
+        r#"{"a":[1,-0.0,1e300,"\u00e9"],"b":{"c":{}}}"#,
+        r#"{"\u005f_proto__":1}"#,
+        r#"{"constructor":{"prototype":{}}}"#,
+        r#"{"constructor":1,"prototype":2}"#,
+        r#"{"a":1,"a":2}"#,
+        "[[[[[[[[[[1]]]]]]]]]] ",
+    ],
+    run,
+};
+
+fn run(input: &[u8]) -> Outcome {
+    let parsed = secure_json::parse(input);
+    if let Ok(value) = &parsed {
+        assert_eq!(*value, plainly(input), "the value was changed");
+        assert!(!is_poisoned(value), "a forbidden key was taken: {value}");
+    }
+    Outcome::of(&parsed.map(|value| shape(&value)).map_err(|issues| refusal(&issues)))
+}
+
+fn is_poisoned(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(is_poisoned),
+        Value::Object(fields) => {
+            let constructor = fields.get("constructor").and_then(Value::as_object);
+            let poisoned = constructor.is_some_and(|constructor| constructor.contains_key("prototype"));
+            poisoned || fields.contains_key("__proto__") || fields.values().any(is_poisoned)
+        }
+        _ => false,
+    }
+}
+
+/// What the value is on the outside.
+fn shape(value: &Value) -> (u8, usize) {
+    match value {
+        Value::Null => (0, 0),
+        Value::Bool(_) => (1, 0),
+        Value::Number(number) => (2, usize::from(number.is_f64())),
+        Value::String(text) => (3, text.len().min(4)),
+        Value::Array(items) => (4, items.len().min(4)),
+        Value::Object(fields) => (5, fields.len().min(4)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::is_poisoned;
+
+    #[test]
+    fn poison_is_seen_at_any_depth_and_its_pieces_alone_are_none() {
+        assert!(is_poisoned(&json!([{ "a": { "__proto__": 1 } }])));
+        assert!(is_poisoned(&json!({ "constructor": { "prototype": null } })));
+        assert!(!is_poisoned(&json!({ "constructor": { "a": 1 }, "prototype": {}, "b": "__proto__" })));
+    }
+}
