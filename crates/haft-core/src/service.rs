@@ -11,7 +11,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A state that holds a `T` for tools to use.
+/// A state that holds a `T` for tools to use. For a trait object the method's type is written out:
+/// `fn provide(&self) -> &(dyn Clock + 'static)`.
 ///
 /// ```
 /// use haft_core::Provide;

@@ -25,8 +25,7 @@ pub struct Typed<T>(PhantomData<fn() -> T>);
 pub struct Open;
 
 /// The schema of a type, if it is to be read off the type.
-#[doc(hidden)]
-pub type Found = Option<Result<Schema, SchemaError>>;
+type Found = Option<Result<Schema, SchemaError>>;
 
 /// A slot that takes a handler's `T`.
 #[diagnostic::on_unimplemented(
@@ -36,12 +35,14 @@ pub type Found = Option<Result<Schema, SchemaError>>;
 pub trait Slot<T>: sealed::Slot {
     /// The schema of `T` as parameters, unless it was set before.
     #[doc(hidden)]
+    #[must_use]
     fn params() -> Found {
         None
     }
 
     /// The schema of `T` as a result, unless it was set before.
     #[doc(hidden)]
+    #[must_use]
     fn output() -> Found {
         None
     }
