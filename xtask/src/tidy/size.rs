@@ -43,7 +43,7 @@ fn body_end(code: &str) -> Option<usize> {
             // Past its own bracket: this was a function type inside another item.
             b')' | b']' if round == 0 && curly == 0 => return None,
             b')' | b']' => round -= 1,
-            b';' | b',' | b'=' if round == 0 && curly == 0 && !arrow_or_bound(code, at) => return None,
+            b';' | b',' | b'=' if round == 0 && curly == 0 && !is_in_signature(code, at) => return None,
             b'{' => curly += 1,
             b'}' if curly <= 1 => return (curly == 1).then_some(at),
             b'}' => curly -= 1,
@@ -54,7 +54,7 @@ fn body_end(code: &str) -> Option<usize> {
 }
 
 /// Whether a `,` or `=` outside brackets still belongs to a signature: in generics, in bounds, in `where`.
-fn arrow_or_bound(code: &str, at: usize) -> bool {
+fn is_in_signature(code: &str, at: usize) -> bool {
     code.as_bytes()[at] != b';' && {
         let before = &code[..at];
         let angles = before.replace("->", "").chars().fold(0_i32, |depth, c| match c {
