@@ -18,6 +18,8 @@ mod limit;
 mod message;
 mod node;
 mod number;
+#[cfg(all(test, feature = "validate"))]
+mod parts;
 mod path;
 mod pattern;
 mod raw;
@@ -125,16 +127,14 @@ impl Schema {
 
     /// A raw JSON Schema, kept as it is, with a choice of how values are checked.
     pub fn json_with(schema: Value, validation: Validation) -> Result<Self, SchemaError> {
-        let (enforced, custom) = match validation {
+        let (compiled, custom) = match validation {
             #[cfg(feature = "validate")]
-            Validation::Full => (true, None),
+            Validation::Full => (Compiled::enforced(schema, None, &Resolver::none())?, None),
             #[cfg(feature = "validate")]
-            Validation::FullThen(custom) => (true, Some(custom)),
-            Validation::With(custom) => (false, Some(custom)),
-            Validation::None => (false, None),
+            Validation::FullThen(custom) => (Compiled::enforced(schema, None, &Resolver::none())?, Some(custom)),
+            Validation::With(custom) => (Compiled::shown(schema)?, Some(custom)),
+            Validation::None => (Compiled::shown(schema)?, None),
         };
-        let compiled =
-            if enforced { Compiled::enforced(schema, None, &Resolver::none())? } else { Compiled::shown(schema)? };
         Ok(Self { compiled, custom })
     }
 
@@ -233,6 +233,7 @@ impl Compiled {
     }
 
     /// A raw schema that is enforced. `dialect` is what it speaks if it doesn't say.
+    #[cfg(feature = "validate")]
     fn enforced(json: Value, dialect: Option<Dialect>, resolver: &Resolver) -> Result<Arc<Self>, SchemaError> {
         let compile = |json: &Value| {
             let dialect = match (Dialect::detect(json), dialect) {
@@ -241,9 +242,9 @@ impl Compiled {
                 (Err(fault), _) => return Err(fault.into()),
             };
             let survey = raw::survey(json);
-            let mut faults = survey.faults;
+            // With documents at hand, what the schema refers to may well be among them.
             if resolver.is_none() {
-                #[cfg(feature = "validate")]
+                let mut faults = survey.faults;
                 faults.extend(full::meta_faults(json, dialect));
                 if !faults.is_empty() {
                     return Err(Issues::new(faults));

@@ -20,7 +20,7 @@ use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::node::Arena;
 use super::number::Exactness;
 use super::repair;
-use super::text::{self, Inside};
+use super::text;
 use super::validation::Validator;
 use crate::issue::{Issue, Issues};
 
@@ -83,8 +83,7 @@ fn one_pass<T: DeserializeOwned>(arena: &Arena, text: &str, limits: Limits) -> R
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
     let reading = Reading { arena, limits };
-    let spot = Spot { reading: &reading, node: arena.root(), depth: 0, inside: Inside::Other };
-    let value = T::deserialize(Checked { inner: &mut deserializer, spot })?;
+    let value = T::deserialize(Checked { inner: &mut deserializer, spot: Spot::root(&reading) })?;
     deserializer.end()?;
     Ok(value)
 }
@@ -92,11 +91,12 @@ fn one_pass<T: DeserializeOwned>(arena: &Arena, text: &str, limits: Limits) -> R
 fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, serde_json::Error> {
     let limits = Limits::default().max_depth(usize::MAX).duplicate_keys(DuplicateKeys::LastWins);
     let reading = Reading { arena, limits };
-    let spot = Spot { reading: &reading, node: arena.root(), depth: 0, inside: Inside::Other };
-    T::deserialize(Checked { inner: tree, spot })
+    T::deserialize(Checked { inner: tree, spot: Spot::root(&reading) })
 }
 
 /// The careful way: the tree first, then all issues, then repairs if allowed, then the type.
+#[cold]
+#[inline(never)]
 fn by_tree<T: DeserializeOwned>(
     arena: &Arena,
     custom: Option<&Validator>,

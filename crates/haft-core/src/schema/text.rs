@@ -50,6 +50,7 @@ fn malformed(error: &serde_json::Error) -> Issue {
 
 /// What an object is the value of; only a `constructor` matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Inside {
     Constructor,
     Other,

@@ -17,16 +17,33 @@ use crate::schema::path::Path;
 use crate::schema::settle::settle;
 use crate::schema::text::{Inside, Notes, TreeSeed};
 
-/// Where a value stands: its node, how deep, and inside of what.
+/// Where a value stands: its node, how deep, and inside of what. Two words, so that it travels in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Spot<'a> {
     pub(super) reading: &'a Reading<'a>,
     pub(super) node: NodeId,
-    pub(super) depth: usize,
-    pub(super) inside: Inside,
+    depth: u16,
+    inside: Inside,
 }
 
 impl<'a> Spot<'a> {
+    /// The place of the whole value.
+    pub(super) fn root(reading: &'a Reading<'a>) -> Self {
+        Self { reading, node: reading.arena.root(), depth: 0, inside: Inside::Other }
+    }
+
+    /// Whether another array or object may begin here.
+    #[inline]
+    pub(super) fn may_nest(self) -> bool {
+        usize::from(self.depth) < self.reading.limits.max_depth
+    }
+
+    /// Whether no object may have this key here.
+    #[inline]
+    pub(super) fn forbids(self, key: &str) -> bool {
+        self.inside.forbids(key)
+    }
+
     /// The same place without rules, for a value that has been checked whole.
     pub(super) fn unruled(self) -> Self {
         Self { node: ANY, ..self }
@@ -35,7 +52,7 @@ impl<'a> Spot<'a> {
     /// The place of a child one container further in.
     #[inline]
     pub(super) fn child(self, node: NodeId, inside: Inside) -> Self {
-        Self { node, depth: self.depth + 1, inside, ..self }
+        Self { node, depth: self.depth.saturating_add(1), inside, ..self }
     }
 
     fn takes(self, json_type: JsonType) -> bool {
@@ -48,6 +65,7 @@ impl<'a> Spot<'a> {
 }
 
 /// The error that ends a reading when a rule is broken. Its text is never shown.
+#[cold]
 pub(super) fn refusal<E: Error>() -> E {
     E::custom("")
 }
@@ -67,7 +85,7 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     fn buffer(self) -> Result<Checked<'a, Value>, D::Error> {
         let Spot { reading, node, depth, inside } = self.spot;
         let notes = Notes::new(reading.limits);
-        let seed = TreeSeed { notes: &notes, depth, inside, path: &Path::Root };
+        let seed = TreeSeed { notes: &notes, depth: depth.into(), inside, path: &Path::Root };
         let mut tree = seed.deserialize(self.inner)?;
         let clean = notes.faults.borrow().is_empty();
         if !clean || !explain::fits(reading.arena, node, &tree, Exactness::Required) {
@@ -80,11 +98,18 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     }
 }
 
+/// Keeps what few values need out of the code that all of them run through.
+#[cold]
+#[inline(never)]
+fn rarely<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
 /// Passes a hint on: through the tree where the node asks for it, else with a checking visitor.
 macro_rules! pass {
     ($self:ident . $method:ident ( $($argument:expr),* ; $visitor:ident ) $origin:expr) => {{
         if $self.must_buffer() {
-            return $self.buffer()?.$method($($argument,)* $visitor).map_err(D::Error::custom);
+            return rarely(|| $self.buffer()?.$method($($argument,)* $visitor).map_err(D::Error::custom));
         }
         let visitor = $self.spot.visitor($visitor, $origin);
         $self.inner.$method($($argument,)* visitor)
@@ -168,16 +193,16 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
         if self.must_buffer() {
-            return self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom);
+            return rarely(|| self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom));
         }
         if self.spot.reading.arena.is_string_enum(self.spot.node) {
             return self.deserialize_str(StrAsVariant(visitor));
         }
         if self.spot.node == ANY {
             let spot = self.spot;
-            return self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, spot });
+            return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, spot }));
         }
-        self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom)
+        rarely(|| self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom))
     }
 }
 

@@ -116,7 +116,7 @@ impl<'a> Keys<'a> {
     /// Takes note of a key; whether the type may see it.
     #[inline]
     fn take<E: Error>(&mut self, key: &str) -> Result<UnknownKeys, E> {
-        if self.spot.inside.forbids(key) {
+        if self.spot.forbids(key) {
             return Err(refusal());
         }
         self.inside = Inside::key(key);
@@ -178,11 +178,11 @@ impl Seen {
     }
 }
 
-/// Which other keys were there.
+/// Which other keys were there. Most objects have none, and pay nothing for it.
 #[derive(Default)]
 struct Others {
     few: Vec<Box<str>>,
-    many: HashSet<Box<str>>,
+    many: Option<Box<HashSet<Box<str>>>>,
 }
 
 impl Others {
@@ -190,15 +190,15 @@ impl Others {
 
     /// Notes one; `false` if it was noted before.
     fn insert(&mut self, key: &str) -> bool {
-        if !self.many.is_empty() {
-            return self.many.insert(key.into());
+        if let Some(many) = &mut self.many {
+            return many.insert(key.into());
         }
         if self.few.iter().any(|known| &**known == key) {
             return false;
         }
         self.few.push(key.into());
         if self.few.len() > Self::FEW {
-            self.many.extend(self.few.drain(..));
+            self.many = Some(Box::new(self.few.drain(..).collect()));
         }
         true
     }

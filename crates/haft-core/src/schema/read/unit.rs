@@ -7,6 +7,8 @@ use serde::de::{DeserializeSeed, EnumAccess, Error, IntoDeserializer, MapAccess,
 
 use super::deserializer::{CheckedSeed, Spot};
 use super::visitor::Origin;
+use crate::schema::node::ANY;
+use crate::schema::text::Inside;
 
 /// Takes an object without members for `()`.
 pub(super) struct EmptyMapAsUnit<V>(pub(super) V);
@@ -51,7 +53,7 @@ pub(super) struct WrappedEnum<'a, T> {
 
 impl<'a, T> WrappedEnum<'a, T> {
     fn content(&self) -> Spot<'a> {
-        Spot { depth: self.spot.depth + 1, ..self.spot }
+        self.spot.child(ANY, Inside::Other)
     }
 }
 

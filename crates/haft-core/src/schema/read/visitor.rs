@@ -58,7 +58,7 @@ impl<'a, V> Checked<'a, V> {
     }
 
     fn enter<E: Error>(&self) -> Result<(), E> {
-        if self.spot.depth < self.spot.reading.limits.max_depth { Ok(()) } else { Err(refusal()) }
+        if self.spot.may_nest() { Ok(()) } else { Err(refusal()) }
     }
 }
 
@@ -183,7 +183,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
             && let Some(token) = number_token()
         {
             first = Some(access.next_key::<String>()?);
-            if first == Some(Some(token.to_owned())) {
+            if first.as_ref().is_some_and(|key| key.as_deref() == Some(token)) {
                 let text: String = access.next_value()?;
                 return self.visit_number_text(text);
             }
