@@ -49,7 +49,8 @@ struct Inner {
     deadline: Option<Instant>,
     cancellation: Option<Cancellation>,
     emitter: Option<Emitter>,
-    scope: Arc<Scope>,
+    decode: DecodeOptions,
+    scope: Option<Arc<Scope>>,
 }
 
 /// The tool of the call: by name until the call is given to it.
@@ -59,14 +60,13 @@ enum Subject {
     Bound(Tool),
 }
 
-/// What all calls of one run share.
+/// What all calls of one run share. A call outside of a run has none.
 #[derive(Clone, Default)]
 struct Scope {
     services: Services,
     extensions: Services,
     messages: Option<Arc<[Item]>>,
     caller: Option<Caller>,
-    decode: DecodeOptions,
 }
 
 impl Cx {
@@ -168,37 +168,37 @@ impl Cx {
 
     /// The service of this type.
     pub fn service<T: ?Sized + 'static>(&self) -> Result<&T, MissingService> {
-        self.0.scope.services.get()
+        self.services().get()
     }
 
     /// All services of the call.
     #[must_use]
     pub fn services(&self) -> &Services {
-        &self.0.scope.services
+        self.0.scope.as_ref().map_or(Services::none(), |scope| &scope.services)
     }
 
     /// A value that somebody attached to the run: middleware, or whoever started it.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.scope.extensions.get().ok()
+        self.0.scope.as_ref()?.extensions.get().ok()
     }
 
     /// The conversation up to the call, as far as it was given.
     #[must_use]
     pub fn messages(&self) -> &[Item] {
-        self.0.scope.messages.as_deref().unwrap_or_default()
+        self.0.scope.as_ref().and_then(|scope| scope.messages.as_deref()).unwrap_or_default()
     }
 
     /// Who asked for the call.
     #[must_use]
     pub fn caller(&self) -> Option<&Caller> {
-        self.0.scope.caller.as_ref()
+        self.0.scope.as_ref()?.caller.as_ref()
     }
 
     /// How argument text is read.
     #[must_use]
     pub fn decode_options(&self) -> &DecodeOptions {
-        &self.0.scope.decode
+        &self.0.decode
     }
 }
 
@@ -231,7 +231,7 @@ impl Cx {
     /// The same context with other rules for reading argument text.
     #[must_use]
     pub fn with_decode_options(self, options: DecodeOptions) -> Self {
-        self.scoped(|scope| scope.decode = options)
+        self.changed(|inner| inner.decode = options)
     }
 
     /// The same context whose emitted values go to a queue.
@@ -268,7 +268,7 @@ impl Cx {
 
     /// The conversation, shared.
     pub(crate) fn shared_messages(&self) -> Arc<[Item]> {
-        self.0.scope.messages.clone().unwrap_or_default()
+        self.0.scope.as_ref().and_then(|scope| scope.messages.clone()).unwrap_or_default()
     }
 
     fn with_subject(call: &ToolCall, subject: Subject) -> Self {
@@ -279,7 +279,8 @@ impl Cx {
             deadline: None,
             cancellation: None,
             emitter: None,
-            scope: Arc::default(),
+            decode: DecodeOptions::default(),
+            scope: None,
         }))
     }
 
@@ -289,7 +290,7 @@ impl Cx {
     }
 
     fn scoped(self, change: impl FnOnce(&mut Scope)) -> Self {
-        self.changed(|inner| change(Arc::make_mut(&mut inner.scope)))
+        self.changed(|inner| change(Arc::make_mut(inner.scope.get_or_insert_default())))
     }
 }
 

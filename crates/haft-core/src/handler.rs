@@ -20,6 +20,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 pub(crate) use self::closure::{AsyncFn, BlockingFn};
+pub(crate) use self::declared::failure_schema;
 pub use self::declared::{Failure, NoFailure};
 pub(crate) use self::error::OPAQUE_MESSAGE;
 pub use self::error::{BoxError, HandlerError};

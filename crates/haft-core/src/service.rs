@@ -217,6 +217,12 @@ impl Services {
         self.entries.is_none() && self.below.is_none()
     }
 
+    /// No services, to borrow.
+    pub(crate) fn none() -> &'static Self {
+        static NONE: Services = Services { entries: None, below: None };
+        &NONE
+    }
+
     fn find<T: ?Sized + 'static>(&self) -> Option<&T> {
         let own = self.entries.as_ref().and_then(|entries| entries.get(&TypeId::of::<T>()));
         match own {

@@ -49,7 +49,9 @@ struct Set {
 /// A state that provides everything the tool `T` needs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not provide every service that the tool `{T}` needs",
-    label = "the tool `{T}` can't be run with this state"
+    label = "the tool `{T}` can't be run with this state",
+    note = "for each missing service, derive `Services` on the state or write `impl Provide<Service> for {Self}`",
+    note = "a state is given with `provide(state)`; a toolkit without one provides nothing"
 )]
 pub trait Serves<T: ToolType>: Sized {
     /// Adds the tool's services, served by `state`.

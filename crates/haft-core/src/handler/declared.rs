@@ -4,12 +4,15 @@
 //! sentence what happened. Every other error is opaque: the model learns only that the tool failed, and the cause stays
 //! with the operator. Which of the two an error is must be a decision of its author, never a guess.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
+
+use crate::schema::{Schema, SchemaError};
 
 /// A failure that the model is meant to read.
 ///
@@ -54,6 +57,11 @@ pub trait Failure: Serialize + JsonSchema + Send + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoFailure(Infallible);
 
+/// The schema of a declared failure. That of [`NoFailure`] is `false`, which a schema generated for a root can't be.
+pub(crate) fn failure_schema<F: Failure>() -> Result<Schema, SchemaError> {
+    if TypeId::of::<F>() == TypeId::of::<NoFailure>() { Ok(Schema::never()) } else { Schema::of_output::<F>() }
+}
+
 impl Failure for NoFailure {
     fn message(&self) -> String {
         match self.0 {}
@@ -75,7 +83,7 @@ impl JsonSchema for NoFailure {
         true
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
         json_schema!(false)
     }
 }

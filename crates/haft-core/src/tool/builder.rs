@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::content::ContentPart;
-use crate::handler::Failure;
+use crate::handler::{Failure, failure_schema};
 use crate::issue::Issue;
 use crate::schema::Schema;
 use crate::service::Dependency;
@@ -106,7 +106,7 @@ impl<P, R> ToolBuilder<P, R> {
 
     /// A declared failure is an `F`. Without this it is what the handler of `try_run` fails with.
     pub fn failure<F: Failure>(mut self) -> Self {
-        self.draft.set_schema(SchemaPart::Failure, Schema::of_output::<F>());
+        self.draft.set_schema(SchemaPart::Failure, failure_schema::<F>());
         self
     }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cx::Cx;
-use crate::handler::{AsyncFn, DECLARED, Failure, Handler, PLAIN};
+use crate::handler::{AsyncFn, DECLARED, Failure, Handler, PLAIN, failure_schema};
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::definition::Definition;
@@ -134,7 +134,7 @@ impl Tool {
         if copy.failure().as_json() != Schema::never().as_json() {
             return Ok(copy);
         }
-        match Schema::of_output::<E>() {
+        match failure_schema::<E>() {
             Ok(schema) => Ok(copy.set_failure(schema)),
             Err(error) => {
                 let fault = DefinitionFault::schema(SchemaPart::Failure, &error);

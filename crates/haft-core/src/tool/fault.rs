@@ -12,10 +12,10 @@ use crate::schema::SchemaError;
 ///
 /// ```
 /// use haft_core::Tool;
-/// use serde_json::json;
 ///
-/// let error = Tool::new(" ").params_json(json!({"type": "nonsense"})).define().unwrap_err();
-/// assert!(error.to_string().contains("the name is blank"));
+/// let error = Tool::new(" ").params::<u8>().example("seven").define().unwrap_err();
+/// assert_eq!(error.faults.len(), 2);
+/// assert!(error.to_string().contains("the name is blank; example 0 does not fit the parameters"));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]

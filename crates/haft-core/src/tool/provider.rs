@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::handler::Failure;
+use crate::handler::{Failure, failure_schema};
 use crate::issue::{Issue, Issues};
 use crate::schema::{Schema, SchemaError};
 use crate::tool::{DefinitionFault, Open, SchemaPart, ToolBuilder, ToolKind};
@@ -126,7 +126,7 @@ impl ProviderTool {
 
     /// What the tool fails with, by type.
     pub fn failure<F: Failure>(mut self) -> Self {
-        self.failure = Some(Schema::of_output::<F>());
+        self.failure = Some(failure_schema::<F>());
         self
     }
 

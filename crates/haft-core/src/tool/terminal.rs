@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use crate::cx::Cx;
 use crate::handler::{
     AsyncFn, BlockingFn, BoxError, DECLARED, Failure, Handler, HandlerError, MIXED, OPAQUE, Outputs, PLAIN, STREAM,
+    failure_schema,
 };
-use crate::schema::Schema;
 use crate::tool::{DefinitionError, SchemaPart, Slot, Tool, ToolBuilder};
 
 impl<P, R> ToolBuilder<P, R> {
@@ -162,7 +162,7 @@ impl<P, R> ToolBuilder<P, R> {
     /// Takes the failure's own schema, unless one was given.
     fn declare<E: Failure>(mut self) -> Self {
         if self.draft.failure.is_none() {
-            self.draft.set_schema(SchemaPart::Failure, Schema::of_output::<E>());
+            self.draft.set_schema(SchemaPart::Failure, failure_schema::<E>());
         }
         self
     }

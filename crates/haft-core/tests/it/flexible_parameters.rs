@@ -4,6 +4,8 @@
 //! same freedom holds for the arguments of provider-defined tools, for approval policies, for replaced parameters and
 //! for what a call carries.
 
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
+
 use std::collections::BTreeMap;
 
 use haft_core::{ApprovalPolicy, EmptyParams, Schema, Tool, ToolCall};

@@ -1,5 +1,7 @@
 //! What a tool written as a function amounts to, written out by hand: the shape generated code has.
 
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
+
 use haft_core::macro_support::{self, Returned, ReturnedNow, schemars, serde};
 use haft_core::{
     BuilderOf, Cx, DefinitionError, Failure, HandlerError, HandlerOutput, Needs, NoFailure, Outputs, Provide, Services,
@@ -38,6 +40,7 @@ mod user {
     pub(super) type Answer<T> = Result<T, WeatherError>;
 
     /// Current weather for a city.
+    #[allow(clippy::unused_async, reason = "a real one would ask a server")]
     pub(super) async fn get_weather(city: String, days: u8, key: &ApiKey, cx: &Cx) -> Answer<Weather> {
         if city == "Atlantis" {
             return Err(WeatherError::UnknownCity);
@@ -183,6 +186,12 @@ async fn an_error_that_is_not_declared_stays_with_the_operator() {
     assert!(std::error::Error::source(failure).unwrap().to_string().contains("host-7"));
 }
 
+#[test]
+fn a_tool_that_declares_no_failure_allows_none() {
+    assert_eq!(kit().get("add_up").unwrap().failure().as_json(), &json!(false));
+    assert!(kit().get("get_weather").unwrap().failure().as_json().is_object());
+}
+
 #[tokio::test]
 async fn constraints_and_closed_parameters_hold() {
     let result = run(&kit(), "get_weather", r#"{"city":"Paris","days":30,"planet":"Mars"}"#).await;
@@ -217,11 +226,11 @@ fn the_kind_of_a_return_type_is_told_by_type() {
 
 #[tokio::test]
 async fn every_kind_settles_to_one_value() {
+    type Steps = Outputs<u8, NoFailure>;
+    const KIND: u8 = macro_support::kind_of!(Steps);
     let cx = Cx::for_call(&ToolCall::new("c1", "t", "{}"));
     assert_eq!(<u8 as Returned<{ macro_support::kind_of!(u8) }>>::settle(1, &cx).await.unwrap(), 1);
     let stream = futures_util::stream::iter([HandlerOutput::Preliminary(1_u8), HandlerOutput::Final(2)]);
-    type Steps = Outputs<u8, NoFailure>;
-    const KIND: u8 = macro_support::kind_of!(Steps);
     assert_eq!(<Steps as Returned<KIND>>::settle(Outputs::new(stream), &cx).await.unwrap(), 2);
 }
 

@@ -1,7 +1,10 @@
 //! Running one call of one tool in a test.
 
-use haft_core::{Cx, Emitted, Tool, ToolCall, ToolFailure, ToolResult};
+#[cfg(feature = "validate")]
+use haft_core::Emitted;
+use haft_core::{Cx, Tool, ToolCall, ToolFailure, ToolResult};
 use serde_json::Value;
+#[cfg(feature = "validate")]
 use tokio::sync::mpsc;
 
 /// The result of calling `tool` with this argument text.
@@ -29,6 +32,7 @@ pub(crate) async fn failure(tool: &Tool, arguments: &str) -> ToolFailure {
 }
 
 /// The result of a call, and everything it emitted before.
+#[cfg(feature = "validate")]
 pub(crate) async fn watch(tool: &Tool, arguments: &str) -> (Vec<Emitted>, ToolResult) {
     let call = ToolCall::new("c1", tool.name(), arguments);
     let (queue, mut reader) = mpsc::unbounded_channel();

@@ -22,6 +22,8 @@
 //! | `TypeId`, `DynamicTypeId`, `ProviderDefinedTypeId` | no counterpart: kinds are [`ToolKind`] |
 //! | `unsafeSecureJsonParse` | `secure_json::parse` |
 
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
+
 use std::collections::HashSet;
 
 use haft_core::{

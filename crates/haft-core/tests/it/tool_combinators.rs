@@ -1,5 +1,7 @@
 //! Changed copies of a tool: what changes, what stays, and what must not be left over.
 
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
+
 use std::time::Duration;
 
 use haft_core::{

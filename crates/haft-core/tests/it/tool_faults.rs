@@ -1,5 +1,7 @@
 //! What a definition may not be, told all at once.
 
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
+
 use std::num::NonZeroUsize;
 use std::time::Duration;
 

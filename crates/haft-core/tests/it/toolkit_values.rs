@@ -1,5 +1,7 @@
 //! Toolkits as values: what is in them, what they lack, and what is wrong with them.
 
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
+
 use std::sync::Arc;
 
 use haft_core::{
