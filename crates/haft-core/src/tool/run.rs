@@ -76,14 +76,21 @@ impl Tool {
             Ok(prepared) => prepared,
             Err(failure) => return ToolResult::from_failure(call, failure),
         };
-        if let Err(failure) = self.gate(call, cx).await {
+        if !self.approval().is_never()
+            && let Err(failure) = self.gate(call, cx).await
+        {
             return ToolResult::from_failure(call, failure).repairs(repairs);
         }
         let outcome = match future.await {
             Ok(output) => Outcome::Ok(output),
-            Err(failure) => Outcome::Failed(failure.started()),
+            Err(mut failure) => {
+                failure.started = true;
+                Outcome::Failed(failure)
+            }
         };
-        ToolResult::new(call, outcome).repairs(repairs)
+        let mut result = ToolResult::new(call, outcome);
+        result.repairs = repairs;
+        result
     }
 
     /// Reads and checks the arguments. Nothing has run when this returns.
@@ -119,9 +126,6 @@ impl Tool {
     /// Whether the call needs approval. Its arguments are parsed a second time only when a policy wants to see them.
     async fn approval_need(&self, call: &ToolCall, cx: &Cx) -> Result<ApprovalNeed, ToolFailure> {
         let policy = self.approval();
-        if policy.is_never() {
-            return Ok(ApprovalNeed::NotNeeded);
-        }
         if policy.is_always() {
             return Ok(ApprovalNeed::Needed);
         }
