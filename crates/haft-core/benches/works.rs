@@ -37,14 +37,16 @@ const ARGUMENTS: &str = r#"{"city":"Rio de Janeiro","units":"celsius","days":7,"
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let works: &[(&str, fn() -> Figures)] = &[("W0", decode)];
-    for (name, work) in works {
+    let works: [(&str, Work); 1] = [("W0", decode)];
+    for (name, work) in &works {
         if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
             let Figures { ns, floor_ns } = work();
             println!(r#"{{"work":"{name}","ns":{ns:.1},"floor_ns":{floor_ns:.1},"ratio":{:.3}}}"#, ns / floor_ns);
         }
     }
 }
+
+type Work = fn() -> Figures;
 
 /// W0: arguments into their type with every check, beside `serde_json::from_str` alone.
 fn decode() -> Figures {

@@ -56,7 +56,7 @@ pub struct ToolFailure {
     pub started: bool,
     /// The failure value the tool declares, encoded.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    pub details: Option<JsonText>,
+    pub details: Option<Box<JsonText>>,
     /// What went wrong underneath. Private, so that only [`Error::source`] leads to it; lost when the failure is stored.
     #[serde(skip)]
     cause: Option<Arc<Cause>>,
@@ -141,7 +141,7 @@ impl ToolFailure {
     /// The same failure with the declared failure value, encoded.
     #[must_use]
     pub fn details(mut self, details: impl Into<JsonText>) -> Self {
-        self.details = Some(details.into());
+        self.details = Some(Box::new(details.into()));
         self
     }
 
@@ -162,7 +162,7 @@ impl ToolFailure {
             message: if self.message.trim().is_empty() { self.kind.default_message() } else { &self.message },
             issues: &shown[..shown.len().min(SHOWN_ISSUES)],
             issues_left_out: shown.len().saturating_sub(SHOWN_ISSUES),
-            details: self.details.as_ref(),
+            details: self.details.as_deref(),
             retry_after_seconds: self.retry_after.map(|wait| wait.as_secs_f64()),
         };
         // Strings, finite numbers and encoded JSON can't fail to encode; the bare message is there for the type.

@@ -94,6 +94,11 @@ impl Issues {
         self.0
     }
 
+    /// The issues one by one.
+    pub fn iter(&self) -> std::slice::Iter<'_, Issue> {
+        self.0.iter()
+    }
+
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

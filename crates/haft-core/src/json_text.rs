@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde::de::DeserializeOwned;
+use serde::ser::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -21,29 +22,30 @@ use serde_json::value::RawValue;
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct JsonText(Box<RawValue>);
+pub struct JsonText(String);
 
 impl JsonText {
     /// The JSON `null`.
     #[must_use]
     pub fn null() -> Self {
-        Self(RawValue::NULL.to_owned())
+        Self("null".to_owned())
     }
 
     /// Encodes any value with its own serde form, unchecked by a schema.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Self)
+        serde_json::to_string(value).map(Self)
     }
 
     /// Takes text that must be one JSON value.
     pub fn parse(text: String) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text).map(Self)
+        serde_json::from_str::<&RawValue>(&text)?;
+        Ok(Self(text))
     }
 
     /// The JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
     /// The value as a tree.
@@ -95,15 +97,9 @@ impl From<Value> for JsonText {
     }
 }
 
-impl From<JsonText> for Box<RawValue> {
-    fn from(text: JsonText) -> Self {
-        text.0
-    }
-}
-
 impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        serde_json::from_str::<&RawValue>(&self.0).map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 

@@ -18,7 +18,8 @@ mod limit;
 mod message;
 mod node;
 mod number;
-#[cfg(all(test, feature = "validate"))]
+#[cfg(test)]
+#[cfg(feature = "validate")]
 mod parts;
 mod path;
 mod pattern;

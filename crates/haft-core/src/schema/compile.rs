@@ -51,7 +51,7 @@ pub(super) fn compile(source: Source<'_>, resolver: &Resolver) -> Result<Arena, 
         return Err(Issues::new(compiler.faults));
     }
     match Arena::new(compiler.nodes, root) {
-        Some(arena) if source.widths == Widths::Checked => Ok(arena.from_type()),
+        Some(arena) if source.widths == Widths::Checked => Ok(arena.made_from_type()),
         Some(arena) => Ok(arena),
         // It applies itself to itself; the full validator knows how to stop.
         None => Ok(Arena::full(full_root(source, resolver)?)),

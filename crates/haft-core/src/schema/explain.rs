@@ -159,13 +159,13 @@ impl<L: Listener> Walk<'_, L> {
         match value {
             Value::Null | Value::Bool(_) => {}
             Value::Number(number) => {
-                let integers_only = !typed.types.contains(Types::NUMBER);
+                let integers_only = typed.integers_only();
                 if let Some(fault) = typed.number.fault(Num::of(number), integers_only, self.exact) {
                     self.listener.hear(&Problem::Number(fault), value, path);
                 }
             }
             Value::String(text) => {
-                if let Some(fault) = typed.string.fault(text) {
+                if let Some(fault) = typed.string_fault(text) {
                     self.listener.hear(&Problem::String(fault), value, path);
                 }
             }

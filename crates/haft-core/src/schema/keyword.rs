@@ -219,10 +219,10 @@ impl<'a> Reading<'_, 'a> {
     }
 
     fn object(&self, compile: &mut Compile<'_, 'a>) -> Result<ObjectRule, &'static str> {
-        let additional = match self.map.get("additionalProperties") {
-            None => None,
-            Some(schema) => Some(compile(&format!("{}/additionalProperties", self.pointer), schema)),
-        };
+        let additional = self
+            .map
+            .get("additionalProperties")
+            .map(|schema| compile(&format!("{}/additionalProperties", self.pointer), schema));
         let mut required = Vec::new();
         if let Some(keyword) = self.map.get("required") {
             for name in keyword.as_array().ok_or("required")? {

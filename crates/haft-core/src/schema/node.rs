@@ -12,10 +12,14 @@ use serde_json::Value;
 
 use super::full::FullCheck;
 use super::number::NumberRule;
-use super::string::StringRule;
+use super::string::{StringFault, StringRule};
 
-/// Index of a node in its [`Arena`].
+/// Which node of an [`Arena`]: its index, and in the top bit whether its values must be [buffered](Arena::is_buffered),
+/// so that a reader knows without looking.
 pub(super) type NodeId = u32;
+
+/// The bit that marks a buffered node.
+const BUFFERED: NodeId = 1 << 31;
 
 /// The node that takes every value. Always at this index.
 pub(super) const ANY: NodeId = 0;
@@ -26,7 +30,6 @@ pub(super) const NEVER: NodeId = 1;
 #[derive(Debug)]
 pub(super) struct Arena {
     nodes: Vec<Node>,
-    buffered: Vec<bool>,
     root: NodeId,
     from_type: bool,
 }
@@ -56,6 +59,8 @@ pub(super) enum Node {
 #[derive(Debug, Default)]
 pub(super) struct Typed {
     pub(super) types: Types,
+    /// Whether `string` says nothing.
+    pub(super) bare_string: bool,
     pub(super) number: NumberRule,
     pub(super) string: StringRule,
     pub(super) array: ArrayRule,
@@ -145,16 +150,23 @@ impl Arena {
         for node in &mut nodes {
             node.redirect(&targets);
         }
-        let root = targets[root as usize];
         if has_in_place_cycle(&nodes) {
             return None;
         }
-        let buffered = (0..nodes.len()).map(|id| needs_buffer(&nodes, id)).collect();
-        Some(Self { nodes, buffered, root, from_type: false })
+        let marked: Vec<NodeId> =
+            (0..).zip(&nodes).map(|(id, node)| if needs_buffer(&nodes, node) { id | BUFFERED } else { id }).collect();
+        for node in &mut nodes {
+            node.redirect(&marked);
+            if let Node::Typed(typed) = node {
+                typed.bare_string = typed.string.is_bare();
+            }
+        }
+        let root = marked[targets[root as usize] as usize];
+        Some(Self { nodes, root, from_type: false })
     }
 
     /// The same nodes, known to be made from the Rust type they are read into.
-    pub(super) fn from_type(self) -> Self {
+    pub(super) fn made_from_type(self) -> Self {
         Self { from_type: true, ..self }
     }
 
@@ -164,7 +176,7 @@ impl Arena {
 
     /// An arena that takes everything.
     pub(super) fn any() -> Self {
-        Self { nodes: vec![Node::Any, Node::Never], buffered: vec![false, false], root: ANY, from_type: false }
+        Self { nodes: vec![Node::Any, Node::Never], root: ANY, from_type: false }
     }
 
     /// An arena that takes nothing.
@@ -174,12 +186,7 @@ impl Arena {
 
     /// An arena whose whole check is the full validator.
     pub(super) fn full(check: FullCheck) -> Self {
-        Self {
-            nodes: vec![Node::Any, Node::Never, Node::Full(Box::new(check))],
-            buffered: vec![false, false, true],
-            root: 2,
-            from_type: false,
-        }
+        Self { nodes: vec![Node::Any, Node::Never, Node::Full(Box::new(check))], root: 2 | BUFFERED, from_type: false }
     }
 
     pub(super) fn root(&self) -> NodeId {
@@ -187,25 +194,33 @@ impl Arena {
     }
 
     pub(super) fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id as usize]
+        &self.nodes[(id & !BUFFERED) as usize]
     }
 
     /// Whether a value of this node must be built before it can be checked.
-    pub(super) fn is_buffered(&self, id: NodeId) -> bool {
-        self.buffered[id as usize]
+    #[inline]
+    pub(super) fn is_buffered(id: NodeId) -> bool {
+        id & BUFFERED != 0
     }
 
     /// The rules for a value of type `json_type` at an unbuffered node: `Ok(None)` when there are none, `Err` when
     /// no value of that type fits.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "asked for every value there is; measured")]
     pub(super) fn rules(&self, id: NodeId, json_type: JsonType) -> Result<Option<&Typed>, Mismatch> {
         match self.node(id) {
             Node::Any => Ok(None),
             Node::Typed(typed) if typed.types.allows(json_type) => Ok(Some(typed)),
-            Node::ByType(branches) => match branches[json_type as usize] {
-                Some(branch) => self.rules(branch, json_type),
-                None => Err(Mismatch),
-            },
+            Node::ByType(branches) => self.branch_rules(branches[json_type as usize], json_type),
+            _ => Err(Mismatch),
+        }
+    }
+
+    fn branch_rules(&self, branch: Option<NodeId>, json_type: JsonType) -> Result<Option<&Typed>, Mismatch> {
+        match self.node(branch.ok_or(Mismatch)?) {
+            Node::Any => Ok(None),
+            Node::Typed(typed) if typed.types.allows(json_type) => Ok(Some(typed)),
+            Node::ByType(further) => self.branch_rules(further[json_type as usize], json_type),
             _ => Err(Mismatch),
         }
     }
@@ -226,6 +241,20 @@ impl Arena {
 /// No value of that type fits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mismatch;
+
+impl Typed {
+    /// The rule that a string breaks.
+    #[inline]
+    pub(super) fn string_fault(&self, text: &str) -> Option<StringFault<'_>> {
+        if self.bare_string { None } else { self.string.fault(text) }
+    }
+
+    /// Whether only whole numbers fit.
+    #[inline]
+    pub(super) fn integers_only(&self) -> bool {
+        !self.types.contains(Types::NUMBER)
+    }
+}
 
 impl Node {
     fn redirect(&mut self, targets: &[NodeId]) {
@@ -466,11 +495,11 @@ fn has_in_place_cycle(nodes: &[Node]) -> bool {
     false
 }
 
-fn needs_buffer(nodes: &[Node], id: usize) -> bool {
-    match &nodes[id] {
+fn needs_buffer(nodes: &[Node], node: &Node) -> bool {
+    match node {
         Node::Any | Node::Never | Node::Same(_) => false,
         Node::Typed(typed) => typed.literals.is_some() || typed.array.unique,
-        Node::ByType(branches) => branches.iter().flatten().any(|branch| needs_buffer(nodes, *branch as usize)),
+        Node::ByType(branches) => branches.iter().flatten().any(|branch| needs_buffer(nodes, &nodes[*branch as usize])),
         Node::Union(_) | Node::All(_) | Node::Full(_) => true,
     }
 }

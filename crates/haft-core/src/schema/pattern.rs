@@ -58,11 +58,7 @@ fn is_shared(source: &str) -> bool {
                     return false;
                 }
             }
-            '{' if !in_class => {
-                if !is_repetition(&mut chars) {
-                    return false;
-                }
-            }
+            '{' if !in_class && !is_repetition(&mut chars) => return false,
             '}' | '.' if !in_class => return false,
             _ if !c.is_ascii_graphic() && c != ' ' => return false,
             _ => {}

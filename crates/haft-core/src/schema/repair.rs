@@ -52,10 +52,8 @@ fn replacement(value: &Value, keyword: &str, expected: &str, options: &DecodeOpt
         let (read, faults) = text::read(text.trim().as_bytes(), &options.limits);
         let read = read.filter(|read| faults.is_empty() && !read.is_string() && !read.is_null());
         match read {
-            Some(container) if container.is_array() || container.is_object() => {
-                if options.repairs.nested_json {
-                    return Some((RepairKind::NestedJson, container));
-                }
+            Some(tree) if options.repairs.nested_json && (tree.is_array() || tree.is_object()) => {
+                return Some((RepairKind::NestedJson, tree));
             }
             Some(scalar) if options.repairs.quoted_scalars && wants(expected, &scalar) => {
                 return Some((RepairKind::QuotedScalar, scalar));

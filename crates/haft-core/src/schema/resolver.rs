@@ -22,7 +22,7 @@ impl Resolver {
     }
 
     /// Exactly these documents can be referred to, by their address.
-    #[cfg(feature = "validate")]
+    #[cfg(all(test, feature = "validate"))]
     pub(super) fn in_memory(documents: HashMap<String, Value>) -> Self {
         Self { documents: Some(Arc::new(documents)) }
     }

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::explain;
-use super::node::{Arena, JsonType, Node, NodeId, Open, Typed, Types};
+use super::node::{Arena, JsonType, Node, NodeId, Open, Typed};
 use super::number::{Exactness, Num};
 
 /// Settles `value`, which fits node `id`.
@@ -16,7 +16,7 @@ pub(super) fn settle(arena: &Arena, id: NodeId, value: &mut Value) {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => {}
         Value::Number(number) => {
-            let integer = rules.typed.iter().any(|typed| !typed.types.contains(Types::NUMBER));
+            let integer = rules.typed.iter().any(|typed| typed.integers_only());
             if let Num::Float(float) = Num::of(number)
                 && integer
                 && let Some(int) = Num::exact_integer(float)

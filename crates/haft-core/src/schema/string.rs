@@ -28,18 +28,20 @@ impl Default for StringRule {
 }
 
 impl StringRule {
+    /// Whether there is any rule at all: most strings have none, and are not looked at.
+    pub(super) fn is_bare(&self) -> bool {
+        self.min == 0 && self.max == usize::MAX && self.pattern.is_none() && self.literals.is_none()
+    }
+
     /// The first rule that `text` breaks.
-    #[inline]
     pub(super) fn fault(&self, text: &str) -> Option<StringFault<'_>> {
         if let Some(literals) = &self.literals
             && !literals.iter().any(|literal| &**literal == text)
         {
             return Some(StringFault::Literal(literals));
         }
-        if self.min > 0 || self.max < usize::MAX {
-            if let Some(fault) = self.length_fault(text) {
-                return Some(fault);
-            }
+        if let Some(fault) = self.length_fault(text) {
+            return Some(fault);
         }
         match &self.pattern {
             Some(pattern) if !pattern.is_match(text) => Some(StringFault::Pattern(pattern.source())),

@@ -37,7 +37,9 @@ pub enum Validation {
 /// });
 /// ```
 #[derive(Clone)]
-pub struct Validator(Arc<dyn Fn(&Value) -> Result<(), Issues> + Send + Sync>);
+pub struct Validator(Arc<Check>);
+
+type Check = dyn Fn(&Value) -> Result<(), Issues> + Send + Sync;
 
 impl Validator {
     /// A check by function. It gets the whole value, and gives every issue it finds.

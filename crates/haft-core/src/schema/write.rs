@@ -10,7 +10,6 @@ use std::cell::{Cell, RefCell};
 
 use serde::Serialize;
 use serde::ser::{Error, Serializer};
-use serde_json::value::RawValue;
 
 use self::serializer::Checked;
 use super::explain;
@@ -34,10 +33,13 @@ pub(super) fn to_text<T: Serialize + ?Sized>(
             None => Ok(text),
             Some(custom) => custom.check(&text.to_value()).map(|()| text),
         },
+        // Not only for refusals: variants with content are left to this way too.
         Err(_) => write_then_check(arena, custom, value),
     }
 }
 
+#[cold]
+#[inline(never)]
 fn write_then_check<T: Serialize + ?Sized>(
     arena: &Arena,
     custom: Option<&Validator>,
@@ -79,6 +81,7 @@ impl<'a> Writing<'a> {
         E::custom("a number that is not finite")
     }
 
+    #[inline]
     fn stepped<T, E>(&self, result: Result<T, E>, step: impl FnOnce() -> String) -> Result<T, E> {
         if result.is_err() && self.not_finite.get() {
             self.trail.borrow_mut().push(step());
@@ -105,19 +108,26 @@ impl<T: Serialize + ?Sized> Serialize for At<'_, '_, T> {
     #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { writing, node, value } = *self;
-        if !writing.arena.is_buffered(node) {
+        if !Arena::is_buffered(node) {
             return value.serialize(Checked { inner: serializer, writing, node });
         }
-        let text = writing.text(ANY, value).map_err(S::Error::custom)?;
-        if !explain::fits(writing.arena, node, &text.to_value(), Exactness::Waived) {
-            return Err(refusal());
-        }
-        let raw: Box<RawValue> = text.into();
-        raw.serialize(serializer)
+        self.buffer()?.serialize(serializer)
+    }
+}
+
+impl<T: Serialize + ?Sized> At<'_, '_, T> {
+    /// Writes the value by itself and checks it whole.
+    #[cold]
+    #[inline(never)]
+    fn buffer<E: Error>(&self) -> Result<JsonText, E> {
+        let text = self.writing.text(ANY, self.value).map_err(E::custom)?;
+        let fits = explain::fits(self.writing.arena, self.node, &text.to_value(), Exactness::Waived);
+        if fits { Ok(text) } else { Err(refusal()) }
     }
 }
 
 /// The error that ends a writing when a rule is broken. Its text is never shown.
+#[cold]
 fn refusal<E: Error>() -> E {
     E::custom("")
 }

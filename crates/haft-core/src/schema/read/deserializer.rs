@@ -11,52 +11,83 @@ use super::Reading;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
 use super::visitor::{Checked as CheckedVisitor, Origin};
 use crate::schema::explain;
-use crate::schema::node::{ANY, JsonType, NodeId};
+use crate::schema::node::{ANY, Arena, JsonType, NodeId};
 use crate::schema::number::Exactness;
 use crate::schema::path::Path;
 use crate::schema::settle::settle;
 use crate::schema::text::{Inside, Notes, TreeSeed};
 
-/// Where a value stands: its node, how deep, and inside of what. Two words, so that it travels in registers.
+/// Where a value stands. Two words, so that it travels in registers: it is handed on for every value there is.
 #[derive(Clone, Copy)]
 pub(super) struct Spot<'a> {
     pub(super) reading: &'a Reading<'a>,
-    pub(super) node: NodeId,
-    depth: u16,
-    inside: Inside,
+    place: Place,
+}
+
+/// A node, how deep the value stands, and inside of what: in one word.
+#[derive(Clone, Copy)]
+struct Place(u64);
+
+impl Place {
+    #[inline]
+    fn new(node: NodeId, depth: u16, inside: Inside) -> Self {
+        Self(u64::from(node) | u64::from(depth) << 32 | u64::from(inside == Inside::Constructor) << 48)
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is the node")]
+    fn node(self) -> NodeId {
+        self.0 as NodeId
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the next sixteen bits are the depth")]
+    fn depth(self) -> u16 {
+        (self.0 >> 32) as u16
+    }
+
+    #[inline]
+    fn inside(self) -> Inside {
+        if self.0 >> 48 == 0 { Inside::Other } else { Inside::Constructor }
+    }
 }
 
 impl<'a> Spot<'a> {
     /// The place of the whole value.
     pub(super) fn root(reading: &'a Reading<'a>) -> Self {
-        Self { reading, node: reading.arena.root(), depth: 0, inside: Inside::Other }
+        Self { reading, place: Place::new(reading.arena.root(), 0, Inside::Other) }
+    }
+
+    #[inline]
+    pub(super) fn node(self) -> NodeId {
+        self.place.node()
     }
 
     /// Whether another array or object may begin here.
     #[inline]
     pub(super) fn may_nest(self) -> bool {
-        usize::from(self.depth) < self.reading.limits.max_depth
+        usize::from(self.place.depth()) < self.reading.limits.max_depth
     }
 
     /// Whether no object may have this key here.
     #[inline]
     pub(super) fn forbids(self, key: &str) -> bool {
-        self.inside.forbids(key)
+        self.place.inside().forbids(key)
     }
 
     /// The same place without rules, for a value that has been checked whole.
     pub(super) fn unruled(self) -> Self {
-        Self { node: ANY, ..self }
+        Self { place: Place::new(ANY, self.place.depth(), self.place.inside()), ..self }
     }
 
     /// The place of a child one container further in.
     #[inline]
     pub(super) fn child(self, node: NodeId, inside: Inside) -> Self {
-        Self { node, depth: self.depth.saturating_add(1), inside, ..self }
+        Self { place: Place::new(node, self.place.depth().saturating_add(1), inside), ..self }
     }
 
     fn takes(self, json_type: JsonType) -> bool {
-        self.reading.arena.rules(self.node, json_type).is_ok()
+        self.reading.arena.rules(self.node(), json_type).is_ok()
     }
 
     pub(super) fn visitor<V>(self, inner: V, origin: Origin) -> CheckedVisitor<'a, V> {
@@ -78,14 +109,15 @@ pub(super) struct Checked<'a, D> {
 
 impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     fn must_buffer(&self) -> bool {
-        self.spot.reading.arena.is_buffered(self.spot.node)
+        Arena::is_buffered(self.spot.node())
     }
 
     /// Builds the tree, checks it whole, and goes on from there.
     fn buffer(self) -> Result<Checked<'a, Value>, D::Error> {
-        let Spot { reading, node, depth, inside } = self.spot;
+        let Spot { reading, place } = self.spot;
+        let node = place.node();
         let notes = Notes::new(reading.limits);
-        let seed = TreeSeed { notes: &notes, depth: depth.into(), inside, path: &Path::Root };
+        let seed = TreeSeed { notes: &notes, depth: place.depth().into(), inside: place.inside(), path: &Path::Root };
         let mut tree = seed.deserialize(self.inner)?;
         let clean = notes.faults.borrow().is_empty();
         if !clean || !explain::fits(reading.arena, node, &tree, Exactness::Required) {
@@ -195,10 +227,10 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         if self.must_buffer() {
             return rarely(|| self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom));
         }
-        if self.spot.reading.arena.is_string_enum(self.spot.node) {
+        if self.spot.reading.arena.is_string_enum(self.spot.node()) {
             return self.deserialize_str(StrAsVariant(visitor));
         }
-        if self.spot.node == ANY {
+        if self.spot.node() == ANY {
             let spot = self.spot;
             return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, spot }));
         }

@@ -24,19 +24,18 @@ pub(super) enum UnknownKeys {
 /// Access to members that looks at every key.
 pub(super) struct CheckedMap<'a, A> {
     access: A,
-    /// A key that was taken already: the outer `None` if it wasn't, the inner if there was none.
-    first: Option<Option<String>>,
+    first: First,
     keys: Keys<'a>,
 }
 
 impl<'a, A> CheckedMap<'a, A> {
     pub(super) fn new(access: A, rule: Option<&'a ObjectRule>, spot: Spot<'a>, unknown: UnknownKeys) -> Self {
-        Self { access, first: None, keys: Keys::new(rule, spot, unknown) }
+        Self { access, first: First::NotTaken, keys: Keys::new(rule, spot, unknown) }
     }
 
-    /// Gives back a first key that was taken to look at it.
-    pub(super) fn put_back(&mut self, first: Option<Option<String>>) {
-        self.first = first;
+    /// Gives back a first key that was taken to look at it, or the news that there is none.
+    pub(super) fn put_back(&mut self, first: Option<String>) {
+        self.first = First::Taken(first);
     }
 
     /// To be called when the type has taken what it wants.
@@ -54,10 +53,10 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, mut seed: K) -> Result<Option<K::Value>, A::Error> {
         loop {
-            let taken = match self.first.take() {
-                None => self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys })?,
-                Some(None) => None,
-                Some(Some(key)) => Some(KeySeed { inner: seed, keys: &mut self.keys }.take(&key)?),
+            let taken = match std::mem::replace(&mut self.first, First::NotTaken) {
+                First::NotTaken => self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys })?,
+                First::Taken(None) => None,
+                First::Taken(Some(key)) => Some(KeySeed { inner: seed, keys: &mut self.keys }.take(&key)?),
             };
             match taken {
                 None => return Ok(None),
@@ -79,6 +78,12 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     fn size_hint(&self) -> Option<usize> {
         self.access.size_hint()
     }
+}
+
+/// Whether the first key was taken from the access already.
+enum First {
+    NotTaken,
+    Taken(Option<String>),
 }
 
 /// What is known of the keys so far.
@@ -182,7 +187,7 @@ impl Seen {
 #[derive(Default)]
 struct Others {
     few: Vec<Box<str>>,
-    many: Option<Box<HashSet<Box<str>>>>,
+    many: Option<HashSet<Box<str>>>,
 }
 
 impl Others {
@@ -198,7 +203,7 @@ impl Others {
         }
         self.few.push(key.into());
         if self.few.len() > Self::FEW {
-            self.many = Some(Box::new(self.few.drain(..).collect()));
+            self.many = Some(self.few.drain(..).collect());
         }
         true
     }

@@ -9,7 +9,7 @@ use super::deserializer::{Checked as CheckedDeserializer, Spot, refusal};
 use super::map::{CheckedMap, UnknownKeys};
 use super::number::NumberMap;
 use super::seq::CheckedSeq;
-use crate::schema::node::{JsonType, Open, Typed, Types};
+use crate::schema::node::{JsonType, Open, Typed};
 use crate::schema::number::{Exactness, Num};
 use crate::schema::text::number_token;
 
@@ -33,7 +33,7 @@ impl<'a, V> Checked<'a, V> {
     /// The rules for a value of this type, or the refusal if there can't be one.
     #[inline]
     fn rules<E: Error>(&self, json_type: JsonType) -> Result<Option<&'a Typed>, E> {
-        self.spot.reading.arena.rules(self.spot.node, json_type).map_err(|_| refusal())
+        self.spot.reading.arena.rules(self.spot.node(), json_type).map_err(|_| refusal())
     }
 
     /// Checks a number; tells whether only integers fit here.
@@ -42,7 +42,7 @@ impl<'a, V> Checked<'a, V> {
         let Some(typed) = self.rules(JsonType::Number)? else {
             return Ok(false);
         };
-        let integers_only = !typed.types.contains(Types::NUMBER);
+        let integers_only = typed.integers_only();
         match typed.number.fault(num, integers_only, Exactness::Required) {
             None => Ok(integers_only),
             Some(_) => Err(refusal()),
@@ -52,7 +52,7 @@ impl<'a, V> Checked<'a, V> {
     #[inline]
     fn string<E: Error>(&self, text: &str) -> Result<(), E> {
         match self.rules(JsonType::String)? {
-            Some(typed) if typed.string.fault(text).is_some() => Err(refusal()),
+            Some(typed) if typed.string_fault(text).is_some() => Err(refusal()),
             _ => Ok(()),
         }
     }
@@ -178,22 +178,25 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
 
     #[inline]
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
-        let mut first = None;
+        let mut peeked = None;
         if self.origin == Origin::Unhinted
             && let Some(token) = number_token()
         {
-            first = Some(access.next_key::<String>()?);
-            if first.as_ref().is_some_and(|key| key.as_deref() == Some(token)) {
+            let first: Option<String> = access.next_key()?;
+            if first.as_deref() == Some(token) {
                 let text: String = access.next_value()?;
                 return self.visit_number_text(text);
             }
+            peeked = Some(first);
         }
         self.enter()?;
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
         let unplaced = rule.is_some_and(|rule| rule.open == Open::Implied) && self.spot.reading.arena.is_from_type();
         let unknown = if unplaced { UnknownKeys::Hide } else { UnknownKeys::Show };
         let mut map = CheckedMap::new(access, rule, self.spot, unknown);
-        map.put_back(first);
+        if let Some(first) = peeked {
+            map.put_back(first);
+        }
         let value = self.inner.visit_map(&mut map)?;
         map.finish()?;
         Ok(value)

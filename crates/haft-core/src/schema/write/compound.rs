@@ -23,6 +23,7 @@ impl<'a, I> Elements<'a, I> {
         Self { inner, writing, rule, count: 0 }
     }
 
+    #[inline]
     fn next<'v, T: ?Sized, E: Error>(&mut self, value: &'v T) -> Result<At<'a, 'v, T>, E> {
         let node = self.rule.map_or(ANY, |rule| rule.element(self.count));
         self.count += 1;
@@ -52,12 +53,14 @@ macro_rules! elements {
             type Ok = I::Ok;
             type Error = I::Error;
 
+            #[inline]
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), I::Error> {
                 let at = self.next(value)?;
                 let written = self.inner.$method(&at);
                 self.writing.stepped(written, || self.step())
             }
 
+            #[inline]
             fn end(self) -> Result<I::Ok, I::Error> {
                 self.check()?;
                 self.inner.end()
@@ -141,6 +144,7 @@ macro_rules! fields {
                 self.inner.skip_field(key)
             }
 
+            #[inline]
             fn end(self) -> Result<I::Ok, I::Error> {
                 self.check()?;
                 self.inner.end()

@@ -5,7 +5,7 @@ use serde::ser::Serializer;
 
 use super::compound::{Elements, Members};
 use super::{At, Writing, key_step, refusal};
-use crate::schema::node::{ANY, JsonType, NodeId, Typed, Types};
+use crate::schema::node::{ANY, JsonType, NodeId, Typed};
 use crate::schema::number::{Exactness, Num};
 
 /// A serializer at a node.
@@ -26,7 +26,7 @@ impl<'a, S: Serializer> Checked<'a, S> {
         let Some(typed) = self.rules(JsonType::Number)? else {
             return Ok(());
         };
-        let integers_only = !typed.types.contains(Types::NUMBER);
+        let integers_only = typed.integers_only();
         match typed.number.fault(num, integers_only, Exactness::Waived) {
             None => Ok(()),
             Some(_) => Err(refusal()),
@@ -36,7 +36,7 @@ impl<'a, S: Serializer> Checked<'a, S> {
     #[inline]
     fn string(&self, text: &str) -> Result<(), S::Error> {
         match self.rules(JsonType::String)? {
-            Some(typed) if typed.string.fault(text).is_some() => Err(refusal()),
+            Some(typed) if typed.string_fault(text).is_some() => Err(refusal()),
             _ => Ok(()),
         }
     }
@@ -161,6 +161,7 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
         self.writing.stepped(written, || key_step(variant))
     }
 
+    #[inline]
     fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {
         let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
         Ok(Elements::new(self.inner.serialize_seq(len)?, self.writing, rule))

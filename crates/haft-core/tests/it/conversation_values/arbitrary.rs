@@ -174,7 +174,7 @@ fn failure() -> impl Strategy<Value = ToolFailure> {
                 issues.into_iter().map(|(at, rule, found, say)| Issue::new(at, rule, say).found(found)).collect();
             (failure.retryable, failure.started) = (retryable, started);
             failure.retry_after = wait.map(|(seconds, nanos)| Duration::new(seconds, nanos));
-            failure.details = details.map(Into::into);
+            failure.details = details.map(|details| Box::new(details.into()));
             failure
         },
     )
