@@ -1,1 +1,2 @@
-//! Examples live beside this file, one program per idea.
+//! Examples of haft: one small program per idea, beside this folder. Each runs as is and checks what it shows:
+//! `cargo run --example first_tool`.

@@ -1,0 +1,38 @@
+//! A first tool: what the model sees of it, and what three calls give.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use haft::prelude::*;
+
+/// Current weather for a city.
+#[tool(readonly)]
+async fn get_weather(
+    /// City name, e.g. "Paris"
+    city: String,
+    /// How many days ahead
+    #[schemars(range(min = 1, max = 14))]
+    days: u8,
+) -> Result<String, String> {
+    match city.as_str() {
+        "Atlantis" => Err(format!("no weather station in {city}")),
+        _ => Ok(format!("{city}: sunny for {days} days")),
+    }
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let tool = GetWeather::tool()?;
+    println!("The model sees:\n{}\n", serde_json::to_string_pretty(&*tool.descriptor())?);
+
+    for (id, arguments) in [
+        ("good", r#"{"city": "Paris", "days": 3}"#),
+        ("bad", r#"{"city": 75001, "days": 30, "unit": "C"}"#),
+        ("failing", r#"{"city": "Atlantis", "days": 1}"#),
+    ] {
+        let call = ToolCall::new(id, "get_weather", arguments);
+        let result = tool.run_call(&call, &Cx::for_call(&call)).await;
+        println!("{id}: {arguments}\n  -> {}", result.to_call_output().text());
+        assert_eq!(result.is_ok(), id == "good");
+    }
+    Ok(())
+}
