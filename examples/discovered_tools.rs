@@ -48,7 +48,7 @@ async fn main() -> anyhow::Result<()> {
         let call = ToolCall::new("c", "read_file", arguments);
         if let Some(tool) = kit.get(&call.name) {
             let result = tool.run_call(&call, &Cx::for_call(&call)).await;
-            println!("{arguments}\n  -> {}", result.to_call_output().text());
+            println!("{arguments}\n  -> {}", result.to_call_output().output);
         }
     }
     Ok(())

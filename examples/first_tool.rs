@@ -31,7 +31,7 @@ async fn main() -> anyhow::Result<()> {
     ] {
         let call = ToolCall::new(id, "get_weather", arguments);
         let result = tool.run_call(&call, &Cx::for_call(&call)).await;
-        println!("{id}: {arguments}\n  -> {}", result.to_call_output().text());
+        println!("{id}: {arguments}\n  -> {}", result.to_call_output().output);
         assert_eq!(result.is_ok(), id == "good");
     }
     Ok(())

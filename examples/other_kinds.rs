@@ -41,7 +41,7 @@ async fn main() -> anyhow::Result<()> {
 
     // A loop that forgets to look at it gets an answer all the same.
     let result = escalate.run_call(&call, &Cx::for_call(&call)).await;
-    println!("run anyway: {}", result.to_call_output().text());
+    println!("run anyway: {}", result.to_call_output().output);
     assert_eq!(result.failure().map(|failure| failure.kind.as_str()), Some("non_local_tool"));
 
     let ask = Tool::interaction("choose_account").describe("Asks the user which account to use.").define()?;

@@ -53,7 +53,7 @@ async fn main() -> anyhow::Result<()> {
     let call = ToolCall::new("c1", "greet", r#"{"whom": "Ana"}"#);
     let tool = kit.get(&call.name).ok_or_else(|| anyhow::anyhow!("no such tool"))?;
     let result = tool.run_call(&call, &Cx::for_call(&call).with_services(kit.services().clone())).await;
-    println!("{}", result.to_call_output().text());
-    assert_eq!(result.to_call_output().text(), "Good afternoon, Ana; haft here.");
+    println!("{}", result.to_call_output().output);
+    assert_eq!(result.to_call_output().output.to_string(), "Good afternoon, Ana; haft here.");
     Ok(())
 }

@@ -62,12 +62,12 @@ async fn main() -> anyhow::Result<()> {
     while let Ok(emitted) = early.try_recv() {
         println!("early: {emitted:?}");
     }
-    println!("final: {}", result.to_call_output().text());
+    println!("final: {}", result.to_call_output().output);
     assert_eq!(result.value().map(JsonText::to_value), Some(serde_json::json!({"pages": 3, "done": true})));
     Ok(())
 }
 
 async fn answer(tool: &Tool, arguments: &str) -> String {
     let call = ToolCall::new("c", tool.name(), arguments);
-    tool.run_call(&call, &Cx::for_call(&call)).await.to_call_output().text().into_owned()
+    tool.run_call(&call, &Cx::for_call(&call)).await.to_call_output().output.to_string()
 }

@@ -14,4 +14,8 @@ mod tool_api;
 mod tool_combinators;
 #[cfg(feature = "validate")]
 mod tool_faults;
+#[cfg(feature = "validate")]
+mod tool_service;
 mod toolkit_values;
+#[cfg(feature = "validate")]
+mod tools_and_toolkits;
