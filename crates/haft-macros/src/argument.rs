@@ -1,0 +1,263 @@
+//! The arguments of an attribute: `name`, `name = value` and `name(…)`, with commas between them.
+//!
+//! Reading has two steps, so that one mistake doesn't hide the next. First the text is cut into arguments, whatever
+//! they mean; then each macro takes the ones it knows by name and asks for the kind of value it expects.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, Token, Type};
+
+use crate::diagnostic::Diagnostics;
+use crate::nearest::suggestion;
+
+/// One argument.
+#[derive(Debug)]
+pub(crate) struct Argument {
+    pub(crate) name: Ident,
+    pub(crate) value: Value,
+}
+
+/// What an argument says besides its name.
+#[derive(Debug)]
+pub(crate) enum Value {
+    /// Nothing: `readonly`.
+    Bare,
+    /// `name = value`.
+    Assigned(TokenStream),
+    /// `name(…)`.
+    List(TokenStream),
+}
+
+/// All arguments of one attribute, each known and, unless it may be repeated, unique.
+#[derive(Debug, Default)]
+pub(crate) struct Arguments(Vec<Argument>);
+
+/// The names an attribute knows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// How the attribute is written, for messages: `#[tool]`.
+    pub(crate) attribute: &'static str,
+    pub(crate) names: &'static [&'static str],
+    pub(crate) repeatable: &'static [&'static str],
+}
+
+impl Arguments {
+    /// Reads arguments and notes those that are unknown or given twice.
+    pub(crate) fn read(tokens: TokenStream, known: Known, diagnostics: &mut Diagnostics) -> Self {
+        let mut all = Self::default();
+        all.extend(tokens, known, diagnostics);
+        all
+    }
+
+    /// Reads the arguments of one more attribute of the same kind.
+    pub(crate) fn extend(&mut self, tokens: TokenStream, known: Known, diagnostics: &mut Diagnostics) {
+        for argument in diagnostics.keep(split.parse2(tokens)).unwrap_or_default() {
+            let name = argument.text();
+            if !known.names.contains(&name.as_str()) {
+                let suggestion = suggestion(&name, known.names);
+                let message = format!("`{}` has no argument `{name}`: {suggestion}", known.attribute);
+                diagnostics.refuse(&argument.name, message);
+            } else if !known.repeatable.contains(&name.as_str()) && self.0.iter().any(|other| other.text() == name) {
+                diagnostics.refuse(&argument.name, format!("`{name}` is given twice: keep one"));
+            } else {
+                self.0.push(argument);
+            }
+        }
+    }
+
+    /// Takes the argument of this name out of the rest.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Argument> {
+        let index = self.0.iter().position(|argument| argument.text() == name)?;
+        Some(self.0.remove(index))
+    }
+
+    /// Takes all arguments of this name out of the rest.
+    pub(crate) fn take_all(&mut self, name: &str) -> Vec<Argument> {
+        std::iter::from_fn(|| self.take(name)).collect()
+    }
+}
+
+impl Argument {
+    /// The place of the name.
+    pub(crate) fn span(&self) -> Span {
+        self.name.span()
+    }
+
+    /// `name` or `name = true` or `name = false`.
+    pub(crate) fn flag(&self) -> syn::Result<bool> {
+        let form = || self.form(&format!("`{0}` or `{0} = false`", self.name));
+        match &self.value {
+            Value::Bare => Ok(true),
+            Value::Assigned(tokens) => match syn::parse2(tokens.clone()) {
+                Ok(ExprLit { lit: Lit::Bool(literal), .. }) => Ok(literal.value),
+                _ => Err(form()),
+            },
+            Value::List(_) => Err(form()),
+        }
+    }
+
+    /// `name = "text"`.
+    pub(crate) fn text_value(&self) -> syn::Result<LitStr> {
+        self.assigned(&format!("`{} = \"…\"`", self.name))
+    }
+
+    /// `name = value`, for a value that can be parsed as a `T`; `form` shows how to write it.
+    pub(crate) fn assigned<T: Parse>(&self, form: &str) -> syn::Result<T> {
+        match &self.value {
+            Value::Assigned(tokens) => syn::parse2(tokens.clone()).map_err(|_| self.form(form)),
+            Value::Bare | Value::List(_) => Err(self.form(form)),
+        }
+    }
+
+    /// `name = "choice"`, one of a few.
+    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> syn::Result<T> {
+        let forms: Vec<_> = choices.iter().map(|(choice, _)| format!("`{} = \"{choice}\"`", self.name)).collect();
+        let forms = forms.join(" or ");
+        let text: LitStr = self.assigned(&forms)?;
+        let chosen = choices.iter().find(|(choice, _)| *choice == text.value());
+        chosen.map(|(_, value)| *value).ok_or_else(|| self.form(&forms))
+    }
+
+    /// The mistake of writing the argument in another form.
+    pub(crate) fn form(&self, form: &str) -> syn::Error {
+        let message = format!("write {form}");
+        match &self.value {
+            Value::Assigned(tokens) if !tokens.is_empty() => syn::Error::new_spanned(tokens, message),
+            _ => syn::Error::new(self.span(), message),
+        }
+    }
+
+    fn text(&self) -> String {
+        self.name.unraw().to_string()
+    }
+}
+
+/// The text of a string literal.
+pub(crate) fn string_literal(expression: &Expr) -> Option<&LitStr> {
+    match expression {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
+        _ => None,
+    }
+}
+
+fn split(input: ParseStream<'_>) -> syn::Result<Vec<Argument>> {
+    let mut arguments = Vec::new();
+    while !input.is_empty() {
+        let name = input.call(Ident::parse_any)?;
+        let value = if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
+            Value::Assigned(value_tokens(&name, input)?)
+        } else if input.peek(syn::token::Paren) {
+            let content;
+            syn::parenthesized!(content in input);
+            Value::List(content.parse()?)
+        } else {
+            Value::Bare
+        };
+        arguments.push(Argument { name, value });
+        if !input.is_empty() {
+            input.parse::<Token![,]>().map_err(|_| input.error("write a comma between two arguments"))?;
+        }
+    }
+    Ok(arguments)
+}
+
+/// The tokens of a value: up to the next comma that is not part of it. A comma can be part of a closure, so
+/// expressions are tried; a type would be misread as one.
+fn value_tokens(name: &Ident, input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let is_type = matches!(name.unraw().to_string().as_str(), "as" | "type" | "crate");
+    if let Some(tokens) = whole::<Expr>(input).filter(|_| !is_type) {
+        return consume::<Expr>(input, tokens);
+    }
+    if let Some(tokens) = whole::<Type>(input) {
+        return consume::<Type>(input, tokens);
+    }
+    let mut tokens = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![,]) {
+        tokens.extend([input.parse::<TokenTree>()?]);
+    }
+    Ok(tokens)
+}
+
+/// The tokens of a `T` that reaches up to a comma or the end.
+fn whole<T: Parse + ToTokens>(input: ParseStream<'_>) -> Option<TokenStream> {
+    let ahead = input.fork();
+    let value = ahead.parse::<T>().ok()?;
+    (ahead.is_empty() || ahead.peek(Token![,])).then(|| value.to_token_stream())
+}
+
+fn consume<T: Parse>(input: ParseStream<'_>, tokens: TokenStream) -> syn::Result<TokenStream> {
+    input.parse::<T>()?;
+    Ok(tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+    use crate::diagnostic::messages;
+
+    const KNOWN: Known = Known {
+        attribute: "#[tool]",
+        names: &["name", "approval", "as", "readonly", "meta", "example", "mode"],
+        repeatable: &["example"],
+    };
+
+    fn read(tokens: TokenStream) -> (Arguments, Vec<String>) {
+        let mut diagnostics = Diagnostics::default();
+        let arguments = Arguments::read(tokens, KNOWN, &mut diagnostics);
+        (arguments, diagnostics.finish().map_or_else(|error| messages(&error), |()| Vec::new()))
+    }
+
+    fn assigned(arguments: &mut Arguments, name: &str) -> String {
+        match arguments.take(name).unwrap().value {
+            Value::Assigned(tokens) => tokens.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn values_keep_their_own_commas() {
+        let (mut arguments, faults) = read(quote! {
+            approval = |p, cx| async move { f(p, cx) }, as = dyn Store<A, B>, meta = {"a": 1, "b": 2}, readonly
+        });
+        assert!(faults.is_empty(), "{faults:?}");
+        assert_eq!(assigned(&mut arguments, "approval"), quote!(|p, cx| async move { f(p, cx) }).to_string());
+        assert_eq!(assigned(&mut arguments, "as"), quote!(dyn Store<A, B>).to_string());
+        assert_eq!(assigned(&mut arguments, "meta"), quote!({"a": 1, "b": 2}).to_string());
+        assert!(arguments.take("readonly").unwrap().flag().unwrap());
+        assert!(arguments.take("readonly").is_none());
+    }
+
+    #[test]
+    fn unknown_and_repeated_names_are_all_noted() {
+        let (mut arguments, faults) =
+            read(quote!(read_only, name = "a", name = "b", example = 1, example = 2, wrong(x)));
+        assert_eq!(faults.len(), 3, "{faults:?}");
+        assert!(faults[0].contains("`#[tool]` has no argument `read_only`: did you mean `readonly`?"), "{faults:?}");
+        assert!(faults[1].contains("`name` is given twice"));
+        assert!(faults[2].contains("write one of `name`"));
+        assert_eq!(arguments.take_all("example").len(), 2);
+    }
+
+    #[test]
+    fn a_wrong_form_says_the_right_one() {
+        let (mut arguments, _) = read(quote!(name = 3, readonly = "yes", mode = "x", as));
+        let name = arguments.take("name").unwrap().text_value().unwrap_err();
+        assert_eq!(name.to_string(), "write `name = \"…\"`");
+        let readonly = arguments.take("readonly").unwrap().flag().unwrap_err();
+        assert_eq!(readonly.to_string(), "write `readonly` or `readonly = false`");
+        let mode = arguments.take("mode").unwrap().choice(&[("a", 1), ("b", 2)]).unwrap_err();
+        assert_eq!(mode.to_string(), "write `mode = \"a\"` or `mode = \"b\"`");
+        assert!(arguments.take("as").unwrap().assigned::<Type>("`as = dyn Clock`").is_err());
+    }
+
+    #[test]
+    fn a_missing_comma_is_a_mistake() {
+        let (_, faults) = read(quote!(readonly name = "x"));
+        assert_eq!(faults, ["write a comma between two arguments"]);
+    }
+}

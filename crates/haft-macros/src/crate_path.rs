@@ -1,0 +1,47 @@
+//! Where generated code finds haft.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Path, parse_quote};
+
+/// The path of the crate: `::haft`, unless the user renamed it or uses the core alone.
+#[derive(Debug)]
+pub(crate) struct CratePath(Path);
+
+impl CratePath {
+    /// The path of one item of `macro_support`, as the text that other derives take.
+    pub(crate) fn support_text(&self, item: &str) -> String {
+        let path = &self.0;
+        format!("{}::macro_support::{item}", quote!(#path)).replace(' ', "")
+    }
+}
+
+impl Default for CratePath {
+    fn default() -> Self {
+        Self(parse_quote!(::haft))
+    }
+}
+
+impl From<Path> for CratePath {
+    fn from(path: Path) -> Self {
+        Self(path)
+    }
+}
+
+impl ToTokens for CratePath {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.0.to_tokens(tokens);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_form_has_no_spaces() {
+        assert_eq!(CratePath::default().support_text("serde"), "::haft::macro_support::serde");
+        let renamed = CratePath(parse_quote!(my::tools));
+        assert_eq!(renamed.support_text("schemars"), "my::tools::macro_support::schemars");
+    }
+}

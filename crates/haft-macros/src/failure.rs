@@ -1,0 +1,336 @@
+//! `#[derive(Failure)]`: a failure that the model reads.
+//!
+//! A struct is one case, an enum has one for each variant. Each case has a message and says whether the same call may
+//! succeed later. What is written on a variant wins over what is written on the enum.
+
+mod message;
+
+use std::time::Duration;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Attribute, Data, DeriveInput, Fields, Generics, Ident, Path, parse_quote};
+
+use self::message::Message;
+use crate::argument::{Argument, Arguments, Known};
+use crate::crate_path::CratePath;
+use crate::diagnostic::Diagnostics;
+use crate::documentation;
+use crate::duration;
+use crate::name::words;
+
+const ON_TYPE: Known = Known {
+    attribute: "#[failure]",
+    names: &["message", "display", "retryable", "retry_after", "crate"],
+    repeatable: &[],
+};
+const ON_VARIANT: Known = Known {
+    attribute: "#[failure] on a variant",
+    names: &["message", "display", "retryable", "retry_after"],
+    repeatable: &[],
+};
+
+/// The implementation, or everything that is wrong.
+pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
+    match syn::parse2(tokens).and_then(|input| read(&input)) {
+        Ok(failure) => failure.into_token_stream(),
+        Err(error) => error.into_compile_error(),
+    }
+}
+
+/// A type that is a failure.
+struct FailureType {
+    krate: CratePath,
+    name: Ident,
+    generics: Generics,
+    cases: Vec<Case>,
+}
+
+/// A struct or a variant.
+struct Case {
+    path: Path,
+    message: Said,
+    retryable: bool,
+    retry_after: Option<Duration>,
+}
+
+/// Where a case's message comes from.
+enum Said {
+    Written(Message),
+    Display,
+    Fixed(String),
+}
+
+/// What one `#[failure(…)]` says.
+#[derive(Default)]
+struct Options {
+    message: Option<syn::LitStr>,
+    display: bool,
+    retryable: Option<bool>,
+    retry_after: Option<Duration>,
+}
+
+fn read(input: &DeriveInput) -> syn::Result<FailureType> {
+    let mut diagnostics = Diagnostics::default();
+    let mut arguments = arguments(&input.attrs, ON_TYPE, &mut diagnostics);
+    let krate = arguments.take("crate").and_then(|krate| diagnostics.keep(krate.assigned::<Path>("`crate = path`")));
+    let whole = Options::read(&mut arguments, &mut diagnostics);
+    let mut cases = Vec::new();
+    match &input.data {
+        Data::Struct(data) => {
+            let name = (&input.ident, documentation::text(&input.attrs));
+            cases.push(Case::new(parse_quote!(Self), name, &data.fields, &whole, &mut diagnostics));
+        }
+        Data::Enum(data) => {
+            if let Some(message) = &whole.message {
+                let text = "an enum has a message for each variant: write `#[failure(message = \"…\")]` there";
+                diagnostics.refuse(message, text);
+            }
+            for variant in &data.variants {
+                let mut arguments = self::arguments(&variant.attrs, ON_VARIANT, &mut diagnostics);
+                let options = Options::read(&mut arguments, &mut diagnostics).over(&whole);
+                let ident = &variant.ident;
+                let name = (ident, documentation::text(&variant.attrs));
+                cases.push(Case::new(parse_quote!(Self::#ident), name, &variant.fields, &options, &mut diagnostics));
+            }
+        }
+        Data::Union(_) => diagnostics.refuse(&input.ident, "a union can't be a failure: write an enum"),
+    }
+    diagnostics.finish()?;
+    let krate = krate.map(CratePath::from).unwrap_or_default();
+    Ok(FailureType { krate, name: input.ident.clone(), generics: input.generics.clone(), cases })
+}
+
+impl Options {
+    fn read(arguments: &mut Arguments, diagnostics: &mut Diagnostics) -> Self {
+        let message = arguments.take("message");
+        let display = arguments.take("display");
+        if let (Some(_), Some(display)) = (&message, &display) {
+            diagnostics.refuse(&display.name, "the message is written already: keep `message` or `display`");
+        }
+        let retryable = arguments.take("retryable");
+        let retry_after = arguments.take("retry_after");
+        Self {
+            message: message.and_then(|message| diagnostics.keep(message.text_value())),
+            display: display.and_then(|display| diagnostics.keep(display.flag())).unwrap_or_default(),
+            retryable: retryable.as_ref().map(Argument::flag).and_then(|flag| diagnostics.keep(flag)),
+            retry_after: retry_after
+                .and_then(|wait| diagnostics.keep(wait.text_value().and_then(|text| duration::parse(&text)))),
+        }
+    }
+
+    /// What is said here, and where nothing is, what is said of the whole type.
+    fn over(self, whole: &Self) -> Self {
+        let says_retry = self.retryable.is_some() || self.retry_after.is_some();
+        Self {
+            display: self.display || (whole.display && self.message.is_none()),
+            message: self.message,
+            retryable: if says_retry { self.retryable } else { whole.retryable },
+            retry_after: if says_retry { self.retry_after } else { whole.retry_after },
+        }
+    }
+}
+
+impl Case {
+    fn new(
+        path: Path,
+        (name, comment): (&Ident, Option<String>),
+        fields: &Fields,
+        options: &Options,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        let message = match &options.message {
+            Some(text) => diagnostics.keep(Message::read(text, fields)).map(Said::Written),
+            None if options.display => Some(Said::Display),
+            None => None,
+        };
+        Self {
+            path,
+            message: message.unwrap_or_else(|| Said::Fixed(comment.unwrap_or_else(|| words(&name.to_string())))),
+            // A time to wait is an invitation to try again.
+            retryable: options.retryable.unwrap_or(options.retry_after.is_some()),
+            retry_after: options.retry_after,
+        }
+    }
+
+    fn message_arm(&self) -> TokenStream {
+        let path = &self.path;
+        match &self.message {
+            Said::Fixed(text) => quote!(#path { .. } => ::std::string::String::from(#text)),
+            Said::Display => quote!(#path { .. } => ::std::string::ToString::to_string(self)),
+            Said::Written(message) => {
+                let bound = message.used().map(|(index, member)| {
+                    let local = binding(index);
+                    quote!(#member: #local)
+                });
+                let named = message.used().map(|(index, _)| {
+                    let (argument, local) = (Message::argument(index), binding(index));
+                    quote!(#argument = #local)
+                });
+                let text = message.text();
+                quote!(#path { #(#bound,)* .. } => ::std::format!(#text #(, #named)*))
+            }
+        }
+    }
+}
+
+impl ToTokens for FailureType {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { krate, name, generics, cases } = self;
+        let mut generics = generics.clone();
+        if !generics.params.is_empty() {
+            generics.make_where_clause().predicates.push(parse_quote! {
+                Self: #krate::macro_support::serde::Serialize
+                    + #krate::macro_support::schemars::JsonSchema
+                    + ::core::marker::Send
+                    + 'static
+            });
+        }
+        let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+        let arms = cases.iter().map(Case::message_arm);
+        // A value of an enum without variants can't be, and can only be matched by value.
+        let message = if cases.is_empty() { quote!(match *self {}) } else { quote!(match self { #(#arms,)* }) };
+        let retryable = cases.iter().filter(|case| case.retryable).map(|case| &case.path);
+        let retryable = quote!(false #(|| ::core::matches!(self, #retryable { .. }))*);
+        let waits = cases.iter().filter_map(|case| {
+            let (path, wait) = (&case.path, duration::expression(case.retry_after?));
+            Some(quote!(if ::core::matches!(self, #path { .. }) { return ::core::option::Option::Some(#wait); }))
+        });
+        tokens.extend(quote! {
+            impl #impl_generics #krate::Failure for #name #type_generics #where_clause {
+                fn message(&self) -> ::std::string::String { #message }
+
+                fn retryable(&self) -> bool { #retryable }
+
+                fn retry_after(&self) -> ::core::option::Option<::core::time::Duration> {
+                    #(#waits)*
+                    ::core::option::Option::None
+                }
+            }
+        });
+    }
+}
+
+fn arguments(attributes: &[Attribute], known: Known, diagnostics: &mut Diagnostics) -> Arguments {
+    let mut all = Arguments::default();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("failure")) {
+        match attribute.meta.require_list() {
+            Ok(list) => all.extend(list.tokens.clone(), known, diagnostics),
+            Err(_) => diagnostics.refuse(attribute, "write `#[failure(message = \"…\")]` or another argument"),
+        }
+    }
+    all
+}
+
+fn binding(index: usize) -> Ident {
+    Ident::new(&format!("field_{index}"), Span::mixed_site())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::messages;
+
+    fn expanded(tokens: TokenStream) -> String {
+        let text = expand(tokens).to_string();
+        assert!(!text.contains("compile_error"), "{text}");
+        text
+    }
+
+    fn fault(tokens: TokenStream) -> String {
+        let error = read(&syn::parse2(tokens).unwrap()).err().unwrap();
+        let mut faults = messages(&error);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        faults.remove(0)
+    }
+
+    #[test]
+    fn a_message_is_written_or_the_comment_or_the_name() {
+        let text = expanded(quote! {
+            enum E {
+                #[failure(message = "no {0} here")] A(u8),
+                /// From the comment.
+                B,
+                UnknownCity { name: String },
+                #[failure(display)] C,
+            }
+        });
+        for arm in [
+            quote!(Self::A { 0: field_0, .. } => ::std::format!("no {field_0} here", field_0 = field_0)),
+            quote!(Self::B { .. } => ::std::string::String::from("From the comment.")),
+            quote!(Self::UnknownCity { .. } => ::std::string::String::from("unknown city")),
+            quote!(Self::C { .. } => ::std::string::ToString::to_string(self)),
+        ] {
+            assert!(text.contains(&arm.to_string()), "{arm}\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_variant_wins_over_its_enum() {
+        let text = expanded(quote! {
+            #[failure(retryable, display)]
+            enum E { #[failure(retryable = false, message = "a")] A, #[failure(retry_after = "5s")] B, C }
+        });
+        assert!(!text.contains(&quote!(matches!(self, Self::A { .. })).to_string()), "{text}");
+        assert_eq!(text.matches(&quote!(matches!(self, Self::B { .. })).to_string()).count(), 2, "{text}");
+        assert_eq!(text.matches(&quote!(matches!(self, Self::C { .. })).to_string()).count(), 1, "{text}");
+        assert_eq!(text.matches("to_string (self)").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn mistakes_say_what_to_write() {
+        assert!(
+            fault(quote!(
+                #[failure(message = "x")]
+                enum E {
+                    A,
+                }
+            ))
+            .contains("for each variant")
+        );
+        assert!(
+            fault(quote!(
+                #[failure(message = "x", display)]
+                struct E;
+            ))
+            .contains("keep `message` or `display`")
+        );
+        assert!(
+            fault(quote!(
+                #[failure]
+                struct E;
+            ))
+            .contains("message = ")
+        );
+        assert!(
+            fault(quote!(
+                #[failure(mesage = "x")]
+                struct E;
+            ))
+            .contains("did you mean `message`?")
+        );
+        assert!(
+            fault(quote!(
+                #[failure(retry_after = 5)]
+                struct E;
+            ))
+            .contains("retry_after = \"…\"")
+        );
+        assert!(fault(quote!(union E { a: u8 })).contains("write an enum"));
+    }
+
+    #[test]
+    fn an_enum_without_variants_and_generics_work() {
+        assert!(
+            expanded(quote!(
+                enum Never {}
+            ))
+            .contains("match * self { }")
+        );
+        let text = expanded(quote!(
+            #[failure(crate = haft_core)]
+            struct E<T: Clone>(T);
+        ));
+        assert!(text.contains("impl < T : Clone > haft_core :: Failure for E < T > where Self :"), "{text}");
+    }
+}

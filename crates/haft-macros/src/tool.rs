@@ -1,0 +1,183 @@
+//! `#[tool]`: a tool out of a function.
+//!
+//! The function stays as it is written, without the attributes of its parameters. Beside it stands a type that is the
+//! tool. Everything wrong with the arguments, the signature and the parameters is reported at once, and the function is
+//! kept even then, so that the mistakes reported are the user's and not their consequences.
+
+mod expansion;
+mod input;
+mod limit;
+mod option;
+mod parameter;
+mod signature;
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Ident, ItemFn};
+
+use self::expansion::Expansion;
+use self::input::Inputs;
+use self::option::Options;
+use crate::diagnostic::Diagnostics;
+use crate::name;
+
+/// The function and its tool, or the function and everything that is wrong.
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let kept = item.clone();
+    let Ok(mut function) = syn::parse2::<ItemFn>(item) else {
+        let message = "`#[tool]` goes on a function with a body: write `async fn name(…) -> … { … }`";
+        let error = syn::Error::new_spanned(&kept, message).into_compile_error();
+        return quote!(#error #kept);
+    };
+    match read(arguments, &mut function) {
+        Ok(expansion) => quote!(#function #expansion),
+        Err(error) => {
+            let error = error.into_compile_error();
+            quote!(#error #function)
+        }
+    }
+}
+
+/// Takes the attributes off the function's parameters and makes a tool of what they and the signature say.
+fn read(arguments: TokenStream, function: &mut ItemFn) -> syn::Result<Expansion> {
+    let mut diagnostics = Diagnostics::default();
+    let options = Options::read(arguments, &mut diagnostics);
+    signature::check(function, options.blocking, &mut diagnostics);
+    let inputs = Inputs::take(function, &mut diagnostics);
+    let type_name = match &options.type_name {
+        Some(name) => Some(name.clone()),
+        None => diagnostics.keep(name::type_of_function(&function.sig.ident)),
+    };
+    if let Some(name) = &type_name {
+        check_unused(name, function, &mut diagnostics);
+    }
+    diagnostics.finish()?;
+    // Without a mistake there is a name; the fallback is never reached.
+    let type_name = type_name.unwrap_or_else(|| function.sig.ident.clone());
+    Ok(Expansion::new(function, type_name, options, inputs))
+}
+
+/// A type named after the function may be what the function already speaks of: `fn weather() -> Weather`.
+fn check_unused(name: &Ident, function: &ItemFn, diagnostics: &mut Diagnostics) {
+    let signature = (&function.sig.inputs, &function.sig.output);
+    let tokens = signature.0.to_token_stream().into_iter().chain(signature.1.to_token_stream());
+    if signature::mentions(tokens.collect(), &name.to_string()) {
+        let message = format!(
+            "the tool's type would be called `{name}`, and the signature already speaks of a `{name}`: name it with \
+             `#[tool(type = {name}Tool)]`"
+        );
+        diagnostics.refuse(&function.sig.ident, message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::messages;
+
+    fn faults(arguments: TokenStream, mut function: ItemFn) -> Vec<String> {
+        read(arguments, &mut function).map_or_else(|error| messages(&error), |_| Vec::new())
+    }
+
+    #[test]
+    fn the_function_loses_nothing_but_the_attributes_of_its_parameters() {
+        let item = quote! {
+            /// Adds.
+            #[inline]
+            pub async fn add(/** One. */ #[schemars(range(min = 1))] a: u8, #[service] key: &Key) -> u8 { a }
+        };
+        let text = expand(quote!(name = "plus"), item).to_string();
+        let kept = quote!(
+            pub async fn add(a: u8, key: &Key) -> u8 {
+                a
+            }
+        )
+        .to_string();
+        assert!(text.contains(&kept), "{text}");
+        assert!(
+            text.contains(
+                &quote!(
+                    const NAME: &'static str = "plus";
+                )
+                .to_string()
+            ),
+            "{text}"
+        );
+        assert!(text.contains(&quote!(#[schemars(range(min = 1))] pub a: u8).to_string()), "{text}");
+    }
+
+    #[test]
+    fn mistakes_of_every_kind_come_together() {
+        let function = syn::parse_quote! {
+            async fn f<T>(&self, a: &str, (b, c): (u8, u8), #[service] d: Key, cx: &Cx, other: &Cx) -> u8 { 0 }
+        };
+        let faults = faults(quote!(read_only, blocking, timeout = "soon"), function);
+        let expected = [
+            "no argument `read_only`",
+            "`soon` is not a duration",
+            "`blocking` is for functions that are not `async`",
+            "generic",
+            "method",
+            "write `String`",
+            "pattern",
+            "a service is borrowed",
+            "second context",
+        ];
+        assert_eq!(faults.len(), expected.len(), "{faults:#?}");
+        for (fault, expected) in faults.iter().zip(expected) {
+            assert!(fault.contains(expected), "{expected}: {faults:#?}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_leaves_the_function_there() {
+        let text = expand(
+            quote!(nonsense),
+            quote!(
+                fn f(#[service] a: &Key) {}
+            ),
+        )
+        .to_string();
+        assert!(text.contains("compile_error"), "{text}");
+        assert!(
+            text.ends_with(
+                &quote!(
+                    fn f(a: &Key) {}
+                )
+                .to_string()
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_type_must_not_hide_one_of_the_signature() {
+        let faults = faults(
+            quote!(),
+            syn::parse_quote!(
+                fn weather(a: u8) -> Result<Weather, String> {
+                    todo!()
+                }
+            ),
+        );
+        assert!(faults[0].contains("#[tool(type = WeatherTool)]"), "{faults:?}");
+        let renamed = syn::parse_quote!(
+            fn weather(a: u8) -> Weather {
+                todo!()
+            }
+        );
+        assert!(self::faults(quote!(type = Forecast), renamed).is_empty());
+    }
+
+    #[test]
+    fn something_else_than_a_function_is_refused() {
+        let text = expand(
+            quote!(),
+            quote!(
+                struct Weather;
+            ),
+        )
+        .to_string();
+        assert!(text.contains("goes on a function with a body") && text.contains("struct Weather ;"), "{text}");
+    }
+}

@@ -1,0 +1,314 @@
+//! The code of a tool.
+//!
+//! Generated code names everything by its full path, uses only names that a user can't have, and takes the places of
+//! the user's own code where a type may be refused, so that the compiler points at what to change.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Ident, ItemFn, ReturnType, Type, Visibility, parse_quote};
+
+use super::input::{Inputs, Source};
+use super::option::Options;
+use crate::documentation;
+
+/// Everything beside the function.
+#[derive(Debug)]
+pub(crate) struct Expansion {
+    function: Ident,
+    is_async: bool,
+    visibility: Visibility,
+    /// `cfg` and the like, which hold for everything that is generated.
+    shared: Vec<Attribute>,
+    comments: Vec<Attribute>,
+    returned: Type,
+    type_name: Ident,
+    tool_name: String,
+    options: Options,
+    inputs: Inputs,
+}
+
+impl Expansion {
+    /// Reads the rest off a function that was found fit, and allows what the macro itself asks of it.
+    pub(crate) fn new(function: &mut ItemFn, type_name: Ident, options: Options, mut inputs: Inputs) -> Self {
+        let attributes = |is_wanted: fn(&Attribute) -> bool| -> Vec<Attribute> {
+            function.attrs.iter().filter(|attribute| is_wanted(attribute)).cloned().collect()
+        };
+        let shared = attributes(|attribute| attribute.path().is_ident("cfg"));
+        let comments = attributes(documentation::is_comment);
+        for field in &mut inputs.fields {
+            field.visibility = function.vis.clone();
+        }
+        let returned = match &function.sig.output {
+            ReturnType::Default => parse_quote!(()),
+            ReturnType::Type(_, ty) => (**ty).clone(),
+        };
+        let tool_name = match &options.name {
+            Some(name) => name.value(),
+            None => syn::ext::IdentExt::unraw(&function.sig.ident).to_string(),
+        };
+        let expansion = Self {
+            function: function.sig.ident.clone(),
+            is_async: function.sig.asyncness.is_some(),
+            visibility: function.vis.clone(),
+            shared,
+            comments,
+            returned,
+            type_name,
+            tool_name,
+            options,
+            inputs,
+        };
+        function.attrs.push(parse_quote! {
+            #[allow(
+                clippy::needless_pass_by_value,
+                clippy::trivially_copy_pass_by_ref,
+                reason = "a tool takes its parameters by value and its services by reference"
+            )]
+        });
+        expansion
+    }
+
+    fn description(&self) -> Option<String> {
+        match &self.options.description {
+            Some(description) => Some(description.value()),
+            None => documentation::text(&self.comments),
+        }
+    }
+
+    /// The type that is the tool: its fields are the parameters, unless those are a type of the user's.
+    fn tool_type(&self) -> TokenStream {
+        let Self { visibility, shared, comments, type_name, .. } = self;
+        let documentation = if comments.is_empty() {
+            let text = format!("The tool `{}`.", self.tool_name);
+            quote!(#[doc = #text])
+        } else {
+            quote!(#(#comments)*)
+        };
+        if self.inputs.own_type.is_some() {
+            return quote! {
+                #documentation
+                #(#shared)*
+                #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
+                #visibility struct #type_name;
+            };
+        }
+        let (krate, fields) = (&self.options.krate, &self.inputs.fields);
+        let [serde, schemars] = ["serde", "schemars"].map(|name| krate.support_text(name));
+        quote! {
+            #documentation
+            #(#shared)*
+            #[derive(
+                ::core::fmt::Debug,
+                #krate::macro_support::serde::Serialize,
+                #krate::macro_support::serde::Deserialize,
+                #krate::macro_support::schemars::JsonSchema,
+            )]
+            #[serde(crate = #serde, deny_unknown_fields)]
+            #[schemars(crate = #schemars, transform = #krate::macro_support::drop_description)]
+            #[allow(non_snake_case, reason = "the names are the function's, and judged there")]
+            #visibility struct #type_name { #(#fields),* }
+        }
+    }
+
+    fn tool_type_impl(&self) -> TokenStream {
+        let (krate, type_name, tool_name) = (&self.options.krate, &self.type_name, &self.tool_name);
+        let params = self.params();
+        let services = self.inputs.services();
+        let description = self.description().map(|text| quote!(.describe(#text)));
+        let steps = &self.options.steps;
+        let [success, failure] = ["Success", "Failure"].map(|outcome| {
+            let outcome = Ident::new(outcome, self.place());
+            quote_spanned! {self.place()=>
+                type #outcome = <__HaftReturned as #krate::macro_support::Returned<__HAFT_KIND>>::#outcome;
+            }
+        });
+        quote! {
+            impl #krate::ToolType for #type_name {
+                const NAME: &'static str = #tool_name;
+                type Params = #params;
+                #success
+                #failure
+                type Services = (#(#krate::Needs<#services>,)*);
+
+                fn definition(builder: #krate::BuilderOf<Self>) -> #krate::BuilderOf<Self> {
+                    builder #description #(#steps)*
+                }
+            }
+        }
+    }
+
+    fn static_tool_impl(&self) -> TokenStream {
+        let (krate, type_name) = (&self.options.krate, &self.type_name);
+        let params_type = self.params();
+        let (params, cx) = (local("params"), local("cx"));
+        let arguments = self.inputs.sources.iter().map(|source| match source {
+            Source::Field(index) => {
+                let name = &self.inputs.fields[*index].name;
+                quote!(#params.#name)
+            }
+            Source::Params => quote!(#params),
+            Source::Context => quote!(&#cx),
+            Source::Service(service) => quote!(#cx.service::<#service>()?),
+        });
+        let function = &self.function;
+        let wait = self.is_async.then(|| quote!(.await));
+        let call = quote!(#function(#(#arguments),*) #wait);
+        let handler = if self.options.blocking {
+            quote_spanned! {self.place()=>
+                handle_blocking(|#params: #params_type, #cx: #krate::Cx| {
+                    let _ = (&#params, &#cx);
+                    <__HaftReturned as #krate::macro_support::ReturnedNow<__HAFT_KIND>>::now(#call)
+                })
+            }
+        } else {
+            quote_spanned! {self.place()=>
+                handle(|#params: #params_type, #cx: #krate::Cx| async move {
+                    let _ = &#params;
+                    let returned: __HaftReturned = #call;
+                    <__HaftReturned as #krate::macro_support::Returned<__HAFT_KIND>>::settle(returned, &#cx).await
+                })
+            }
+        };
+        quote! {
+            impl #krate::StaticTool for #type_name {
+                fn tool() -> ::core::result::Result<#krate::Tool, #krate::DefinitionError> {
+                    #krate::Tool::of::<Self>().#handler
+                }
+            }
+        }
+    }
+
+    fn params(&self) -> TokenStream {
+        self.inputs.own_type.as_ref().map_or_else(|| quote!(Self), ToTokens::to_token_stream)
+    }
+
+    /// Where the compiler points when the result can't be one: at the function's result, or at its name.
+    fn place(&self) -> Span {
+        let place = match &self.returned {
+            Type::Tuple(tuple) if tuple.elems.is_empty() => self.function.span(),
+            returned => returned.span(),
+        };
+        Span::mixed_site().located_at(place)
+    }
+}
+
+impl ToTokens for Expansion {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { shared, returned, options, .. } = self;
+        let krate = &options.krate;
+        let (tool_type, tool_type_impl, static_tool_impl) =
+            (self.tool_type(), self.tool_type_impl(), self.static_tool_impl());
+        tokens.extend(quote! {
+            #tool_type
+
+            #(#shared)*
+            const _: () = {
+                type __HaftReturned = #returned;
+                const __HAFT_KIND: u8 = #krate::macro_support::kind_of!(__HaftReturned);
+
+                #tool_type_impl
+                #static_tool_impl
+            };
+        });
+    }
+}
+
+/// A local variable that no name of the user's can be.
+fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::expand;
+    use quote::quote;
+
+    fn expanded(arguments: proc_macro2::TokenStream, function: proc_macro2::TokenStream) -> String {
+        let text = expand(arguments, function).to_string();
+        assert!(syn::parse_str::<syn::File>(&text).is_ok(), "{text}");
+        assert!(!text.contains("compile_error"), "{text}");
+        text
+    }
+
+    #[test]
+    fn the_doc_comment_describes_unless_an_argument_does() {
+        let function = quote! {
+            /// From the comment.
+            fn f() {}
+        };
+        assert!(expanded(quote!(), function.clone()).contains(r#"describe ("From the comment.")"#));
+        let explicit = expanded(quote!(description = ""), function);
+        assert!(explicit.contains(r#"describe ("")"#) && !explicit.contains("describe (\"From"), "{explicit}");
+        assert!(
+            !expanded(
+                quote!(),
+                quote!(
+                    fn f() {}
+                )
+            )
+            .contains("describe")
+        );
+    }
+
+    #[test]
+    fn the_type_has_the_visibility_and_conditions_of_its_function() {
+        let text = expanded(
+            quote!(),
+            quote!(
+                #[cfg(unix)]
+                pub(crate) fn f(a: u8) {}
+            ),
+        );
+        assert!(text.contains("pub (crate) struct F {") && text.contains("pub (crate) a : u8"), "{text}");
+        assert_eq!(text.matches("cfg (unix)").count(), 3, "{text}");
+    }
+
+    #[test]
+    fn waiting_blocking_and_plain_functions_differ() {
+        let plain = expanded(
+            quote!(),
+            quote!(
+                fn f(cx: &Cx) {}
+            ),
+        );
+        assert!(plain.contains(". handle (") && plain.contains("f (& cx) ;"), "{plain}");
+        let waiting = expanded(
+            quote!(),
+            quote!(
+                async fn f(cx: &Cx) {}
+            ),
+        );
+        assert!(waiting.contains("f (& cx) . await ;"), "{waiting}");
+        let blocking = expanded(
+            quote!(blocking),
+            quote!(
+                fn f(#[service] key: &Key) {}
+            ),
+        );
+        assert!(blocking.contains("handle_blocking") && blocking.contains(":: now (f (cx . service :: < Key > () ?))"));
+    }
+
+    #[test]
+    fn an_own_type_is_the_parameters() {
+        let text = expanded(
+            quote!(),
+            quote!(
+                fn f(#[params] p: Search) {}
+            ),
+        );
+        assert!(text.contains("type Params = Search ;") && text.contains("struct F ;"), "{text}");
+        assert!(text.contains("f (params)"), "{text}");
+    }
+
+    #[test]
+    fn every_path_starts_at_the_given_crate() {
+        let text = expanded(
+            quote!(crate = haft_core),
+            quote!(
+                fn f(a: u8) {}
+            ),
+        );
+        assert!(!text.contains(":: haft ::") && text.contains("\"haft_core::macro_support::serde\""), "{text}");
+    }
+}

@@ -1,0 +1,318 @@
+//! What each parameter of a function is: the context, a service, or something the model fills in.
+
+use quote::ToTokens;
+use syn::{Attribute, FnArg, ItemFn, Meta, PatType, Type, TypeReference};
+
+use super::parameter::{Field, Mark, Marks};
+use crate::diagnostic::Diagnostics;
+
+/// The most services one tool may ask for: the longest list that haft's `ServiceList` knows.
+const MOST_SERVICES: usize = 12;
+
+/// What a function is called with, in order, and what the model fills in.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    pub(crate) sources: Vec<Source>,
+    pub(crate) fields: Vec<Field>,
+    /// The user's own type of parameters, in place of fields.
+    pub(crate) own_type: Option<Type>,
+}
+
+/// Where one argument of the function comes from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// The field of this index.
+    Field(usize),
+    /// The parameters as a whole.
+    Params,
+    /// The context.
+    Context,
+    /// A service of this type.
+    Service(Box<Type>),
+}
+
+impl Inputs {
+    /// Takes the attributes off the parameters and reads what they say.
+    pub(crate) fn take(function: &mut ItemFn, diagnostics: &mut Diagnostics) -> Self {
+        let mut inputs = Self::default();
+        for argument in &mut function.sig.inputs {
+            if let FnArg::Typed(parameter) = argument {
+                inputs.add(parameter, diagnostics);
+            }
+        }
+        inputs.check_fields(diagnostics);
+        inputs
+    }
+
+    /// The types of the services, in order.
+    pub(crate) fn services(&self) -> impl Iterator<Item = &Type> {
+        self.sources.iter().filter_map(|source| match source {
+            Source::Service(service) => Some(&**service),
+            Source::Field(_) | Source::Params | Source::Context => None,
+        })
+    }
+
+    fn add(&mut self, parameter: &mut PatType, diagnostics: &mut Diagnostics) {
+        let marks = Marks::take(parameter, diagnostics);
+        match &marks.mark {
+            Some(Mark::Service(mark)) => self.add_service(parameter, &marks, mark, diagnostics),
+            Some(Mark::Params(mark)) => self.add_own_type(parameter, &marks, mark, diagnostics),
+            None => match bare(&parameter.ty) {
+                Type::Reference(reference) if is_context(&reference.elem) => {
+                    self.add_context(parameter, reference, &marks, diagnostics);
+                }
+                other if is_context(other) => {
+                    diagnostics.refuse(&parameter.ty, "the context is borrowed: write `cx: &Cx`");
+                }
+                _ => {
+                    if let Some(field) = Field::read(parameter, marks, diagnostics) {
+                        self.sources.push(Source::Field(self.fields.len()));
+                        self.fields.push(field);
+                    }
+                }
+            },
+        }
+    }
+
+    fn add_context(
+        &mut self,
+        parameter: &PatType,
+        reference: &TypeReference,
+        marks: &Marks,
+        diagnostics: &mut Diagnostics,
+    ) {
+        marks.refuse_field_attributes("the context", diagnostics);
+        if reference.mutability.is_some() || reference.lifetime.is_some() {
+            diagnostics.refuse(reference, "the context is shared with the call: write `&Cx`");
+        }
+        if self.sources.iter().any(|source| matches!(source, Source::Context)) {
+            diagnostics.refuse(parameter, "this is a second context: a call has one, remove this parameter");
+        }
+        self.sources.push(Source::Context);
+    }
+
+    fn add_service(&mut self, parameter: &PatType, marks: &Marks, mark: &Attribute, diagnostics: &mut Diagnostics) {
+        check_bare(mark, "#[service]", diagnostics);
+        marks.refuse_field_attributes("a service", diagnostics);
+        let Type::Reference(reference) = bare(&parameter.ty) else {
+            let ty = &parameter.ty;
+            let message = format!("a service is borrowed from the application: write `&{}`", spelled(ty));
+            return diagnostics.refuse(ty, message);
+        };
+        if reference.mutability.is_some() || reference.lifetime.is_some() {
+            let message = format!(
+                "a service is shared by all calls: write `&{}`, and put what changes behind a lock",
+                spelled(&reference.elem)
+            );
+            diagnostics.refuse(reference, message);
+        }
+        self.sources.push(Source::Service(Box::new(bare(&reference.elem).clone())));
+        if self.services().count() == MOST_SERVICES + 1 {
+            let message = format!("a tool takes at most {MOST_SERVICES} services: put some of them into one struct");
+            diagnostics.refuse(parameter, message);
+        }
+    }
+
+    fn add_own_type(&mut self, parameter: &PatType, marks: &Marks, mark: &Attribute, diagnostics: &mut Diagnostics) {
+        check_bare(mark, "#[params]", diagnostics);
+        marks.refuse_field_attributes("a parameter type of your own", diagnostics);
+        if let Type::Reference(reference) = bare(&parameter.ty) {
+            let message = format!("the parameters are taken by value: write `{}`", spelled(&reference.elem));
+            diagnostics.refuse(reference, message);
+        } else if self.own_type.is_some() {
+            diagnostics.refuse(parameter, "`#[params]` marks the only parameter that the model fills in: keep one");
+        }
+        self.own_type = Some((*parameter.ty).clone());
+        self.sources.push(Source::Params);
+    }
+
+    fn check_fields(&self, diagnostics: &mut Diagnostics) {
+        for (index, field) in self.fields.iter().enumerate() {
+            if self.own_type.is_some() {
+                let message = "beside `#[params]` there are no single parameters: move this one into the struct, or \
+                               mark it `#[service]`";
+                diagnostics.refuse(&field.name, message);
+            }
+            let key = field.key();
+            if let Some(earlier) = self.fields[..index].iter().find(|earlier| earlier.key() == key) {
+                let message = format!(
+                    "the model would see two parameters called `{key}`, this and `{}`: rename one of them",
+                    earlier.name
+                );
+                diagnostics.refuse(&field.name, message);
+            }
+        }
+    }
+}
+
+/// A type as the user would write it.
+pub(crate) fn spelled(ty: impl ToTokens) -> String {
+    let text = ty.to_token_stream().to_string();
+    let tight = [(" :: ", "::"), (" < ", "<"), (" >", ">"), (" , ", ", "), (" ,", ","), ("& ", "&"), ("' ", "'")];
+    let text = tight.iter().fold(text, |text, (wide, narrow)| text.replace(wide, narrow));
+    text.replace("( ", "(").replace(" )", ")").replace("[ ", "[").replace(" ]", "]").replace(" ;", ";")
+}
+
+/// The type without parentheses around it.
+fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Paren(paren) => bare(&paren.elem),
+        Type::Group(group) => bare(&group.elem),
+        other => other,
+    }
+}
+
+fn is_context(ty: &Type) -> bool {
+    let Type::Path(path) = bare(ty) else { return false };
+    path.path.segments.last().is_some_and(|segment| segment.ident == "Cx" && segment.arguments.is_empty())
+}
+
+fn check_bare(mark: &Attribute, form: &str, diagnostics: &mut Diagnostics) {
+    if !matches!(mark.meta, Meta::Path(_)) {
+        diagnostics.refuse(mark, format!("this attribute takes no arguments here: write `{form}`"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+    use quote::quote;
+
+    use super::*;
+    use crate::diagnostic::messages;
+
+    fn take(tokens: TokenStream) -> (Inputs, String, Vec<String>) {
+        let mut function: ItemFn = syn::parse2(tokens).unwrap();
+        let mut diagnostics = Diagnostics::default();
+        let inputs = Inputs::take(&mut function, &mut diagnostics);
+        let faults = diagnostics.finish().map_or_else(|error| messages(&error), |()| Vec::new());
+        (inputs, function.sig.inputs.to_token_stream().to_string(), faults)
+    }
+
+    fn only_fault(tokens: TokenStream) -> String {
+        let (_, _, mut faults) = take(tokens);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        faults.remove(0)
+    }
+
+    #[test]
+    fn every_input_has_its_source() {
+        let (inputs, left, faults) = take(quote! {
+            fn f(mut a: u8, #[service] key: &Key, cx: &haft::Cx, #[service] clock: &(dyn Clock + Send), b: Vec<String>) {}
+        });
+        assert!(faults.is_empty(), "{faults:?}");
+        assert!(matches!(
+            inputs.sources[..],
+            [Source::Field(0), Source::Service(_), Source::Context, Source::Service(_), Source::Field(1)]
+        ));
+        let services: Vec<_> = inputs.services().map(spelled).collect();
+        assert_eq!(services, ["Key", "dyn Clock + Send"]);
+        assert_eq!(inputs.fields[0].name, "a");
+        assert!(!left.contains('#') && left.starts_with("mut a"), "{left}");
+    }
+
+    #[test]
+    fn an_own_type_may_be_taken_apart() {
+        let (inputs, _, faults) = take(quote!(
+            fn f(#[params] Search { query, .. }: Search, cx: &Cx) {}
+        ));
+        assert!(faults.is_empty(), "{faults:?}");
+        assert_eq!(spelled(inputs.own_type), "Search");
+    }
+
+    #[test]
+    fn wrong_services_and_contexts_say_what_to_write() {
+        assert!(
+            only_fault(quote!(
+                fn f(#[service] a: Store<K, V>) {}
+            ))
+            .ends_with("write `&Store<K, V>`")
+        );
+        assert!(
+            only_fault(quote!(
+                fn f(#[service] a: &mut Key) {}
+            ))
+            .contains("write `&Key`")
+        );
+        assert!(
+            only_fault(quote!(
+                fn f(#[service] a: &'static Key) {}
+            ))
+            .contains("write `&Key`")
+        );
+        assert!(
+            only_fault(quote!(
+                fn f(#[service(x)] a: &Key) {}
+            ))
+            .contains("write `#[service]`")
+        );
+        assert!(
+            only_fault(quote!(
+                fn f(cx: Cx) {}
+            ))
+            .contains("write `cx: &Cx`")
+        );
+        assert!(
+            only_fault(quote!(
+                fn f(cx: &mut Cx) {}
+            ))
+            .contains("write `&Cx`")
+        );
+        assert!(
+            only_fault(quote!(
+                fn f(a: &Cx, b: &haft::Cx) {}
+            ))
+            .contains("second context")
+        );
+        assert!(
+            only_fault(quote!(
+                fn f(
+                    #[serde(default)]
+                    #[service]
+                    a: &Key,
+                ) {
+                }
+            ))
+            .contains("`#[serde]`")
+        );
+    }
+
+    #[test]
+    fn a_thirteenth_service_is_one_too_many() {
+        let services = (0..13).map(|n| {
+            let name = quote::format_ident!("s{n}");
+            quote!(#[service] #name: &Key)
+        });
+        assert!(only_fault(quote!(fn f(#(#services),*) {})).contains("at most 12"));
+    }
+
+    #[test]
+    fn an_own_type_stands_alone() {
+        assert!(
+            only_fault(quote!(
+                fn f(#[params] a: A, b: u8) {}
+            ))
+            .contains("move this one into the struct")
+        );
+        assert!(
+            only_fault(quote!(
+                fn f(#[params] a: A, #[params] b: B) {}
+            ))
+            .contains("keep one")
+        );
+        assert!(
+            only_fault(quote!(
+                fn f(#[params] a: &A) {}
+            ))
+            .contains("write `A`")
+        );
+    }
+
+    #[test]
+    fn two_parameters_of_one_name_clash() {
+        let fault = only_fault(quote!(
+            fn f(a: u8, #[serde(rename = "a")] b: u8) {}
+        ));
+        assert!(fault.contains("called `a`"), "{fault}");
+    }
+}

@@ -1,0 +1,258 @@
+//! What `#[tool(…)]` says: each argument is one step of the tool's builder.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, LitStr, Path, Token};
+
+use super::limit;
+use crate::argument::{Argument, Arguments, Known, Value, string_literal};
+use crate::crate_path::CratePath;
+use crate::diagnostic::Diagnostics;
+use crate::name;
+
+const KNOWN: Known = Known {
+    attribute: "#[tool]",
+    names: &[
+        "name",
+        "title",
+        "description",
+        "type",
+        "readonly",
+        "destructive",
+        "idempotent",
+        "open_world",
+        "strict",
+        "meta",
+        "annotate",
+        "example",
+        "approval",
+        "failure_mode",
+        "timeout",
+        "idle_timeout",
+        "concurrency",
+        "emit_buffer",
+        "output_cap",
+        "overflow",
+        "blocking",
+        "crate",
+    ],
+    repeatable: &["annotate", "example"],
+};
+
+/// The hints and the annotations they are.
+const HINTS: [(&str, &str); 5] = [
+    ("readonly", "Readonly"),
+    ("destructive", "Destructive"),
+    ("idempotent", "Idempotent"),
+    ("open_world", "OpenWorld"),
+    ("strict", "Strict"),
+];
+
+/// The options of one tool.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) krate: CratePath,
+    pub(crate) name: Option<LitStr>,
+    pub(crate) description: Option<LitStr>,
+    pub(crate) type_name: Option<Ident>,
+    pub(crate) blocking: bool,
+    /// Calls on the builder, in order: `.title("…")`, `.annotate(…)`.
+    pub(crate) steps: Vec<TokenStream>,
+}
+
+impl Options {
+    /// Reads the arguments and notes everything wrong with them.
+    pub(crate) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Self {
+        let mut arguments = Arguments::read(tokens, KNOWN, diagnostics);
+        let mut reader = Reader { arguments: &mut arguments, diagnostics };
+        let krate = reader.value("crate", |argument| argument.assigned::<Path>("`crate = path`"));
+        let krate = krate.map(CratePath::from).unwrap_or_default();
+        let name = reader.value("name", |argument| {
+            let name = argument.text_value()?;
+            name::check_tool_name(&name).map(|()| name)
+        });
+        let description = reader.value("description", Argument::text_value);
+        let type_name = reader.value("type", |argument| argument.assigned("`type = Name`"));
+        let blocking = reader.value("blocking", Argument::flag).unwrap_or_default();
+        let mut steps = Vec::new();
+        steps.extend(reader.value("title", Argument::text_value).map(|title| quote!(.title(#title))));
+        for (hint, annotation) in HINTS {
+            let annotation = Ident::new(annotation, proc_macro2::Span::call_site());
+            let value = reader.value(hint, Argument::flag);
+            steps.extend(value.map(|value| quote!(.annotate(#krate::#annotation(#value)))));
+        }
+        steps.extend(reader.value("meta", |argument| meta(argument, &krate)));
+        steps.extend(reader.values("annotate", annotations));
+        steps.extend(reader.values("example", |argument| {
+            let example: Expr = argument.assigned("`example = expression`")?;
+            Ok(quote!(.example(#example)))
+        }));
+        steps.extend(reader.value("approval", |argument| approval(argument, &krate)));
+        steps.extend(reader.value("failure_mode", |argument| {
+            let mode = argument.choice(&[("error", "Error"), ("return", "Return")])?;
+            let mode = Ident::new(mode, argument.span());
+            Ok(quote!(.failure_mode(#krate::FailureMode::#mode)))
+        }));
+        steps.extend(limit::read(&mut arguments, &krate, diagnostics));
+        Self { krate, name, description, type_name, blocking, steps }
+    }
+}
+
+/// Takes arguments by name and notes what is wrong with their values.
+struct Reader<'a> {
+    arguments: &'a mut Arguments,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Reader<'_> {
+    fn value<T>(&mut self, name: &str, read: impl FnOnce(&Argument) -> syn::Result<T>) -> Option<T> {
+        let argument = self.arguments.take(name)?;
+        self.diagnostics.keep(read(&argument))
+    }
+
+    fn values<T>(&mut self, name: &str, read: impl Fn(&Argument) -> syn::Result<T>) -> Vec<T> {
+        let arguments = self.arguments.take_all(name);
+        arguments.iter().filter_map(|argument| self.diagnostics.keep(read(argument))).collect()
+    }
+}
+
+/// `meta = {"key": value}`, `meta = json!({…})`, or an expression of a map.
+fn meta(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> {
+    const FORM: &str = "`meta = {\"key\": value}`";
+    let Value::Assigned(tokens) = &argument.value else { return Err(argument.form(FORM)) };
+    let mut trees = tokens.clone().into_iter();
+    let json = match (trees.next(), trees.next()) {
+        (Some(proc_macro2::TokenTree::Group(group)), None)
+            if group.delimiter() == proc_macro2::Delimiter::Brace && syn::parse2::<Expr>(tokens.clone()).is_err() =>
+        {
+            quote!(#krate::macro_support::serde_json::json!(#group))
+        }
+        _ => {
+            let expression: Expr = argument.assigned(FORM)?;
+            if !is_json_object(&expression) {
+                return Ok(quote!(.annotate(#krate::Meta(#expression))));
+            }
+            expression.into_token_stream()
+        }
+    };
+    Ok(quote! {
+        .annotate(#krate::Meta(match #json {
+            #krate::macro_support::serde_json::Value::Object(map) => map,
+            _ => ::core::default::Default::default(),
+        }))
+    })
+}
+
+/// Whether the expression is `json!({…})`: a `Value` that is sure to be an object.
+fn is_json_object(expression: &Expr) -> bool {
+    let Expr::Macro(call) = expression else { return false };
+    let is_json = call.mac.path.segments.last().is_some_and(|segment| segment.ident == "json");
+    let mut trees = call.mac.tokens.clone().into_iter();
+    let is_brace = matches!(
+        trees.next(),
+        Some(proc_macro2::TokenTree::Group(group)) if group.delimiter() == proc_macro2::Delimiter::Brace
+    );
+    is_json && is_brace && trees.next().is_none()
+}
+
+fn annotations(argument: &Argument) -> syn::Result<TokenStream> {
+    let Value::List(tokens) = &argument.value else { return Err(argument.form("`annotate(expression, …)`")) };
+    let expressions = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone())?;
+    let expressions = expressions.iter();
+    Ok(quote!(#(.annotate(#expressions))*))
+}
+
+/// A fixed policy by its name, a function of `ApprovalPolicy::when` by its path or as a closure, or a policy that is
+/// made by a call.
+fn approval(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> {
+    const FORM: &str = "`approval = \"always\"`, `approval = \"never\"`, or the path of a function or a closure that \
+                        takes the parameters and an `ApprovalCx`";
+    let value: Expr = argument.assigned(FORM)?;
+    let policy = match &value {
+        Expr::Path(_) | Expr::Closure(_) => {
+            quote!(#krate::ApprovalPolicy::when::<<Self as #krate::ToolType>::Params, _, _>(#value))
+        }
+        Expr::Lit(_) => match string_literal(&value).map(LitStr::value).as_deref() {
+            Some("always") => quote!(#krate::ApprovalPolicy::always()),
+            Some("never") => quote!(#krate::ApprovalPolicy::never()),
+            _ => return Err(argument.form(FORM)),
+        },
+        _ => value.to_token_stream(),
+    };
+    Ok(quote!(.needs_approval(#policy)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::messages;
+
+    fn read(tokens: TokenStream) -> (Options, Vec<String>) {
+        let mut diagnostics = Diagnostics::default();
+        let options = Options::read(tokens, &mut diagnostics);
+        (options, diagnostics.finish().map_or_else(|error| messages(&error), |()| Vec::new()))
+    }
+
+    fn steps(tokens: TokenStream) -> String {
+        let (options, faults) = read(tokens);
+        assert!(faults.is_empty(), "{faults:?}");
+        options.steps.iter().map(ToString::to_string).collect()
+    }
+
+    fn only_fault(tokens: TokenStream) -> String {
+        let (_, mut faults) = read(tokens);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        faults.remove(0)
+    }
+
+    #[test]
+    fn hints_are_true_alone_and_may_be_false() {
+        let steps = steps(quote!(readonly, open_world = false, strict = true));
+        let expected = quote!(.annotate(::haft::Readonly(true))).to_string()
+            + &quote!(.annotate(::haft::OpenWorld(false))).to_string()
+            + &quote!(.annotate(::haft::Strict(true))).to_string();
+        assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn a_function_decides_on_approval_and_a_call_gives_the_policy() {
+        let when = quote!(::haft::ApprovalPolicy::when::<<Self as ::haft::ToolType>::Params, _, _>).to_string();
+        assert!(steps(quote!(approval = |p, _| ready(p.dangerous))).contains(&when));
+        assert!(steps(quote!(approval = policy::large)).contains(&when));
+        assert_eq!(steps(quote!(approval = policy())), quote!(.needs_approval(policy())).to_string());
+        assert!(steps(quote!(approval = "always")).contains("always ()"));
+        assert!(only_fault(quote!(approval = "sometimes")).contains("\"always\""));
+        assert!(only_fault(quote!(approval)).contains("\"always\""));
+    }
+
+    #[test]
+    fn meta_is_an_object_or_a_map() {
+        let json = quote!(::haft::macro_support::serde_json::json!({"a": 1})).to_string();
+        assert!(steps(quote!(meta = {"a": 1})).contains(&json));
+        assert!(steps(quote!(meta = serde_json::json!({"a": 1}))).contains("Object"));
+        assert_eq!(steps(quote!(meta = my_map())), quote!(.annotate(::haft::Meta(my_map()))).to_string());
+        assert!(only_fault(quote!(meta("a"))).contains("meta = {"));
+    }
+
+    #[test]
+    fn an_empty_description_is_one() {
+        let (options, _) = read(quote!(description = ""));
+        assert_eq!(options.description.unwrap().value(), "");
+    }
+
+    #[test]
+    fn wrong_literals_say_what_to_write() {
+        assert_eq!(only_fault(quote!(name = 7)), "write `name = \"…\"`");
+        assert_eq!(only_fault(quote!(type = "Name")), "write `type = Name`");
+        assert!(only_fault(quote!(failure_mode = "panic")).contains("`failure_mode = \"return\"`"));
+        assert!(only_fault(quote!(annotate = Cost)).contains("annotate(expression, …)"));
+        assert!(only_fault(quote!(name = "")).contains("empty"));
+    }
+
+    #[test]
+    fn the_crate_can_be_elsewhere() {
+        assert!(steps(quote!(crate = haft_core, readonly)).contains("haft_core :: Readonly"));
+    }
+}

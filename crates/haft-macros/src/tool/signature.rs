@@ -1,0 +1,150 @@
+//! What a function's signature must look like to be a tool.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{FnArg, GenericParam, ItemFn, ReturnType, Safety, Signature, Type};
+
+use crate::diagnostic::Diagnostics;
+
+const METHOD: &str = "a method can't be a tool: move it to a free function, or implement `Handle` for the type";
+
+/// Notes everything about the signature, parameters aside, that a tool can't have.
+pub(crate) fn check(function: &ItemFn, blocking: bool, diagnostics: &mut Diagnostics) {
+    let signature = &function.sig;
+    check_qualifiers(signature, blocking, diagnostics);
+    check_generics(signature, diagnostics);
+    match signature.inputs.first() {
+        Some(FnArg::Receiver(receiver)) => diagnostics.refuse(receiver, METHOD),
+        _ if mentions(signature.to_token_stream(), "Self") => diagnostics.refuse(signature, METHOD),
+        _ => {}
+    }
+    if let ReturnType::Type(_, returned) = &signature.output {
+        check_returned(returned, diagnostics);
+    }
+}
+
+/// Whether an identifier occurs anywhere in the tokens.
+pub(crate) fn mentions(tokens: TokenStream, name: &str) -> bool {
+    tokens.into_iter().any(|tree| match tree {
+        TokenTree::Ident(ident) => ident == name,
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// Whether the tokens borrow: a reference or a lifetime, `'static` ones aside.
+pub(crate) fn borrows(tokens: TokenStream) -> bool {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    trees.iter().enumerate().any(|(index, tree)| match tree {
+        TokenTree::Group(group) => borrows(group.stream()),
+        TokenTree::Punct(punct) => {
+            let next = |offset: usize| trees.get(index + offset).map(ToString::to_string);
+            match punct.as_char() {
+                '&' => next(1).as_deref() != Some("'") || next(2).as_deref() != Some("static"),
+                '\'' => next(1).as_deref() != Some("static"),
+                _ => false,
+            }
+        }
+        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+fn check_qualifiers(signature: &Signature, blocking: bool, diagnostics: &mut Diagnostics) {
+    if let (Some(asyncness), true) = (&signature.asyncness, blocking) {
+        let message = "`blocking` is for functions that are not `async`: remove one of the two";
+        diagnostics.refuse(asyncness, message);
+    }
+    if let Some(constness) = &signature.constness {
+        diagnostics.refuse(constness, "a tool is run, not evaluated: remove `const`");
+    }
+    if let Safety::Unsafe(safety) = &signature.safety {
+        let message =
+            "a model can't promise what `unsafe` asks for: wrap it in a safe function, and make that the tool";
+        diagnostics.refuse(safety, message);
+    }
+    if let Some(abi) = &signature.abi {
+        diagnostics.refuse(abi, "a tool is a plain Rust function: remove `extern`");
+    }
+    if let Some(variadic) = &signature.variadic {
+        diagnostics.refuse(variadic, "a tool's parameters are known: take a `Vec<T>` in place of `...`");
+    }
+}
+
+fn check_generics(signature: &Signature, diagnostics: &mut Diagnostics) {
+    for parameter in &signature.generics.params {
+        let message = match parameter {
+            GenericParam::Lifetime(_) => {
+                "a tool can't have lifetime parameters: take owned values, and leave out the lifetimes of services"
+            }
+            GenericParam::Type(_) | GenericParam::Const(_) => {
+                "a tool can't be generic, it has one schema: write the concrete type"
+            }
+        };
+        diagnostics.refuse(parameter, message);
+    }
+}
+
+fn check_returned(returned: &Type, diagnostics: &mut Diagnostics) {
+    let tokens = returned.to_token_stream();
+    let message = if mentions(tokens.clone(), "Future") || mentions(tokens.clone(), "BoxFuture") {
+        "a tool that waits is an `async fn`: write that, and return the value itself"
+    } else if mentions(tokens.clone(), "impl") {
+        "a tool's result has a schema, so its type must have a name: write the type, or `Outputs<T>` for a stream"
+    } else if borrows(tokens) {
+        "a tool's result owns its data: return an owned value, such as a `String`"
+    } else if matches!(returned, Type::Never(_)) {
+        "a tool returns: write the type of its result"
+    } else {
+        return;
+    };
+    diagnostics.refuse(returned, message);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::messages;
+
+    fn faults(function: &str) -> Vec<String> {
+        let mut diagnostics = Diagnostics::default();
+        check(&syn::parse_str(function).unwrap(), false, &mut diagnostics);
+        diagnostics.finish().map_or_else(|error| messages(&error), |()| Vec::new())
+    }
+
+    #[test]
+    fn plain_functions_pass() {
+        for function in [
+            "async fn f() {}",
+            "pub(crate) fn f(a: u8) -> Result<Vec<u8>, Error> { todo!() }",
+            "async fn f() -> &'static str { todo!() }",
+            "async fn f() -> Cow<'static, str> { todo!() }",
+            "fn f() -> Outputs<u8> { todo!() }",
+        ] {
+            assert!(faults(function).is_empty(), "{function}");
+        }
+    }
+
+    #[test]
+    fn every_mistake_has_its_sentence() {
+        for (function, expected) in [
+            ("const fn f() {}", "remove `const`"),
+            ("unsafe fn f() {}", "safe function"),
+            (r#"extern "C" fn f() {}"#, "remove `extern`"),
+            ("fn f<T>() {}", "generic"),
+            ("fn f<const N: usize>() {}", "generic"),
+            ("fn f<'a>() {}", "lifetime"),
+            ("fn f(self) {}", "free function"),
+            ("fn f() -> Self { todo!() }", "free function"),
+            ("fn f() -> impl Serialize {}", "must have a name"),
+            ("fn f() -> impl Future<Output = u8> { todo!() }", "`async fn`"),
+            ("fn f() -> BoxFuture<'static, u8> { todo!() }", "`async fn`"),
+            ("fn f(key: &Key) -> &str { todo!() }", "owned value"),
+            ("fn f() -> Vec<Cow<'_, str>> { todo!() }", "owned value"),
+            ("fn f() -> ! { todo!() }", "a tool returns"),
+        ] {
+            let faults = faults(function);
+            assert_eq!(faults.len(), 1, "{function}: {faults:?}");
+            assert!(faults[0].contains(expected), "{function}: {faults:?}");
+        }
+    }
+}
