@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::draft::Dialect;
 use super::full::FullCheck;
 use super::keyword::{self, Reading};
-use super::node::{ANY, Arena, JsonType, NEVER, Node, NodeId, Types, Union, UnionMode};
+use super::node::{ANY, Arena, Full, JsonType, NEVER, Node, NodeId, Types, Union, UnionMode};
 use super::resolver::Resolver;
 use crate::issue::{Issue, Issues};
 
@@ -100,8 +100,23 @@ impl<'a> Compiler<'a> {
             return Node::Same(self.reference(pointer, reference));
         }
         if let Some(beyond) = keyword::beyond_nodes(map, self.source.dialect) {
-            return self.full(pointer, beyond);
+            return self.full(pointer, map, beyond);
         }
+        let mut parts = self.applied(pointer, map);
+        if keyword::asserts_in_place(map) {
+            let reading = Reading { pointer, map, widths: self.source.widths };
+            let typed = reading.typed(&mut |pointer, schema| self.node(pointer, schema));
+            match typed {
+                Ok(typed) if parts.is_empty() => return Node::Typed(Box::new(typed)),
+                Ok(typed) => parts.push(self.push(Node::Typed(Box::new(typed)))),
+                Err(beyond) => return self.full(pointer, map, beyond),
+            }
+        }
+        joined(parts)
+    }
+
+    /// The nodes that a subschema applies to the same value.
+    fn applied(&mut self, pointer: &str, map: &'a Map<String, Value>) -> Vec<NodeId> {
         let mut parts = Vec::new();
         if let Some(reference) = map.get("$ref") {
             parts.push(self.reference(pointer, reference));
@@ -117,20 +132,7 @@ impl<'a> Compiler<'a> {
                 parts.push(self.node(&format!("{pointer}/allOf/{index}"), part));
             }
         }
-        if keyword::asserts_in_place(map) {
-            let reading = Reading { pointer, map, widths: self.source.widths };
-            let typed = reading.typed(&mut |pointer, schema| self.node(pointer, schema));
-            match typed {
-                Ok(typed) if parts.is_empty() => return Node::Typed(Box::new(typed)),
-                Ok(typed) => parts.push(self.push(Node::Typed(Box::new(typed)))),
-                Err(beyond) => return self.full(pointer, beyond),
-            }
-        }
-        match parts.as_slice() {
-            [] => Node::Any,
-            [only] => Node::Same(*only),
-            _ => Node::All(parts.into()),
-        }
+        parts
     }
 
     fn reference(&mut self, pointer: &str, reference: &'a Value) -> NodeId {
@@ -181,14 +183,33 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn full(&mut self, pointer: &str, beyond: &str) -> Node {
+    fn full(&mut self, pointer: &str, map: &'a Map<String, Value>, beyond: &str) -> Node {
+        // Only a type cares what shape the tree has that it is given.
+        let shape = if self.source.widths == Widths::Checked { self.shape(pointer, map) } else { ANY };
         match full_at(self.source, pointer, beyond) {
-            Ok(check) => Node::Full(Box::new(check)),
+            Ok(check) => Node::Full(Box::new(Full { check, shape })),
             Err(fault) => {
                 self.faults.push(fault);
                 Node::Never
             }
         }
+    }
+
+    fn shape(&mut self, pointer: &str, map: &'a Map<String, Value>) -> NodeId {
+        let mut parts = self.applied(pointer, map);
+        let reading = Reading { pointer, map, widths: self.source.widths };
+        let typed = reading.shape(&mut |pointer, schema| self.node(pointer, schema));
+        parts.push(self.push(Node::Typed(Box::new(typed))));
+        self.push(joined(parts))
+    }
+}
+
+/// One node for all of these.
+fn joined(parts: Vec<NodeId>) -> Node {
+    match parts.as_slice() {
+        [] => Node::Any,
+        [only] => Node::Same(*only),
+        _ => Node::All(parts.into()),
     }
 }
 

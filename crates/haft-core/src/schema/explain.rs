@@ -141,7 +141,7 @@ impl<L: Listener> Walk<'_, L> {
             },
             Node::Union(union) => self.union(union, value, path),
             Node::All(parts) => parts.iter().for_each(|part| self.node(*part, value, path)),
-            Node::Full(check) => self.listener.hear_full(check, value, path),
+            Node::Full(full) => self.listener.hear_full(&full.check, value, path),
         }
     }
 
@@ -285,7 +285,8 @@ impl<L: Listener> Walk<'_, L> {
     /// The types a node takes, for messages.
     fn types(&self, id: NodeId) -> Types {
         match self.arena.node(id) {
-            Node::Any | Node::Same(_) | Node::Full(_) => Types::ALL,
+            Node::Any | Node::Same(_) => Types::ALL,
+            Node::Full(full) => self.types(full.shape),
             Node::Never => Types::default(),
             Node::Typed(typed) => typed.types,
             Node::ByType(branches) => JsonType::EACH

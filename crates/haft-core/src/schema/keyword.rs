@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::compile::Widths;
 use super::draft::Dialect;
-use super::node::{ANY, ArrayRule, NodeId, ObjectRule, Property, Typed, Types, UnionMode};
+use super::node::{ANY, ArrayRule, NEVER, NodeId, ObjectRule, Open, Property, Typed, Types, UnionMode};
 use super::number::{Num, NumberRule, Width};
 use super::pattern::Pattern;
 use super::string::StringRule;
@@ -158,6 +158,23 @@ impl<'a> Reading<'_, 'a> {
         Ok(typed)
     }
 
+    /// What can be told of the values that fit, beside what the full validator enforces: their types, and where the
+    /// nodes of their elements and members are.
+    pub(super) fn shape(&self, compile: &mut Compile<'_, 'a>) -> Typed {
+        let types = self.map.get("type").and_then(types).unwrap_or(Types::ALL);
+        let array = self.array(compile).unwrap_or_default();
+        let mut object = self.object(compile).unwrap_or_default();
+        let patterns = self.map.get("patternProperties").and_then(Value::as_object);
+        // How schemars writes a map with numeric keys.
+        if let Some(patterns) = patterns.filter(|patterns| patterns.len() == 1 && object.additional == NEVER) {
+            for (pattern, schema) in patterns {
+                let escaped = pattern.replace('~', "~0").replace('/', "~1");
+                object.additional = compile(&format!("{}/patternProperties/{escaped}", self.pointer), schema);
+            }
+        }
+        Typed { types, array, object, ..Typed::default() }
+    }
+
     fn number(&self, types: Types) -> Result<NumberRule, &'static str> {
         let bound = |word: &'static str| match self.map.get(word) {
             None => Ok(None),
@@ -245,7 +262,18 @@ impl<'a> Reading<'_, 'a> {
         }
         let (min, max) =
             (self.count("minProperties")?.unwrap_or(0), self.count("maxProperties")?.unwrap_or(usize::MAX));
-        Ok(ObjectRule::new(properties, additional, min, max))
+        Ok(ObjectRule::new(properties, additional.unwrap_or(ANY), self.openness(), min, max))
+    }
+
+    fn openness(&self) -> Open {
+        let others = ["additionalProperties", "patternProperties", "unevaluatedProperties"];
+        if others.iter().any(|word| self.map.contains_key(*word)) {
+            return Open::Declared;
+        }
+        match self.map.get("properties") {
+            Some(Value::Object(properties)) if !properties.is_empty() => Open::Implied,
+            _ => Open::Silent,
+        }
     }
 
     fn literals(&self, typed: &mut Typed) -> Result<(), &'static str> {

@@ -50,9 +50,17 @@ pub(super) enum Node {
     /// All of these must fit.
     All(Box<[NodeId]>),
     /// Outside what nodes can say: the full validator decides.
-    Full(Box<FullCheck>),
+    Full(Box<Full>),
     /// The same as another node. Only while compiling.
     Same(NodeId),
+}
+
+/// A subschema that the full validator decides.
+#[derive(Debug)]
+pub(super) struct Full {
+    pub(super) check: FullCheck,
+    /// What nodes can tell of the values that fit; [`ANY`] where nobody asks.
+    pub(super) shape: NodeId,
 }
 
 /// Rules for values of certain types.
@@ -110,7 +118,10 @@ pub(super) struct ObjectRule {
 /// Why an object may have keys beyond its properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Open {
-    /// Nothing is said of them. A type such a schema was made from has no place for them.
+    /// The schema speaks of no keys at all: whatever the value holds is wanted.
+    Silent,
+    /// Properties are declared and nothing is said of others. A type such a schema was made from has no place for
+    /// them.
     Implied,
     /// The schema speaks of them.
     Declared,
@@ -186,7 +197,8 @@ impl Arena {
 
     /// An arena whose whole check is the full validator.
     pub(super) fn full(check: FullCheck) -> Self {
-        Self { nodes: vec![Node::Any, Node::Never, Node::Full(Box::new(check))], root: 2 | BUFFERED, from_type: false }
+        let full = Node::Full(Box::new(Full { check, shape: ANY }));
+        Self { nodes: vec![Node::Any, Node::Never, full], root: 2 | BUFFERED, from_type: false }
     }
 
     pub(super) fn root(&self) -> NodeId {
@@ -260,7 +272,8 @@ impl Node {
     fn redirect(&mut self, targets: &[NodeId]) {
         let to = |id: &mut NodeId| *id = targets[*id as usize];
         match self {
-            Self::Any | Self::Never | Self::Full(_) | Self::Same(_) => {}
+            Self::Any | Self::Never | Self::Same(_) => {}
+            Self::Full(full) => to(&mut full.shape),
             Self::Typed(typed) => {
                 typed.array.prefix.iter_mut().for_each(to);
                 to(&mut typed.array.items);
@@ -280,7 +293,8 @@ impl Node {
             Self::Union(union) => union.branches.to_vec(),
             Self::All(parts) => parts.to_vec(),
             Self::Same(target) => vec![*target],
-            _ => Vec::new(),
+            Self::Full(full) => vec![full.shape],
+            Self::Any | Self::Never | Self::Typed(_) => Vec::new(),
         }
     }
 }
@@ -306,7 +320,7 @@ impl Default for ObjectRule {
             index: None,
             required: 0,
             additional: ANY,
-            open: Open::Implied,
+            open: Open::Silent,
             min: 0,
             max: usize::MAX,
         }
@@ -314,12 +328,10 @@ impl Default for ObjectRule {
 }
 
 impl ObjectRule {
-    pub(super) fn new(properties: Vec<Property>, additional: Option<NodeId>, min: usize, max: usize) -> Self {
+    pub(super) fn new(properties: Vec<Property>, additional: NodeId, open: Open, min: usize, max: usize) -> Self {
         let index = (properties.len() > WIDE)
             .then(|| properties.iter().enumerate().map(|(at, property)| (property.name.clone(), at)).collect());
         let required = properties.iter().filter(|property| property.required).count();
-        let open = if additional.is_some() { Open::Declared } else { Open::Implied };
-        let additional = additional.unwrap_or(ANY);
         Self { properties: properties.into(), index, required, additional, open, min, max }
     }
 

@@ -32,7 +32,8 @@ pub(super) fn settle(arena: &Arena, id: NodeId, value: &mut Value) {
             }
         }
         Value::Object(map) => {
-            if arena.is_from_type() && rules.complete {
+            let declares = rules.typed.iter().any(|typed| typed.object.open == Open::Implied);
+            if arena.is_from_type() && rules.complete && declares {
                 map.retain(|key, _| rules.typed.iter().any(|typed| expects(typed, key)));
             }
             for (key, member) in map.iter_mut() {
@@ -53,7 +54,7 @@ fn expects(typed: &Typed, key: &str) -> bool {
 /// The rules that apply to one value.
 struct Rules<'a> {
     typed: Vec<&'a Typed>,
-    /// Whether these are all of them; the full validator's are not known.
+    /// Whether these are all of them.
     complete: bool,
 }
 
@@ -74,7 +75,8 @@ impl<'a> Rules<'a> {
                 }
             }
             Node::All(parts) => parts.iter().for_each(|part| self.gather(arena, *part, value)),
-            Node::Any | Node::Never | Node::Full(_) | Node::Same(_) => self.complete = false,
+            Node::Full(full) => self.gather(arena, full.shape, value),
+            Node::Any | Node::Never | Node::Same(_) => self.complete = false,
         }
     }
 }
