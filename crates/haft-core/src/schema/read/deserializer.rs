@@ -3,9 +3,10 @@
 //! It wraps another one (text or tree) and passes serde's hints on, so the type is built as if it were read directly.
 //! The first value that breaks a rule ends the reading; what exactly is wrong is found out afterwards, from the tree.
 
-use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Reading;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
@@ -130,6 +131,28 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     }
 }
 
+impl<'de, D: Deserializer<'de>> Checked<'_, D> {
+    /// An integer of up to 128 bits. Asked for one, `serde_json` reads digits and stumbles over the point of `3.0`, so
+    /// it is asked for the text.
+    fn very_wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        if self.must_buffer() {
+            return self.buffer()?.very_wide(visitor).map_err(D::Error::custom);
+        }
+        let raw = Box::<RawValue>::deserialize(self.inner)?;
+        let visitor = self.spot.visitor(visitor, Origin::Hinted);
+        if let Ok(int) = raw.get().parse() {
+            return visitor.visit_i128(int);
+        }
+        if let Ok(int) = raw.get().parse() {
+            return visitor.visit_u128(int);
+        }
+        match raw.get().parse() {
+            Ok(float) => visitor.visit_f64(float),
+            Err(_) => Err(refusal()),
+        }
+    }
+}
+
 /// Keeps what few values need out of the code that all of them run through.
 #[cold]
 #[inline(never)]
@@ -161,8 +184,8 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
     type Error = D::Error;
 
     pass_hints! {
-        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128 deserialize_f32
+        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32
         deserialize_f64 deserialize_char deserialize_str deserialize_string deserialize_bytes
         deserialize_byte_buf deserialize_option deserialize_seq deserialize_map deserialize_identifier
     }
@@ -170,6 +193,14 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         pass!(self.deserialize_any(; visitor) Origin::Unhinted)
+    }
+
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        rarely(|| self.very_wide(visitor))
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        rarely(|| self.very_wide(visitor))
     }
 
     /// What a type ignores is still checked: the schema may have rules for it.
