@@ -46,7 +46,7 @@ fn write_then_check<T: Serialize + ?Sized>(
     value: &T,
 ) -> Result<JsonText, Issues> {
     let unruled = Arena::any();
-    let writing = Writing::new(&unruled);
+    let writing = Writing { names: Names::Kept, ..Writing::new(&unruled) };
     let text = writing.text(ANY, value).map_err(|error| {
         if !writing.not_finite.get() {
             return Issue::new("", "encode", format!("can't be encoded as JSON: {error}"));
@@ -65,11 +65,19 @@ pub(super) struct Writing<'a> {
     not_finite: Cell<bool>,
     /// Where the number that isn't finite stands, innermost piece first; filled on the way back up.
     trail: RefCell<Vec<String>>,
+    names: Names,
+}
+
+/// Whether a map's keys are remembered while their values are written, where no rule asks for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    Kept,
+    Forgotten,
 }
 
 impl<'a> Writing<'a> {
     fn new(arena: &'a Arena) -> Self {
-        Self { arena, not_finite: Cell::new(false), trail: RefCell::default() }
+        Self { arena, not_finite: Cell::new(false), trail: RefCell::default(), names: Names::Forgotten }
     }
 
     fn text<T: Serialize + ?Sized>(&self, node: NodeId, value: &T) -> Result<JsonText, serde_json::Error> {

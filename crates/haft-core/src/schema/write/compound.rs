@@ -5,10 +5,11 @@ use serde::ser::{
     Error, Impossible, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
+use serde_json::Value;
 
-use super::{At, Writing, key_step, refusal};
+use super::{At, Names, Writing, key_step, refusal};
 use crate::schema::node::{ANY, ArrayRule, NEVER, NodeId, ObjectRule};
-use crate::schema::path::push_index;
+use crate::schema::path::{push_index, push_key};
 
 /// The elements of an array.
 pub(super) struct Elements<'a, I> {
@@ -16,11 +17,18 @@ pub(super) struct Elements<'a, I> {
     writing: &'a Writing<'a>,
     rule: Option<&'a ArrayRule>,
     count: usize,
+    /// The key that the array stands under by itself.
+    variant: Option<&'static str>,
 }
 
 impl<'a, I> Elements<'a, I> {
     pub(super) fn new(inner: I, writing: &'a Writing<'a>, rule: Option<&'a ArrayRule>) -> Self {
-        Self { inner, writing, rule, count: 0 }
+        Self { inner, writing, rule, count: 0, variant: None }
+    }
+
+    /// The elements of a variant, where nothing is to be checked.
+    pub(super) fn of_variant(inner: I, writing: &'a Writing<'a>, variant: &'static str) -> Self {
+        Self { variant: Some(variant), ..Self::new(inner, writing, None) }
     }
 
     #[inline]
@@ -34,7 +42,7 @@ impl<'a, I> Elements<'a, I> {
     }
 
     fn step(&self) -> String {
-        let mut step = String::new();
+        let mut step = self.variant.map(key_step).unwrap_or_default();
         push_index(&mut step, self.count - 1);
         step
     }
@@ -87,11 +95,24 @@ pub(super) struct Members<'a, I> {
     /// The node and the name of the key written last.
     node: NodeId,
     key: String,
+    /// The key that the object stands under by itself.
+    variant: Option<&'static str>,
 }
 
 impl<'a, I> Members<'a, I> {
     pub(super) fn new(inner: I, writing: &'a Writing<'a>, rule: Option<&'a ObjectRule>) -> Self {
-        Self { inner, writing, rule, count: 0, required: 0, hint: 0, node: ANY, key: String::new() }
+        Self { inner, writing, rule, count: 0, required: 0, hint: 0, node: ANY, key: String::new(), variant: None }
+    }
+
+    /// The members of a variant, where nothing is to be checked.
+    pub(super) fn of_variant(inner: I, writing: &'a Writing<'a>, variant: &'static str) -> Self {
+        Self { variant: Some(variant), ..Self::new(inner, writing, None) }
+    }
+
+    fn step(&self, key: &str) -> String {
+        let mut step = self.variant.map(key_step).unwrap_or_default();
+        push_key(&mut step, key);
+        step
     }
 
     /// The node for the member `key`.
@@ -137,7 +158,7 @@ macro_rules! fields {
             ) -> Result<(), I::Error> {
                 let node = self.take(key)?;
                 let written = self.inner.serialize_field(key, &At { writing: self.writing, node, value });
-                self.writing.stepped(written, || key_step(key))
+                self.writing.stepped(written, || self.step(key))
             }
 
             fn skip_field(&mut self, key: &'static str) -> Result<(), I::Error> {
@@ -164,18 +185,29 @@ impl<I: SerializeMap> SerializeMap for Members<'_, I> {
             let name = key.serialize(KeyName).map_err(|_| refusal::<I::Error>())?;
             self.node = self.take(&name)?;
             self.key = name;
+        } else if self.writing.names == Names::Kept {
+            self.key = spelled(key);
         }
         self.inner.serialize_key(key)
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), I::Error> {
         let written = self.inner.serialize_value(&At { writing: self.writing, node: self.node, value });
-        self.writing.stepped(written, || key_step(&self.key))
+        self.writing.stepped(written, || self.step(&self.key))
     }
 
     fn end(self) -> Result<I::Ok, I::Error> {
         self.check()?;
         self.inner.end()
+    }
+}
+
+/// A key as it stands in the text.
+fn spelled<T: Serialize + ?Sized>(key: &T) -> String {
+    match serde_json::to_value(key) {
+        Ok(Value::String(text)) => text,
+        Ok(other) => other.to_string(),
+        Err(_) => String::new(),
     }
 }
 

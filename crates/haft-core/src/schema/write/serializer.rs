@@ -33,7 +33,8 @@ impl<'a, S: Serializer> Checked<'a, S> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every string there is; measured")]
     fn string(&self, text: &str) -> Result<(), S::Error> {
         match self.rules(JsonType::String)? {
             Some(typed) if typed.string_fault(text).is_some() => Err(refusal()),
@@ -185,7 +186,8 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
         len: usize,
     ) -> Result<Self::SerializeTupleVariant, S::Error> {
         self.unruled()?;
-        Ok(Elements::new(self.inner.serialize_tuple_variant(name, index, variant, len)?, self.writing, None))
+        let inner = self.inner.serialize_tuple_variant(name, index, variant, len)?;
+        Ok(Elements::of_variant(inner, self.writing, variant))
     }
 
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
@@ -207,6 +209,7 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
         len: usize,
     ) -> Result<Self::SerializeStructVariant, S::Error> {
         self.unruled()?;
-        Ok(Members::new(self.inner.serialize_struct_variant(name, index, variant, len)?, self.writing, None))
+        let inner = self.inner.serialize_struct_variant(name, index, variant, len)?;
+        Ok(Members::of_variant(inner, self.writing, variant))
     }
 }
