@@ -164,9 +164,9 @@ impl NumberRule {
                 && float.abs() > EXACT
                 && !self.width.is_some_and(Width::is_128)
             {
-                return Some(match self.width {
-                    Some(width) if !width.fits(num) => NumberFault::Width(width),
-                    _ => NumberFault::Inexact,
+                return self.bound_fault(num).or(match self.width {
+                    Some(width) if !width.fits(num) => Some(NumberFault::Width(width)),
+                    _ => Some(NumberFault::Inexact),
                 });
             }
         }
