@@ -35,6 +35,10 @@ pub(super) fn mend(
             *value = replacement;
             repairs.push(Repair { pointer: issue.pointer.clone(), kind });
         }
+        // Each string was within the limit; what they make together must be, too.
+        if !nests_within(&mended, options.limits.max_depth) {
+            return None;
+        }
         match check(arena, custom, &mended, Exactness::Required) {
             Ok(()) => return Some((mended, repairs)),
             Err(left) if repairs.len() > before => issues = left,
@@ -63,6 +67,15 @@ fn replacement(value: &Value, keyword: &str, expected: &str, options: &DecodeOpt
     }
     let wraps = options.repairs.single_item_arrays && expected.contains("array") && !value.is_null();
     wraps.then(|| (RepairKind::SingleItemArray, Value::Array(vec![value.clone()])))
+}
+
+fn nests_within(value: &Value, levels: usize) -> bool {
+    let inside = |value| levels > 0 && nests_within(value, levels - 1);
+    match value {
+        Value::Array(items) => levels > 0 && items.iter().all(inside),
+        Value::Object(map) => levels > 0 && map.values().all(inside),
+        _ => true,
+    }
 }
 
 /// Whether a scalar read out of a string is of a type that was asked for.
