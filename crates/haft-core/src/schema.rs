@@ -128,6 +128,9 @@ impl Schema {
 
     /// A raw JSON Schema, kept as it is, with a choice of how values are checked.
     pub fn json_with(schema: Value, validation: Validation) -> Result<Self, SchemaError> {
+        if let Some(fault) = raw::depth_fault(&schema) {
+            return Err(Issues::from(fault).into());
+        }
         let (compiled, custom) = match validation {
             #[cfg(feature = "validate")]
             Validation::Full => (Compiled::enforced(schema, None, &Resolver::none())?, None),

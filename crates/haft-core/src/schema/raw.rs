@@ -26,20 +26,25 @@ pub(super) fn survey(schema: &Value) -> Survey {
         let fault = Issue::new("", "schema", "must be an object or a boolean").found(super::explain::excerpt(schema));
         return Survey { references: References::Pointers, faults: vec![fault] };
     }
-    if is_too_deep(schema) {
-        let message = format!("nests deeper than {MAX_DEPTH} levels; use a flatter schema");
-        return Survey { references: References::Pointers, faults: vec![Issue::new("", "maxDepth", message)] };
+    if let Some(fault) = depth_fault(schema) {
+        return Survey { references: References::Pointers, faults: vec![fault] };
     }
     let mut surveyor = Surveyor { root: schema, named: false, ids: Vec::new(), outside: Vec::new(), faults: vec![] };
     surveyor.schema("", schema);
     surveyor.finish()
 }
 
+/// What is wrong with a schema that nests too deep for anything here to walk through it.
+pub(super) fn depth_fault(schema: &Value) -> Option<Issue> {
+    let message = || format!("nests deeper than {MAX_DEPTH} levels; use a flatter schema");
+    is_too_deep(schema).then(|| Issue::new("", "maxDepth", message()))
+}
+
 struct Surveyor<'a> {
     root: &'a Value,
     named: bool,
     ids: Vec<&'a str>,
-    /// References to absolute addresses, with where they stand.
+    /// References that are more than a fragment, with where they stand.
     outside: Vec<(String, &'a str)>,
     faults: Vec<Issue>,
 }
@@ -118,7 +123,7 @@ impl<'a> Surveyor<'a> {
             }
             None => {
                 self.named = true;
-                if reference.contains("://") || reference.starts_with("file:") || reference.starts_with('/') {
+                if !reference.starts_with('#') {
                     self.outside.push((pointer.to_owned(), reference));
                 }
             }
@@ -130,7 +135,9 @@ impl<'a> Surveyor<'a> {
             let address = reference.split('#').next().unwrap_or_default();
             let known = self.ids.contains(&address)
                 || self.ids.iter().any(|id| id.ends_with(address))
-                || Dialect::is_meta_schema(address);
+                || Dialect::is_meta_schema(address)
+                // What it is relative to, the full validator knows.
+                || (is_relative(address) && !self.ids.is_empty());
             if !known {
                 let message = "refers to something outside the schema, and nothing is fetched; put it under $defs";
                 self.faults.push(Issue::new(pointer, "$ref", message).found(reference));
@@ -139,6 +146,12 @@ impl<'a> Surveyor<'a> {
         let references = if self.named { References::Named } else { References::Pointers };
         Survey { references, faults: self.faults }
     }
+}
+
+/// Whether an address means something only beside another one.
+fn is_relative(address: &str) -> bool {
+    let scheme = address.split(['/', '?']).next().is_some_and(|first| first.contains(':'));
+    !scheme && !address.starts_with('/')
 }
 
 /// Whether a tree nests too deep to be walked by recursion.
