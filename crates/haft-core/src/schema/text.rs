@@ -224,7 +224,7 @@ pub(super) fn number_token() -> Option<&'static str> {
             f.write_str("a number")
         }
 
-        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
             Ok(None)
         }
 
@@ -235,7 +235,7 @@ pub(super) fn number_token() -> Option<&'static str> {
         }
     }
     static TOKEN: OnceLock<Option<String>> = OnceLock::new();
-    TOKEN.get_or_init(|| serde_json::Deserializer::from_str("1").deserialize_any(Probe).unwrap_or(None)).as_deref()
+    TOKEN.get_or_init(|| serde_json::Deserializer::from_str("0.5").deserialize_any(Probe).unwrap_or(None)).as_deref()
 }
 
 /// The beginning of a pointer: at the depth limit a whole one would be as long as the text.
