@@ -1,5 +1,7 @@
 //! The public face of haft-core, one file per subject.
 
+#[cfg(feature = "validate")]
+mod bad_input;
 mod conversation_values;
 #[cfg(feature = "validate")]
 mod dynamic_tools;
@@ -7,7 +9,15 @@ mod flexible_parameters;
 #[cfg(feature = "validate")]
 mod handler_forms;
 mod macro_expansion;
+mod repairs;
 mod running;
+#[cfg(feature = "validate")]
+mod schema_decode;
+#[cfg(feature = "validate")]
+mod schema_encode;
+#[cfg(feature = "validate")]
+mod schema_raw;
+mod secure_json;
 #[cfg(feature = "validate")]
 mod tool_api;
 #[cfg(feature = "validate")]
@@ -19,3 +29,5 @@ mod tool_service;
 mod toolkit_values;
 #[cfg(feature = "validate")]
 mod tools_and_toolkits;
+#[cfg(feature = "validate")]
+mod type_zoo;

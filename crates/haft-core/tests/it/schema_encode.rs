@@ -1,0 +1,230 @@
+//! Writing results: what a schema forbids is not written, and neither is what JSON can't say.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+
+use haft_core::{Issues, Schema};
+use schemars::{JsonSchema, json_schema};
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+#[derive(Debug, Default, Serialize, JsonSchema)]
+struct Report {
+    ratio: f64,
+    maybe: Option<f32>,
+    list: Vec<Option<f64>>,
+    map: BTreeMap<String, f64>,
+    nested: Option<Box<Report>>,
+    shape: Option<Shape>,
+    pair: (u8, f64),
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+enum Shape {
+    Point,
+    Circle(f64),
+    Line(f64, f64),
+    Box { width: f64 },
+}
+
+fn write<T: Serialize + JsonSchema>(value: &T) -> Result<String, Issues> {
+    Schema::of_output::<T>().unwrap().encode(value).map(|text| text.as_str().to_owned())
+}
+
+fn marks(issues: &Issues) -> Vec<(&str, &str)> {
+    issues.as_slice().iter().map(|issue| (issue.pointer.as_str(), issue.keyword.as_str())).collect()
+}
+
+#[test]
+fn what_json_cannot_say_is_an_issue_at_its_place() {
+    let nested = |shape| Report {
+        nested: Some(Box::new(Report { shape: Some(shape), ..Report::default() })),
+        ..Report::default()
+    };
+    let table = [
+        (Report { ratio: f64::NAN, ..Report::default() }, "/ratio"),
+        (Report { ratio: f64::NEG_INFINITY, ..Report::default() }, "/ratio"),
+        (Report { maybe: Some(f32::INFINITY), ..Report::default() }, "/maybe"),
+        (Report { list: vec![None, Some(1.0), Some(f64::NAN)], ..Report::default() }, "/list/2"),
+        (Report { map: [("a/b~".to_owned(), f64::INFINITY)].into(), ..Report::default() }, "/map/a~1b~0"),
+        (Report { pair: (1, f64::NAN), ..Report::default() }, "/pair/1"),
+        (nested(Shape::Circle(f64::NAN)), "/nested/shape/Circle"),
+        (nested(Shape::Line(0.0, f64::NAN)), "/nested/shape/Line/1"),
+        (nested(Shape::Box { width: f64::NAN }), "/nested/shape/Box/width"),
+    ];
+    for (report, pointer) in table {
+        let issues = write(&report).unwrap_err();
+        assert_eq!(marks(&issues), [(pointer, "finite")], "{report:?}");
+        assert!(issues.to_string().contains("give a finite number or null"), "{issues}");
+    }
+    assert_eq!(marks(&write(&f64::NAN).unwrap_err()), [("", "finite")]);
+}
+
+#[test]
+fn it_is_an_issue_whatever_the_schema_is() {
+    let schemas = [json!({}), json!({"type": "number"}), json!({"anyOf": [{"type": "number"}, {"type": "null"}]})];
+    for json in schemas {
+        let schema = Schema::json(json.clone()).unwrap();
+        assert_eq!(marks(&schema.encode(&f64::NAN).unwrap_err()), [("", "finite")], "{json}");
+        assert_eq!(marks(&schema.encode(&Some(f64::INFINITY)).unwrap_err()), [("", "finite")], "{json}");
+    }
+    assert_eq!(marks(&Schema::unknown().encode(&[[f64::NAN]]).unwrap_err()), [("/0/0", "finite")]);
+}
+
+#[test]
+fn a_result_that_fits_is_written_as_serde_writes_it() {
+    let report = Report {
+        ratio: -0.5,
+        maybe: Some(0.1),
+        list: vec![None, Some(1e300)],
+        map: [("k".to_owned(), 2.0)].into(),
+        nested: Some(Box::default()),
+        shape: Some(Shape::Point),
+        pair: (7, 1.0),
+    };
+    assert_eq!(write(&report).unwrap(), serde_json::to_string(&report).unwrap());
+    for shape in [Shape::Point, Shape::Circle(1.0), Shape::Line(0.0, 1.0), Shape::Box { width: 2.0 }] {
+        assert_eq!(write(&shape).unwrap(), serde_json::to_string(&shape).unwrap());
+    }
+    assert_eq!(write(&"a\"\u{7}🦀").unwrap(), r#""a\"\u0007🦀""#);
+    assert_eq!(write(&()).unwrap(), "null");
+    assert_eq!(write(&'ß').unwrap(), "\"ß\"");
+    assert_eq!(write(&(i128::MIN, u128::MAX)).unwrap(), format!("[{},{}]", i128::MIN, u128::MAX));
+    assert_eq!(write(&BTreeMap::from([(-1_i8, true)])).unwrap(), r#"{"-1":true}"#);
+}
+
+#[test]
+fn a_rule_that_the_result_breaks_is_an_issue() {
+    #[derive(Debug, Serialize, JsonSchema)]
+    struct Bounded {
+        #[schemars(range(max = 10))]
+        number: u8,
+        #[schemars(length(min = 2))]
+        text: String,
+        #[schemars(length(max = 1))]
+        list: Vec<u8>,
+        #[schemars(regex(pattern = "^a"))]
+        word: Option<String>,
+        #[schemars(extend("maxProperties" = 1))]
+        map: BTreeMap<u8, u8>,
+    }
+    let good = Bounded { number: 10, text: "ab".into(), list: vec![1], word: None, map: BTreeMap::new() };
+    assert_eq!(write(&good).unwrap(), serde_json::to_string(&good).unwrap());
+    let bad = Bounded {
+        number: 11,
+        text: "ß".into(),
+        list: vec![1, 2],
+        word: Some("b".into()),
+        map: [(1, 1), (2, 2)].into(),
+    };
+    let issues = write(&bad).unwrap_err();
+    let expected = [
+        ("/number", "maximum"),
+        ("/text", "minLength"),
+        ("/list", "maxItems"),
+        ("/word", "pattern"),
+        ("/map", "maxProperties"),
+    ];
+    assert_eq!(marks(&issues), expected);
+}
+
+/// Claims to be an integer and serialises as what it is told to.
+#[derive(Debug)]
+struct Liar(Value);
+
+impl JsonSchema for Liar {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Liar".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        json_schema!({"type": "integer"})
+    }
+}
+
+impl Serialize for Liar {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+#[test]
+fn a_serializer_of_ones_own_is_held_to_its_schema() {
+    assert_eq!(write(&Liar(json!(3))).unwrap(), "3");
+    for lie in [json!("3"), json!(3.5), json!(null), json!([3]), json!({"a": 3}), json!(true)] {
+        assert_eq!(marks(&write(&Liar(lie.clone())).unwrap_err()), [("", "type")], "{lie}");
+        assert_eq!(marks(&write(&vec![Liar(json!(1)), Liar(lie)]).unwrap_err()), [("/1", "type")]);
+    }
+}
+
+#[test]
+fn a_serializer_that_fails_is_an_issue_with_its_words() {
+    struct Broken;
+    impl Serialize for Broken {
+        fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(S::Error::custom("the disk is gone"))
+        }
+    }
+    let issues = Schema::unknown().encode(&Broken).unwrap_err();
+    assert_eq!(marks(&issues), [("", "encode")]);
+    assert!(issues.to_string().contains("the disk is gone"), "{issues}");
+    let issues = Schema::unknown().encode(&BTreeMap::from([((1, 2), 3)])).unwrap_err();
+    assert_eq!(marks(&issues), [("", "encode")]);
+}
+
+#[test]
+fn a_tree_is_held_to_a_raw_schema() {
+    let schema = Schema::json(json!({
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": true}},
+        "required": ["id"],
+        "additionalProperties": false,
+        "if": {"properties": {"id": {"const": 1}}},
+        "then": {"required": ["tags"]}
+    }))
+    .unwrap();
+    let good = json!({"tags": ["a", "b"], "id": 1});
+    assert_eq!(schema.encode(&good).unwrap().as_str(), r#"{"tags":["a","b"],"id":1}"#);
+    assert!(schema.encode(&json!({"id": 2})).is_ok());
+    let issues = schema.encode(&json!({"tags": ["a", 1, "a"], "id": "x", "more": 0})).unwrap_err();
+    let pointers: Vec<&str> = issues.as_slice().iter().map(|issue| issue.pointer.as_str()).collect();
+    for pointer in ["/tags", "/tags/1", "/id"] {
+        assert!(pointers.contains(&pointer), "{pointer} is not in {pointers:?}");
+    }
+    assert_eq!(marks(&schema.encode(&json!({"id": 1})).unwrap_err()), [("", "required")]);
+}
+
+#[test]
+fn the_constant_schemas_take_what_they_say() {
+    for (schema, takes) in [
+        (Schema::unit(), [true, false, false]),
+        (Schema::unknown(), [true, true, true]),
+        (Schema::empty(), [false, true, false]),
+        (Schema::never(), [false, false, false]),
+    ] {
+        let written = [json!(null), json!({}), json!({"a": 1})].map(|value| schema.encode(&value).is_ok());
+        assert_eq!(written, takes, "{schema:?}");
+    }
+    assert_eq!(Schema::unit().encode(&()).unwrap().as_str(), "null");
+}
+
+#[test]
+fn a_result_has_the_shape_it_is_written_in_not_the_one_it_is_read_from() {
+    #[derive(Debug, Serialize, serde::Deserialize, JsonSchema)]
+    struct Both {
+        #[serde(rename(serialize = "out", deserialize = "in"))]
+        field: u8,
+        #[serde(default)]
+        always: u8,
+        #[serde(skip_serializing)]
+        input_only: u8,
+    }
+    let value: Both = serde_json::from_value(json!({"in": 1, "input_only": 2})).unwrap();
+    assert_eq!(value.input_only, 2);
+    assert_eq!(write(&value).unwrap(), r#"{"out":1,"always":0}"#);
+    let output = Schema::of_output::<Both>().unwrap();
+    assert_eq!(output.as_json()["required"], json!(["out", "always"]));
+    assert!(output.check(&json!({"in": 1, "input_only": 2})).is_err());
+}
