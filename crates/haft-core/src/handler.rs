@@ -33,6 +33,7 @@ use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::issue::Issues;
 use crate::output::ToolOutput;
+use crate::result::Outcome;
 use crate::schema::Repair;
 use crate::tool::Tool;
 
@@ -43,7 +44,7 @@ pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 #[must_use = "a prepared call does nothing unless its future is polled"]
 pub(crate) struct Prepared {
     /// Runs the function and encodes its outcome.
-    pub(crate) future: BoxFuture<Result<ToolOutput, ToolFailure>>,
+    pub(crate) future: BoxFuture<Outcome>,
     /// What was mended in the arguments.
     pub(crate) repairs: Vec<Repair>,
 }
@@ -76,18 +77,21 @@ impl TypeInfo {
 }
 
 /// The outcome of a call, encoded by the tool's schemas.
-fn encode<T, F>(tool: &Tool, outcome: Result<T, HandlerError<F>>) -> Result<ToolOutput, ToolFailure>
+fn encode<T, F>(tool: &Tool, outcome: Result<T, HandlerError<F>>) -> Outcome
 where
     T: Serialize + 'static,
     F: Failure,
 {
-    let value = outcome.map_err(|error| error.into_failure(tool))?;
-    match tool.success().encode(&value) {
-        Ok(encoded) => {
-            let mut output = ToolOutput::new(encoded);
-            output.model = tool.render_for_model(&value);
-            Ok(output)
-        }
-        Err(issues) => Err(ToolFailure::with_issues(FailureKind::OutputValidationError, issues)),
-    }
+    let failure = match outcome {
+        Ok(value) => match tool.success().encode(&value) {
+            Ok(encoded) => {
+                let mut output = ToolOutput::new(encoded);
+                output.model = tool.render_for_model(&value);
+                return Outcome::Ok(output);
+            }
+            Err(issues) => ToolFailure::with_issues(FailureKind::OutputValidationError, issues),
+        },
+        Err(error) => error.into_failure(tool),
+    };
+    Outcome::Failed(Box::new(failure.started()))
 }

@@ -57,8 +57,8 @@ pub struct ToolResult {
 pub enum Outcome {
     /// It gave a value.
     Ok(ToolOutput),
-    /// It gave none.
-    Failed(ToolFailure),
+    /// It gave none. On the heap, so that the results of good calls stay small.
+    Failed(Box<ToolFailure>),
 }
 
 impl ToolResult {
@@ -89,7 +89,7 @@ impl ToolResult {
     /// The call failed, as described.
     #[must_use]
     pub fn from_failure(call: &ToolCall, failure: ToolFailure) -> Self {
-        Self::new(call, Outcome::Failed(failure))
+        Self::new(call, Outcome::Failed(Box::new(failure)))
     }
 
     /// A person or a policy said no.

@@ -20,6 +20,7 @@ use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::node::Arena;
 use super::number::Exactness;
 use super::repair;
+use super::settle::settle;
 use super::text;
 use super::validation::Validator;
 use crate::issue::{Issue, Issues};
@@ -91,7 +92,13 @@ fn one_pass<T: DeserializeOwned>(arena: &Arena, text: &str, limits: Limits) -> R
 fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, serde_json::Error> {
     let limits = Limits::default().max_depth(usize::MAX).duplicate_keys(DuplicateKeys::LastWins);
     let reading = Reading { arena, limits };
-    T::deserialize(Checked { inner: tree, spot: Spot::root(&reading) })
+    // A tree that keeps all digits would not give `3.0` to a type that asks for an integer.
+    let settled = text::number_token().map(|_| {
+        let mut settled = tree.clone();
+        settle(arena, arena.root(), &mut settled);
+        settled
+    });
+    T::deserialize(Checked { inner: settled.as_ref().unwrap_or(tree), spot: Spot::root(&reading) })
 }
 
 /// The careful way: the tree first, then all issues, then repairs if allowed, then the type.
@@ -131,6 +138,7 @@ fn by_tree<T: DeserializeOwned>(
 
 fn undecodable(error: &serde_json::Error) -> Issue {
     let said = error.to_string();
-    let message = if said.is_empty() { "the value can't be taken; send another".to_owned() } else { said };
+    let wordless = said.is_empty() || said.starts_with(" at line ");
+    let message = if wordless { "the value can't be taken; send another".to_owned() } else { said };
     Issue::new("", "decode", message).expected("a value the tool can take")
 }

@@ -119,9 +119,11 @@ impl TreeSeed<'_> {
         Err(E::custom("too deep"))
     }
 
+    /// A number that came as text; none if it is beyond what every other reader of JSON calls a number.
     fn number(&self, text: &str) -> Option<Value> {
         let number: Number = serde_json::from_str(text).ok()?;
-        if !(number.is_i64() || number.is_u64()) && number.as_f64().is_some_and(|float| float.fract() == 0.0) {
+        let float = number.as_f64()?;
+        if !(number.is_i64() || number.is_u64()) && float.fract() == 0.0 {
             self.notes.saw_whole_float.set(true);
         }
         Some(Value::Number(number))

@@ -81,14 +81,7 @@ impl Tool {
         {
             return ToolResult::from_failure(call, failure).repairs(repairs);
         }
-        let outcome = match future.await {
-            Ok(output) => Outcome::Ok(output),
-            Err(mut failure) => {
-                failure.started = true;
-                Outcome::Failed(failure)
-            }
-        };
-        let mut result = ToolResult::new(call, outcome);
+        let mut result = ToolResult::new(call, future.await);
         result.repairs = repairs;
         result
     }
@@ -154,7 +147,7 @@ fn broken(cause: impl std::error::Error + Send + Sync + 'static) -> ToolFailure 
 
 fn failure_of(result: ToolResult) -> ToolFailure {
     match result.outcome {
-        Outcome::Failed(failure) => failure,
+        Outcome::Failed(failure) => *failure,
         Outcome::Ok(_) => ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE),
     }
 }

@@ -213,6 +213,11 @@ impl<'de, V: Visitor<'de>> Checked<'_, V> {
         if let Ok(int) = text.parse::<i64>() {
             return self.visit_i64(int);
         }
+        let wide = text.parse().map(Num::Int).or_else(|_| text.parse().map(Num::Huge));
+        if let Ok(wide) = wide {
+            self.number::<E>(wide)?;
+            return self.inner.visit_map(NumberMap::new(text));
+        }
         let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(refusal)?;
         let lossless = serde_json::Number::from_f64(float).is_some_and(|number| number.to_string() == text);
         if lossless || self.number::<E>(Num::Float(float))? {

@@ -8,6 +8,9 @@ use super::{At, Writing, key_step, refusal};
 use crate::schema::node::{ANY, JsonType, NodeId, Typed};
 use crate::schema::number::{Exactness, Num};
 
+/// How the names begin under which `serde_json` hands JSON text to itself.
+const TEXT: &str = "$serde_json::private::";
+
 /// A serializer at a node.
 pub(super) struct Checked<'a, S> {
     pub(super) inner: S,
@@ -42,7 +45,7 @@ impl<'a, S: Serializer> Checked<'a, S> {
         }
     }
 
-    /// Variants with content are only written where nothing is to be checked; elsewhere the value is written first.
+    /// Some things are only written where nothing is to be checked; elsewhere the value is written first.
     fn unruled(&self) -> Result<(), S::Error> {
         if self.node == ANY { Ok(()) } else { Err(refusal()) }
     }
@@ -197,6 +200,10 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
 
     #[inline]
     fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct, S::Error> {
+        // No struct at all: JSON that is text already, and may be anything.
+        if name.starts_with(TEXT) {
+            self.unruled()?;
+        }
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
         Ok(Members::new(self.inner.serialize_struct(name, len)?, self.writing, rule))
     }
