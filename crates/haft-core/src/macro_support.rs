@@ -37,3 +37,86 @@ pub const fn same_name(a: &str, b: &str) -> bool {
     }
     true
 }
+
+/// Refuses the name of the tool at `index` if one before it has the same, at compile time. Each tool is its type, as
+/// written, and its name.
+#[track_caller]
+pub const fn check_name(tools: &[(&str, &str)], index: usize) {
+    let (later, name) = tools[index];
+    let mut before = 0;
+    while before < index {
+        let (earlier, other) = tools[before];
+        if same_name(name, other) {
+            let text = Text::new()
+                .with("`")
+                .with(earlier)
+                .with("` and `")
+                .with(later)
+                .with("` are both called `")
+                .with(name)
+                .with("`: rename one with `#[tool(name = \"…\")]`, or leave it out");
+            panic!("{}", text.as_str());
+        }
+        before += 1;
+    }
+}
+
+/// Takes the description off a schema: generated parameters are described by their tool.
+pub fn drop_description(schema: &mut schemars::Schema) {
+    schema.remove("description");
+}
+
+/// A short text made at compile time; what doesn't fit is left out.
+struct Text {
+    bytes: [u8; 1024],
+    len: usize,
+}
+
+impl Text {
+    const fn new() -> Self {
+        Self { bytes: [0; 1024], len: 0 }
+    }
+
+    const fn with(mut self, part: &str) -> Self {
+        let part = part.as_bytes();
+        if part.len() > self.bytes.len() - self.len {
+            return self;
+        }
+        let mut index = 0;
+        while index < part.len() {
+            self.bytes[self.len] = part[index];
+            self.len += 1;
+            index += 1;
+        }
+        self
+    }
+
+    const fn as_str(&self) -> &str {
+        match std::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            Err(_) => "two tools have the same name",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn different_names_pass() {
+        check_name(&[("A", "a"), ("B", "ab"), ("C", "b")], 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "`A` and `tools::C` are both called `a`: rename one")]
+    fn a_name_that_is_taken_names_both_tools() {
+        check_name(&[("A", "a"), ("B", "b"), ("tools::C", "a")], 2);
+    }
+
+    #[test]
+    fn a_text_leaves_out_what_does_not_fit() {
+        let long = "x".repeat(2000);
+        assert_eq!(Text::new().with("a").with(&long).with("ä").as_str(), "aä");
+    }
+}

@@ -25,6 +25,12 @@ pub const STREAM: u8 = 3;
 pub const MIXED: u8 = 4;
 
 /// Something a handler returned, read as kind `KIND`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be the result of a tool",
+    label = "can't be the result of a tool",
+    note = "return a value that derives `Serialize` and `JsonSchema`, or a `Result` of one",
+    note = "the error of a `Result` derives `Failure` or is text, and the model reads it; or it implements `std::error::Error`, and the model doesn't"
+)]
 pub trait Returned<const KIND: u8>: Sized + Send {
     /// The value of a success.
     type Success: Serialize + Send + 'static;
@@ -36,6 +42,11 @@ pub trait Returned<const KIND: u8>: Sized + Send {
 }
 
 /// Something returned that is final at once: everything but a stream.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be the result of a blocking tool",
+    label = "can't be the result of a blocking tool",
+    note = "return the final value; only a tool that doesn't block can return a stream of `Outputs`"
+)]
 pub trait ReturnedNow<const KIND: u8>: Returned<KIND> {
     /// The final value.
     fn now(self) -> Result<Self::Success, HandlerError<Self::Failure>>;
@@ -56,6 +67,7 @@ impl<T: Serialize + Send + 'static> ReturnedNow<PLAIN> for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + Send + 'static, F: Failure> Returned<DECLARED> for Result<T, F> {
     type Success = T;
     type Failure = F;
@@ -65,12 +77,14 @@ impl<T: Serialize + Send + 'static, F: Failure> Returned<DECLARED> for Result<T,
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + Send + 'static, F: Failure> ReturnedNow<DECLARED> for Result<T, F> {
     fn now(self) -> Result<T, HandlerError<F>> {
         self.map_err(HandlerError::Declared)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + Send + 'static, E: Into<BoxError> + Send> Returned<OPAQUE> for Result<T, E> {
     type Success = T;
     type Failure = NoFailure;
@@ -80,12 +94,14 @@ impl<T: Serialize + Send + 'static, E: Into<BoxError> + Send> Returned<OPAQUE> f
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + Send + 'static, E: Into<BoxError> + Send> ReturnedNow<OPAQUE> for Result<T, E> {
     fn now(self) -> Result<T, HandlerError> {
         self.map_err(HandlerError::opaque)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + Send + 'static, F: Failure> Returned<STREAM> for Outputs<T, F> {
     type Success = T;
     type Failure = F;
@@ -95,6 +111,7 @@ impl<T: Serialize + Send + 'static, F: Failure> Returned<STREAM> for Outputs<T, 
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + Send + 'static, F: Failure> Returned<MIXED> for Result<T, HandlerError<F>> {
     type Success = T;
     type Failure = F;
@@ -104,6 +121,7 @@ impl<T: Serialize + Send + 'static, F: Failure> Returned<MIXED> for Result<T, Ha
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + Send + 'static, F: Failure> ReturnedNow<MIXED> for Result<T, HandlerError<F>> {
     fn now(self) -> Self {
         self

@@ -38,6 +38,11 @@ use crate::tool::{DefinitionError, Tool, ToolBuilder, Typed};
 /// assert_eq!(tool.name(), Double::NAME);
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "not the type of a tool",
+    note = "put `#[tool]` on a function and name the type beside it, or write `impl ToolType for {Self}`"
+)]
 pub trait ToolType: Send + Sync + 'static {
     /// The name the model calls.
     const NAME: &'static str;
@@ -97,6 +102,11 @@ pub trait Handle: ToolType {
 }
 
 /// A typed tool that is complete by itself: the type alone gives the tool, handler included.
+#[diagnostic::on_unimplemented(
+    message = "the tool `{Self}` has no handler of its own",
+    label = "nothing runs the calls of this tool",
+    note = "put `#[tool]` on the function that runs it, or implement `Handle` and give a value: `toolkit![{Self} = value]`"
+)]
 pub trait StaticTool: ToolType {
     /// The tool.
     fn tool() -> Result<Tool, DefinitionError>;
