@@ -1,6 +1,6 @@
 //! Where generated code finds haft.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Path, parse_quote};
 
@@ -9,6 +9,16 @@ use syn::{Path, parse_quote};
 pub(crate) struct CratePath(Path);
 
 impl CratePath {
+    /// The same path for code at another place: the compiler points at the whole of what it refuses.
+    pub(crate) fn at(&self, place: Span) -> Self {
+        let located = self.0.to_token_stream().into_iter().map(|mut token| {
+            let span = token.span().located_at(place);
+            token.set_span(span);
+            token
+        });
+        Self(syn::parse2(located.collect()).unwrap_or_else(|_| self.0.clone()))
+    }
+
     /// The path of one item of `macro_support`, as the text that other derives take.
     pub(crate) fn support_text(&self, item: &str) -> String {
         let path = &self.0;

@@ -24,11 +24,8 @@ const ON_TYPE: Known = Known {
     names: &["message", "display", "retryable", "retry_after", "crate"],
     repeatable: &[],
 };
-const ON_VARIANT: Known = Known {
-    attribute: "#[failure] on a variant",
-    names: &["message", "display", "retryable", "retry_after"],
-    repeatable: &[],
-};
+const ON_VARIANT: Known =
+    Known { attribute: "#[failure]", names: &["message", "display", "retryable", "retry_after"], repeatable: &[] };
 
 /// The implementation, or everything that is wrong.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {

@@ -20,19 +20,25 @@ pub(crate) fn listed(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// How many insertions, deletions and replacements lead from one to the other, ignoring case and underscores.
+/// How many insertions, deletions, replacements and swaps of neighbours lead from one to the other, ignoring case and
+/// underscores.
 fn distance(a: &str, b: &str) -> usize {
     let letters = |text: &str| -> Vec<char> { text.to_lowercase().chars().filter(|c| *c != '_').collect() };
     let (a, b) = (letters(a), letters(b));
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let cost = (diagonal + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], cost);
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                let swapped = if is_swap { rows[i - 2][j - 2] + 1 } else { replaced };
+                replaced.min(swapped).min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1)
+            };
         }
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -46,6 +52,7 @@ mod tests {
         assert_eq!(nearest("read_only", &NAMES), Some("readonly"));
         assert_eq!(nearest("timeoute", &NAMES), Some("timeout"));
         assert_eq!(nearest("idletimeout", &NAMES), Some("idle_timeout"));
+        assert_eq!(nearest("ttile", &NAMES), Some("title"));
         assert_eq!(nearest("approval", &NAMES), None);
     }
 

@@ -15,7 +15,7 @@ use crate::argument::{Arguments, Known};
 use crate::crate_path::CratePath;
 use crate::diagnostic::Diagnostics;
 
-const ON_STRUCT: Known = Known { attribute: "#[service] on a struct", names: &["crate"], repeatable: &[] };
+const ON_STRUCT: Known = Known { attribute: "#[service]", names: &["crate"], repeatable: &[] };
 const ON_FIELD: Known = Known { attribute: "#[service]", names: &["as", "skip"], repeatable: &["as"] };
 
 /// The implementations, or everything that is wrong.

@@ -59,9 +59,11 @@ impl Listed {
         let count = self.entries.len();
         let names = self.entries.iter().map(|Entry { ty, .. }| {
             let text = ty.to_token_stream().to_string().replace(' ', "");
+            let krate = krate.at(place(ty));
             quote_spanned!(place(ty)=> (#text, <#ty as #krate::ToolType>::NAME))
         });
         let checks = self.entries.iter().enumerate().skip(1).map(|(index, Entry { ty, .. })| {
+            let krate = krate.at(place(ty));
             quote_spanned!(place(ty)=> const _: () = #krate::macro_support::check_name(&__HAFT_NAMES, #index);)
         });
         quote! {

@@ -61,9 +61,10 @@ impl Expansion {
         };
         function.attrs.push(parse_quote! {
             #[allow(
+                clippy::missing_errors_doc,
                 clippy::needless_pass_by_value,
                 clippy::trivially_copy_pass_by_ref,
-                reason = "a tool takes its parameters by value and its services by reference"
+                reason = "a tool is documented for the model, takes parameters by value and services by reference"
             )]
         });
         expansion
@@ -106,13 +107,19 @@ impl Expansion {
             )]
             #[serde(crate = #serde, deny_unknown_fields)]
             #[schemars(crate = #schemars, transform = #krate::macro_support::drop_description)]
-            #[allow(non_snake_case, reason = "the names are the function's, and judged there")]
+            #[allow(
+                non_snake_case,
+                clippy::pub_underscore_fields,
+                clippy::struct_excessive_bools,
+                clippy::struct_field_names,
+                reason = "the names and types are the function's, and judged there"
+            )]
             #visibility struct #type_name { #(#fields),* }
         }
     }
 
     fn tool_type_impl(&self) -> TokenStream {
-        let (krate, type_name, tool_name) = (&self.options.krate, &self.type_name, &self.tool_name);
+        let (krate, type_name, tool_name) = (self.options.krate.at(self.place()), &self.type_name, &self.tool_name);
         let params = self.params();
         let services = self.inputs.services();
         let description = self.description().map(|text| quote!(.describe(#text)));
@@ -123,7 +130,7 @@ impl Expansion {
                 type #outcome = <__HaftReturned as #krate::macro_support::Returned<__HAFT_KIND>>::#outcome;
             }
         });
-        quote! {
+        quote_spanned! {self.place()=>
             impl #krate::ToolType for #type_name {
                 const NAME: &'static str = #tool_name;
                 type Params = #params;
@@ -139,7 +146,7 @@ impl Expansion {
     }
 
     fn static_tool_impl(&self) -> TokenStream {
-        let (krate, type_name) = (&self.options.krate, &self.type_name);
+        let (krate, type_name) = (self.options.krate.at(self.place()), &self.type_name);
         let params_type = self.params();
         let (params, cx) = (local("params"), local("cx"));
         let arguments = self.inputs.sources.iter().map(|source| match source {
@@ -170,7 +177,7 @@ impl Expansion {
                 })
             }
         };
-        quote! {
+        quote_spanned! {self.place()=>
             impl #krate::StaticTool for #type_name {
                 fn tool() -> ::core::result::Result<#krate::Tool, #krate::DefinitionError> {
                     #krate::Tool::of::<Self>().#handler

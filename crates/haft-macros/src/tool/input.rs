@@ -99,12 +99,13 @@ impl Inputs {
             let message = format!("a service is borrowed from the application: write `&{}`", spelled(ty));
             return diagnostics.refuse(ty, message);
         };
-        if reference.mutability.is_some() || reference.lifetime.is_some() {
-            let message = format!(
-                "a service is shared by all calls: write `&{}`, and put what changes behind a lock",
-                spelled(&reference.elem)
-            );
+        let elem = spelled(&reference.elem);
+        if reference.mutability.is_some() {
+            let message =
+                format!("a service is shared by all calls: write `&{elem}`, and put what changes behind a lock");
             diagnostics.refuse(reference, message);
+        } else if reference.lifetime.is_some() {
+            diagnostics.refuse(reference, format!("a service is borrowed for one call: write `&{elem}`"));
         }
         self.sources.push(Source::Service(Box::new(bare(&reference.elem).clone())));
         if self.services().count() == MOST_SERVICES + 1 {
@@ -154,7 +155,7 @@ pub(crate) fn spelled(ty: impl ToTokens) -> String {
 }
 
 /// The type without parentheses around it.
-fn bare(ty: &Type) -> &Type {
+pub(crate) fn bare(ty: &Type) -> &Type {
     match ty {
         Type::Paren(paren) => bare(&paren.elem),
         Type::Group(group) => bare(&group.elem),

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Attribute, Expr, LitStr, Pat, PatType, Token, Type, Visibility};
 
-use super::input::spelled;
+use super::input::{bare, spelled};
 use super::signature::{borrows, mentions};
 use crate::diagnostic::Diagnostics;
 use crate::documentation;
@@ -143,8 +143,8 @@ fn check_type(ty: &Type, diagnostics: &mut Diagnostics) {
     let tokens = ty.to_token_stream();
     if mentions(tokens.clone(), "impl") {
         diagnostics.refuse(ty, "a parameter has a schema, so its type must have a name: write it in place of `impl …`");
-    } else if let Type::Reference(reference) = ty {
-        let message = match &*reference.elem {
+    } else if let Type::Reference(reference) = bare(ty) {
+        let message = match bare(&reference.elem) {
             Type::Slice(slice) => format!("a parameter owns its value: write `Vec<{}>`", spelled(&slice.elem)),
             elem => match spelled(elem).as_str() {
                 "str" => "a parameter owns its value: write `String`".to_owned(),
