@@ -1,1 +1,74 @@
-//! haft
+//! The tool layer for agents: define a tool once, with its types; show it to any model; check what comes back.
+//!
+//! This crate gathers the others under one name. Everything here can be used without the macros.
+
+#[cfg(feature = "macros")]
+mod macros;
+pub mod prelude;
+
+#[cfg(feature = "macros")]
+pub use self::macros::{Failure, Services, tool, toolkit};
+
+// tools: what they are, and how they are described
+#[doc(inline)]
+pub use haft_core::{
+    Annotation, Annotations, Concurrency, DefinitionError, DefinitionFault, DescriptorKind, Destructive, EmitBuffer,
+    EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent, MAX_NAME_LEN, Meta, MissingHandler, NameFault,
+    OnOverflow, OpenWorld, OutputCap, Readonly, SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder,
+    ToolDescriptor, ToolId, ToolKind,
+};
+// how the builder knows a tool's types
+#[doc(inline)]
+pub use haft_core::{BuilderOf, Inferred, Open, Slot, Typed};
+
+// what runs them
+#[doc(inline)]
+pub use haft_core::{
+    BoxError, Caller, Cancellation, Cx, EmitError, Emitted, Emitter, Failure, Handle, HandlerError, HandlerOutput,
+    NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
+};
+
+// what they need
+#[doc(inline)]
+pub use haft_core::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
+
+// sets of tools
+#[doc(inline)]
+pub use haft_core::{Describe, MissingToolService, NotRunnable, Serves, Toolkit, ToolkitError, ToolkitFault};
+
+// tools that a provider defines
+#[doc(inline)]
+pub use haft_core::{NameClash, NameMapError, NameMapper, ProviderDefinition, ProviderTool};
+
+// who has to agree before a call runs
+#[doc(inline)]
+pub use haft_core::{
+    ApprovalCx, ApprovalDecision, ApprovalId, ApprovalNeed, ApprovalPolicy, ApprovalRequest, ApprovalResponse,
+    PolicyError,
+};
+
+// schemas, and what is wrong with a value
+#[doc(inline)]
+pub use haft_core::{
+    DecodeOptions, Decoded, Dialect, DuplicateKeys, Issue, Issues, JsonText, Limits, Loss, REASON_CAP, Rendered,
+    Repair, RepairKind, Repairs, Schema, SchemaError, Validation, Validator, secure_json,
+};
+
+// calls and their results
+#[doc(inline)]
+pub use haft_core::{CallId, FailureKind, Outcome, ToolCall, ToolFailure, ToolOutput, ToolResult};
+
+// conversations
+#[doc(inline)]
+pub use haft_core::{
+    CallOutputBody, Citation, ContentPart, Delta, Finish, FormatVersion, Item, MediaData, MediaPart, Message,
+    OutputFormat, ProviderCall, Reasoning, ReasoningForm, RefusalPart, ResourceContents, ResourceLinkPart,
+    ResourcePart, Role, TextPart, Timestamp, ToolCallOutput, ToolChoice, ToolDemand, Turn, TurnRequest, Usage,
+};
+
+#[doc(hidden)]
+pub use haft_core::macro_support;
+
+// the crates that appear in signatures
+pub use schemars::JsonSchema;
+pub use {schemars, serde, serde_json};

@@ -1,0 +1,11 @@
+//! The macros and the names users see, from outside.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
+
+mod failure_derive;
+mod mistake;
+mod running;
+mod services_derive;
+mod tool_macro;
+mod tool_options;
+mod toolkit_macro;

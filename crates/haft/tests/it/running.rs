@@ -1,0 +1,32 @@
+//! Running one call, as the tests need it.
+
+use haft::{Cx, Services, StaticTool, Tool, ToolCall, ToolResult, Toolkit};
+use serde_json::Value;
+
+/// Runs one call of a tool that needs no services.
+pub(crate) async fn run<T: StaticTool>(arguments: Value) -> ToolResult {
+    run_tool(&T::tool().unwrap(), arguments, Services::new()).await
+}
+
+/// Runs one call of a tool with services.
+pub(crate) async fn run_tool(tool: &Tool, arguments: Value, services: Services) -> ToolResult {
+    let call = ToolCall::new("c1", tool.name(), arguments.to_string());
+    tool.run_call(&call, &Cx::for_call(&call).with_services(services)).await
+}
+
+/// Runs one call of a toolkit, with the services it was given.
+pub(crate) async fn run_in(kit: &Toolkit, name: &str, arguments: Value) -> ToolResult {
+    kit.ensure_runnable().unwrap();
+    run_tool(kit.get(name).unwrap(), arguments, kit.services().clone()).await
+}
+
+/// The value of a success.
+pub(crate) fn value(result: &ToolResult) -> Value {
+    result.value().unwrap_or_else(|| panic!("{result:?}")).to_value()
+}
+
+/// The kind and the message of a failure.
+pub(crate) fn failure(result: &ToolResult) -> (&str, &str) {
+    let failure = result.failure().unwrap();
+    (failure.kind.as_str(), &failure.message)
+}

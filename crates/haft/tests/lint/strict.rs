@@ -1,0 +1,109 @@
+//! Generated code under the strictest lints: this file compiles without a warning, under clippy too.
+
+#![deny(
+    warnings,
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    unused_qualifications,
+    nonstandard_style,
+    rust_2018_idioms,
+    unused,
+    clippy::all,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    clippy::panic
+)]
+
+use haft::{Cx, DefinitionError, Failure, JsonSchema, Services, StaticTool, Tool, ToolType, Toolkit, tool, toolkit};
+use serde::{Deserialize, Serialize};
+
+/// A service.
+#[derive(Debug)]
+pub struct ApiKey(pub String);
+
+/// The state.
+#[derive(Debug, Services)]
+pub struct App {
+    /// A service.
+    pub key: ApiKey,
+    /// A small one, which clippy would rather have by value.
+    pub attempts: u8,
+}
+
+/// A failure.
+#[derive(Debug, Serialize, JsonSchema, Failure)]
+pub enum LookupError {
+    /// It isn't there.
+    #[failure(message = "nothing called {name}")]
+    NotFound {
+        /// What isn't.
+        name: String,
+    },
+}
+
+/// Parameters of the user's own.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Page {
+    /// Counted from one.
+    pub number: u32,
+}
+
+/// Looks something up.
+#[tool(
+    readonly,
+    timeout = "5s",
+    concurrency = 2,
+    output_cap = 8 * 1024,
+    meta = {"a": 1},
+    approval = |params, _| std::future::ready(params.name.is_empty()),
+    example = Lookup { name: "x".to_owned(), limit: None },
+)]
+pub async fn lookup(
+    name: String,
+    /// The most results.
+    #[schemars(range(min = 1))]
+    limit: Option<u32>,
+    #[service] key: &ApiKey,
+    #[service] attempts: &u8,
+    cx: &Cx,
+) -> Result<String, LookupError> {
+    cx.cancelled().await;
+    if name == key.0 { Err(LookupError::NotFound { name }) } else { Ok(format!("{name} {limit:?} {attempts}")) }
+}
+
+/// Counts the letters of a text.
+#[tool]
+#[must_use]
+pub fn count_letters(text: String, text_locale: Option<String>, text_form: Option<u8>, _unused: u8) -> usize {
+    let _ = (text_locale, text_form);
+    text.chars().count()
+}
+
+/// Reads a page.
+#[tool(blocking)]
+#[must_use]
+pub fn read_page(#[params] page: Page) -> u32 {
+    page.number
+}
+
+#[tool]
+pub(crate) fn without_comment() {}
+
+mod inner {
+    use haft::tool;
+
+    /// In a module of its own.
+    #[tool]
+    pub(crate) fn inner(value: u8) -> u8 {
+        value
+    }
+}
+
+fn main() -> Result<(), DefinitionError> {
+    let app = App { key: ApiKey(String::new()), attempts: 3 };
+    let kit: Toolkit = toolkit![Lookup, CountLetters, ReadPage, WithoutComment, inner::Inner].provide(app);
+    let tool: Tool = Lookup::tool()?;
+    assert!(kit.len() == 5 && tool.name() == Lookup::NAME);
+    Ok(())
+}

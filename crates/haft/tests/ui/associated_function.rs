@@ -1,0 +1,14 @@
+//! A function inside an `impl` block that could be anywhere.
+
+use haft::tool;
+
+struct Station;
+
+impl Station {
+    #[tool]
+    fn measure(days: u8) -> u8 {
+        days
+    }
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! A function whose type would hide another.
+
+use haft::tool;
+
+#[derive(serde::Serialize, haft::JsonSchema)]
+struct Weather;
+
+#[tool]
+fn weather() -> Weather {
+    Weather
+}
+
+#[tool]
+fn string() {}
+
+fn main() {}

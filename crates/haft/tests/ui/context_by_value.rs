@@ -1,0 +1,15 @@
+//! The context as a value, or to be changed.
+
+use haft::{Cx, tool};
+
+#[tool]
+fn first(cx: Cx) -> String {
+    cx.call_id().to_string()
+}
+
+#[tool]
+fn second(cx: &mut Cx) -> String {
+    cx.call_id().to_string()
+}
+
+fn main() {}

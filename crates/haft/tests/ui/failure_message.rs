@@ -1,0 +1,21 @@
+//! Messages that speak of fields that are not there.
+
+use haft::{Failure, JsonSchema};
+
+#[derive(serde::Serialize, JsonSchema, Failure)]
+enum WeatherError {
+    #[failure(message = "no city {nam}")]
+    UnknownCity { name: String },
+    #[failure(message = "{1}")]
+    Closed(u8),
+    #[failure(mesage = "x", retry_after = 5)]
+    Silent,
+}
+
+#[derive(serde::Serialize, JsonSchema, Failure)]
+#[failure(message = "x")]
+enum Other {
+    One,
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! A tool that nothing runs.
+
+use haft::{NoFailure, ToolType, Toolkit, toolkit};
+
+struct Search;
+
+impl ToolType for Search {
+    const NAME: &'static str = "search";
+    type Params = String;
+    type Success = String;
+    type Failure = NoFailure;
+    type Services = ();
+}
+
+fn main() {
+    let _kit: Toolkit = toolkit![Search];
+}

@@ -1,0 +1,25 @@
+//! Fields that provide the same type, and things that have no fields.
+
+use std::sync::Arc;
+
+use haft::Services;
+
+struct Database;
+
+#[derive(Services)]
+struct App {
+    url: String,
+    database: Database,
+    shared: Arc<Database>,
+    key: String,
+}
+
+#[derive(Services)]
+enum Choice {
+    One(String),
+}
+
+#[derive(Services)]
+struct Marked(#[service] u8, #[service(skpi)] u16);
+
+fn main() {}

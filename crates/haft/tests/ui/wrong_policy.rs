@@ -1,0 +1,10 @@
+//! A policy, an annotation and an example that are something else.
+
+use haft::tool;
+
+#[tool(approval = |city| city.len() > 3, annotate(5), meta = 7)]
+fn get_weather(city: String) -> String {
+    city
+}
+
+fn main() {}
