@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{Issues, Schema};
+use haft_core::{Issues, JsonText, Schema};
 use schemars::{JsonSchema, json_schema};
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
@@ -194,6 +194,17 @@ fn a_tree_is_held_to_a_raw_schema() {
         assert!(pointers.contains(&pointer), "{pointer} is not in {pointers:?}");
     }
     assert_eq!(marks(&schema.encode(&json!({"id": 1})).unwrap_err()), [("", "required")]);
+}
+
+#[test]
+fn json_that_is_text_already_is_checked_like_any() {
+    let text = |json: &str| JsonText::parse(json.to_owned()).unwrap();
+    let object = Schema::json(json!({"type": "object"})).unwrap();
+    assert_eq!(object.encode(&text(r#"{"a":1}"#)).unwrap().as_str(), r#"{"a":1}"#);
+    assert_eq!(marks(&object.encode(&text("[1]")).unwrap_err()), [("", "type")]);
+    let small = Schema::json(json!({"properties": {"n": {"maximum": 3}}})).unwrap();
+    assert!(small.encode(&BTreeMap::from([("n", text("3"))])).is_ok());
+    assert_eq!(marks(&small.encode(&BTreeMap::from([("n", text("4"))])).unwrap_err()), [("/n", "maximum")]);
 }
 
 #[test]
