@@ -38,6 +38,20 @@ pub const fn same_name(a: &str, b: &str) -> bool {
     true
 }
 
+/// A type with a schema.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no schema, so no model can be told about it",
+    label = "this type has no schema",
+    note = "derive `JsonSchema` for `{Self}`, next to its serde traits"
+)]
+pub trait Described {}
+
+#[diagnostic::do_not_recommend]
+impl<T: schemars::JsonSchema + ?Sized> Described for T {}
+
+/// Compiles for types with a schema.
+pub const fn described<T: Described + ?Sized>() {}
+
 /// Refuses the name of the tool at `index` if one before it has the same, at compile time. Each tool is its type, as
 /// written, and its name.
 #[track_caller]

@@ -8,7 +8,7 @@ mod message;
 use std::time::Duration;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Data, DeriveInput, Fields, Generics, Ident, Path, parse_quote};
 
 use self::message::Message;
@@ -193,6 +193,11 @@ impl ToTokens for FailureType {
             let (path, wait) = (&case.path, duration::expression(case.retry_after?));
             Some(quote!(if ::core::matches!(self, #path { .. }) { return ::core::option::Option::Some(#wait); }))
         });
+        if self.generics.params.is_empty() {
+            let place = Span::mixed_site().located_at(name.span());
+            let krate = krate.at(place);
+            tokens.extend(quote_spanned!(place=> const _: () = #krate::macro_support::described::<#name>();));
+        }
         tokens.extend(quote! {
             impl #impl_generics #krate::Failure for #name #type_generics #where_clause {
                 fn message(&self) -> ::std::string::String { #message }

@@ -186,6 +186,21 @@ impl Expansion {
         }
     }
 
+    /// One sentence for each type without a schema, beside the longer ones of the derives.
+    fn schema_checks(&self) -> TokenStream {
+        let check = |ty: TokenStream, place: Span| {
+            let krate = self.options.krate.at(place);
+            quote_spanned!(place=> #krate::macro_support::described::<#ty>();)
+        };
+        let located = |ty: &Type| Span::mixed_site().located_at(ty.span());
+        let fields = self.inputs.fields.iter().filter(|field| field.is_described_by_type()).map(|field| &field.ty);
+        let params = fields.chain(&self.inputs.own_type).map(|ty| check(ty.to_token_stream(), located(ty)));
+        let (krate, type_name) = (self.options.krate.at(self.place()), &self.type_name);
+        let success = quote_spanned!(self.place()=> <#type_name as #krate::ToolType>::Success);
+        let success = check(success, self.place());
+        quote!(#(#params)* #success)
+    }
+
     fn params(&self) -> TokenStream {
         self.inputs.own_type.as_ref().map_or_else(|| quote!(Self), ToTokens::to_token_stream)
     }
@@ -204,8 +219,8 @@ impl ToTokens for Expansion {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Self { shared, returned, options, .. } = self;
         let krate = &options.krate;
-        let (tool_type, tool_type_impl, static_tool_impl) =
-            (self.tool_type(), self.tool_type_impl(), self.static_tool_impl());
+        let (tool_type, schema_checks) = (self.tool_type(), self.schema_checks());
+        let (tool_type_impl, static_tool_impl) = (self.tool_type_impl(), self.static_tool_impl());
         tokens.extend(quote! {
             #tool_type
 
@@ -216,6 +231,7 @@ impl ToTokens for Expansion {
 
                 #tool_type_impl
                 #static_tool_impl
+                #schema_checks
             };
         });
     }
@@ -254,7 +270,7 @@ mod tests {
                     fn f() {}
                 )
             )
-            .contains("describe")
+            .contains("describe (")
         );
     }
 

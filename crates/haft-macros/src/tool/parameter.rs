@@ -109,6 +109,13 @@ impl Field {
         })
     }
 
+    /// Whether the schema is made from the type, and not from what an attribute names in its place.
+    pub(crate) fn is_described_by_type(&self) -> bool {
+        const REPLACING: [&str; 4] = ["with", "schema_with", "skip", "cfg_attr"];
+        let replaces = |attribute: &Attribute| REPLACING.iter().any(|word| mentions(attribute.to_token_stream(), word));
+        !self.attributes.iter().any(replaces)
+    }
+
     /// The name the model sees.
     pub(crate) fn key(&self) -> String {
         self.rename.clone().unwrap_or_else(|| self.name.unraw().to_string())
@@ -229,6 +236,14 @@ mod tests {
         assert_eq!((field.attributes.len(), field.is_documented), (4, true));
         assert_eq!((field.name.to_string().as_str(), field.key().as_str()), ("r#type", "town"));
         assert!(left.contains("allow") && left.contains("expect") && !left.contains("serde"), "{left}");
+    }
+
+    #[test]
+    fn an_attribute_may_describe_in_place_of_the_type() {
+        let by_type = |tokens| read(tokens).unwrap().0.is_described_by_type();
+        assert!(by_type(quote!(#[schemars(range(min = 1))] #[serde(default)] a: u8)));
+        assert!(!by_type(quote!(#[schemars(with = "String")] a: Time)));
+        assert!(!by_type(quote!(#[serde(skip)] a: Time)));
     }
 
     #[test]
