@@ -32,7 +32,7 @@ enum Network {
 /// A named piece of the run.
 type Step = (&'static str, fn(&Workspace, Network) -> anyhow::Result<()>);
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     ("setup", |workspace, _| setup::all(workspace)),
     ("format", |workspace, _| workspace.cargo().args(["fmt", "--all", "--check"]).run()),
     ("clippy", |workspace, _| clippy(workspace, &["--workspace", "--all-targets", "--all-features"])),
@@ -40,6 +40,7 @@ const STEPS: [Step; 11] = [
         clippy(workspace, &["-p", "haft-core", "--no-default-features", "--lib"])
     }),
     ("tests", nextest),
+    ("tests with exact numbers", exact_numbers),
     ("doc tests", |workspace, _| {
         workspace.cargo().args(["test", "--doc", "--workspace", "--all-features", "--quiet"]).run()
     }),
@@ -84,6 +85,13 @@ fn nextest(workspace: &Workspace, network: Network) -> anyhow::Result<()> {
         Network::Allowed => nextest.run(),
         Network::Offline => nextest.args(["-E", WITHOUT_PARTS]).run(),
     }
+}
+
+/// The schema tests once more, with a feature of `serde_json` that would reach everyone if it were built with the rest.
+fn exact_numbers(workspace: &Workspace, network: Network) -> anyhow::Result<()> {
+    let cargo = workspace.cargo().env("PATH", nextest_path(workspace, network)?);
+    let nextest = cargo.args(["nextest", "run", "--manifest-path", "checks/arbitrary-precision/Cargo.toml"]);
+    nextest.args(["--target-dir", "target/arbitrary-precision", "--status-level", "slow"]).run()
 }
 
 /// A `PATH` on which cargo finds nextest, installed under `target/tools` if the machine has none.

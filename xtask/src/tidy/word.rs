@@ -4,6 +4,8 @@
 //! machine, and the names of writing assistants (the project speaks of itself alone). The list is in this file and
 //! nowhere else, so this file is the one that is not checked.
 
+use std::path::Path;
+
 use super::breach::Breach;
 
 /// This file, and what cargo writes by itself.
@@ -32,7 +34,7 @@ const ASSISTANTS: [&str; 11] = [
 
 /// Every forbidden word of a text.
 pub(super) fn check(path: &str, text: &str) -> Vec<Breach> {
-    if UNCHECKED.contains(&path) {
+    if UNCHECKED.iter().any(|unchecked| Path::new(path).ends_with(unchecked)) {
         return Vec::new();
     }
     let lines = text.lines().enumerate();
@@ -95,7 +97,9 @@ mod tests {
 
     #[test]
     fn the_list_itself_and_the_lock_are_not_checked() {
-        assert!(check("Cargo.lock", "registry+https://github.com/rust-lang/crates.io-index").is_empty());
+        for lock in ["Cargo.lock", "checks/a/Cargo.lock"] {
+            assert!(check(lock, "registry+https://github.com/rust-lang/crates.io-index").is_empty());
+        }
         assert!(check("xtask/src/tidy/word.rs", "claude").is_empty());
     }
 }
