@@ -1,6 +1,8 @@
 //! Doc comments as text.
 
-use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
 /// The text of the doc comments among `attributes`, if there is any. One space after the slashes is not part of it,
 /// nor are blank lines around it.
@@ -10,20 +12,46 @@ pub(crate) fn text(attributes: &[Attribute]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// The expression of the same text, which `#[doc = include_str!("…")]` can be part of.
+pub(crate) fn expression(attributes: &[Attribute]) -> Option<TokenStream> {
+    let values = attributes.iter().filter(|attribute| is_comment(attribute)).filter_map(value);
+    if values.clone().all(|value| literal(value).is_some()) {
+        return text(attributes).map(ToTokens::into_token_stream);
+    }
+    let parts = values.map(|value| match literal(value) {
+        Some(text) => unindented(&text.value()).into_token_stream(),
+        None => value.to_token_stream(),
+    });
+    Some(quote!(::core::concat!(#(#parts, "\n"),*).trim()))
+}
+
 /// Whether the attribute is a doc comment, and not `#[doc(hidden)]` or the like.
 pub(crate) fn is_comment(attribute: &Attribute) -> bool {
     matches!(&attribute.meta, Meta::NameValue(meta) if meta.path.is_ident("doc"))
 }
 
 fn line(attribute: &Attribute) -> Option<String> {
-    let Meta::NameValue(meta) = &attribute.meta else { return None };
-    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &meta.value else { return None };
-    if !meta.path.is_ident("doc") {
-        return None;
+    let text = literal(value(attribute).filter(|_| is_comment(attribute))?)?;
+    Some(unindented(&text.value()))
+}
+
+fn value(attribute: &Attribute) -> Option<&Expr> {
+    match &attribute.meta {
+        Meta::NameValue(meta) => Some(&meta.value),
+        Meta::Path(_) | Meta::List(_) => None,
     }
-    let text = text.value();
-    let unindented = |line: &str| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned();
-    Some(text.split('\n').map(unindented).collect::<Vec<_>>().join("\n"))
+}
+
+fn literal(value: &Expr) -> Option<&LitStr> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
+        _ => None,
+    }
+}
+
+fn unindented(text: &str) -> String {
+    let line = |line: &str| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned();
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -47,6 +75,19 @@ mod tests {
             fn f() {}
         };
         assert_eq!(text_of(&function).unwrap(), "Current weather.\n  - indented");
+    }
+
+    #[test]
+    fn an_included_text_stays_an_expression() {
+        let function: syn::ItemFn = parse_quote! {
+            /// One.
+            #[doc = include_str!("two.md")]
+            fn f() {}
+        };
+        let expected = quote!(::core::concat!("One.", "\n", include_str!("two.md"), "\n").trim());
+        assert_eq!(expression(&function.attrs).unwrap().to_string(), expected.to_string());
+        assert_eq!(expression(&function.attrs[..1]).unwrap().to_string(), "\"One.\"");
+        assert!(expression(&[]).is_none());
     }
 
     #[test]

@@ -70,10 +70,10 @@ impl Expansion {
         expansion
     }
 
-    fn description(&self) -> Option<String> {
+    fn description(&self) -> Option<TokenStream> {
         match &self.options.description {
-            Some(description) => Some(description.value()),
-            None => documentation::text(&self.comments),
+            Some(description) => Some(description.to_token_stream()),
+            None => documentation::expression(&self.comments),
         }
     }
 
@@ -225,6 +225,7 @@ impl ToTokens for Expansion {
             #tool_type
 
             #(#shared)*
+            #[allow(deprecated, reason = "the tool of a function that is on its way out still runs it")]
             const _: () = {
                 type __HaftReturned = #returned;
                 const __HAFT_KIND: u8 = #krate::macro_support::kind_of!(__HaftReturned);

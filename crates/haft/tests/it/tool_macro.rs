@@ -303,6 +303,35 @@ async fn a_tool_inside_a_function_works() {
     assert!(run::<Convert>(json!({"degrees": 0, "to": "Celsius"})).await.value().is_some());
 }
 
+/// One.
+#[doc = concat!("Two", " and a half.")]
+#[deprecated]
+#[tool]
+fn composed() {}
+
+#[test]
+fn a_comment_may_be_composed() {
+    assert_eq!(Composed::tool().unwrap().description(), Some("One.\nTwo and a half."));
+}
+
+/// As a user would who has no use for the facade.
+mod core_only {
+    #[haft_macros::tool(crate = haft_core, timeout = "1s", meta = {"a": 1}, concurrency = 2, approval = "never")]
+    pub(super) fn of_core(value: u8) -> Result<u8, Odd> {
+        if value % 2 == 1 { Err(Odd) } else { Ok(value) }
+    }
+
+    #[derive(Debug, serde::Serialize, schemars::JsonSchema, haft_macros::Failure)]
+    #[failure(crate = haft_core)]
+    pub(super) struct Odd;
+}
+
+#[tokio::test]
+async fn the_core_alone_is_enough() {
+    assert_eq!(value(&run::<core_only::OfCore>(json!({"value": 2})).await), json!(2));
+    assert_eq!(failure(&run::<core_only::OfCore>(json!({"value": 3})).await), ("tool_failed", "odd"));
+}
+
 mod renamed {
     /// As a user would who gave the crate another name.
     pub(super) mod tools {
