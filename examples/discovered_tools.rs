@@ -44,7 +44,8 @@ async fn main() -> anyhow::Result<()> {
     }
     assert_eq!(kit.names().collect::<Vec<_>>(), ["read_file"]);
 
-    for arguments in [r#"{"path": "/etc/hosts", "lines": [1, 20]}"#, r#"{"path": "hosts", "lines": [0], "all": true}"#] {
+    for arguments in [r#"{"path": "/etc/hosts", "lines": [1, 20]}"#, r#"{"path": "hosts", "lines": [0], "all": true}"#]
+    {
         let call = ToolCall::new("c", "read_file", arguments);
         if let Some(tool) = kit.get(&call.name) {
             let result = tool.run_call(&call, &Cx::for_call(&call)).await;

@@ -1,4 +1,4 @@
-//! A first tool: what the model sees of it, and what three calls give.
+//! A first tool: what the model sees of it, and what three calls give. An `async fn` works the same.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -6,7 +6,7 @@ use haft::prelude::*;
 
 /// Current weather for a city.
 #[tool(readonly)]
-async fn get_weather(
+fn get_weather(
     /// City name, e.g. "Paris"
     city: String,
     /// How many days ahead

@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
+use haft::NameMapper;
 use haft::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

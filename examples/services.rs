@@ -28,13 +28,13 @@ struct App {
 
 /// What time it is.
 #[tool(readonly, idempotent)]
-async fn get_hour(#[service] clock: &dyn Clock) -> u8 {
+fn get_hour(#[service] clock: &dyn Clock) -> u8 {
     clock.hour()
 }
 
 /// Greets by the time of day.
 #[tool]
-async fn greet(
+fn greet(
     /// Whom to greet
     whom: String,
     #[service] clock: &dyn Clock,

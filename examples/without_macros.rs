@@ -42,9 +42,10 @@ impl Handle for Greet {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let divide = Tool::new("divide").describe("Divides two integers.").try_run(|division: Division, _cx| async move {
-        division.dividend.checked_div(division.divisor).ok_or("division by zero")
-    })?;
+    let divide =
+        Tool::new("divide").describe("Divides two integers.").try_run(|division: Division, _cx| async move {
+            division.dividend.checked_div(division.divisor).ok_or("division by zero")
+        })?;
     let crawl = Tool::new("crawl").describe("Crawls a site.").run_stream(|pages: u32, _cx| {
         let steps = (1..=pages).map(move |page| Found { pages: page, done: page == pages });
         Outputs::<Found>::values(stream::iter(steps))

@@ -153,16 +153,18 @@ impl ToolFailure {
     }
 
     /// The text the model gets: `{"error":{"kind":…,"message":…}}` and, when there are any, `issues` (the first
-    /// twenty, with `issues_left_out` for the rest), `details` and `retry_after_seconds`.
+    /// twenty, with `issues_left_out` for the rest), `details` and `retry_after_seconds`. Nothing is said twice: issues
+    /// and details that the message already spells out are left out.
     #[must_use]
     pub fn to_model_text(&self) -> String {
-        let shown = self.issues.as_slice();
+        let spelled_out = self.issues.reason(REASON_CAP) == self.message;
+        let shown = if spelled_out { &[] } else { self.issues.as_slice() };
         let error = ModelError {
             kind: self.kind.as_str(),
             message: if self.message.trim().is_empty() { self.kind.default_message() } else { &self.message },
             issues: &shown[..shown.len().min(SHOWN_ISSUES)],
             issues_left_out: shown.len().saturating_sub(SHOWN_ISSUES),
-            details: self.details.as_deref(),
+            details: self.details.as_deref().filter(|details| details.to_value() != self.message.as_str()),
             retry_after_seconds: self.retry_after.map(|wait| wait.as_secs_f64()),
         };
         // Strings, finite numbers and encoded JSON can't fail to encode; the bare message is there for the type.
@@ -316,11 +318,22 @@ mod tests {
     #[test]
     fn the_model_is_shown_the_first_issues_and_told_of_the_rest() {
         let issues: Issues = (0..23).map(|at| Issue::new(format!("/{at}"), "type", "must be a string")).collect();
-        let failure = ToolFailure::with_issues(FailureKind::InputValidationError, issues);
+        let failure = ToolFailure::new(FailureKind::InputValidationError, "look at the issues").issues(issues);
         let shown = model_json(&failure);
         assert_eq!(shown["error"]["issues"].as_array().map(Vec::len), Some(20));
         assert_eq!(shown["error"]["issues_left_out"], 3);
         assert_eq!(round_trip(&failure).issues.len(), 23);
+    }
+
+    #[test]
+    fn nothing_is_said_twice() {
+        let issues = Issues::from(Issue::new("/a", "type", "must be a string"));
+        let refused = ToolFailure::with_issues(FailureKind::InputValidationError, issues);
+        let text = r#"{"error":{"kind":"input_validation_error","message":"/a: must be a string"}}"#;
+        assert_eq!(refused.to_model_text(), text);
+        assert_eq!(round_trip(&refused).issues.len(), 1, "the list stays on the failure");
+        let plain = ToolFailure::new(FailureKind::ToolFailed, "sold out").details(Value::from("sold out"));
+        assert_eq!(plain.to_model_text(), r#"{"error":{"kind":"tool_failed","message":"sold out"}}"#);
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod settle;
 mod string;
 mod text;
 mod typed;
+mod types;
 mod validation;
 mod write;
 
@@ -267,11 +268,13 @@ impl Compiled {
     /// A raw schema that is only shown. It must still be a schema.
     fn shown(json: Value) -> Result<Arc<Self>, SchemaError> {
         let mut faults = raw::survey(&json).faults;
-        #[cfg(feature = "validate")]
         if faults.is_empty() {
             match Dialect::detect(&json) {
-                Ok(dialect) => faults.extend(full::meta_faults(&json, dialect)),
                 Err(fault) => faults.push(fault),
+                #[cfg(feature = "validate")]
+                Ok(dialect) => faults.extend(full::meta_faults(&json, dialect)),
+                #[cfg(not(feature = "validate"))]
+                Ok(_) => {}
             }
         }
         // Where nothing is enforced, a reference to nowhere does no harm.

@@ -1,6 +1,4 @@
-//! The tool layer for agents: define a tool once, with its types; show it to any model; check what comes back.
-//!
-//! This crate gathers the others under one name. Everything here can be used without the macros.
+#![doc = include_str!("../README.md")]
 
 #[cfg(feature = "macros")]
 mod macros;

@@ -12,8 +12,9 @@
 //! ```
 
 pub use crate::{
-    Cx, Failure, Handle, HandlerError, JsonSchema, NoFailure, Outputs, Provide, Services, StaticTool, Tool, ToolCall,
-    ToolResult, ToolType, Toolkit,
+    ApprovalPolicy, ContentPart, Cx, DefinitionError, Destructive, ExecutionLimits, Failure, FailureKind, Handle,
+    HandlerError, HandlerOutput, Idempotent, JsonSchema, JsonText, NoFailure, OpenWorld, Outputs, Provide, Readonly,
+    Schema, Services, StaticTool, Strict, Title, Tool, ToolCall, ToolFailure, ToolResult, ToolType, Toolkit,
 };
 #[cfg(feature = "macros")]
 pub use crate::{tool, toolkit};

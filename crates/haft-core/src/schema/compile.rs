@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use super::draft::Dialect;
 use super::full::FullCheck;
 use super::keyword::{self, Reading};
-use super::node::{ANY, Arena, Full, JsonType, NEVER, Node, NodeId, Types, Union, UnionMode};
+use super::node::{ANY, Arena, Full, NEVER, Node, NodeId, Union, UnionMode};
 use super::resolver::Resolver;
+use super::types::{JsonType, Types};
 use crate::issue::{Issue, Issues};
 
 /// What is compiled, and how.

@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use super::equal;
 use super::message;
-use super::node::{Arena, JsonType, NEVER, Node, NodeId, Typed, Types, Union, UnionMode};
+use super::node::{Arena, NEVER, Node, NodeId, Typed, Union, UnionMode};
 use super::number::{Exactness, Num, NumberFault};
 use super::path::Path;
 use super::string::StringFault;
+use super::types::{JsonType, Types};
 use crate::issue::Issue;
 
 pub(super) use super::message::excerpt;

@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 
 use super::compile::Widths;
 use super::draft::Dialect;
-use super::node::{ANY, ArrayRule, NEVER, NodeId, ObjectRule, Open, Property, Typed, Types, UnionMode};
+use super::node::{ANY, ArrayRule, NEVER, NodeId, ObjectRule, Open, Property, Typed, UnionMode};
 use super::number::{Num, NumberRule, Width};
 use super::pattern::Pattern;
 use super::string::StringRule;
+use super::types::Types;
 
 /// Assertions that nodes can't make.
 const BEYOND: &[&str] = &[

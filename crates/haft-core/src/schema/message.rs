@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::explain::Problem;
-use super::node::{JsonType, Property, Types};
+use super::node::Property;
 use super::number::{NumberFault, Width};
 use super::path::Path;
 use super::string::StringFault;
+use super::types::{JsonType, Types};
 use crate::issue::{CharBoundary, Issue};
 use crate::nearest::nearest;
 

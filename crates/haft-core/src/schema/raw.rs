@@ -16,6 +16,7 @@ const MAX_DEPTH: usize = 128;
 
 /// What a look through a schema found.
 pub(super) struct Survey {
+    #[cfg_attr(not(feature = "validate"), expect(dead_code, reason = "only the full validator follows them"))]
     pub(super) references: References,
     pub(super) faults: Vec<Issue>,
 }

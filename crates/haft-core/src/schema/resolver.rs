@@ -28,11 +28,9 @@ impl Resolver {
     }
 
     /// Whether documents outside the schema exist at all.
+    #[cfg(feature = "validate")]
     pub(super) fn is_none(&self) -> bool {
-        #[cfg(feature = "validate")]
-        return self.documents.is_none();
-        #[cfg(not(feature = "validate"))]
-        true
+        self.documents.is_none()
     }
 
     #[cfg(feature = "validate")]

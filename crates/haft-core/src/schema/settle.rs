@@ -6,8 +6,9 @@
 use serde_json::Value;
 
 use super::explain;
-use super::node::{Arena, JsonType, Node, NodeId, Open, Typed};
+use super::node::{Arena, Node, NodeId, Open, Typed};
 use super::number::{Exactness, Num};
+use super::types::JsonType;
 
 /// Settles `value`, which fits node `id`.
 pub(super) fn settle(arena: &Arena, id: NodeId, value: &mut Value) {

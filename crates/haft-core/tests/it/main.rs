@@ -1,5 +1,7 @@
 //! The public face of haft-core, one file per subject.
 
+#![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
+
 #[cfg(feature = "validate")]
 mod bad_input;
 mod conversation_values;

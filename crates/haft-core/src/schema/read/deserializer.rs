@@ -12,11 +12,12 @@ use super::Reading;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
 use super::visitor::{Checked as CheckedVisitor, Origin};
 use crate::schema::explain;
-use crate::schema::node::{ANY, Arena, JsonType, NodeId};
+use crate::schema::node::{ANY, Arena, NodeId};
 use crate::schema::number::Exactness;
 use crate::schema::path::Path;
 use crate::schema::settle::settle;
 use crate::schema::text::{Inside, Notes, TreeSeed};
+use crate::schema::types::JsonType;
 
 /// Where a value stands. Two words, so that it travels in registers: it is handed on for every value there is.
 #[derive(Clone, Copy)]

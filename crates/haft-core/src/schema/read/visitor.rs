@@ -9,9 +9,10 @@ use super::deserializer::{Checked as CheckedDeserializer, Spot, refusal};
 use super::map::{CheckedMap, UnknownKeys};
 use super::number::NumberMap;
 use super::seq::CheckedSeq;
-use crate::schema::node::{JsonType, Open, Typed};
+use crate::schema::node::{Open, Typed};
 use crate::schema::number::{Exactness, Num};
 use crate::schema::text::number_token;
+use crate::schema::types::JsonType;
 
 /// How the type asked for the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +192,9 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
         }
         self.enter()?;
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        let unplaced = rule.is_some_and(|rule| rule.open == Open::Implied) && self.spot.reading.arena.is_from_type();
+        let unplaced = self.origin == Origin::Hinted
+            && rule.is_some_and(|rule| rule.open == Open::Implied)
+            && self.spot.reading.arena.is_from_type();
         let unknown = if unplaced { UnknownKeys::Hide } else { UnknownKeys::Show };
         let mut map = CheckedMap::new(access, rule, self.spot, unknown);
         if let Some(first) = peeked {

@@ -5,8 +5,9 @@ use serde::ser::Serializer;
 
 use super::compound::{Elements, Members};
 use super::{At, Writing, key_step, refusal};
-use crate::schema::node::{ANY, JsonType, NodeId, Typed};
+use crate::schema::node::{ANY, NodeId, Typed};
 use crate::schema::number::{Exactness, Num};
+use crate::schema::types::JsonType;
 
 /// How the names begin under which `serde_json` hands JSON text to itself.
 const TEXT: &str = "$serde_json::private::";

@@ -72,10 +72,20 @@ fn a_failure_is_an_error_object() {
             json!({"error": {"kind": "denied", "message": "not \"today\""}}),
         ),
         (
-            ToolResult::invalid_input(&call(), Issues::from(issue)),
+            ToolResult::invalid_input(&call(), Issues::from(issue.clone())),
             json!({"error": {
                 "kind": "input_validation_error",
                 "message": "/city: add the city",
+            }}),
+        ),
+        (
+            ToolResult::from_failure(
+                &call(),
+                ToolFailure::new(FailureKind::InputValidationError, "no").issues(Issues::from(issue)),
+            ),
+            json!({"error": {
+                "kind": "input_validation_error",
+                "message": "no",
                 "issues": [{"pointer": "/city", "keyword": "required", "message": "add the city"}],
             }}),
         ),
