@@ -6,10 +6,24 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::LitStr;
 
+use crate::argument::Argument;
+
 const FORM: &str = "write a whole number and a unit, such as \"500ms\", \"30s\", \"2m\" or \"1h\"";
 
+/// The duration of an argument: `timeout = "5s"`.
+pub(crate) fn of_argument(argument: &Argument) -> syn::Result<Duration> {
+    let form = format!("`{} = \"5s\"`: a whole number and a unit, such as \"500ms\", \"5s\" or \"2m\"", argument.name);
+    parse(&argument.assigned(&form)?)
+}
+
+/// The expression of a duration.
+pub(crate) fn expression(duration: Duration) -> TokenStream {
+    let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
+    quote!(::core::time::Duration::new(#seconds, #nanoseconds))
+}
+
 /// Reads a duration. Zero is refused: it would let nothing finish.
-pub(crate) fn parse(literal: &LitStr) -> syn::Result<Duration> {
+fn parse(literal: &LitStr) -> syn::Result<Duration> {
     let text = literal.value();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -25,12 +39,6 @@ pub(crate) fn parse(literal: &LitStr) -> syn::Result<Duration> {
         Some(milliseconds) => Ok(Duration::from_millis(milliseconds)),
         None => Err(syn::Error::new(literal.span(), format!("`{text}` is not a duration: {FORM}"))),
     }
-}
-
-/// The expression of a duration.
-pub(crate) fn expression(duration: Duration) -> TokenStream {
-    let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
-    quote!(::core::time::Duration::new(#seconds, #nanoseconds))
 }
 
 #[cfg(test)]

@@ -111,8 +111,7 @@ impl Options {
             message: message.and_then(|message| diagnostics.keep(message.text_value())),
             display: display.and_then(|display| diagnostics.keep(display.flag())).unwrap_or_default(),
             retryable: retryable.as_ref().map(Argument::flag).and_then(|flag| diagnostics.keep(flag)),
-            retry_after: retry_after
-                .and_then(|wait| diagnostics.keep(wait.text_value().and_then(|text| duration::parse(&text)))),
+            retry_after: retry_after.and_then(|wait| diagnostics.keep(duration::of_argument(&wait))),
         }
     }
 
@@ -316,7 +315,7 @@ mod tests {
                 #[failure(retry_after = 5)]
                 struct E;
             ))
-            .contains("retry_after = \"…\"")
+            .contains("retry_after = \"5s\"")
         );
         assert!(fault(quote!(union E { a: u8 })).contains("write an enum"));
     }

@@ -16,8 +16,7 @@ pub(crate) fn read(arguments: &mut Arguments, krate: &CratePath, diagnostics: &m
     let mut limits = TokenStream::new();
     for name in ["timeout", "idle_timeout"] {
         let Some(argument) = arguments.take(name) else { continue };
-        let duration = argument.text_value().and_then(|text| duration::parse(&text));
-        if let Some(duration) = diagnostics.keep(duration) {
+        if let Some(duration) = diagnostics.keep(duration::of_argument(&argument)) {
             let (setter, duration) = (&argument.name, duration::expression(duration));
             limits.extend(quote!(.#setter(#duration)));
         }
@@ -170,6 +169,12 @@ mod tests {
         assert!(fault(quote!(concurrency = 0)).contains("zero"));
         assert!(fault(quote!(emit_buffer = 1.5)).contains("whole number"));
         assert!(limits(quote!(output_cap = 64 * 1024, overflow = "truncate")).unwrap().contains("Truncate"));
+    }
+
+    #[test]
+    fn a_duration_shows_its_form() {
+        assert!(fault(quote!(timeout = 5)).contains("write `timeout = \"5s\"`"));
+        assert!(fault(quote!(idle_timeout)).contains("\"500ms\", \"5s\" or \"2m\""));
     }
 
     #[test]
