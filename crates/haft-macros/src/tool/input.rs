@@ -1,7 +1,7 @@
 //! What each parameter of a function is: the context, a service, or something the model fills in.
 
 use quote::ToTokens;
-use syn::{Attribute, FnArg, ItemFn, Meta, PatType, Type, TypeReference};
+use syn::{Attribute, FnArg, GenericArgument, ItemFn, Meta, PatType, PathArguments, Type, TypeReference};
 
 use super::parameter::{Field, Mark, Marks};
 use crate::diagnostic::Diagnostics;
@@ -96,7 +96,13 @@ impl Inputs {
         marks.refuse_field_attributes("a service", diagnostics);
         let Type::Reference(reference) = bare(&parameter.ty) else {
             let ty = &parameter.ty;
-            let message = format!("a service is borrowed from the application: write `&{}`", spelled(ty));
+            let message = match optional(ty) {
+                Some(inner) => format!(
+                    "a service is always there, or the toolkit doesn't compile: write `&{}`",
+                    spelled(referent(inner))
+                ),
+                None => format!("a service is borrowed from the application: write `&{}`", spelled(ty)),
+            };
             return diagnostics.refuse(ty, message);
         };
         let elem = spelled(&reference.elem);
@@ -159,6 +165,27 @@ pub(crate) fn bare(ty: &Type) -> &Type {
     match ty {
         Type::Paren(paren) => bare(&paren.elem),
         Type::Group(group) => bare(&group.elem),
+        other => other,
+    }
+}
+
+/// The `T` of an `Option<T>`.
+fn optional(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = bare(ty) else { return None };
+    let last = path.path.segments.last().filter(|segment| segment.ident == "Option")?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
+            GenericArgument::Type(inner) => Some(inner),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+/// The type behind a reference, if it is one.
+fn referent(ty: &Type) -> &Type {
+    match bare(ty) {
+        Type::Reference(reference) => bare(&reference.elem),
         other => other,
     }
 }
@@ -229,6 +256,10 @@ mod tests {
             ))
             .ends_with("write `&Store<K, V>`")
         );
+        for optional in [quote!(Option<&Key>), quote!(std::option::Option<Key>), quote!(Option<&'static mut Key>)] {
+            let fault = only_fault(quote!(fn f(#[service] a: #optional) {}));
+            assert!(fault.starts_with("a service is always there") && fault.ends_with("write `&Key`"), "{fault}");
+        }
         assert!(
             only_fault(quote!(
                 fn f(#[service] a: &mut Key) {}

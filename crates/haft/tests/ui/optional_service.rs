@@ -1,0 +1,12 @@
+//! A service that may be missing.
+
+use haft::tool;
+
+struct Db;
+
+#[tool]
+fn count(#[service] db: Option<&Db>) -> bool {
+    db.is_some()
+}
+
+fn main() {}
