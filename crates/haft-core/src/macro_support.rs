@@ -52,6 +52,21 @@ impl<T: schemars::JsonSchema + ?Sized> Described for T {}
 /// Compiles for types with a schema.
 pub const fn described<T: Described + ?Sized>() {}
 
+/// A type that a parameter of a tool can have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a parameter's type: it needs `Deserialize`, `Serialize` and `JsonSchema`",
+    label = "this type lacks at least one of them",
+    note = "write `#[derive(Deserialize, Serialize, JsonSchema)]` on it, and on each type of yours inside it: a model is \
+            told the schema, a call is read into the type, and a call of your own is written from it"
+)]
+pub trait Parameter {}
+
+#[diagnostic::do_not_recommend]
+impl<T: serde::de::DeserializeOwned + serde::Serialize + schemars::JsonSchema> Parameter for T {}
+
+/// Compiles for types that a parameter can have.
+pub const fn parameter<T: Parameter>() {}
+
 /// Refuses the name of the tool at `index` if one before it has the same, at compile time. Each tool is its type, as
 /// written, and its name.
 #[track_caller]

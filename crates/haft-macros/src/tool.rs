@@ -5,6 +5,7 @@
 //! kept even then, so that the mistakes reported are the user's and not their consequences.
 
 mod expansion;
+mod field_attribute;
 mod input;
 mod limit;
 mod option;

@@ -100,7 +100,6 @@ impl Expansion {
             #documentation
             #(#shared)*
             #[derive(
-                ::core::fmt::Debug,
                 #krate::macro_support::serde::Serialize,
                 #krate::macro_support::serde::Deserialize,
                 #krate::macro_support::schemars::JsonSchema,
@@ -116,6 +115,21 @@ impl Expansion {
             )]
             #visibility struct #type_name { #(#fields),* }
         }
+    }
+
+    /// Without the values: their types need no `Debug`, and what a model sends need not be in every log.
+    fn debug_impl(&self) -> Option<TokenStream> {
+        let (type_name, formatter) = (&self.type_name, local("formatter"));
+        let name = type_name.to_string();
+        self.inputs.own_type.is_none().then(|| {
+            quote! {
+                impl ::core::fmt::Debug for #type_name {
+                    fn fmt(&self, #formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                        #formatter.debug_struct(#name).finish_non_exhaustive()
+                    }
+                }
+            }
+        })
     }
 
     fn tool_type_impl(&self) -> TokenStream {
@@ -186,19 +200,21 @@ impl Expansion {
         }
     }
 
-    /// One sentence for each type without a schema, beside the longer ones of the derives.
-    fn schema_checks(&self) -> TokenStream {
-        let check = |ty: TokenStream, place: Span| {
-            let krate = self.options.krate.at(place);
-            quote_spanned!(place=> #krate::macro_support::described::<#ty>();)
-        };
-        let located = |ty: &Type| Span::mixed_site().located_at(ty.span());
-        let fields = self.inputs.fields.iter().filter(|field| field.is_described_by_type()).map(|field| &field.ty);
-        let params = fields.chain(&self.inputs.own_type).map(|ty| check(ty.to_token_stream(), located(ty)));
+    /// One sentence for each type that lacks a trait, beside the longer ones of the derives.
+    fn checks(&self) -> TokenStream {
+        let fields = self.inputs.fields.iter().filter(|field| field.is_as_typed());
+        let fields = fields.map(|field| self.check("parameter", &field.ty, located(&field.ty)));
+        let own_type = self.inputs.own_type.iter().map(|ty| self.check("described", ty, located(ty)));
         let (krate, type_name) = (self.options.krate.at(self.place()), &self.type_name);
         let success = quote_spanned!(self.place()=> <#type_name as #krate::ToolType>::Success);
-        let success = check(success, self.place());
-        quote!(#(#params)* #success)
+        let success = self.check("described", success, self.place());
+        quote!(#(#fields)* #(#own_type)* #success)
+    }
+
+    /// A call that compiles for the types a function of `macro_support` asks for.
+    fn check(&self, function: &str, ty: impl ToTokens, place: Span) -> TokenStream {
+        let (krate, function) = (self.options.krate.at(place), Ident::new(function, place));
+        quote_spanned!(place=> #krate::macro_support::#function::<#ty>();)
     }
 
     fn params(&self) -> TokenStream {
@@ -219,23 +235,30 @@ impl ToTokens for Expansion {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Self { shared, returned, options, .. } = self;
         let krate = &options.krate;
-        let (tool_type, schema_checks) = (self.tool_type(), self.schema_checks());
+        let (tool_type, debug_impl, checks) = (self.tool_type(), self.debug_impl(), self.checks());
         let (tool_type_impl, static_tool_impl) = (self.tool_type_impl(), self.static_tool_impl());
+        // The checks stand before the type: the compiler reports in this order, and theirs are the short sentences.
         tokens.extend(quote! {
-            #tool_type
-
             #(#shared)*
             #[allow(deprecated, reason = "the tool of a function that is on its way out still runs it")]
             const _: () = {
                 type __HaftReturned = #returned;
                 const __HAFT_KIND: u8 = #krate::macro_support::kind_of!(__HaftReturned);
 
+                #debug_impl
                 #tool_type_impl
                 #static_tool_impl
-                #schema_checks
+                #checks
             };
+
+            #tool_type
         });
     }
+}
+
+/// The place of a type, for code that isn't the user's.
+fn located(ty: &Type) -> Span {
+    Span::mixed_site().located_at(ty.span())
 }
 
 /// A local variable that no name of the user's can be.

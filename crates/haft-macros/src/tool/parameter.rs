@@ -3,8 +3,9 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
-use syn::{Attribute, Expr, LitStr, Pat, PatType, Token, Type, Visibility};
+use syn::{Attribute, Pat, PatType, Type, Visibility};
 
+use super::field_attribute;
 use super::input::{bare, spelled};
 use super::signature::{borrows, mentions};
 use crate::diagnostic::Diagnostics;
@@ -89,7 +90,7 @@ impl Field {
     /// Reads a parameter that is neither the context nor marked; `None` if it can't be a field.
     pub(crate) fn read(parameter: &PatType, marks: Marks, diagnostics: &mut Diagnostics) -> Option<Self> {
         check_type(&parameter.ty, diagnostics);
-        let rename = check_serde(&marks.moved, diagnostics);
+        let rename = field_attribute::check(&marks.moved, diagnostics);
         let name = match &*parameter.pat {
             Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => pattern.ident.clone(),
             pattern => {
@@ -109,9 +110,9 @@ impl Field {
         })
     }
 
-    /// Whether the schema is made from the type, and not from what an attribute names in its place.
-    pub(crate) fn is_described_by_type(&self) -> bool {
-        const REPLACING: [&str; 4] = ["with", "schema_with", "skip", "cfg_attr"];
+    /// Whether the type itself is written, read and described, and not what an attribute names in its place.
+    pub(crate) fn is_as_typed(&self) -> bool {
+        const REPLACING: [&str; 5] = ["with", "serialize_with", "deserialize_with", "schema_with", "cfg_attr"];
         let replaces = |attribute: &Attribute| REPLACING.iter().any(|word| mentions(attribute.to_token_stream(), word));
         !self.attributes.iter().any(replaces)
     }
@@ -169,33 +170,6 @@ fn check_type(ty: &Type, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Reads what serde is told: the new name, if there is one.
-fn check_serde(attributes: &[Attribute], diagnostics: &mut Diagnostics) -> Option<String> {
-    let mut rename = None;
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-        let read = attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("flatten") {
-                let message = "the parameters are closed, so nothing can be flattened into them: mark a struct of your \
-                               own `#[params]`";
-                return Err(meta.error(message));
-            }
-            if meta.input.peek(syn::token::Paren) {
-                let content;
-                syn::parenthesized!(content in meta.input);
-                content.parse::<TokenStream>()?;
-            } else if meta.input.peek(Token![=]) {
-                let value: Expr = meta.value()?.parse()?;
-                if meta.path.is_ident("rename") {
-                    rename = crate::argument::string_literal(&value).map(LitStr::value);
-                }
-            }
-            Ok(())
-        });
-        diagnostics.keep(read);
-    }
-    rename
-}
-
 #[cfg(test)]
 mod tests {
     use syn::parse::Parser;
@@ -239,11 +213,11 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_may_describe_in_place_of_the_type() {
-        let by_type = |tokens| read(tokens).unwrap().0.is_described_by_type();
-        assert!(by_type(quote!(#[schemars(range(min = 1))] #[serde(default)] a: u8)));
-        assert!(!by_type(quote!(#[schemars(with = "String")] a: Time)));
-        assert!(!by_type(quote!(#[serde(skip)] a: Time)));
+    fn an_attribute_may_stand_in_place_of_the_type() {
+        let as_typed = |tokens| read(tokens).unwrap().0.is_as_typed();
+        assert!(as_typed(quote!(#[schemars(range(min = 1))] #[serde(default)] a: u8)));
+        assert!(!as_typed(quote!(#[schemars(with = "String")] a: Time)));
+        assert!(!as_typed(quote!(#[serde(deserialize_with = "read")] a: Time)));
     }
 
     #[test]

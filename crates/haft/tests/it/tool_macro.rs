@@ -144,7 +144,7 @@ async fn the_function_stays_callable_and_the_type_is_a_value() {
     assert_eq!(weather, Weather { celsius: 1.0, by: "k 12 c7 ".to_owned() });
     let arguments = GetWeather { city: "Paris".to_owned(), days: 2, units: None };
     assert_eq!(serde_json::to_value(&arguments).unwrap(), json!({"city": "Paris", "days": 2, "units": null}));
-    assert!(format!("{arguments:?}").starts_with("GetWeather { city:"));
+    assert_eq!(format!("{arguments:?}"), "GetWeather { .. }");
 }
 
 /// Nothing to fill in, nothing to say.
@@ -282,7 +282,7 @@ async fn no_name_of_a_parameter_gets_in_the_way() {
 /// A tool can be defined where it is used.
 #[tokio::test]
 async fn a_tool_inside_a_function_works() {
-    #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+    #[derive(Serialize, Deserialize, JsonSchema)]
     enum Unit {
         Celsius,
         Kelvin,
@@ -301,6 +301,39 @@ async fn a_tool_inside_a_function_works() {
     let result = run_in(&kit, "convert", json!({"degrees": 0, "to": "Kelvin"})).await;
     assert_eq!(value(&result), json!(273.15));
     assert!(run::<Convert>(json!({"degrees": 0, "to": "Celsius"})).await.value().is_some());
+}
+
+/// A type that serde knows only through functions of the user's.
+struct Seconds(u64);
+
+mod seconds {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Seconds;
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn serialize<S: Serializer>(seconds: &Seconds, serializer: S) -> Result<S::Ok, S::Error> {
+        seconds.0.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Seconds, D::Error> {
+        u64::deserialize(deserializer).map(Seconds)
+    }
+}
+
+#[tool]
+fn wait(
+    #[serde(with = "seconds")]
+    #[schemars(with = "u64")]
+    time: Seconds,
+) -> u64 {
+    time.0
+}
+
+#[tokio::test]
+async fn an_attribute_may_stand_for_the_traits_of_a_type() {
+    assert_eq!(value(&run::<Wait>(json!({"time": 5})).await), json!(5));
+    assert_eq!(serde_json::to_value(Wait { time: Seconds(7) }).unwrap(), json!({"time": 7}));
 }
 
 /// One.
