@@ -4,7 +4,7 @@
 ///
 /// The function stays callable as it is written. Beside it stands a type in `PascalCase`, whose fields are the
 /// parameters and which is the tool. The doc comments are what the model reads: the function's describes the tool, a
-/// parameter's describes the parameter. Parameters written this way are closed: an unknown key is refused.
+/// parameter's describes the parameter.
 ///
 /// ```
 /// use haft::{Cx, JsonSchema, Provide, StaticTool, ToolType, tool, toolkit};
@@ -42,7 +42,51 @@
 /// sees if it is any other error; [`HandlerError`](crate::HandlerError) has both. [`Outputs`](crate::Outputs) is a
 /// stream with early values.
 ///
-/// A type of your own can be the parameters; then it follows its own serde attributes:
+/// # Parameters
+///
+/// - `cx: &Cx` is the context of the call.
+/// - `#[service] key: &ApiKey` is a service; `&dyn Trait` is one, too. Up to twelve. A service is always there: a toolkit
+///   that lacks one doesn't compile.
+/// - `#[params] search: Search` takes a type of your own as the parameters, in place of single ones. It derives
+///   `Deserialize` and `JsonSchema`.
+/// - Every other parameter is taken by value and is what the model fills in. Its doc comment is its description, and
+///   `#[schemars(…)]` and `#[serde(…)]` on it mean what they mean on a field. A type of your own derives `Deserialize`
+///   (a call is read into it), `Serialize` (a call of your own is written from it) and `JsonSchema` (a model is told it).
+///
+/// The parameters of a signature are closed: an unknown key is refused. A `#[params]` type, and every struct inside a
+/// parameter, follows its own serde attributes; `#[serde(deny_unknown_fields)]` closes it.
+///
+/// ```
+/// use haft::{Cx, JsonSchema, StaticTool, Tool, ToolCall, tool};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Deserialize, Serialize, JsonSchema)]
+/// struct Place { city: String }
+///
+/// #[derive(Deserialize, Serialize, JsonSchema)]
+/// #[serde(deny_unknown_fields)]
+/// struct Span { days: u8 }
+///
+/// /// Current weather.
+/// #[tool]
+/// fn get_weather(place: Place, span: Span) -> String { format!("{} {}", place.city, span.days) }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), haft::DefinitionError> {
+/// async fn is_taken(tool: &Tool, arguments: &str) -> bool {
+///     let call = ToolCall::new("c1", "get_weather", arguments);
+///     tool.run_call(&call, &Cx::for_call(&call)).await.value().is_some()
+/// }
+///
+/// let tool = GetWeather::tool()?;
+/// assert!(is_taken(&tool, r#"{"place": {"city": "Paris", "x": 1}, "span": {"days": 3}}"#).await);
+/// assert!(!is_taken(&tool, r#"{"place": {"city": "Paris"}, "span": {"days": 3, "x": 1}}"#).await);
+/// assert!(!is_taken(&tool, r#"{"place": {"city": "Paris"}, "span": {"days": 3}, "x": 1}"#).await);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A type of your own as the parameters:
 ///
 /// ```
 /// use haft::{JsonSchema, StaticTool, tool};
@@ -53,7 +97,7 @@
 /// enum Search { Title { title: String }, Year { year: u16 } }
 ///
 /// /// Finds books.
-/// #[tool(name = "books/find", approval = |search: Search, _| async move { matches!(search, Search::Year { .. }) })]
+/// #[tool(name = "books/find")]
 /// async fn find_books(#[params] search: Search) -> Vec<String> {
 ///     match search {
 ///         Search::Title { title } => vec![title],
@@ -78,12 +122,60 @@
 ///
 /// assert!(file_size("no such file".to_owned()).is_err());
 /// ```
+///
+/// # Arguments
+///
+/// | argument | says |
+/// |---|---|
+/// | `name = "…"` | the name the model calls, in place of the function's |
+/// | `title = "…"` | a title for people |
+/// | `description = "…"` | what the model reads, in place of the doc comment; an empty one counts as set |
+/// | `type = Name` | the name of the generated type |
+/// | `readonly`, `destructive`, `idempotent`, `open_world` | the hints, each alone or with `= true` or `= false` |
+/// | `strict` | asks for the provider's strict schema mode, or with `= false` refuses it |
+/// | `meta = {"key": value}` | free metadata; also an expression that is a JSON map |
+/// | `annotate(expression, …)` | annotations of your own types |
+/// | `example = expression` | arguments that show how to call it, checked against the parameters; repeatable |
+/// | `approval = "always"`, `"never"` | whether each call must be approved |
+/// | `approval = function` | the calls for which the path or closure says so, given the parameters and an [`ApprovalCx`](crate::ApprovalCx); the call of a function gives the policy itself |
+/// | `failure_mode = "error"`, `"return"` | what a failed call is to the code that called |
+/// | `timeout = "30s"`, `idle_timeout = "5s"` | how long a call may take, or stay silent (`ms`, `s`, `m`, `h`) ¹ |
+/// | `concurrency = 4`, `"exclusive"`, `"shared"` | what may run beside a call ¹ |
+/// | `concurrency(key = "disk")` | nothing beside it that names the same key ¹ |
+/// | `emit_buffer = 16`, `"unbounded"` | how many emitted events may wait ¹ |
+/// | `output_cap = 65536`, `overflow = "truncate"` | the largest output in bytes, and whether a larger one fails (the default) or is cut ¹ |
+/// | `blocking` | the function blocks its thread: it runs on threads for such work |
+/// | `crate = path` | where haft is, if not at `::haft` |
+///
+/// ¹ Kept as data, in [`Tool::limits`](crate::Tool::limits), for whoever runs batches of calls:
+/// [`Tool::run_call`](crate::Tool::run_call) itself enforces none of them.
+///
+/// The function of `approval` gets the generated type, with the parameters as its fields, or else the `#[params]` type:
+///
+/// ```
+/// use std::sync::Arc;
+/// use haft::{ApprovalCx, StaticTool, tool};
+/// use serde_json::json;
+///
+/// /// Moves money.
+/// #[tool(approval = |p: Transfer, _cx| async move { p.cents > 10_000 })]
+/// fn transfer(to: String, cents: u64) -> String { format!("{cents} to {to}") }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), haft::DefinitionError> {
+/// let policy = Transfer::tool()?.approval().clone();
+/// let cx = || ApprovalCx::new("c1".into(), Arc::default());
+/// assert!(policy.needs_approval(&json!({"to": "Ada", "cents": 20_000}), cx()).await.is_needed());
+/// assert!(!policy.needs_approval(&json!({"to": "Ada", "cents": 50}), cx()).await.is_needed());
+/// # Ok(())
+/// # }
+/// ```
 pub use haft_macros::tool;
 
 /// Puts tools together.
 ///
 /// Two tools of one name don't compile. A tool with state is given as `Type = value`; tools made at run time follow a
-/// semicolon, and make the expression a `Result`.
+/// semicolon, and make the expression a `Result`. `toolkit![crate = path; …]` says where haft is, if not at `::haft`.
 ///
 /// ```
 /// use haft::{Cx, Handle, HandlerError, NoFailure, Tool, ToolType, Toolkit, tool, toolkit};
