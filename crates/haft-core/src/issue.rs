@@ -111,32 +111,35 @@ impl Issues {
         self.0.len()
     }
 
-    /// The issues joined by `; `, cut at a character boundary to at most `cap` bytes with a note of how many
-    /// issues are left out.
+    /// The issues joined by `; `, in at most `cap` bytes: as many as there is room for, with a note of how many are
+    /// left out; of a first one that is too long by itself, the beginning, cut at a character boundary.
     #[must_use]
     pub fn reason(&self, cap: usize) -> String {
         let mut text = String::new();
         for (index, issue) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { "; " };
-            let before = text.len();
-            text.push_str(separator);
-            text.push_str(&issue.to_string());
-            if text.len() > cap {
-                let left_out = if before == 0 {
-                    text.truncate(text.floor_char_boundary_at(cap));
-                    self.0.len() - 1
-                } else {
-                    text.truncate(before);
-                    self.0.len() - index
-                };
-                if left_out > 0 {
-                    text.push_str(&format!(" (and {left_out} more)"));
-                }
-                break;
+            let next = format!("{separator}{issue}");
+            let rest = self.0.len() - index - 1;
+            let note = if rest == 0 { 0 } else { left_out(rest).len() };
+            if text.len() + next.len() + note <= cap {
+                text.push_str(&next);
+                continue;
             }
+            if index == 0 {
+                text.push_str(&next[..next.floor_char_boundary_at(cap.saturating_sub(note))]);
+            }
+            let rest = if index == 0 { rest } else { rest + 1 };
+            if rest > 0 && text.len() + left_out(rest).len() <= cap {
+                text.push_str(&left_out(rest));
+            }
+            break;
         }
         text
     }
+}
+
+fn left_out(count: usize) -> String {
+    format!(" (and {count} more)")
 }
 
 impl fmt::Display for Issues {

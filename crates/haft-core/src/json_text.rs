@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// One valid JSON value, as compact text. Serialises as the value itself, not as a string.
+/// One valid JSON value, as text. Serialises as the value itself, not as a string.
 ///
 /// ```
 /// use haft_core::JsonText;
@@ -38,8 +38,8 @@ impl JsonText {
 
     /// Takes text that must be one JSON value.
     pub fn parse(text: String) -> Result<Self, serde_json::Error> {
-        serde_json::from_str::<&RawValue>(&text)?;
-        Ok(Self(text))
+        let value: &RawValue = serde_json::from_str(&text)?;
+        Ok(Self(value.get().to_owned()))
     }
 
     /// The JSON text.
@@ -51,7 +51,10 @@ impl JsonText {
     /// The value as a tree.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        self.decode().unwrap_or(Value::Null)
+        let mut deserializer = serde_json::Deserializer::from_str(self.as_str());
+        // It was encoded, however deep it is; it must be read as deep.
+        deserializer.disable_recursion_limit();
+        Value::deserialize(&mut deserializer).unwrap_or(Value::Null)
     }
 
     /// The value as a type.

@@ -32,7 +32,8 @@ fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
         }
         before = std::mem::replace(&mut last, row);
     }
-    last.last().copied().filter(|distance| *distance <= most)
+    // Nothing is near a name that shares no letter with it.
+    last.last().copied().filter(|distance| *distance <= most && *distance < a.len().max(b.len()))
 }
 
 #[cfg(test)]
@@ -49,6 +50,7 @@ mod tests {
         assert_eq!(found("startDate"), ["start_date"]);
         assert!(found("temperature").is_empty());
         assert!(found("x").is_empty());
+        assert!(nearest("k", ["a"].into_iter()).is_empty());
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod raw;
 mod read;
 mod repair;
 mod resolver;
+mod seen;
 mod settle;
 mod string;
 mod text;
@@ -47,7 +48,7 @@ use serde_json::{Value, json};
 use self::compile::{References, Source, Widths, compile};
 use self::draft::Dialect;
 pub use self::limit::{DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs};
-use self::node::Arena;
+use self::node::{ANY, Arena};
 use self::number::Exactness;
 pub use self::read::Decoded;
 use self::resolver::Resolver;
@@ -204,6 +205,10 @@ impl Schema {
         write::to_text(&self.compiled.arena, self.custom.as_ref(), value)
     }
 
+    fn takes_anything(&self) -> bool {
+        self.compiled.arena.root() == ANY
+    }
+
     fn from_type(json: Value) -> Result<Self, SchemaError> {
         let compiled = Compiled::shared(json, Widths::Checked, |json| {
             let (dialect, references) = (Dialect::Draft202012, References::Pointers);
@@ -250,7 +255,9 @@ impl Compiled {
             // With documents at hand, what the schema refers to may well be among them.
             if resolver.is_none() {
                 let mut faults = survey.faults;
-                faults.extend(full::meta_faults(json, dialect));
+                if json.is_object() || json.is_boolean() {
+                    faults.extend(full::meta_faults(json, dialect));
+                }
                 if !faults.is_empty() {
                     return Err(Issues::new(faults));
                 }
@@ -306,11 +313,12 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// Equal when the JSON is; a check of one's own makes a schema equal only to its clones.
+/// Equal when the JSON is, and both are enforced or both only shown; a check of one's own makes a schema equal only to
+/// its clones.
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
         match (&self.custom, &other.custom) {
-            (None, None) => self.as_json() == other.as_json(),
+            (None, None) => self.as_json() == other.as_json() && self.takes_anything() == other.takes_anything(),
             (Some(a), Some(b)) => self.as_json() == other.as_json() && a.is_same(b),
             _ => false,
         }

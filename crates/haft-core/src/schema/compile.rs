@@ -46,8 +46,19 @@ pub(super) fn compile(source: Source<'_>, resolver: &Resolver) -> Result<Arena, 
     if !source.dialect.compiles() || source.references == References::Named {
         return Ok(Arena::full(full_root(source, resolver)?));
     }
-    let mut compiler = Compiler { source, nodes: vec![Node::Any, Node::Never], known: HashMap::new(), faults: vec![] };
+    let mut compiler = Compiler {
+        source,
+        nodes: vec![Node::Any, Node::Never],
+        ahead: vec![],
+        full_nodes: 0,
+        known: HashMap::new(),
+        faults: vec![],
+    };
     let root = compiler.node("", source.schema);
+    compiler.follow_references();
+    if compiler.full_nodes > MOST_FULL_NODES && source.widths == Widths::Ignored {
+        return Ok(Arena::full(full_root(source, resolver)?));
+    }
     if !compiler.faults.is_empty() {
         return Err(Issues::new(compiler.faults));
     }
@@ -59,9 +70,17 @@ pub(super) fn compile(source: Source<'_>, resolver: &Resolver) -> Result<Arena, 
     }
 }
 
+/// Each subschema that goes to the full validator is compiled with the whole schema around it. Beyond this many, the
+/// schema goes there whole.
+const MOST_FULL_NODES: usize = 16;
+
 struct Compiler<'a> {
     source: Source<'a>,
     nodes: Vec<Node>,
+    /// References whose targets have a node and are yet to be compiled: one after the other, not one inside the other,
+    /// so that a long chain of them needs no stack.
+    ahead: Vec<(NodeId, String, &'a Map<String, Value>)>,
+    full_nodes: usize,
     /// Nodes by JSON Pointer, entered before they are filled, so that recursion ends.
     known: HashMap<String, NodeId>,
     faults: Vec<Issue>,
@@ -140,6 +159,15 @@ impl<'a> Compiler<'a> {
         let target = reference.as_str().and_then(keyword::local_pointer);
         let schema = target.as_deref().and_then(|target| self.source.schema.pointer(target));
         match (target, schema) {
+            (Some(target), Some(Value::Object(map))) => match self.known.get(&target) {
+                Some(known) => *known,
+                None => {
+                    let id = self.push(Node::Any);
+                    self.known.insert(target.clone(), id);
+                    self.ahead.push((id, target, map));
+                    id
+                }
+            },
             (Some(target), Some(schema)) => self.node(&target, schema),
             _ => {
                 self.faults.push(
@@ -148,6 +176,13 @@ impl<'a> Compiler<'a> {
                 );
                 NEVER
             }
+        }
+    }
+
+    fn follow_references(&mut self) {
+        while let Some((id, pointer, map)) = self.ahead.pop() {
+            let node = self.compile(&pointer, map);
+            self.nodes[id as usize] = node;
         }
     }
 
@@ -173,7 +208,8 @@ impl<'a> Compiler<'a> {
         let Value::Object(map) = schema else {
             return Types::ALL;
         };
-        if let Some(types) = map.get("type").and_then(keyword::types) {
+        let only_refers = map.contains_key("$ref") && !self.source.dialect.keeps_ref_siblings();
+        if let Some(types) = map.get("type").filter(|_| !only_refers).and_then(keyword::types) {
             return types;
         }
         match map.get("$ref").and_then(Value::as_str).and_then(keyword::local_pointer) {
@@ -185,6 +221,10 @@ impl<'a> Compiler<'a> {
     }
 
     fn full(&mut self, pointer: &str, map: &'a Map<String, Value>, beyond: &str) -> Node {
+        self.full_nodes += 1;
+        if self.full_nodes > MOST_FULL_NODES && self.source.widths == Widths::Ignored {
+            return Node::Never;
+        }
         // Only a type cares what shape the tree has that it is given.
         let shape = if self.source.widths == Widths::Checked { self.shape(pointer, map) } else { ANY };
         match full_at(self.source, pointer, beyond) {

@@ -36,7 +36,7 @@ pub(super) fn all_differ(items: &[Value]) -> bool {
 fn write_key(value: &Value, key: &mut String) {
     match value {
         Value::Number(number) => match Num::of(number) {
-            Num::Float(float) => match Num::exact_integer(float) {
+            Num::Float(float) => match Num::whole(float) {
                 Some(int) => key.push_str(&int.to_string()),
                 None => key.push_str(&format!("{float:e}")),
             },

@@ -3,6 +3,9 @@
 //! One walk serves both questions. What differs is who listens: [`Verdict`] stops at the first problem, [`Report`]
 //! collects all of them in words.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::equal;
@@ -16,18 +19,43 @@ use crate::issue::Issue;
 
 pub(super) use super::message::excerpt;
 
+/// How many issues are listed; a hostile value could have one per byte.
+pub(super) const MOST_ISSUES: usize = 1_000;
+
 /// Whether `value` fits node `id`.
 pub(super) fn fits(arena: &Arena, id: NodeId, value: &Value, exact: Exactness) -> bool {
-    let mut verdict = Verdict { fits: true };
-    Walk { arena, exact, listener: &mut verdict }.node(id, value, &Path::Root);
-    verdict.fits
+    verdict(arena, id, value, exact, &Memo::default())
 }
 
 /// Everything that keeps `value` from fitting node `id`.
 pub(super) fn issues(arena: &Arena, id: NodeId, value: &Value, exact: Exactness) -> Vec<Issue> {
     let mut report = Report { issues: Vec::new() };
-    Walk { arena, exact, listener: &mut report }.node(id, value, &Path::Root);
-    report.issues
+    Walk { arena, exact, memo: &Memo::default(), listener: &mut report }.node(id, value, &Path::Root);
+    report.finish()
+}
+
+fn verdict(arena: &Arena, id: NodeId, value: &Value, exact: Exactness, memo: &Memo) -> bool {
+    let mut verdict = Verdict { fits: true };
+    Walk { arena, exact, memo, listener: &mut verdict }.node(id, value, &Path::Root);
+    verdict.fits
+}
+
+/// Which alternatives were found to fit which values. Without it, alternatives within alternatives would be tried
+/// again for every way to reach them, and a small value could keep the check busy for ever.
+#[derive(Default)]
+struct Memo(RefCell<HashMap<(NodeId, usize), bool>>);
+
+impl Memo {
+    /// The verdict on a value, by where it stands in memory: the tree doesn't move while it is walked.
+    fn remember(&self, id: NodeId, value: &Value, decide: impl FnOnce() -> bool) -> bool {
+        let key = (id, std::ptr::from_ref(value).addr());
+        if let Some(known) = self.0.borrow().get(&key) {
+            return *known;
+        }
+        let decided = decide();
+        self.0.borrow_mut().insert(key, decided);
+        decided
+    }
 }
 
 /// What is wrong at one place.
@@ -42,7 +70,9 @@ pub(super) enum Problem<'a> {
     TooManyItems(usize),
     NotUnique,
     Missing(&'a str, Types),
-    Unknown(&'a str, &'a [super::node::Property]),
+    Unknown(&'a str, &'a [super::node::Property], &'a Map<String, Value>),
+    Tag(Vec<&'a str>),
+    Keys(Vec<&'a str>),
     TooFewKeys(usize),
     TooManyKeys(usize),
     NoBranch(usize),
@@ -92,7 +122,9 @@ struct Report {
 
 impl Listener for Report {
     fn hear(&mut self, problem: &Problem<'_>, value: &Value, path: &Path<'_>) -> bool {
-        self.issues.push(message::issue(problem, value, path));
+        if self.goes_on() {
+            self.issues.push(message::issue(problem, value, path));
+        }
         true
     }
 
@@ -101,7 +133,8 @@ impl Listener for Report {
             return;
         }
         let base = path.pointer();
-        self.issues.extend(check.issues(value).into_iter().map(|mut issue| {
+        let room = (MOST_ISSUES + 1).saturating_sub(self.issues.len());
+        self.issues.extend(check.issues(value, room).into_iter().map(|mut issue| {
             issue.pointer.insert_str(0, &base);
             issue
         }));
@@ -112,13 +145,25 @@ impl Listener for Report {
     }
 
     fn goes_on(&self) -> bool {
-        true
+        self.issues.len() <= MOST_ISSUES
+    }
+}
+
+impl Report {
+    fn finish(mut self) -> Vec<Issue> {
+        if self.issues.len() > MOST_ISSUES {
+            self.issues.truncate(MOST_ISSUES);
+            let message = format!("there are more problems than the {MOST_ISSUES} that are listed");
+            self.issues.push(Issue::new("", "maxIssues", message));
+        }
+        self.issues
     }
 }
 
 struct Walk<'a, L> {
     arena: &'a Arena,
     exact: Exactness,
+    memo: &'a Memo,
     listener: &'a mut L,
 }
 
@@ -141,14 +186,21 @@ impl<L: Listener> Walk<'_, L> {
                 }
             },
             Node::Union(union) => self.union(union, value, path),
-            Node::All(parts) => parts.iter().for_each(|part| self.node(*part, value, path)),
+            Node::All(parts) => {
+                for part in parts {
+                    if !self.alternative_fits(*part, value) {
+                        self.node(*part, value, path);
+                    }
+                }
+            }
             Node::Full(full) => self.listener.hear_full(&full.check, value, path),
         }
     }
 
     fn typed(&mut self, typed: &Typed, value: &Value, path: &Path<'_>) {
         if !typed.types.allows(JsonType::of(value)) {
-            self.listener.hear(&Problem::Type(typed.types), value, path);
+            let problem = if typed.types.is_empty() { Problem::Never } else { Problem::Type(typed.types) };
+            self.listener.hear(&problem, value, path);
             return;
         }
         if let Some(literals) = &typed.literals
@@ -160,13 +212,12 @@ impl<L: Listener> Walk<'_, L> {
         match value {
             Value::Null | Value::Bool(_) => {}
             Value::Number(number) => {
-                let integers_only = typed.integers_only();
-                if let Some(fault) = typed.number.fault(Num::of(number), integers_only, self.exact) {
+                for fault in typed.number.faults(Num::of(number), typed.integers_only(), self.exact) {
                     self.listener.hear(&Problem::Number(fault), value, path);
                 }
             }
             Value::String(text) => {
-                if let Some(fault) = typed.string_fault(text) {
+                for fault in typed.string.faults(text) {
                     self.listener.hear(&Problem::String(fault), value, path);
                 }
             }
@@ -187,6 +238,9 @@ impl<L: Listener> Walk<'_, L> {
             self.listener.hear(&Problem::NotUnique, value, path);
         }
         for (index, item) in items.iter().enumerate() {
+            if !self.listener.goes_on() {
+                return;
+            }
             // Elements beyond the longest allowed array were reported with it.
             if index >= rule.max && rule.element(index) == NEVER {
                 break;
@@ -219,7 +273,7 @@ impl<L: Listener> Walk<'_, L> {
             match rule.find(name, at) {
                 Some(found) => self.node(rule.properties[found].node, member, &path),
                 None if rule.additional == NEVER => {
-                    self.listener.hear(&Problem::Unknown(name, &rule.properties), member, &path);
+                    self.listener.hear(&Problem::Unknown(name, &rule.properties, map), member, &path);
                 }
                 None => self.node(rule.additional, member, &path),
             }
@@ -227,8 +281,7 @@ impl<L: Listener> Walk<'_, L> {
     }
 
     fn union(&mut self, union: &Union, value: &Value, path: &Path<'_>) {
-        let fitting =
-            union.branches.iter().filter(|branch| fits(self.arena, **branch, value, self.exact)).take(2).count();
+        let fitting = union.branches.iter().filter(|branch| self.alternative_fits(**branch, value)).take(2).count();
         match (fitting, union.mode) {
             (1, _) | (2.., UnionMode::AtLeastOne) => {}
             (2.., UnionMode::ExactlyOne) => {
@@ -236,20 +289,41 @@ impl<L: Listener> Walk<'_, L> {
             }
             (0, _) if self.listener.wants_words() => match self.likeliest(union, value) {
                 Some(branch) => self.node(branch, value, path),
-                None => {
-                    let types = union.branches.iter().fold(Types::default(), |all, id| all.with(self.types(*id)));
-                    let problem = if types.allows(JsonType::of(value)) {
-                        Problem::NoBranch(union.branches.len())
-                    } else {
-                        Problem::Type(types)
-                    };
-                    self.listener.hear(&problem, value, path);
-                }
+                None => self.no_alternative(union, value, path),
             },
             (0, _) => {
                 self.listener.hear(&Problem::NoBranch(union.branches.len()), value, path);
             }
         }
+    }
+
+    fn alternative_fits(&self, branch: NodeId, value: &Value) -> bool {
+        self.memo.remember(branch, value, || verdict(self.arena, branch, value, self.exact, self.memo))
+    }
+
+    /// Says what would have made the value one of the alternatives: a type, a tag, or a key.
+    fn no_alternative(&mut self, union: &Union, value: &Value, path: &Path<'_>) {
+        let types = union.branches.iter().fold(Types::default(), |all, id| all.with(self.types(*id)));
+        if !types.allows(JsonType::of(value)) {
+            self.listener.hear(&Problem::Type(types), value, path);
+            return;
+        }
+        let arena = self.arena;
+        let objects: Vec<&Typed> = union.branches.iter().filter_map(|branch| object_of(arena, *branch)).collect();
+        if let (Value::Object(map), Some((tag, names))) = (value, shared_tag(arena, &objects)) {
+            match map.get(tag) {
+                None => self.listener.hear(&Problem::Missing(tag, Types::STRING), value, path),
+                Some(given) => self.listener.hear(&Problem::Tag(names), given, &Path::Key(path, tag)),
+            };
+            return;
+        }
+        let keys: Vec<&str> = objects.iter().filter_map(|typed| only_key(typed)).collect();
+        let problem = if value.is_object() && !keys.is_empty() && keys.len() == objects.len() {
+            Problem::Keys(keys)
+        } else {
+            Problem::NoBranch(union.branches.len())
+        };
+        self.listener.hear(&problem, value, path);
     }
 
     /// The one alternative that `value` was clearly meant to be: by its type, or by a tag that only one asks for.
@@ -271,34 +345,82 @@ impl<L: Listener> Walk<'_, L> {
         let Node::Typed(typed) = self.arena.node(id) else {
             return false;
         };
-        let mut tags = typed.object.properties.iter().filter(|property| {
-            property.required
-                && matches!(self.arena.node(property.node), Node::Typed(tag) if tag.string.literals.is_some())
-        });
-        if let Some(tag) = tags.next() {
-            return map.get(&*tag.name).is_some_and(|value| fits(self.arena, tag.node, value, self.exact));
+        if let Some((tag, names)) = tag_of(self.arena, typed) {
+            return map.get(tag).and_then(Value::as_str).is_some_and(|given| names.iter().any(|name| &**name == given));
         }
-        typed.object.additional == NEVER
-            && typed.object.required == 1
-            && typed.object.properties.iter().all(|property| property.required && map.contains_key(&*property.name))
+        only_key(typed).is_some_and(|key| map.contains_key(key))
     }
 
-    /// The types a node takes, for messages.
+    /// The types a node takes, for messages: all of them when that is not told within a few steps.
     fn types(&self, id: NodeId) -> Types {
+        let mut steps = 64;
+        self.types_within(id, &mut steps)
+    }
+
+    fn types_within(&self, id: NodeId, steps: &mut u32) -> Types {
+        let Some(left) = steps.checked_sub(1) else {
+            return Types::ALL;
+        };
+        *steps = left;
         match self.arena.node(id) {
             Node::Any | Node::Same(_) => Types::ALL,
-            Node::Full(full) => self.types(full.shape),
+            Node::Full(full) => self.types_within(full.shape, steps),
             Node::Never => Types::default(),
             Node::Typed(typed) => typed.types,
             Node::ByType(branches) => JsonType::EACH
                 .into_iter()
                 .filter_map(|json_type| {
                     let branch = branches[json_type as usize]?;
-                    Some(self.types(branch).intersect(Types::of(json_type)))
+                    Some(self.types_within(branch, steps).intersect(Types::of(json_type)))
                 })
                 .fold(Types::default(), Types::with),
-            Node::Union(union) => union.branches.iter().fold(Types::default(), |all, id| all.with(self.types(*id))),
-            Node::All(parts) => parts.iter().fold(Types::ALL, |all, id| all.intersect(self.types(*id))),
+            Node::Union(union) => {
+                union.branches.iter().fold(Types::default(), |all, id| all.with(self.types_within(*id, steps)))
+            }
+            Node::All(parts) => parts.iter().fold(Types::ALL, |all, id| all.intersect(self.types_within(*id, steps))),
         }
+    }
+}
+
+/// The rules for objects of an alternative, if it is one for objects.
+fn object_of(arena: &Arena, id: NodeId) -> Option<&Typed> {
+    match arena.node(id) {
+        Node::Typed(typed) if typed.types == Types::OBJECT => Some(typed),
+        Node::All(parts) => {
+            parts.iter().find_map(|part| object_of(arena, *part).filter(|typed| tag_of(arena, typed).is_some()))
+        }
+        _ => None,
+    }
+}
+
+/// The required property that must be one of a set of strings, and the set.
+fn tag_of<'a>(arena: &'a Arena, typed: &'a Typed) -> Option<(&'a str, &'a [Box<str>])> {
+    typed.object.properties.iter().filter(|property| property.required).find_map(|property| {
+        match arena.node(property.node) {
+            Node::Typed(tag) => Some((&*property.name, tag.string.literals.as_deref()?)),
+            _ => None,
+        }
+    })
+}
+
+/// The tag that all of these objects have, and every value it may have.
+fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a Typed]) -> Option<(&'a str, Vec<&'a str>)> {
+    let (tag, _) = tag_of(arena, objects.first()?)?;
+    let mut names = Vec::new();
+    for typed in objects {
+        let (name, values) = tag_of(arena, typed)?;
+        if name != tag {
+            return None;
+        }
+        names.extend(values.iter().map(|value| &**value));
+    }
+    Some((tag, names))
+}
+
+/// The one key of an object that must have it and may have no other.
+fn only_key(typed: &Typed) -> Option<&str> {
+    match &*typed.object.properties {
+        [only] if only.required && typed.object.additional == NEVER => Some(&only.name),
+        _ => None,
     }
 }

@@ -17,7 +17,7 @@ impl FullCheck {
         match *self {}
     }
 
-    pub(super) fn issues(&self, _value: &serde_json::Value) -> Vec<crate::issue::Issue> {
+    pub(super) fn issues(&self, _value: &serde_json::Value, _most: usize) -> Vec<crate::issue::Issue> {
         match *self {}
     }
 }
@@ -27,7 +27,7 @@ mod enabled {
     use std::fmt;
 
     use jsonschema::error::{TypeKind, ValidationErrorKind};
-    use jsonschema::{Draft, ValidationError, ValidationOptions, Validator};
+    use jsonschema::{Draft, PatternOptions, ValidationError, ValidationOptions, Validator};
     use serde_json::{Value, json};
 
     use crate::issue::Issue;
@@ -37,6 +37,9 @@ mod enabled {
 
     /// The name under which a schema is embedded when only a part of it is compiled.
     const EMBEDDED: &str = "haft:/schema";
+
+    /// How often a pattern with look-around or back-references may try again.
+    const BACKTRACK_LIMIT: usize = 50_000;
 
     /// A compiled full validator.
     pub(in crate::schema) struct FullCheck(Validator);
@@ -52,9 +55,9 @@ mod enabled {
             self.0.is_valid(value)
         }
 
-        /// Every problem of `value`, with pointers relative to it.
-        pub(in crate::schema) fn issues(&self, value: &Value) -> Vec<Issue> {
-            self.0.iter_errors(value).map(|error| issue(&error)).collect()
+        /// The problems of `value`, with pointers relative to it, up to a number.
+        pub(in crate::schema) fn issues(&self, value: &Value, most: usize) -> Vec<Issue> {
+            self.0.iter_errors(value).take(most).map(|error| issue(&error)).collect()
         }
     }
 
@@ -88,11 +91,30 @@ mod enabled {
             Draft::Draft201909 => jsonschema::draft201909::meta::validator(),
             _ => jsonschema::draft202012::meta::validator(),
         };
-        validator.iter_errors(schema).map(|error| issue(&error)).collect()
+        let mut faults: Vec<Issue> = Vec::new();
+        for error in validator.iter_errors(schema) {
+            let mut fault = issue(&error);
+            if fault.pointer.ends_with("/type") && fault.keyword == "anyOf" {
+                fault.message = format!(
+                    "must be one of array, boolean, integer, null, number, object, string, or a list of them, not {}",
+                    fault.found
+                );
+            }
+            // The meta-schema is made of parts, and each says the same.
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
+        }
+        faults
     }
 
     fn options(dialect: Dialect, resolver: &Resolver) -> ValidationOptions<'static> {
-        let options = jsonschema::options().with_draft(dialect.draft()).should_validate_formats(false);
+        // A hostile pattern could otherwise go back and forth over a short string for seconds.
+        let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
+        let options = jsonschema::options()
+            .with_draft(dialect.draft())
+            .should_validate_formats(false)
+            .with_pattern_options(patterns);
         match resolver.retriever() {
             Some(retriever) => options.with_retriever(retriever),
             None => options.offline(),

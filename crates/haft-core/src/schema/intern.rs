@@ -15,15 +15,17 @@ type Shelf = HashMap<u64, Vec<Weak<Compiled>>>;
 
 /// The compiled form of a schema that is already in use.
 pub(super) fn find(json: &Value, widths: Widths) -> Option<Arc<Compiled>> {
+    let digest = digest(json, widths);
     let shelf = shelf().lock().unwrap_or_else(PoisonError::into_inner);
-    let known = shelf.get(&digest(json, widths))?;
+    let known = shelf.get(&digest)?;
     known.iter().filter_map(Weak::upgrade).find(|compiled| compiled.widths == widths && identical(&compiled.json, json))
 }
 
 /// Lets others find a compiled form.
 pub(super) fn share(compiled: &Arc<Compiled>) {
+    let digest = digest(&compiled.json, compiled.widths);
     let mut shelf = shelf().lock().unwrap_or_else(PoisonError::into_inner);
-    let slot = shelf.entry(digest(&compiled.json, compiled.widths)).or_default();
+    let slot = shelf.entry(digest).or_default();
     slot.retain(|weak| weak.strong_count() > 0);
     slot.push(Arc::downgrade(compiled));
     // Emptied slots are few next to live ones; sweep them when the shelf has doubled since it was last full.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// The longest text, in bytes. Default: 4 MiB.
     pub max_bytes: usize,
-    /// How deep arrays and objects may nest. Default: 128. Every level takes stack while it is read: raise it only
-    /// on threads with room for it.
+    /// How deep arrays and objects may nest. Default: 128. Every level takes stack while it is read, so more than 512
+    /// counts as 512.
     pub max_depth: usize,
     /// What to do with a key that stands twice in one object. Default: refuse.
     pub duplicate_keys: DuplicateKeys,
@@ -32,7 +32,16 @@ impl Default for Limits {
     }
 }
 
+/// The most levels that are ever read.
+const DEEPEST: usize = 512;
+
 impl Limits {
+    /// How deep values may nest, within what any thread can bear.
+    #[inline]
+    pub(crate) fn depth(&self) -> usize {
+        self.max_depth.min(DEEPEST)
+    }
+
     /// The same limits with another cap on the text's length.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {

@@ -1,6 +1,6 @@
 //! Problems in words: one sentence each, for a model to act on.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::explain::Problem;
 use super::node::Property;
@@ -27,7 +27,7 @@ pub(super) fn issue(problem: &Problem<'_>, value: &Value, path: &Path<'_>) -> Is
 pub(crate) fn excerpt(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("an array of {}", items.len()),
-        Value::Object(map) => format!("an object with {} keys", map.len()),
+        Value::Object(map) => format!("an object with {}", counted(map.len(), "key")),
         Value::String(text) if text.len() > EXCERPT => {
             let cut = text.floor_char_boundary_at(EXCERPT);
             format!("{}…", Value::from(&text[..cut]))
@@ -38,7 +38,7 @@ pub(crate) fn excerpt(value: &Value) -> String {
 
 fn words(problem: &Problem<'_>, value: &Value, found: &str) -> (&'static str, String, String) {
     match problem {
-        Problem::Never => ("false", "nothing".to_owned(), "no value is allowed here; leave it out".to_owned()),
+        Problem::Never => ("false", "nothing".to_owned(), "no value is allowed here".to_owned()),
         Problem::Type(types) => {
             let expected = types.describe();
             let message = format!("must be {expected}, not {}", JsonType::of(value).name());
@@ -52,23 +52,25 @@ fn words(problem: &Problem<'_>, value: &Value, found: &str) -> (&'static str, St
             let message = format!("must be {}{expected}, not {found}", one_of(literals.len()));
             (keyword, expected, message)
         }
-        Problem::TooFewItems(min) => {
-            ("minItems", format!("at least {min} items"), format!("must have at least {min} items, and is {found}"))
-        }
-        Problem::TooManyItems(max) => {
-            ("maxItems", format!("at most {max} items"), format!("must have at most {max} items, and is {found}"))
-        }
+        Problem::TooFewItems(min) => size("minItems", "at least", *min, "item", found),
+        Problem::TooManyItems(max) => size("maxItems", "at most", *max, "item", found),
         Problem::NotUnique => {
             ("uniqueItems", "different items".to_owned(), "must not hold the same item twice".to_owned())
         }
         Problem::Missing(name, types) => missing(name, *types),
-        Problem::Unknown(name, properties) => unknown(name, properties),
-        Problem::TooFewKeys(min) => {
-            ("minProperties", format!("at least {min} keys"), format!("must have at least {min} keys, and is {found}"))
+        Problem::Unknown(name, properties, present) => unknown(name, properties, present),
+        Problem::Tag(names) => {
+            let expected = list(names.iter().map(|name| Value::from(*name).to_string()));
+            let message = format!("must be {}{expected}, not {found}", one_of(names.len()));
+            ("enum", expected, message)
         }
-        Problem::TooManyKeys(max) => {
-            ("maxProperties", format!("at most {max} keys"), format!("must have at most {max} keys, and is {found}"))
+        Problem::Keys(keys) => {
+            let expected = list(keys.iter().map(|key| format!("{key:?}")));
+            let message = format!("must have exactly one key, which is {}{expected}", one_of(keys.len()));
+            ("oneOf", expected, message)
         }
+        Problem::TooFewKeys(min) => size("minProperties", "at least", *min, "key", found),
+        Problem::TooManyKeys(max) => size("maxProperties", "at most", *max, "key", found),
         Problem::NoBranch(count) => (
             "anyOf",
             format!("one of {count} forms"),
@@ -112,20 +114,32 @@ fn string(fault: &StringFault<'_>, found: &str) -> (&'static str, String, String
             let message = format!("must be {}{expected}, not {found}", one_of(literals.len()));
             (keyword, expected, message)
         }
-        StringFault::TooShort { min, length } => (
-            "minLength",
-            format!("at least {min} characters"),
-            format!("must have at least {min} characters, and has {length}"),
-        ),
-        StringFault::TooLong { max, length } => (
-            "maxLength",
-            format!("at most {max} characters"),
-            format!("must have at most {max} characters, and has {length}"),
-        ),
+        StringFault::TooShort { min, length } => {
+            let expected = format!("at least {}", counted(*min, "character"));
+            let message = format!("must have {expected}, and has {length}");
+            ("minLength", expected, message)
+        }
+        StringFault::TooLong { max, length } => {
+            let expected = format!("at most {}", counted(*max, "character"));
+            let message = format!("must have {expected}, and has {length}");
+            ("maxLength", expected, message)
+        }
         StringFault::Pattern(pattern) => {
             ("pattern", (*pattern).to_owned(), format!("must match the pattern {pattern}, and {found} does not"))
         }
     }
+}
+
+fn size(keyword: &'static str, bound: &str, count: usize, what: &str, found: &str) -> (&'static str, String, String) {
+    let expected = format!("{bound} {}", counted(count, what));
+    let message = format!("must have {expected}, and is {found}");
+    (keyword, expected, message)
+}
+
+/// "1 item", "2 items".
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 fn missing(name: &str, types: Types) -> (&'static str, String, String) {
@@ -134,14 +148,16 @@ fn missing(name: &str, types: Types) -> (&'static str, String, String) {
     ("required", format!("the key {name:?}"), format!("the key {name:?}{kind} is missing and must be given"))
 }
 
-fn unknown(name: &str, properties: &[Property]) -> (&'static str, String, String) {
+fn unknown(name: &str, properties: &[Property], present: &Map<String, Value>) -> (&'static str, String, String) {
     let names = || properties.iter().map(|property| &*property.name);
+    let absent = names().filter(|name| !present.contains_key(*name));
+    let quoted = excerpt(&Value::from(name));
     let message = if properties.is_empty() {
-        format!("the key {name:?} is not allowed: this object takes no keys; leave it out")
-    } else if let Some(close) = nearest(name, names()).first() {
-        format!("the key {name:?} is not allowed; did you mean {close:?}?")
+        format!("the key {quoted} is not allowed: this object takes no keys; leave it out")
+    } else if let Some(close) = nearest(name, absent).first() {
+        format!("the key {quoted} is not allowed; did you mean {close:?}?")
     } else {
-        format!("the key {name:?} is not allowed; leave it out (allowed: {})", list(names().map(str::to_owned)))
+        format!("the key {quoted} is not allowed; leave it out (allowed: {})", list(names().map(str::to_owned)))
     };
     ("additionalProperties", "only declared keys".to_owned(), message)
 }

@@ -7,8 +7,9 @@ use std::cmp::Ordering;
 
 use serde_json::Number;
 
-/// Integers up to this size are exact as floats, so one written as `3.0` or `1e3` is taken for the integer it is.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Integers up to this size are exact as floats, and no other number is read as one of them; so one written as `3.0`
+/// or `1e3` is taken for the integer it is.
+const EXACT: f64 = 9_007_199_254_740_991.0;
 
 /// A number as it was read.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +78,12 @@ impl Num {
     #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53, so the cast is exact")]
     pub(super) fn exact_integer(float: f64) -> Option<i64> {
         (float.fract() == 0.0 && float.abs() <= EXACT).then_some(float as i64)
+    }
+
+    /// The integer that this float is, within 127 bits.
+    #[expect(clippy::cast_possible_truncation, reason = "whole and within range, so the cast is exact")]
+    pub(super) fn whole(float: f64) -> Option<i128> {
+        (float.fract() == 0.0 && float.abs() < 1e38).then_some(float as i128)
     }
 
     /// Whether both are the same number, however written.
@@ -171,6 +178,28 @@ impl NumberRule {
             }
         }
         self.bound_fault(num).or_else(|| self.shape_fault(num))
+    }
+
+    /// Every rule that `num` breaks: how large it must be and what it must be a multiple of, or that it is no number of
+    /// the right kind at all.
+    pub(super) fn faults(
+        &self,
+        num: Num,
+        integers_only: bool,
+        exact: Exactness,
+    ) -> impl Iterator<Item = NumberFault> + use<> {
+        let first = self.fault(num, integers_only, exact);
+        let out_of_bounds = matches!(
+            first,
+            Some(
+                NumberFault::Minimum(_)
+                    | NumberFault::Maximum(_)
+                    | NumberFault::ExclusiveMinimum(_)
+                    | NumberFault::ExclusiveMaximum(_)
+            )
+        );
+        let second = self.multiple_of.filter(|divisor| out_of_bounds && !is_multiple(num, *divisor));
+        first.into_iter().chain(second.map(NumberFault::MultipleOf))
     }
 
     #[inline]

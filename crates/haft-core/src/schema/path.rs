@@ -1,5 +1,7 @@
 //! Where a walk stands, as a chain on the stack: a pointer is only spelled out when something is wrong there.
 
+use crate::issue::CharBoundary;
+
 /// A place in a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Path<'a> {
@@ -31,9 +33,21 @@ impl Path<'_> {
     }
 }
 
-/// Appends a key to a JSON Pointer, escaped.
+/// The longest key that is spelled out, in bytes; a hostile one could be as long as the text.
+const LONGEST_KEY: usize = 256;
+
+/// Appends a key to a JSON Pointer, escaped. Of a very long one only the beginning, with `…` behind it.
 pub(super) fn push_key(pointer: &mut String, key: &str) {
     pointer.push('/');
+    if key.len() > LONGEST_KEY {
+        push_key_characters(pointer, &key[..key.floor_char_boundary_at(LONGEST_KEY)]);
+        pointer.push('…');
+    } else {
+        push_key_characters(pointer, key);
+    }
+}
+
+fn push_key_characters(pointer: &mut String, key: &str) {
     for c in key.chars() {
         match c {
             '~' => pointer.push_str("~0"),

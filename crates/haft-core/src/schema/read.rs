@@ -11,6 +11,8 @@ mod seq;
 mod unit;
 mod visitor;
 
+use std::cell::RefCell;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -23,12 +25,16 @@ use super::repair;
 use super::settle::settle;
 use super::text;
 use super::validation::Validator;
-use crate::issue::{Issue, Issues};
+use crate::issue::{CharBoundary, Issue, Issues};
 
 /// What is read against.
 pub(super) struct Reading<'a> {
     pub(super) arena: &'a Arena,
     pub(super) limits: Limits,
+    /// How deep values may nest.
+    pub(super) depth: usize,
+    /// Where the type refused a value, innermost step first; kept only when somebody asks.
+    pub(super) trail: Option<&'a RefCell<Vec<String>>>,
 }
 
 /// A value read from text, and the repairs it took.
@@ -68,7 +74,7 @@ pub(super) fn from_tree<T: DeserializeOwned>(
     tree: &Value,
 ) -> Result<T, Issues> {
     check(arena, custom, tree, Exactness::Required)?;
-    build(arena, tree).map_err(|error| undecodable(&error).into())
+    build(arena, tree).map_err(Issues::from)
 }
 
 /// Everything that is wrong with a tree.
@@ -83,22 +89,28 @@ fn one_pass<T: DeserializeOwned>(arena: &Arena, text: &str, limits: Limits) -> R
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
-    let reading = Reading { arena, limits };
+    let reading = Reading { arena, limits, depth: limits.depth(), trail: None };
     let value = T::deserialize(Checked { inner: &mut deserializer, spot: Spot::root(&reading) })?;
     deserializer.end()?;
     Ok(value)
 }
 
-fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, serde_json::Error> {
-    let limits = Limits::default().max_depth(usize::MAX).duplicate_keys(DuplicateKeys::LastWins);
-    let reading = Reading { arena, limits };
+/// The type, from a tree that fits.
+fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, Issue> {
+    let trail = RefCell::default();
+    let limits = Limits::default().duplicate_keys(DuplicateKeys::LastWins);
+    let reading = Reading { arena, limits, depth: usize::MAX, trail: Some(&trail) };
     // A tree that keeps all digits would not give `3.0` to a type that asks for an integer.
     let settled = text::number_token().map(|_| {
         let mut settled = tree.clone();
         settle(arena, arena.root(), &mut settled);
         settled
     });
-    T::deserialize(Checked { inner: settled.as_ref().unwrap_or(tree), spot: Spot::root(&reading) })
+    let inner = settled.as_ref().unwrap_or(tree);
+    T::deserialize(Checked { inner, spot: Spot::root(&reading) }).map_err(|error| {
+        let pointer: String = trail.borrow().iter().rev().map(String::as_str).collect();
+        undecodable(pointer, &error)
+    })
 }
 
 /// The careful way: the tree first, then all issues, then repairs if allowed, then the type.
@@ -120,25 +132,32 @@ fn by_tree<T: DeserializeOwned>(
         let mended = faults.is_empty() && options.repairs.any();
         match mended.then(|| repair::mend(arena, custom, &tree, &issues, options)).flatten() {
             Some((mended, made)) => (tree, repairs) = (mended, made),
-            None => faults.extend(issues.into_vec()),
+            None => {
+                let named = |issue: &Issue| {
+                    faults.iter().any(|fault| fault.keyword == "forbiddenKey" && fault.pointer == issue.pointer)
+                };
+                let more: Vec<Issue> = issues.into_vec().into_iter().filter(|issue| !named(issue)).collect();
+                faults.extend(more);
+            }
         }
     }
     if !faults.is_empty() {
         return Err(Issues::new(faults));
     }
-    match refused {
-        // Nothing is wrong with the JSON: the type itself refuses what its schema allows.
-        Some(error) if repairs.is_empty() => Err(undecodable(&error).into()),
-        _ => match build(arena, &tree) {
-            Ok(value) => Ok(Decoded { value, repairs }),
-            Err(error) => Err(undecodable(&error).into()),
-        },
+    match (build(arena, &tree), refused) {
+        (Err(issue), _) => Err(issue.into()),
+        // A tree holds less than the text does: an integer beyond 64 bits, say.
+        (Ok(_), Some(error)) if repairs.is_empty() => Err(undecodable(String::new(), &error).into()),
+        (Ok(value), _) => Ok(Decoded { value, repairs }),
     }
 }
 
-fn undecodable(error: &serde_json::Error) -> Issue {
-    let said = error.to_string();
+/// Nothing is wrong with the JSON: the type itself refuses what its schema allows.
+fn undecodable(pointer: String, error: &serde_json::Error) -> Issue {
+    const LONGEST: usize = 300;
+    let mut said = error.to_string();
+    said.truncate(said.floor_char_boundary_at(LONGEST));
     let wordless = said.is_empty() || said.starts_with(" at line ");
     let message = if wordless { "the value can't be taken; send another".to_owned() } else { said };
-    Issue::new("", "decode", message).expected("a value the tool can take")
+    Issue::new(pointer, "decode", message).expected("a value the tool can take")
 }

@@ -36,7 +36,7 @@ pub(super) fn mend(
             repairs.push(Repair { pointer: issue.pointer.clone(), kind });
         }
         // Each string was within the limit; what they make together must be, too.
-        if !nests_within(&mended, options.limits.max_depth) {
+        if !nests_within(&mended, options.limits.depth()) {
             return None;
         }
         match check(arena, custom, &mended, Exactness::Required) {

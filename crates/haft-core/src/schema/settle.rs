@@ -12,7 +12,7 @@ use super::types::JsonType;
 
 /// Settles `value`, which fits node `id`.
 pub(super) fn settle(arena: &Arena, id: NodeId, value: &mut Value) {
-    let mut rules = Rules { typed: Vec::new(), complete: true };
+    let mut rules = Rules { typed: Vec::new(), visited: Vec::new(), complete: true };
     rules.gather(arena, id, value);
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => {}
@@ -55,12 +55,18 @@ fn expects(typed: &Typed, key: &str) -> bool {
 /// The rules that apply to one value.
 struct Rules<'a> {
     typed: Vec<&'a Typed>,
+    /// Where it was looked already: many ways may lead to one place.
+    visited: Vec<NodeId>,
     /// Whether these are all of them.
     complete: bool,
 }
 
 impl<'a> Rules<'a> {
     fn gather(&mut self, arena: &'a Arena, id: NodeId, value: &Value) {
+        if self.visited.contains(&id) {
+            return;
+        }
+        self.visited.push(id);
         match arena.node(id) {
             Node::Typed(typed) => self.typed.push(typed),
             Node::ByType(branches) => {

@@ -49,6 +49,20 @@ impl StringRule {
         }
     }
 
+    /// Every rule that `text` breaks. A string that must be one of a set is told only that.
+    pub(super) fn faults(&self, text: &str) -> impl Iterator<Item = StringFault<'_>> {
+        let first = self.fault(text);
+        let second = match (&first, &self.pattern) {
+            (Some(StringFault::TooShort { .. } | StringFault::TooLong { .. }), Some(pattern))
+                if !pattern.is_match(text) =>
+            {
+                Some(StringFault::Pattern(pattern.source()))
+            }
+            _ => None,
+        };
+        first.into_iter().chain(second)
+    }
+
     fn length_fault(&self, text: &str) -> Option<StringFault<'_>> {
         // A character takes one to four bytes: most lengths are settled without counting.
         if text.len() / 4 >= self.min && text.len() <= self.max {

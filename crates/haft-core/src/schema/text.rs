@@ -11,8 +11,10 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use super::explain::MOST_ISSUES;
 use super::limit::{DuplicateKeys, Limits};
-use super::path::{Path, push_key};
+use super::message::excerpt;
+use super::path::Path;
 use crate::issue::Issue;
 
 /// Reads text, gives the tree (if there is one) and everything that was wrong with the text itself.
@@ -45,8 +47,15 @@ pub(super) fn too_long(bytes: usize, max: usize) -> Issue {
 }
 
 fn malformed(error: &serde_json::Error) -> Issue {
+    if error.to_string().starts_with("number out of range") {
+        let message = format!("a number is larger than any reader takes ({error}); send a smaller one");
+        return Issue::new("", "json", message).expected("numbers within the range of a 64-bit float");
+    }
     Issue::new("", "json", format!("not valid JSON: {error}; send one complete JSON value")).expected("valid JSON")
 }
+
+/// How the keys begin by which `serde_json` marks what it hands to itself.
+pub(super) const PRIVATE: &str = "$serde_json::private::";
 
 /// What an object is the value of; only a `constructor` matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +72,11 @@ impl Inside {
         if key == "constructor" { Self::Constructor } else { Self::Other }
     }
 
-    /// Whether `key` reaches for an object's prototype, as programs in other languages may let it.
+    /// Whether `key` reaches for an object's prototype, as programs in other languages may let it, or is one of those
+    /// by which `serde_json` hands JSON text to itself, unchecked.
     #[inline]
     pub(super) fn forbids(self, key: &str) -> bool {
-        key == "__proto__" || (self == Self::Constructor && key == "prototype")
+        key == "__proto__" || (self == Self::Constructor && key == "prototype") || key.starts_with(PRIVATE)
     }
 }
 
@@ -85,7 +95,10 @@ impl Notes {
     }
 
     fn note(&self, issue: Issue) {
-        self.faults.borrow_mut().push(issue);
+        let mut faults = self.faults.borrow_mut();
+        if faults.len() < MOST_ISSUES {
+            faults.push(issue);
+        }
     }
 }
 
@@ -108,14 +121,13 @@ impl<'de> DeserializeSeed<'de> for TreeSeed<'_> {
 
 impl TreeSeed<'_> {
     fn deeper<E: Error>(&self) -> Result<usize, E> {
-        let max = self.notes.limits.max_depth;
+        let max = self.notes.limits.depth();
         if self.depth < max {
             return Ok(self.depth + 1);
         }
         self.notes.stopped.set(true);
         let message = format!("nests deeper than {max} levels; send a flatter value");
-        self.notes
-            .note(Issue::new(shortened(self.path), "maxDepth", message).expected(format!("at most {max} levels")));
+        self.notes.note(Issue::new(self.path.pointer(), "maxDepth", message).expected(format!("at most {max} levels")));
         Err(E::custom("too deep"))
     }
 
@@ -200,12 +212,13 @@ impl<'de> Visitor<'de> for TreeSeed<'_> {
         while let Some(key) = first {
             let path = Path::Key(self.path, &key);
             if self.inside.forbids(&key) {
-                let message = format!("the key {key:?} is not allowed in any object; leave it out");
+                let message = format!("the key {} is not allowed in any object; leave it out", quoted(&key));
                 self.notes.note(Issue::new(path.pointer(), "forbiddenKey", message));
             }
             let value = access.next_value_seed(TreeSeed { depth, inside: Inside::key(&key), path: &path, ..self })?;
-            if self.notes.limits.duplicate_keys == DuplicateKeys::Refuse && map.contains_key(&key) {
-                let message = format!("the key {key:?} stands twice in this object; give it once");
+            let repeated = map.contains_key(&key);
+            if repeated && self.notes.limits.duplicate_keys == DuplicateKeys::Refuse {
+                let message = format!("the key {} stands twice in this object; give it once", quoted(&key));
                 self.notes.note(Issue::new(path.pointer(), "duplicateKey", message));
             }
             map.insert(key, value);
@@ -240,23 +253,6 @@ pub(super) fn number_token() -> Option<&'static str> {
     TOKEN.get_or_init(|| serde_json::Deserializer::from_str("0.5").deserialize_any(Probe).unwrap_or(None)).as_deref()
 }
 
-/// The beginning of a pointer: at the depth limit a whole one would be as long as the text.
-fn shortened(path: &Path<'_>) -> String {
-    const KEPT: usize = 80;
-    let pointer = path.pointer();
-    if pointer.len() <= KEPT {
-        return pointer;
-    }
-    let mut kept = String::new();
-    for segment in pointer.split('/').skip(1) {
-        if kept.len() + segment.len() > KEPT {
-            break;
-        }
-        kept.push('/');
-        kept.push_str(segment);
-    }
-    if kept.is_empty() {
-        push_key(&mut kept, "…");
-    }
-    kept
+fn quoted(key: &str) -> String {
+    excerpt(&Value::from(key))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::issue::Issues;
+use crate::issue::{Issue, Issues};
 
 /// How values of a raw schema are checked.
 #[derive(Clone, Debug)]
@@ -53,7 +53,11 @@ impl Validator {
     }
 
     pub(super) fn check(&self, value: &Value) -> Result<(), Issues> {
-        (self.0)(value)
+        (self.0)(value).map_err(|issues| {
+            // A refusal without a reason is still a refusal, and gets one.
+            let unsaid = || Issue::new("", "validator", "is refused by the tool's own check").into();
+            if issues.is_empty() { unsaid() } else { issues }
+        })
     }
 }
 

@@ -73,7 +73,7 @@ fn ten_thousand_levels_are_too_deep() {
             let issue = &issues.as_slice()[0];
             assert_eq!((issues.len(), issue.keyword.as_str()), (1, "maxDepth"));
             assert!(issue.message.contains("send a flatter value"), "{issue}");
-            assert!(issue.pointer.len() < 200, "a pointer of {} bytes", issue.pointer.len());
+            assert_eq!(issue.pointer.matches('/').count(), 128, "at the limit");
             let issues = order(&format!(r#"{{"item": "a", "count": 1, "note": {text}}}"#));
             assert!(issues.as_slice()[0].pointer.starts_with("/note/"), "{issues}");
         }
@@ -111,13 +111,14 @@ fn what_is_no_number_is_no_json() {
     for number in
         ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "0x1", "01", "+1", ".5", "1.", "1e", "--1", "1_000"]
     {
+        let advice = if number.contains("999") { "send a smaller one" } else { "send one complete JSON value" };
         for text in [
             format!(r#"{{"item": "a", "count": {number}}}"#),
             format!(r#"{{"item": "a", "count": 1, "note": [{number}]}}"#),
         ] {
-            assert_only(&order(&text), "", "json", "send one complete JSON value");
+            assert_only(&order(&text), "", "json", advice);
         }
-        assert_only(&dynamic(number).unwrap_err(), "", "json", "send one complete JSON value");
+        assert_only(&dynamic(number).unwrap_err(), "", "json", advice);
     }
 }
 
@@ -199,8 +200,8 @@ fn a_missing_key_is_named() {
 
 #[test]
 fn an_extra_key_is_named_with_the_one_that_was_meant() {
-    let text = r#"{"item": "a", "count": 1, "coumt": 1}"#;
-    assert_only(&order(text), "/coumt", "additionalProperties", r#"did you mean "count"?"#);
+    let text = r#"{"item": "a", "count": 1, "notte": "b"}"#;
+    assert_only(&order(text), "/notte", "additionalProperties", r#"did you mean "note"?"#);
 }
 
 #[test]

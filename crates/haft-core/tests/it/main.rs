@@ -10,6 +10,8 @@ mod dynamic_tools;
 mod flexible_parameters;
 #[cfg(feature = "validate")]
 mod handler_forms;
+#[cfg(feature = "validate")]
+mod hostile_input;
 mod macro_expansion;
 mod repairs;
 mod running;

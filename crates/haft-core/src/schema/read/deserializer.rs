@@ -68,7 +68,7 @@ impl<'a> Spot<'a> {
     /// Whether another array or object may begin here.
     #[inline]
     pub(super) fn may_nest(self) -> bool {
-        usize::from(self.place.depth()) < self.reading.limits.max_depth
+        usize::from(self.place.depth()) < self.reading.depth
     }
 
     /// Whether no object may have this key here.

@@ -39,8 +39,9 @@ macro_rules! parsed {
     ($($method:ident => $visit:ident as $type:ty;)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
             match self.text().parse::<$type>() {
-                Ok(parsed) => visitor.$visit(parsed),
-                Err(_) => self.deserialize_any(visitor),
+                // `01` would be the same key as `1`, and one of the two would be lost.
+                Ok(parsed) if parsed.to_string() == self.text() => visitor.$visit(parsed),
+                _ => self.deserialize_any(visitor),
             }
         }
     )*};

@@ -9,6 +9,8 @@ use super::deserializer::{CheckedSeed, Spot, refusal};
 use super::key::KeyDeserializer;
 use crate::schema::limit::DuplicateKeys;
 use crate::schema::node::{ANY, NEVER, NodeId, ObjectRule};
+use crate::schema::path::push_key;
+use crate::schema::seen::Seen;
 use crate::schema::text::Inside;
 
 /// What the type gets to see of keys that the schema doesn't declare but allows.
@@ -54,7 +56,13 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, mut seed: K) -> Result<Option<K::Value>, A::Error> {
         loop {
             let taken = match std::mem::replace(&mut self.first, First::NotTaken) {
-                First::NotTaken => self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys })?,
+                First::NotTaken => {
+                    let taken = self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys });
+                    if taken.is_err() {
+                        self.keys.leave_trail();
+                    }
+                    taken?
+                }
                 First::Taken(None) => None,
                 First::Taken(Some(key)) => Some(KeySeed { inner: seed, keys: &mut self.keys }.take(&key)?),
             };
@@ -72,7 +80,11 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         let spot = self.keys.spot.child(self.keys.node, self.keys.inside);
-        self.access.next_value_seed(CheckedSeed { inner: seed, spot })
+        let value = self.access.next_value_seed(CheckedSeed { inner: seed, spot });
+        if value.is_err() {
+            self.keys.leave_trail();
+        }
+        value
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -100,6 +112,8 @@ struct Keys<'a> {
     /// The node of the key taken last, and what its value is inside of.
     node: NodeId,
     inside: Inside,
+    /// The key itself, if its name may be asked for.
+    name: Option<String>,
 }
 
 impl<'a> Keys<'a> {
@@ -115,6 +129,17 @@ impl<'a> Keys<'a> {
             hint: 0,
             node: ANY,
             inside: Inside::Other,
+            name: None,
+        }
+    }
+
+    /// Notes the key under which the type refused a value.
+    #[cold]
+    fn leave_trail(&self) {
+        if let (Some(trail), Some(name)) = (self.spot.reading.trail, &self.name) {
+            let mut step = String::new();
+            push_key(&mut step, name);
+            trail.borrow_mut().push(step);
         }
     }
 
@@ -126,6 +151,9 @@ impl<'a> Keys<'a> {
         }
         self.inside = Inside::key(key);
         self.count += 1;
+        if self.spot.reading.trail.is_some() {
+            self.name = Some(key.to_owned());
+        }
         let strict = self.spot.reading.limits.duplicate_keys == DuplicateKeys::Refuse;
         if let Some(rule) = self.rule {
             if self.count > rule.max {
@@ -153,33 +181,6 @@ impl<'a> Keys<'a> {
         }
         self.node = self.rule.map_or(ANY, |rule| rule.additional);
         Ok(self.unknown)
-    }
-}
-
-/// Which declared properties were there: a bit each.
-#[derive(Default)]
-struct Seen {
-    low: u64,
-    high: Vec<u64>,
-}
-
-impl Seen {
-    /// Marks one; `false` if it was marked before.
-    #[inline]
-    fn insert(&mut self, at: usize) -> bool {
-        let (word, bit) = (at / 64, 1_u64 << (at % 64));
-        let word = match word.checked_sub(1) {
-            None => &mut self.low,
-            Some(beyond) => {
-                if self.high.len() <= beyond {
-                    self.high.resize(beyond + 1, 0);
-                }
-                &mut self.high[beyond]
-            }
-        };
-        let new = *word & bit == 0;
-        *word |= bit;
-        new
     }
 }
 

@@ -4,6 +4,7 @@ use serde::de::{DeserializeSeed, SeqAccess};
 
 use super::deserializer::{CheckedSeed, Spot, refusal};
 use crate::schema::node::{ANY, ArrayRule};
+use crate::schema::path::push_index;
 use crate::schema::text::Inside;
 
 /// Access to elements that counts and checks them.
@@ -17,6 +18,16 @@ pub(super) struct CheckedSeq<'a, A> {
 impl<'a, A> CheckedSeq<'a, A> {
     pub(super) fn new(access: A, rule: Option<&'a ArrayRule>, spot: Spot<'a>) -> Self {
         Self { access, rule, spot, count: 0 }
+    }
+
+    /// Notes the index at which the type refused a value.
+    #[cold]
+    fn leave_trail(&self) {
+        if let Some(trail) = self.spot.reading.trail {
+            let mut step = String::new();
+            push_index(&mut step, self.count);
+            trail.borrow_mut().push(step);
+        }
     }
 
     /// To be called when the type has taken what it wants.
@@ -34,8 +45,14 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
         let node = self.rule.map_or(ANY, |rule| rule.element(self.count));
-        let element =
-            self.access.next_element_seed(CheckedSeed { inner: seed, spot: self.spot.child(node, Inside::Other) })?;
+        let spot = self.spot.child(node, Inside::Other);
+        let element = match self.access.next_element_seed(CheckedSeed { inner: seed, spot }) {
+            Ok(element) => element,
+            Err(error) => {
+                self.leave_trail();
+                return Err(error);
+            }
+        };
         if element.is_some() {
             self.count += 1;
             if self.rule.is_some_and(|rule| self.count > rule.max) {

@@ -192,9 +192,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
         }
         self.enter()?;
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        let unplaced = self.origin == Origin::Hinted
-            && rule.is_some_and(|rule| rule.open == Open::Implied)
-            && self.spot.reading.arena.is_from_type();
+        let unplaced = rule.is_some_and(|rule| rule.open == Open::Implied) && self.spot.reading.arena.is_from_type();
         let unknown = if unplaced { UnknownKeys::Hide } else { UnknownKeys::Show };
         let mut map = CheckedMap::new(access, rule, self.spot, unknown);
         if let Some(first) = peeked {

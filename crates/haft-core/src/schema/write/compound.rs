@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{At, Names, Writing, key_step, refusal};
 use crate::schema::node::{ANY, ArrayRule, NEVER, NodeId, ObjectRule};
 use crate::schema::path::{push_index, push_key};
+use crate::schema::seen::Seen;
 
 /// The elements of an array.
 pub(super) struct Elements<'a, I> {
@@ -91,6 +92,7 @@ pub(super) struct Members<'a, I> {
     rule: Option<&'a ObjectRule>,
     count: usize,
     required: usize,
+    declared: Seen,
     hint: usize,
     /// The node and the name of the key written last.
     node: NodeId,
@@ -101,7 +103,18 @@ pub(super) struct Members<'a, I> {
 
 impl<'a, I> Members<'a, I> {
     pub(super) fn new(inner: I, writing: &'a Writing<'a>, rule: Option<&'a ObjectRule>) -> Self {
-        Self { inner, writing, rule, count: 0, required: 0, hint: 0, node: ANY, key: String::new(), variant: None }
+        Self {
+            inner,
+            writing,
+            rule,
+            count: 0,
+            required: 0,
+            declared: Seen::default(),
+            hint: 0,
+            node: ANY,
+            key: String::new(),
+            variant: None,
+        }
     }
 
     /// The members of a variant, where nothing is to be checked.
@@ -128,6 +141,9 @@ impl<'a, I> Members<'a, I> {
         match rule.find(key, self.hint) {
             Some(at) => {
                 self.hint = at + 1;
+                if !self.declared.insert(at) {
+                    return Err(refusal());
+                }
                 self.required += usize::from(rule.properties[at].required);
                 Ok(rule.properties[at].node)
             }

@@ -7,10 +7,8 @@ use super::compound::{Elements, Members};
 use super::{At, Writing, key_step, refusal};
 use crate::schema::node::{ANY, NodeId, Typed};
 use crate::schema::number::{Exactness, Num};
+use crate::schema::text::PRIVATE;
 use crate::schema::types::JsonType;
-
-/// How the names begin under which `serde_json` hands JSON text to itself.
-const TEXT: &str = "$serde_json::private::";
 
 /// A serializer at a node.
 pub(super) struct Checked<'a, S> {
@@ -202,7 +200,7 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
     #[inline]
     fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct, S::Error> {
         // No struct at all: JSON that is text already, and may be anything.
-        if name.starts_with(TEXT) {
+        if name.starts_with(PRIVATE) {
             self.unruled()?;
         }
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);

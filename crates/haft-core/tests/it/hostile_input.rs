@@ -1,0 +1,221 @@
+//! Input that is made to do harm: to get past the schema, to keep the check busy, or to fill the memory.
+
+use haft_core::{DecodeOptions, Limits, Schema, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::running::{failure, value};
+
+fn decode(schema: &Schema, text: &str) -> Result<Value, Vec<(String, String)>> {
+    schema
+        .decode(text, &DecodeOptions::default())
+        .map(|decoded| decoded.value)
+        .map_err(|issues| issues.iter().map(|issue| (issue.pointer.clone(), issue.keyword.clone())).collect())
+}
+
+/// `serde_json` gives JSON text to its own types under private keys, and would read such an object as what it holds.
+#[test]
+fn private_keys_of_the_json_reader_do_not_smuggle_values_in() {
+    let schema = Schema::json(json!({"type": "object", "properties": {"a": {"type": "integer"}}})).unwrap();
+    for token in ["$serde_json::private::RawValue", "$serde_json::private::Else"] {
+        let smuggled = json!({ token: r#"{"a": "not an integer", "__proto__": 1}"# }).to_string();
+        let refused = decode(&schema, &smuggled).unwrap_err();
+        assert_eq!(refused, [(format!("/{token}"), "forbiddenKey".to_owned())]);
+        assert!(decode(&Schema::unknown(), &smuggled).is_err());
+        assert!(haft_core::secure_json::parse(&smuggled).is_err());
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema, PartialEq)]
+struct Amount {
+    #[serde(default, alias = "z")]
+    #[schemars(range(max = 10))]
+    n: u8,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "only read into")]
+enum TextOrAmount {
+    Text(String),
+    Amount(Amount),
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Inner {
+    item: Amount,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Flat {
+    #[serde(flatten)]
+    inner: Inner,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(tag = "kind")]
+enum Tagged {
+    Amount(Amount),
+}
+
+/// The schema knows nothing of an alias, so nothing may come in by it, however the type is read.
+#[test]
+fn an_alias_is_no_way_around_a_rule() {
+    fn read<T: serde::de::DeserializeOwned + JsonSchema>(text: &str) -> Option<T> {
+        Schema::of::<T>().unwrap().decode(text, &DecodeOptions::default()).ok().map(|decoded| decoded.value)
+    }
+    assert_eq!(read::<Amount>(r#"{"z": 200}"#).unwrap().n, 0);
+    if let Some(TextOrAmount::Amount(amount)) = read(r#"{"z": 200}"#) {
+        assert_eq!(amount.n, 0);
+    }
+    assert_eq!(read::<Flat>(r#"{"item": {"z": 200}}"#).unwrap().inner.item.n, 0);
+    let Tagged::Amount(amount) = read(r#"{"kind": "Amount", "z": 200}"#).unwrap();
+    assert_eq!(amount.n, 0);
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Transfer {
+    #[serde(default = "all_of_it", alias = "amount")]
+    cents: u64,
+}
+
+fn all_of_it() -> u64 {
+    1_000_000
+}
+
+/// What is approved is what runs.
+#[tokio::test]
+async fn a_policy_sees_the_arguments_that_the_handler_sees() {
+    use haft_core::ApprovalPolicy;
+    let policy = ApprovalPolicy::when(|transfer: Transfer, _cx| async move { transfer.cents > 10_000 });
+    let tool = Tool::new("transfer")
+        .needs_approval(policy)
+        .run(|transfer: Transfer, _cx| async move { transfer.cents })
+        .unwrap();
+    assert_eq!(failure(&tool, r#"{"amount": 5}"#).await.kind.as_str(), "denied");
+    assert_eq!(value(&tool, r#"{"cents": 5}"#).await, json!(5));
+}
+
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(tag = "op")]
+enum Expression {
+    Not { arg: Box<Self> },
+    Neg { arg: Box<Self> },
+    Lit { v: i64 },
+}
+
+/// With the tag written last, every level has to be built before its form is known; the work must not double with each.
+#[test]
+fn alternatives_within_alternatives_are_each_tried_once() {
+    let schema = Schema::of::<Expression>().unwrap();
+    let nested = |inner: &str| format!(r#"{}{inner}{}"#, r#"{"arg":"#.repeat(100), r#","op":"Not"}"#.repeat(100));
+    assert!(schema.decode::<Expression>(&nested(r#"{"op":"Lit","v":1}"#), &DecodeOptions::default()).is_ok());
+    assert!(schema.decode::<Expression>(&nested(r#"{"op":"Lit","v":"1"}"#), &DecodeOptions::default()).is_err());
+
+    let form = |key: &str| json!({"type": "object", "required": ["x"], "properties": {"x": {"$ref": "#/$defs/e"}, key: {"type": "string"}}});
+    let raw = json!({"$ref": "#/$defs/e", "$defs": {"e": {"anyOf": [form("a"), form("b"), {"type": "integer"}]}}});
+    let schema = Schema::json(raw).unwrap();
+    let nested = |inner: &str| format!("{}{inner}{}", r#"{"x":"#.repeat(100), "}".repeat(100));
+    assert!(decode(&schema, &nested("1")).is_ok());
+    assert!(decode(&schema, &nested("\"bad\"")).is_err());
+}
+
+/// A schema can be made of alternatives, or of parts, that all lead to the same place.
+#[test]
+fn a_schema_that_refers_to_one_place_in_many_ways_is_checked_once() {
+    for word in ["anyOf", "allOf"] {
+        let mut definitions = Map::new();
+        for level in 0..60 {
+            let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+            definitions.insert(format!("d{level}"), json!({word: [next, next]}));
+        }
+        definitions.insert("d60".to_owned(), json!({"type": "string"}));
+        let schema = Schema::json(json!({"$ref": "#/$defs/d0", "$defs": definitions})).unwrap();
+        assert!(schema.check(&json!("fits")).is_ok(), "{word}");
+        let issues = schema.check(&json!(1)).unwrap_err();
+        assert!(issues.len() <= 1_001, "{word}: {}", issues.len());
+    }
+}
+
+#[test]
+fn a_long_chain_of_references_needs_no_stack() {
+    let mut definitions = Map::new();
+    for level in 0..2_000 {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        definitions.insert(format!("d{level}"), json!({"type": "object", "properties": {"a": next}}));
+    }
+    definitions.insert("d2000".to_owned(), json!({"type": "string"}));
+    let raw = json!({"$ref": "#/$defs/d0", "$defs": definitions});
+    let schema = std::thread::Builder::new().stack_size(2 << 20).spawn(move || Schema::json(raw)).unwrap().join();
+    let schema = schema.unwrap().unwrap();
+    assert!(schema.check(&json!({"a": {"a": {}}})).is_ok());
+    assert!(schema.check(&json!({"a": {"a": 1}})).is_err());
+}
+
+/// Each such keyword goes to the full validator; many of them must not each take the whole schema along.
+#[test]
+fn a_schema_with_many_rare_keywords_is_made_in_one_piece() {
+    let property = |at: usize| (format!("p{at}"), json!({"type": "array", "contains": {"const": at}}));
+    let properties: Map<String, Value> = (0..400).map(property).collect();
+    let schema = Schema::json(json!({"type": "object", "properties": properties})).unwrap();
+    assert!(schema.check(&json!({"p7": [7], "p399": [399]})).is_ok());
+    assert_eq!(schema.check(&json!({"p7": [8], "p399": []})).unwrap_err().len(), 2);
+}
+
+#[test]
+fn the_list_of_issues_is_bounded_in_number_and_in_length() {
+    let schema = Schema::of::<Vec<String>>().unwrap();
+    let text = format!("[{}1]", "1,".repeat(50_000));
+    let issues = schema.decode::<Vec<String>>(&text, &DecodeOptions::default()).unwrap_err();
+    assert_eq!(issues.len(), 1_001);
+    assert_eq!(issues.as_slice()[1_000].keyword, "maxIssues");
+
+    let long = "k".repeat(1 << 20);
+    let closed = Schema::empty();
+    for text in [format!(r#"{{"{long}": 1}}"#), format!(r#"{{"{long}": 1, "{long}": 1}}"#)] {
+        let issues = closed.decode::<Value>(&text, &DecodeOptions::default()).unwrap_err();
+        for issue in &issues {
+            assert!(issue.message.len() < 500 && issue.pointer.len() < 500, "{} bytes", issue.message.len());
+        }
+    }
+}
+
+/// However high the limit is set, no text overflows the stack of an ordinary thread.
+#[test]
+fn the_depth_limit_has_a_ceiling() {
+    let on_a_thread = |levels: usize| {
+        let read = move || {
+            let limits = Limits::default().max_depth(usize::MAX);
+            let text = format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+            let options = DecodeOptions::default().limits(limits);
+            Schema::unknown().decode::<Value>(&text, &options).map(|_| ()).map_err(|issues| issues.to_string())
+        };
+        std::thread::Builder::new().stack_size(2 << 20).spawn(read).unwrap().join().unwrap()
+    };
+    assert_eq!(on_a_thread(512), Ok(()));
+    assert!(on_a_thread(513).unwrap_err().contains("512"));
+    assert!(on_a_thread(100_000).is_err());
+}
+
+/// Two ways to write one key of a numeric map: one of the two would be lost.
+#[test]
+fn numeric_keys_have_one_writing() {
+    use std::collections::BTreeMap;
+    let schema = Schema::of::<BTreeMap<u8, i32>>().unwrap();
+    let read = |text: &str| schema.decode::<BTreeMap<u8, i32>>(text, &DecodeOptions::default());
+    assert_eq!(read(r#"{"5": 1}"#).unwrap().value, BTreeMap::from([(5, 1)]));
+    let issues = read(r#"{"5": 1, "05": 2}"#).unwrap_err();
+    assert_eq!((issues.as_slice()[0].pointer.as_str(), issues.as_slice()[0].keyword.as_str()), ("/05", "decode"));
+}
+
+#[test]
+fn an_integer_is_never_taken_for_its_neighbour() {
+    let schema = Schema::of::<i64>().unwrap();
+    let read = |text: &str| schema.decode::<i64>(text, &DecodeOptions::default()).ok().map(|decoded| decoded.value);
+    assert_eq!(read("9007199254740991.0"), Some(9_007_199_254_740_991));
+    for text in ["9007199254740992.0", "9007199254740993.0", "9007199254740992.9", "-9007199254740993.0"] {
+        assert_eq!(read(text), None, "{text}");
+    }
+    assert_eq!(read("9007199254740993"), Some(9_007_199_254_740_993));
+}
