@@ -8,15 +8,13 @@ use std::future::pending;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::json;
 use tokio::time::Instant;
 
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{EmitError, Emitted, Emitter};
 use crate::item::Item;
-use crate::json_text::JsonText;
-use crate::schema::DecodeOptions;
+use crate::schema::{DecodeOptions, encode_freely};
 use crate::service::{MissingService, Services};
 use crate::text_id::text_id;
 use crate::tool::Tool;
@@ -126,7 +124,7 @@ impl Cx {
     /// Shows a value to whoever watches the call, waiting while the queue is full.
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
         let Some(emitter) = &self.0.emitter else { return Ok(()) };
-        let text = JsonText::encode(&value).map_err(|error| EmitError::Encode(error.to_string()))?;
+        let text = encode_freely(&value).map_err(EmitError::Encode)?;
         drop(value);
         emitter.send(Emitted::Progress(text)).await;
         Ok(())
@@ -140,14 +138,7 @@ impl Cx {
         total: impl Into<Option<f64>> + Send,
         message: impl Into<String> + Send,
     ) -> Result<(), EmitError> {
-        let mut progress = json!({ "done": done });
-        if let Some(total) = total.into() {
-            progress["total"] = json!(total);
-        }
-        let message = message.into();
-        if !message.is_empty() {
-            progress["message"] = message.into();
-        }
+        let progress = Progress { done, total: total.into(), message: message.into() };
         self.emit(progress).await
     }
 
@@ -157,7 +148,7 @@ impl Cx {
     pub async fn preliminary(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
         let encoded = match &self.0.subject {
             Subject::Bound(tool) => tool.success().encode(&value).map_err(EmitError::Preliminary)?,
-            Subject::Named(_) => JsonText::encode(&value).map_err(|error| EmitError::Encode(error.to_string()))?,
+            Subject::Named(_) => encode_freely(&value).map_err(EmitError::Encode)?,
         };
         drop(value);
         if let Some(emitter) = &self.0.emitter {
@@ -234,7 +225,8 @@ impl Cx {
         self.changed(|inner| inner.decode = options)
     }
 
-    /// The same context whose emitted values go to a queue.
+    /// The same context whose emitted values go to a queue. The queue ends when this context and every clone of it are
+    /// gone: who reads while the call runs moves the context into the future of the call.
     #[must_use]
     pub fn with_emitter(self, emitter: impl Into<Emitter>) -> Self {
         self.changed(|inner| inner.emitter = Some(emitter.into()))
@@ -246,7 +238,8 @@ impl Cx {
         self.changed(|inner| inner.cancellation = Some(cancellation))
     }
 
-    /// The same context with a time by which the call must be done.
+    /// The same context with a time by which the call must be done. It is told to the handler; whoever runs the call
+    /// enforces it, and [`Tool::run_call`] does not.
     #[must_use]
     pub fn with_deadline(self, deadline: Instant) -> Self {
         self.changed(|inner| inner.deadline = Some(deadline))
@@ -294,6 +287,16 @@ impl Cx {
     }
 }
 
+/// How far a call is.
+#[derive(Serialize)]
+struct Progress {
+    done: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<f64>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    message: String,
+}
+
 impl fmt::Debug for Cx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cx")
@@ -312,6 +315,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     use super::*;
+    use crate::json_text::JsonText;
 
     fn cx() -> Cx {
         Cx::for_call(&ToolCall::new("c1", "t", "{}"))
@@ -397,6 +401,15 @@ mod tests {
         assert!(!second.is_finished());
         assert_eq!(reader.recv().await, Some(Emitted::Progress(JsonText::from(json!(1)))));
         second.await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_number_that_is_not_finite_is_an_error_and_no_null() {
+        let (queue, mut reader) = mpsc::channel(1);
+        let cx = cx().with_emitter(queue);
+        assert!(matches!(cx.emit(f64::NAN).await, Err(EmitError::Encode(_))));
+        assert!(matches!(cx.progress(1.0, f64::INFINITY, "").await, Err(EmitError::Encode(_))));
+        assert!(reader.try_recv().is_err());
     }
 
     #[tokio::test]

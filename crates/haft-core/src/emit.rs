@@ -35,7 +35,7 @@ pub enum Emitter {
 pub enum EmitError {
     /// The value has no JSON form.
     #[error("the emitted value can't be written as JSON: {0}")]
-    Encode(String),
+    Encode(#[source] Issues),
     /// The value doesn't fit the tool's success schema.
     #[error("the preliminary value does not fit the success schema: {0}")]
     Preliminary(#[source] Issues),

@@ -157,7 +157,7 @@ impl ToolFailure {
     /// and details that the message already spells out are left out.
     #[must_use]
     pub fn to_model_text(&self) -> String {
-        let spelled_out = self.issues.reason(REASON_CAP) == self.message;
+        let spelled_out = self.message.ends_with(&self.issues.reason(REASON_CAP));
         let shown = if spelled_out { &[] } else { self.issues.as_slice() };
         let error = ModelError {
             kind: self.kind.as_str(),

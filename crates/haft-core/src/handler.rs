@@ -13,7 +13,7 @@ mod outputs;
 mod returned;
 mod tool_type;
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub use self::tool_type::{BuilderOf, Handle, StaticTool, ToolType};
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::issue::Issues;
+use crate::issue::{Issues, REASON_CAP};
 use crate::output::ToolOutput;
 use crate::result::Outcome;
 use crate::schema::Repair;
@@ -76,6 +76,23 @@ impl TypeInfo {
     }
 }
 
+/// A value that breaks its tool's own schema: no mistake of the model's, and it is told so.
+fn invalid_output(issues: Issues) -> ToolFailure {
+    let message = format!("the tool gave a result that it should not have: {}", issues.reason(REASON_CAP));
+    ToolFailure::new(FailureKind::OutputValidationError, message).issues(issues)
+}
+
+/// A handler that gives a [`ToolOutput`] has said itself what the model sees; its value is checked like any other.
+fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> Result<ToolOutput, Issues> {
+    if let Some(output) = (value as &dyn Any).downcast_ref::<ToolOutput>() {
+        tool.success().check(&output.value.to_value())?;
+        return Ok(output.clone());
+    }
+    let mut output = ToolOutput::new(tool.success().encode(value)?);
+    output.model = tool.render_for_model(value);
+    Ok(output)
+}
+
 /// The outcome of a call, encoded by the tool's schemas.
 fn encode<T, F>(tool: &Tool, outcome: Result<T, HandlerError<F>>) -> Outcome
 where
@@ -83,13 +100,9 @@ where
     F: Failure,
 {
     let failure = match outcome {
-        Ok(value) => match tool.success().encode(&value) {
-            Ok(encoded) => {
-                let mut output = ToolOutput::new(encoded);
-                output.model = tool.render_for_model(&value);
-                return Outcome::Ok(output);
-            }
-            Err(issues) => ToolFailure::with_issues(FailureKind::OutputValidationError, issues),
+        Ok(value) => match encode_success(tool, &value) {
+            Ok(output) => return Outcome::Ok(output),
+            Err(issues) => invalid_output(issues),
         },
         Err(error) => error.into_failure(tool),
     };

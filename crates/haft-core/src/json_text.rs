@@ -37,8 +37,8 @@ impl JsonText {
     }
 
     /// Takes text that must be one JSON value.
-    pub fn parse(text: String) -> Result<Self, serde_json::Error> {
-        let value: &RawValue = serde_json::from_str(&text)?;
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        let value: &RawValue = serde_json::from_str(text)?;
         Ok(Self(value.get().to_owned()))
     }
 

@@ -1,5 +1,53 @@
-//! Values and traits of haft.
-#![allow(missing_docs, reason = "being written")]
+//! Values and traits of haft, the tool layer for agents: tools, their schemas, calls and results.
+//!
+//! Most programs use the crate `haft`, which re-exports everything here and adds the macros. This one is for those that
+//! want few dependencies and plain values.
+//!
+//! # A tool and a call
+//!
+//! A [`Tool`] is a name, schemas and a handler. It is made by a builder whose last step reports everything that is wrong
+//! with the definition at once. A [`ToolCall`] is what a model sent: a name and argument text. Running one gives a
+//! [`ToolResult`]: a value, or a failure that the model can read.
+//!
+//! ```
+//! use haft_core::{Cx, Tool, ToolCall};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! /// Divides two integers.
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Division {
+//!     dividend: i64,
+//!     divisor: i64,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), haft_core::DefinitionError> {
+//! let divide = Tool::new("divide").try_run(|division: Division, _cx| async move {
+//!     division.dividend.checked_div(division.divisor).ok_or("division by zero")
+//! })?;
+//! assert_eq!(divide.description(), Some("Divides two integers."));
+//!
+//! let call = ToolCall::new("call_1", "divide", r#"{"dividend": 84, "divisor": 2}"#);
+//! let result = divide.run_call(&call, &Cx::for_call(&call)).await;
+//! assert_eq!(result.to_call_output().output.to_string(), "42");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where to look
+//!
+//! - Defining: [`Tool`], [`ToolBuilder`], [`ToolType`] and [`Handle`] for tools as types, [`Annotations`],
+//!   [`ProviderTool`] and [`NameMapper`] for tools of providers.
+//! - Checking: [`Schema`], [`Validation`], [`Limits`], [`Repairs`], [`Issues`], [`secure_json`].
+//! - Running: [`Cx`] is what a handler knows, [`Services`] what it needs, [`Failure`] and [`HandlerError`] how it fails,
+//!   [`Outputs`] how it answers in steps; [`Toolkit`] is an ordered set of tools.
+//! - Conversations: [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`].
+//!
+//! # Features
+//!
+//! `validate` (on by default) brings full JSON Schema validation. Without it raw schemas can only be shown or checked by
+//! a function of one's own, and a type whose schema needs more than the built-in checks is an error when it is made.
 
 // what a value may be, and what is wrong with it
 mod issue;

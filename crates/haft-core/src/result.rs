@@ -54,6 +54,7 @@ pub struct ToolResult {
 /// How a call went. Told apart by `status`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Outcome {
     /// It gave a value.
     Ok(ToolOutput),

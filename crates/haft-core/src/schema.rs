@@ -37,7 +37,7 @@ mod validation;
 mod write;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use schemars::JsonSchema;
 use schemars::generate::Contract;
@@ -224,6 +224,12 @@ impl Schema {
             Self { compiled: Arc::new(compiled), custom: None }
         })
     }
+}
+
+/// Writes any value as JSON text, with numbers that JSON can't say refused and nothing else checked.
+pub(crate) fn encode_freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Issues> {
+    static UNRULED: OnceLock<Arena> = OnceLock::new();
+    write::to_text(UNRULED.get_or_init(Arena::any), None, value)
 }
 
 impl Compiled {

@@ -12,8 +12,12 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use self::error::{MissingToolService, NotRunnable, ToolkitError, ToolkitFault};
+use crate::call::ToolCall;
+use crate::cx::Cx;
 use crate::handler::{Handle, StaticTool, ToolType};
+use crate::nearest::nearest;
 use crate::request::Describe;
+use crate::result::ToolResult;
 use crate::service::{ProvideAll, Services};
 use crate::tool::{DefinitionError, Tool, ToolDescriptor};
 
@@ -200,6 +204,28 @@ impl Toolkit {
             faults: self.set.faults.clone(),
         };
         if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// Runs one call and gives its one result; a name that no tool has is answered with the nearest ones. Services of
+    /// the context win over the toolkit's. The rest is as with [`Tool::run_call`].
+    ///
+    /// ```
+    /// use haft_core::{Cx, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit = Toolkit::<()>::new().with(Tool::new("double").run(|n: i64, _cx| async move { n * 2 })?)?;
+    /// let call = ToolCall::new("c1", "doubel", "21");
+    /// let result = kit.run_call(&call, Cx::for_call(&call)).await;
+    /// assert_eq!(result.failure().unwrap().message, "there is no tool called 'doubel'; the nearest are 'double'");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn run_call(&self, call: &ToolCall, cx: Cx) -> ToolResult {
+        let Some(tool) = self.get(&call.name) else {
+            return ToolResult::unknown_tool(call, &nearest(&call.name, self.names()));
+        };
+        let services = cx.services().clone().over(self.services().clone());
+        tool.run_call(call, &cx.with_services(services)).await
     }
 
     /// The services given with the toolkit.

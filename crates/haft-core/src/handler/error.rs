@@ -7,7 +7,7 @@ use std::fmt;
 use crate::emit::EmitError;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{Failure, NoFailure};
+use crate::handler::{Failure, NoFailure, invalid_output};
 use crate::tool::Tool;
 
 /// Any error, owned.
@@ -73,7 +73,7 @@ impl<F: 'static, E: Error + Send + Sync + 'static> From<E> for HandlerError<F> {
 fn declared_failure<F: Failure>(declared: &F, tool: &Tool) -> ToolFailure {
     let details = match tool.failure().encode(declared) {
         Ok(details) => details,
-        Err(issues) => return ToolFailure::with_issues(FailureKind::OutputValidationError, issues),
+        Err(issues) => return invalid_output(issues),
     };
     let mut failure = ToolFailure::new(FailureKind::ToolFailed, declared.message()).details(details);
     failure.retryable = declared.retryable();
@@ -91,7 +91,7 @@ fn opaque_failure(error: BoxError) -> ToolFailure {
         Err(error) => error,
     };
     match error.downcast::<EmitError>().map(|error| *error) {
-        Ok(EmitError::Preliminary(issues)) => ToolFailure::with_issues(FailureKind::OutputValidationError, issues),
+        Ok(EmitError::Preliminary(issues)) => invalid_output(issues),
         Ok(error) => ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).cause(error),
         Err(error) => ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).cause(error),
     }

@@ -158,11 +158,8 @@ impl fmt::Display for DefinitionError {
     }
 }
 
-impl std::error::Error for DefinitionError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.faults.first().map(|fault| fault as _)
-    }
-}
+/// Without a source: the message says all faults, and a report that prints sources would say one of them twice.
+impl std::error::Error for DefinitionError {}
 
 impl fmt::Display for SchemaPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

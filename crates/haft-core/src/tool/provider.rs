@@ -137,6 +137,7 @@ impl ProviderTool {
     }
 
     /// The provider describes the tool and the application runs it.
+    /// What it takes and gives, if it is not said, is then anything; the handler's types read it.
     pub fn requires_handler(mut self) -> Self {
         self.requires_handler = true;
         self
@@ -160,8 +161,11 @@ impl ProviderTool {
         };
         let name = self.custom_name.clone().unwrap_or_else(|| tool.to_owned());
         let mut builder = ToolBuilder::<Open, Open>::start(name, ToolKind::Provider(definition));
-        builder.draft.parameters = resolve(&self.params, SchemaPart::Parameters, &mut faults);
-        builder.draft.success = resolve(&self.success, SchemaPart::Success, &mut faults);
+        // A tool that runs here and doesn't say what it takes and gives, takes and gives anything.
+        let unsaid = self.requires_handler.then(Schema::unknown);
+        let said = |part, name, faults: &mut Vec<_>| resolve(part, name, faults).or_else(|| unsaid.clone());
+        builder.draft.parameters = said(&self.params, SchemaPart::Parameters, &mut faults);
+        builder.draft.success = said(&self.success, SchemaPart::Success, &mut faults);
         builder.draft.failure = resolve(&self.failure, SchemaPart::Failure, &mut faults);
         builder.draft.faults.extend(faults);
         builder

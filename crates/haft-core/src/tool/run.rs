@@ -1,7 +1,7 @@
 //! One call of one tool, from its text to its result.
 //!
 //! Look at the name, read and check the arguments, ask whether approval is needed, run, encode: in this order, so that
-//! nothing runs that was not checked. There is exactly one result, whatever happens. Panics and time are not handled
+//! nothing runs that was not checked. There is one result for every call that returns. Panics and time are not handled
 //! here: whoever runs many calls isolates them from each other.
 
 use serde::de::DeserializeOwned;
@@ -58,7 +58,10 @@ impl Tool {
 
     /// Runs one call of this tool and gives its one result.
     ///
-    /// A call that needs approval is denied, as there is nobody here to ask. A panic of the handler goes through.
+    /// This is one call as it is. A call that needs approval is denied, as there is nobody here to ask: who asks by
+    /// other means runs a copy with another [policy](Tool::set_needs_approval). The tool's
+    /// [limits](crate::ExecutionLimits) and the context's deadline are not enforced, and a panic of the handler goes
+    /// through to the caller.
     ///
     /// ```
     /// use haft_core::{Cx, Tool, ToolCall};

@@ -421,3 +421,29 @@ async fn a_value_handles_the_calls_of_its_type() {
     assert_eq!(answer("50").await.failure().unwrap().message, "150 is more than 100");
     assert_eq!(answer(&i64::MAX.to_string()).await.failure().unwrap().kind.as_str(), "execution_error");
 }
+
+#[tokio::test]
+async fn a_handler_can_say_itself_what_the_model_sees() {
+    let rows = json!({"type": "object", "required": ["rows"], "properties": {"rows": {"type": "integer"}}});
+    let tool = Tool::dynamic("query")
+        .success_json(rows)
+        .run(|rows: Value, _cx| async move {
+            haft_core::ToolOutput::from(json!({ "rows": rows })).for_model(vec![ContentPart::text("a table")])
+        })
+        .unwrap();
+    let result = run(&tool, "3").await;
+    assert_eq!(result.value().unwrap().as_str(), r#"{"rows":3}"#);
+    assert_eq!(result.to_call_output().output.to_string(), "a table");
+    let wrong = failure(&tool, "\"three\"").await;
+    assert_eq!(wrong.kind.as_str(), "output_validation_error");
+    let message = "the tool gave a result that it should not have: /rows: must be an integer, not a string";
+    assert_eq!(wrong.message, message);
+}
+
+#[tokio::test]
+async fn a_provider_defined_tool_that_runs_here_takes_anything_unless_it_says_more() {
+    let shell = Tool::provider("openai.local_shell").requires_handler().with_args(());
+    let shell = shell.run(|arguments: Value, _cx| async move { arguments }).unwrap();
+    assert_eq!(value(&shell, r#"{"command": "ls"}"#).await, json!({"command": "ls"}));
+    assert_eq!(value(&shell, "").await, json!({}));
+}

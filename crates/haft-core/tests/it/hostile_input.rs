@@ -109,7 +109,7 @@ enum Expression {
 #[test]
 fn alternatives_within_alternatives_are_each_tried_once() {
     let schema = Schema::of::<Expression>().unwrap();
-    let nested = |inner: &str| format!(r#"{}{inner}{}"#, r#"{"arg":"#.repeat(100), r#","op":"Not"}"#.repeat(100));
+    let nested = |inner: &str| format!("{}{inner}{}", r#"{"arg":"#.repeat(100), r#","op":"Not"}"#.repeat(100));
     assert!(schema.decode::<Expression>(&nested(r#"{"op":"Lit","v":1}"#), &DecodeOptions::default()).is_ok());
     assert!(schema.decode::<Expression>(&nested(r#"{"op":"Lit","v":"1"}"#), &DecodeOptions::default()).is_err());
 

@@ -198,7 +198,7 @@ fn a_tree_is_held_to_a_raw_schema() {
 
 #[test]
 fn json_that_is_text_already_is_checked_like_any() {
-    let text = |json: &str| JsonText::parse(json.to_owned()).unwrap();
+    let text = |json: &str| JsonText::parse(json).unwrap();
     let object = Schema::json(json!({"type": "object"})).unwrap();
     assert_eq!(object.encode(&text(r#"{"a":1}"#)).unwrap().as_str(), r#"{"a":1}"#);
     assert_eq!(marks(&object.encode(&text("[1]")).unwrap_err()), [("", "type")]);

@@ -44,13 +44,13 @@ fn a_value_is_raw_text_null_or_json() {
 
 #[test]
 fn an_escaped_surrogate_pair_becomes_its_character() {
-    let escaped = JsonText::parse(r#""\ud83d\ude00""#.to_owned()).unwrap();
+    let escaped = JsonText::parse(r#""\ud83d\ude00""#).unwrap();
     assert_eq!(text_of(&ToolResult::ok(&call(), escaped)), "\u{1F600}");
 }
 
 #[test]
 fn json_text_is_handed_on_to_the_byte() {
-    let digits = JsonText::parse("[1.10,123456789012345678901234567890]".to_owned()).unwrap();
+    let digits = JsonText::parse("[1.10,123456789012345678901234567890]").unwrap();
     assert_eq!(text_of(&ToolResult::ok(&call(), digits)), "[1.10,123456789012345678901234567890]");
 }
 
