@@ -2,6 +2,8 @@
 
 #[path = "../../../../crates/haft-core/tests/it/bad_input.rs"]
 mod bad_input;
+#[path = "../../../../crates/haft-core/tests/it/hostile_input.rs"]
+mod hostile_input;
 #[path = "../../../../crates/haft-core/tests/it/repairs.rs"]
 mod repairs;
 #[path = "../../../../crates/haft-core/tests/it/schema_decode.rs"]

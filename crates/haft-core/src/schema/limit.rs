@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// The longest text, in bytes. Default: 4 MiB.
     pub max_bytes: usize,
-    /// How deep arrays and objects may nest. Default: 128. Every level takes stack while it is read, so more than 512
-    /// counts as 512.
+    /// How deep arrays and objects may nest. Default: 128. Every level takes stack while it is read, so more than 256
+    /// counts as 256.
     pub max_depth: usize,
     /// What to do with a key that stands twice in one object. Default: refuse.
     pub duplicate_keys: DuplicateKeys,
@@ -33,7 +33,7 @@ impl Default for Limits {
 }
 
 /// The most levels that are ever read.
-const DEEPEST: usize = 512;
+const DEEPEST: usize = 256;
 
 impl Limits {
     /// How deep values may nest, within what any thread can bear.

@@ -206,7 +206,7 @@ impl<'de> Visitor<'de> for TreeSeed<'_> {
         let mut first = access.next_key::<String>()?;
         if number_token().is_some() && first.as_deref() == number_token() {
             let text: String = access.next_value()?;
-            return self.number(&text).ok_or_else(|| A::Error::custom("not a number"));
+            return self.number(&text).ok_or_else(|| A::Error::custom("number out of range"));
         }
         let depth = self.deeper()?;
         while let Some(key) = first {

@@ -447,3 +447,25 @@ async fn a_provider_defined_tool_that_runs_here_takes_anything_unless_it_says_mo
     assert_eq!(value(&shell, r#"{"command": "ls"}"#).await, json!({"command": "ls"}));
     assert_eq!(value(&shell, "").await, json!({}));
 }
+
+#[derive(Debug, serde::Deserialize, JsonSchema)]
+struct Transfer {
+    #[serde(default = "all_of_it", alias = "amount")]
+    cents: u64,
+}
+
+fn all_of_it() -> u64 {
+    1_000_000
+}
+
+/// What is approved is what runs.
+#[tokio::test]
+async fn a_policy_sees_the_arguments_that_the_handler_sees() {
+    let policy = haft_core::ApprovalPolicy::when(|transfer: Transfer, _cx| async move { transfer.cents > 10_000 });
+    let tool = Tool::new("transfer")
+        .needs_approval(policy)
+        .run(|transfer: Transfer, _cx| async move { transfer.cents })
+        .unwrap();
+    assert_eq!(failure(&tool, r#"{"amount": 5}"#).await.kind.as_str(), "denied");
+    assert_eq!(value(&tool, r#"{"cents": 5}"#).await, json!(5));
+}
