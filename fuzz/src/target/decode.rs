@@ -23,6 +23,7 @@ pub(super) const TARGET: Target = Target {
         r#"{"a":[1,null],"b":[]}"#,
         r#"[[1,"x"],[2,"y"]]"#,
         "9007199254740993",
+        r#"{"$serde_json::private::RawValue":"{\"a\":\"b\"}"}"#,
     ],
     run,
 };

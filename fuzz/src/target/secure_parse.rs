@@ -15,6 +15,7 @@ pub(super) const TARGET: Target = Target {
         r#"{"constructor":{"prototype":{}}}"#,
         r#"{"constructor":1,"prototype":2}"#,
         r#"{"a":1,"a":2}"#,
+        r#"{"$serde_json::private::RawValue":"[1]"}"#,
         "[[[[[[[[[[1]]]]]]]]]] ",
     ],
     run,
@@ -35,7 +36,8 @@ fn is_poisoned(value: &Value) -> bool {
         Value::Object(fields) => {
             let constructor = fields.get("constructor").and_then(Value::as_object);
             let poisoned = constructor.is_some_and(|constructor| constructor.contains_key("prototype"));
-            poisoned || fields.contains_key("__proto__") || fields.values().any(is_poisoned)
+            let private = fields.keys().any(|key| key == "__proto__" || key.starts_with("$serde_json::private::"));
+            poisoned || private || fields.values().any(is_poisoned)
         }
         _ => false,
     }
