@@ -73,7 +73,7 @@ fn bar(work: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Measure, measures, verdict};
+    use super::{BARS, Measure, measures, verdict};
 
     fn measured(work: &str, ratio: f64) -> Measure {
         Measure { work: work.to_owned(), ratio }
