@@ -47,10 +47,8 @@ async fn main() -> anyhow::Result<()> {
     for arguments in [r#"{"path": "/etc/hosts", "lines": [1, 20]}"#, r#"{"path": "hosts", "lines": [0], "all": true}"#]
     {
         let call = ToolCall::new("c", "read_file", arguments);
-        if let Some(tool) = kit.get(&call.name) {
-            let result = tool.run_call(&call, &Cx::for_call(&call)).await;
-            println!("{arguments}\n  -> {}", result.to_call_output().output);
-        }
+        let result = kit.run_call(&call, Cx::for_call(&call)).await;
+        println!("{arguments}\n  -> {}", result.to_call_output().output);
     }
     Ok(())
 }

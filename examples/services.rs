@@ -51,8 +51,7 @@ async fn main() -> anyhow::Result<()> {
     kit.ensure_runnable()?;
 
     let call = ToolCall::new("c1", "greet", r#"{"whom": "Ana"}"#);
-    let tool = kit.get(&call.name).ok_or_else(|| anyhow::anyhow!("no such tool"))?;
-    let result = tool.run_call(&call, &Cx::for_call(&call).with_services(kit.services().clone())).await;
+    let result = kit.run_call(&call, Cx::for_call(&call)).await;
     println!("{}", result.to_call_output().output);
     assert_eq!(result.to_call_output().output.to_string(), "Good afternoon, Ana; haft here.");
     Ok(())

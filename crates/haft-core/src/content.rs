@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::citation::Citation;
 use crate::reading;
+use crate::schema::tree;
 
 /// One part of a message or of a tool's output. Told apart by `type`.
 ///
@@ -307,7 +308,7 @@ impl fmt::Debug for ResourceContents {
 impl<'de> Deserialize<'de> for ContentPart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         const TAG: &str = "type";
-        let part = Value::deserialize(deserializer)?;
+        let part = tree(deserializer)?;
         match reading::tag::<D::Error>(&part, TAG)? {
             "text" => reading::body(part, TAG).map(Self::Text),
             "refusal" => reading::body(part, TAG).map(Self::Refusal),

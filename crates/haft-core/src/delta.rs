@@ -4,9 +4,9 @@
 //! the stream is whole.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 
 use crate::call::CallId;
+use crate::schema::tree;
 use crate::turn::Turn;
 use crate::usage::Usage;
 
@@ -96,7 +96,7 @@ impl Serialize for Delta {
 
 impl<'de> Deserialize<'de> for Delta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        Self::deserialize(tree(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
 

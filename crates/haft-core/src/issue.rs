@@ -20,7 +20,7 @@ pub struct Issue {
     /// JSON Pointer to the offending value; empty for the root.
     pub pointer: String,
     /// The rule that was broken: a JSON Schema keyword, or one of haft's own (`json`, `maxBytes`, `maxDepth`,
-    /// `duplicateKey`, `forbiddenKey`, `decode`).
+    /// `maxIssues`, `duplicateKey`, `forbiddenKey`, `validator`, `decode`; for results also `finite` and `encode`).
     pub keyword: String,
     /// What the rule asks for, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -22,6 +22,7 @@ pub use self::reasoning::Reasoning;
 use crate::call::ToolCall;
 use crate::reading;
 use crate::result::ToolResult;
+use crate::schema::tree;
 
 /// One item of a conversation. Told apart by `type`.
 ///
@@ -131,7 +132,7 @@ impl From<&ToolResult> for Item {
 impl<'de> Deserialize<'de> for Item {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         const TAG: &str = "type";
-        let item = Value::deserialize(deserializer)?;
+        let item = tree(deserializer)?;
         match reading::tag::<D::Error>(&item, TAG)? {
             "message" => reading::body(item, TAG).map(Self::Message),
             "reasoning" => reading::body(item, TAG).map(Self::Reasoning),

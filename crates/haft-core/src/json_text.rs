@@ -11,6 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::schema::{read_written, tree};
+
 /// One valid JSON value, as text. Serialises as the value itself, not as a string.
 ///
 /// ```
@@ -51,10 +53,7 @@ impl JsonText {
     /// The value as a tree.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        let mut deserializer = serde_json::Deserializer::from_str(self.as_str());
-        // It was encoded, however deep it is; it must be read as deep.
-        deserializer.disable_recursion_limit();
-        Value::deserialize(&mut deserializer).unwrap_or(Value::Null)
+        read_written(self.as_str()).0.unwrap_or_default()
     }
 
     /// The value as a type.
@@ -109,6 +108,6 @@ impl Serialize for JsonText {
 /// Goes through a [`Value`], so it also works inside tagged enums, where a borrowed raw value can't be had.
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(Self::from)
+        tree(deserializer).map(Self::from)
     }
 }

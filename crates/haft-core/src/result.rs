@@ -5,7 +5,6 @@
 //! every call is answered and no failure is without a message.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
 use crate::call::{CallId, ToolCall};
 use crate::failure::ToolFailure;
@@ -15,7 +14,7 @@ use crate::item::{CallOutputBody, ToolCallOutput};
 use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::reading;
-use crate::schema::Repair;
+use crate::schema::{Repair, tree};
 use crate::version::FormatVersion;
 
 /// The longest tool name or call id a message repeats, in bytes: both come from the model.
@@ -217,7 +216,7 @@ impl ToolResult {
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         const TAG: &str = "status";
-        let outcome = Value::deserialize(deserializer)?;
+        let outcome = tree(deserializer)?;
         match reading::tag::<D::Error>(&outcome, TAG)? {
             "ok" => reading::body(outcome, TAG).map(Self::Ok),
             "failed" => reading::body(outcome, TAG).map(Self::Failed),

@@ -52,7 +52,7 @@ use self::node::{ANY, Arena};
 use self::number::Exactness;
 pub use self::read::Decoded;
 use self::resolver::Resolver;
-pub(crate) use self::text::read as read_tree;
+pub(crate) use self::text::{read as read_tree, read_written, tree};
 pub use self::validation::{Validation, Validator};
 use crate::issue::Issues;
 use crate::json_text::JsonText;
@@ -187,7 +187,7 @@ impl Schema {
 
     /// Reads argument text into a type. What the schema forbids never gets there, even if serde would let it pass.
     ///
-    /// Blank text stands for `{}`. Integers may be written as floats (`3.0`) up to 2^53. Beyond what the schema says,
+    /// Blank text stands for `{}`. Integers may be written as floats (`3.0`) below 2^53. Beyond what the schema says,
     /// text is refused that is malformed, over its [`Limits`], or has a key twice or one of the keys of
     /// [`secure_json`](crate::secure_json); and so is what the type itself refuses (a custom `Deserialize`, a
     /// `format` it insists on, a numeric map key out of range).

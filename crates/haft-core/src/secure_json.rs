@@ -1,7 +1,8 @@
 //! JSON from outside, read with suspicion.
 //!
 //! For text that becomes a free-form value: nothing malformed, oversized, too deep or ambiguous gets through, nor the
-//! keys by which other languages reach an object's prototype, however they are escaped.
+//! keys by which other languages reach an object's prototype or `serde_json` hands text to itself, however they are
+//! escaped.
 
 use serde_json::Value;
 

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::call::CallId;
 use crate::content::ContentPart;
+use crate::schema::tree;
 
 /// The answer to a call, as the model reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,7 +110,7 @@ impl From<Vec<ContentPart>> for CallOutputBody {
 
 impl<'de> Deserialize<'de> for CallOutputBody {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
+        match tree(deserializer)? {
             Value::String(text) => Ok(Self::Text(text)),
             parts @ Value::Array(_) => Vec::deserialize(parts).map(Self::Parts).map_err(D::Error::custom),
             _ => Err(D::Error::custom("an output is a string or a list of content parts")),

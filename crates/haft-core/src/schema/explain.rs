@@ -81,8 +81,7 @@ pub(super) enum Problem<'a> {
 
 /// Who hears of problems.
 trait Listener {
-    /// Takes one problem; `false` means: go no further.
-    fn hear(&mut self, problem: &Problem<'_>, value: &Value, path: &Path<'_>) -> bool;
+    fn hear(&mut self, problem: &Problem<'_>, value: &Value, path: &Path<'_>);
 
     /// Takes problems that the full validator found in words of its own.
     fn hear_full(&mut self, check: &super::full::FullCheck, value: &Value, path: &Path<'_>);
@@ -90,6 +89,7 @@ trait Listener {
     /// Whether problems are wanted in words, so that it's worth finding the likeliest alternative of a union.
     fn wants_words(&self) -> bool;
 
+    /// Whether more problems are wanted.
     fn goes_on(&self) -> bool;
 }
 
@@ -98,9 +98,8 @@ struct Verdict {
 }
 
 impl Listener for Verdict {
-    fn hear(&mut self, _: &Problem<'_>, _: &Value, _: &Path<'_>) -> bool {
+    fn hear(&mut self, _: &Problem<'_>, _: &Value, _: &Path<'_>) {
         self.fits = false;
-        false
     }
 
     fn hear_full(&mut self, check: &super::full::FullCheck, value: &Value, _: &Path<'_>) {
@@ -121,11 +120,10 @@ struct Report {
 }
 
 impl Listener for Report {
-    fn hear(&mut self, problem: &Problem<'_>, value: &Value, path: &Path<'_>) -> bool {
+    fn hear(&mut self, problem: &Problem<'_>, value: &Value, path: &Path<'_>) {
         if self.goes_on() {
             self.issues.push(message::issue(problem, value, path));
         }
-        true
     }
 
     fn hear_full(&mut self, check: &super::full::FullCheck, value: &Value, path: &Path<'_>) {
@@ -314,7 +312,7 @@ impl<L: Listener> Walk<'_, L> {
             match map.get(tag) {
                 None => self.listener.hear(&Problem::Missing(tag, Types::STRING), value, path),
                 Some(given) => self.listener.hear(&Problem::Tag(names), given, &Path::Key(path, tag)),
-            };
+            }
             return;
         }
         let keys: Vec<&str> = objects.iter().filter_map(|typed| only_key(typed)).collect();

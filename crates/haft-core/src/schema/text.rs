@@ -22,7 +22,22 @@ pub(crate) fn read(text: &[u8], limits: &Limits) -> (Option<Value>, Vec<Issue>) 
     if text.len() > limits.max_bytes {
         return (None, vec![too_long(text.len(), limits.max_bytes)]);
     }
-    let notes = Notes::new(*limits);
+    read_noting(text, Notes::new(*limits))
+}
+
+/// Reads text that was written here: as long and as deep as it is.
+pub(crate) fn read_written(text: &str) -> (Option<Value>, Vec<Issue>) {
+    read_noting(text.as_bytes(), Notes { depth: usize::MAX, ..Notes::new(Limits::default()) })
+}
+
+/// A tree from any deserializer. `Value` itself would take an object with one of the [private](PRIVATE) keys for what it
+/// holds.
+pub(crate) fn tree<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    let notes = Notes { depth: usize::MAX, ..Notes::new(Limits::default()) };
+    TreeSeed { notes: &notes, depth: 0, inside: Inside::Other, path: &Path::Root }.deserialize(deserializer)
+}
+
+fn read_noting(text: &[u8], notes: Notes) -> (Option<Value>, Vec<Issue>) {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     deserializer.disable_recursion_limit();
     let seed = TreeSeed { notes: &notes, depth: 0, inside: Inside::Other, path: &Path::Root };
@@ -83,6 +98,8 @@ impl Inside {
 /// What was noticed while reading.
 pub(super) struct Notes {
     limits: Limits,
+    /// How deep values may nest.
+    depth: usize,
     pub(super) faults: RefCell<Vec<Issue>>,
     stopped: Cell<bool>,
     /// Whether some whole number was written as a float.
@@ -91,7 +108,13 @@ pub(super) struct Notes {
 
 impl Notes {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, faults: RefCell::default(), stopped: Cell::new(false), saw_whole_float: Cell::new(false) }
+        Self {
+            limits,
+            depth: limits.depth(),
+            faults: RefCell::default(),
+            stopped: Cell::new(false),
+            saw_whole_float: Cell::new(false),
+        }
     }
 
     fn note(&self, issue: Issue) {
@@ -121,7 +144,7 @@ impl<'de> DeserializeSeed<'de> for TreeSeed<'_> {
 
 impl TreeSeed<'_> {
     fn deeper<E: Error>(&self) -> Result<usize, E> {
-        let max = self.notes.limits.depth();
+        let max = self.notes.depth;
         if self.depth < max {
             return Ok(self.depth + 1);
         }

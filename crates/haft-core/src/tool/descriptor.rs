@@ -9,7 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::schema::{Schema, Validation};
+use crate::schema::{Schema, Validation, tree};
 use crate::tool::Annotations;
 
 /// The public face of one tool.
@@ -201,7 +201,7 @@ impl Serialize for SchemaJson {
 /// Read back without a check of its own: a descriptor describes, the tool's own schema checks.
 impl<'de> Deserialize<'de> for SchemaJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = Value::deserialize(deserializer)?;
+        let json = tree(deserializer)?;
         Schema::json_with(json, Validation::None).map(Self).map_err(serde::de::Error::custom)
     }
 }

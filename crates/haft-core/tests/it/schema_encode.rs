@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{Issues, JsonText, Schema};
+use haft_core::{Issue, Issues, JsonText, Schema, Validation, Validator};
 use schemars::{JsonSchema, json_schema};
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
@@ -238,4 +238,34 @@ fn a_result_has_the_shape_it_is_written_in_not_the_one_it_is_read_from() {
     let output = Schema::of_output::<Both>().unwrap();
     assert_eq!(output.as_json()["required"], json!(["out", "always"]));
     assert!(output.check(&json!({"in": 1, "input_only": 2})).is_err());
+}
+
+/// A result that is written first and checked then is checked whole, however deep it is.
+#[test]
+fn a_deep_result_is_checked_to_the_bottom() {
+    let schema = Schema::json(json!({"anyOf": [{"type": "array", "maxItems": 0}, {"type": "array", "minItems": 5}]}));
+    let schema = schema.unwrap();
+    for levels in [2, 150, 300] {
+        let nested = (0..levels).fold(json!(1), |inner, _| json!([inner]));
+        assert!(schema.encode(&nested).is_err(), "{levels} levels of one item each");
+    }
+    let custom = Validation::With(Validator::new(|value| match value {
+        Value::Array(_) => Err(Issue::new("", "x", "no arrays").into()),
+        _ => Ok(()),
+    }));
+    let schema = Schema::json_with(json!({}), custom).unwrap();
+    assert!(schema.encode(&(0..300).fold(json!(1), |inner, _| json!([inner]))).is_err());
+}
+
+/// `serde_json` would read such an object as the JSON it holds; the check must see what is sent.
+#[test]
+fn a_result_is_checked_as_it_is_sent() {
+    let schema = Schema::json(json!({"anyOf": [{"type": "object", "required": ["a"]}, {"type": "null"}]})).unwrap();
+    let mut disguised = serde_json::Map::new();
+    disguised.insert("$serde_json::private::RawValue".to_owned(), json!("{\"a\":1}"));
+    assert!(schema.encode(&Value::Object(disguised.clone())).is_err());
+    let text = JsonText::parse(&json!(disguised).to_string()).unwrap();
+    assert_eq!(text.to_value(), Value::Object(disguised));
+    let stored: JsonText = serde_json::from_str(text.as_str()).unwrap();
+    assert_eq!(stored.as_str(), text.as_str());
 }

@@ -233,3 +233,22 @@ fn debug_shows_the_names() {
     assert!(format!("{kit:?}").contains("ping"));
     assert_eq!(json!(kit.names().collect::<Vec<_>>()), json!(["ping"]));
 }
+
+#[tokio::test]
+async fn a_call_runs_through_its_toolkit_with_its_services() {
+    let greet = Tool::new("greet")
+        .depends_on::<String>()
+        .try_run_opaque(|(), cx: Cx| async move { cx.service::<String>().cloned() });
+    let signal = Tool::signal("pause").define().unwrap();
+    let kit = Toolkit::<()>::new().with(greet.unwrap()).unwrap().with(signal).unwrap();
+    let kit = kit.with_services(Services::new().with(String::from("kit")));
+    let run = async |name: &str, services: Services| {
+        let call = ToolCall::new("c", name, "");
+        kit.run_call(&call, Cx::for_call(&call).with_services(services)).await.to_call_output().output.to_string()
+    };
+    assert_eq!(run("greet", Services::new()).await, "kit");
+    assert_eq!(run("greet", Services::new().with(String::from("request"))).await, "request");
+    assert!(run("gret", Services::new()).await.contains("the nearest are 'greet'"));
+    assert!(!run("delete", Services::new()).await.contains("nearest"));
+    assert!(run("pause", Services::new()).await.contains("non_local_tool"));
+}
