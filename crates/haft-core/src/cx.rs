@@ -15,6 +15,7 @@ use crate::cancellation::Cancellation;
 use crate::emit::{EmitError, Emitted, Emitter};
 use crate::item::Item;
 use crate::schema::{DecodeOptions, encode_freely};
+use crate::scope::Scope;
 use crate::service::{MissingService, Services};
 use crate::text_id::text_id;
 use crate::tool::Tool;
@@ -58,15 +59,6 @@ enum Subject {
     Bound(Tool),
 }
 
-/// What all calls of one run share. A call outside of a run has none.
-#[derive(Clone, Default)]
-struct Scope {
-    services: Services,
-    extensions: Services,
-    messages: Option<Arc<[Item]>>,
-    caller: Option<Caller>,
-}
-
 impl Cx {
     /// The context of a call: first attempt, no deadline, no services, nobody listening.
     #[must_use]
@@ -84,6 +76,15 @@ impl Cx {
     #[must_use]
     pub fn call_id(&self) -> &CallId {
         &self.0.call_id
+    }
+
+    /// The tool, once the call was given to it.
+    #[must_use]
+    pub fn tool(&self) -> Option<&Tool> {
+        match &self.0.subject {
+            Subject::Named(_) => None,
+            Subject::Bound(tool) => Some(tool),
+        }
     }
 
     /// The name of the tool.
@@ -259,22 +260,23 @@ impl Cx {
         }
     }
 
+    /// The flag that cancels the call, if there is one.
+    pub(crate) fn cancellation(&self) -> Option<&Cancellation> {
+        self.0.cancellation.as_ref()
+    }
+
+    /// The context of a call of a run.
+    pub(crate) fn in_run(tool: &Tool, call: &ToolCall, decode: DecodeOptions, scope: Option<Arc<Scope>>) -> Self {
+        Self(Arc::new(Inner { decode, scope, ..Inner::new(call, Subject::Bound(tool.clone())) }))
+    }
+
     /// The conversation, shared.
     pub(crate) fn shared_messages(&self) -> Arc<[Item]> {
         self.0.scope.as_ref().and_then(|scope| scope.messages.clone()).unwrap_or_default()
     }
 
     fn with_subject(call: &ToolCall, subject: Subject) -> Self {
-        Self(Arc::new(Inner {
-            call_id: call.call_id.clone(),
-            subject,
-            attempt: 1,
-            deadline: None,
-            cancellation: None,
-            emitter: None,
-            decode: DecodeOptions::default(),
-            scope: None,
-        }))
+        Self(Arc::new(Inner::new(call, subject)))
     }
 
     fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Self {
@@ -284,6 +286,21 @@ impl Cx {
 
     fn scoped(self, change: impl FnOnce(&mut Scope)) -> Self {
         self.changed(|inner| change(Arc::make_mut(inner.scope.get_or_insert_default())))
+    }
+}
+
+impl Inner {
+    fn new(call: &ToolCall, subject: Subject) -> Self {
+        Self {
+            call_id: call.call_id.clone(),
+            subject,
+            attempt: 1,
+            deadline: None,
+            cancellation: None,
+            emitter: None,
+            decode: DecodeOptions::default(),
+            scope: None,
+        }
     }
 }
 

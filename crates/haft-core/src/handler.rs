@@ -16,6 +16,7 @@ mod tool_type;
 use std::any::{Any, TypeId};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
@@ -34,7 +35,7 @@ use crate::failure_kind::FailureKind;
 use crate::issue::{Issues, REASON_CAP};
 use crate::output::ToolOutput;
 use crate::result::Outcome;
-use crate::schema::Repair;
+use crate::schema::{Decoded, Repair};
 use crate::tool::Tool;
 
 /// A future on the heap.
@@ -47,16 +48,29 @@ pub(crate) struct Prepared {
     pub(crate) future: BoxFuture<Outcome>,
     /// What was mended in the arguments.
     pub(crate) repairs: Vec<Repair>,
+    /// Whether the function was reached, where something stands in front of it; without, it is by the first poll.
+    pub(crate) begun: Option<Arc<AtomicBool>>,
 }
+
+/// Arguments that were read, waiting for the context their function is to get.
+pub(crate) type Deferred = Box<dyn FnOnce(Cx) -> BoxFuture<Outcome> + Send>;
 
 /// A function behind a tool.
 pub(crate) trait Handler: Send + Sync {
     /// Reads the arguments through the tool's parameter schema. `cx` is bound to `tool`.
     fn prepare(self: Arc<Self>, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues>;
 
+    /// The same for a call whose context may still change: it costs one allocation more.
+    fn defer(self: Arc<Self>, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues>;
+
     /// The type of its successful values.
     fn returns(&self) -> TypeInfo;
 }
+
+/// A handler was given a context of no tool.
+#[derive(Debug, thiserror::Error)]
+#[error("the context of the call names no tool")]
+struct Unbound;
 
 /// A type known at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,14 +90,24 @@ impl TypeInfo {
     }
 }
 
+/// Arguments that the tool's schema refuses.
+pub(crate) fn invalid_input(issues: Issues) -> ToolFailure {
+    ToolFailure::with_issues(FailureKind::InputValidationError, issues).not_started()
+}
+
+/// A mistake of the application's, found before anything ran: the model can't mend it and isn't told.
+pub(crate) fn broken(cause: impl std::error::Error + Send + Sync + 'static) -> ToolFailure {
+    ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).not_started().cause(cause)
+}
+
 /// A value that breaks its tool's own schema: no mistake of the model's, and it is told so.
-fn invalid_output(issues: Issues) -> ToolFailure {
+pub(crate) fn invalid_output(issues: Issues) -> ToolFailure {
     let message = format!("the tool gave a result that it should not have: {}", issues.reason(REASON_CAP));
     ToolFailure::new(FailureKind::OutputValidationError, message).issues(issues)
 }
 
 /// A handler that gives a [`ToolOutput`] has said itself what the model sees; its value is checked like any other.
-fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> Result<ToolOutput, Issues> {
+pub(crate) fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> Result<ToolOutput, Issues> {
     if let Some(output) = (value as &dyn Any).downcast_ref::<ToolOutput>() {
         tool.success().check(&output.value.to_value())?;
         return Ok(output.clone());
@@ -93,12 +117,15 @@ fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> Result<Tool
     Ok(output)
 }
 
-/// The outcome of a call, encoded by the tool's schemas.
-fn encode<T, F>(tool: &Tool, outcome: Result<T, HandlerError<F>>) -> Outcome
+/// The outcome of a call, encoded by the schemas of the context's tool.
+fn encode<T, F>(cx: &Cx, outcome: Result<T, HandlerError<F>>) -> Outcome
 where
     T: Serialize + 'static,
     F: Failure,
 {
+    let Some(tool) = cx.tool() else {
+        return Outcome::Failed(Box::new(ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).cause(Unbound)));
+    };
     let failure = match outcome {
         Ok(value) => match encode_success(tool, &value) {
             Ok(output) => return Outcome::Ok(output),

@@ -114,6 +114,8 @@ mod emit;
 mod handler;
 #[doc(hidden)]
 pub mod macro_support;
+mod middleware;
+mod scope;
 mod service;
 mod tool;
 mod toolkit;
@@ -121,6 +123,7 @@ mod toolkit;
 pub use self::cancellation::Cancellation;
 pub use self::cx::{Caller, Cx};
 pub use self::emit::{EmitError, Emitted, Emitter};
+pub use self::middleware::{Middleware, Next, Request};
 pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
     ToolType,
@@ -131,6 +134,6 @@ pub use self::tool::{
     DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent,
     Inferred, Loss, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow,
     Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson,
-    SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, Typed,
+    SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, ToolName, Typed,
 };
-pub use self::toolkit::{MissingToolService, NotRunnable, Serves, Toolkit, ToolkitError, ToolkitFault};
+pub use self::toolkit::{MissingToolService, NotRunnable, Serves, Toolkit, ToolkitError, ToolkitFault, Tools};

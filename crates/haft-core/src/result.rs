@@ -15,6 +15,7 @@ use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::reading;
 use crate::schema::{Repair, tree};
+use crate::tool::ToolName;
 use crate::version::FormatVersion;
 
 /// The longest tool name or call id a message repeats, in bytes: both come from the model.
@@ -42,7 +43,7 @@ pub struct ToolResult {
     /// The call this answers.
     pub call_id: CallId,
     /// The name of the tool, as the call spelled it.
-    pub tool: String,
+    pub tool: ToolName,
     /// How it went.
     pub outcome: Outcome,
     /// The mistakes of the model that were mended before the handler ran.
@@ -65,13 +66,12 @@ impl ToolResult {
     /// The result of a call, either way.
     #[must_use]
     pub fn new(call: &ToolCall, outcome: Outcome) -> Self {
-        Self {
-            v: FormatVersion::default(),
-            call_id: call.call_id.clone(),
-            tool: call.name.clone(),
-            outcome,
-            repairs: Vec::new(),
-        }
+        Self::named(call.name.as_str().into(), call, outcome)
+    }
+
+    /// The result of a call whose tool is known, so that its name is shared.
+    pub(crate) fn named(tool: ToolName, call: &ToolCall, outcome: Outcome) -> Self {
+        Self { v: FormatVersion::default(), call_id: call.call_id.clone(), tool, outcome, repairs: Vec::new() }
     }
 
     /// The call gave a value.
@@ -208,8 +208,20 @@ impl ToolResult {
             Outcome::Ok(output) => CallOutputBody::Text(raw_text(&output.value)),
             Outcome::Failed(failure) => CallOutputBody::Text(failure.to_model_text()),
         };
-        let answer = ToolCallOutput::new(self.call_id.clone(), output).tool(self.tool.clone());
+        let answer = ToolCallOutput::new(self.call_id.clone(), output).tool(self.tool.as_str());
         if self.is_ok() { answer } else { answer.error() }
+    }
+}
+
+impl From<ToolFailure> for Outcome {
+    fn from(failure: ToolFailure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+}
+
+impl From<ToolOutput> for Outcome {
+    fn from(output: ToolOutput) -> Self {
+        Self::Ok(output)
     }
 }
 

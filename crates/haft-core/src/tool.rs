@@ -49,9 +49,15 @@ pub use self::run::MissingHandler;
 pub use self::slot::{Inferred, Open, Slot, Typed};
 use crate::content::ContentPart;
 use crate::handler::Handler;
+use crate::middleware::Layers;
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::text_id::text_id;
+
+text_id! {
+    /// The name a tool is called by. Shared, so every event and result can carry it.
+    ToolName
+}
 
 text_id! {
     /// What a tool is, whatever it is called: its name at creation, or `vendor.tool` for a provider-defined one.
@@ -77,6 +83,8 @@ pub struct Tool(Arc<Inner>);
 struct Inner {
     definition: Definition,
     handler: Option<Arc<dyn Handler>>,
+    /// What is wrapped around the handler, the outermost last.
+    layers: Layers,
     descriptor: OnceLock<Arc<ToolDescriptor>>,
 }
 
@@ -120,7 +128,7 @@ impl Tool {
     /// The name the model calls.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.definition().name
+        self.definition().name.as_str()
     }
 
     /// Who executes it.
@@ -269,20 +277,24 @@ impl Tool {
 }
 
 impl Tool {
-    fn assemble(definition: Definition, handler: Option<Arc<dyn Handler>>) -> Self {
-        Self(Arc::new(Inner { definition, handler, descriptor: OnceLock::new() }))
+    fn assemble(definition: Definition, handler: Option<Arc<dyn Handler>>, layers: Layers) -> Self {
+        Self(Arc::new(Inner { definition, handler, layers, descriptor: OnceLock::new() }))
     }
 
     fn definition(&self) -> &Definition {
         &self.0.definition
     }
 
-    fn handler(&self) -> Option<&Arc<dyn Handler>> {
+    pub(crate) fn handler(&self) -> Option<&Arc<dyn Handler>> {
         self.0.handler.as_ref()
     }
 
-    pub(crate) fn shared_name(&self) -> Arc<str> {
-        Arc::clone(&self.definition().name)
+    pub(crate) fn layers(&self) -> &Layers {
+        &self.0.layers
+    }
+
+    pub(crate) fn shared_name(&self) -> &ToolName {
+        &self.definition().name
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {

@@ -12,14 +12,12 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use self::error::{MissingToolService, NotRunnable, ToolkitError, ToolkitFault};
-use crate::call::ToolCall;
-use crate::cx::Cx;
 use crate::handler::{Handle, StaticTool, ToolType};
-use crate::nearest::nearest;
+use crate::middleware::Middleware;
 use crate::request::Describe;
-use crate::result::ToolResult;
+use crate::scope::Scope;
 use crate::service::{ProvideAll, Services};
-use crate::tool::{DefinitionError, Tool, ToolDescriptor};
+use crate::tool::{DefinitionError, Tool, ToolDescriptor, ToolName};
 
 /// A set of tools, lacking a state `S`.
 ///
@@ -43,12 +41,24 @@ pub struct Toolkit<S = ()> {
 type Register<S> = fn(&Arc<S>, Services) -> Services;
 
 #[derive(Clone, Default)]
-struct Set {
-    tools: Vec<Tool>,
-    index: HashMap<Arc<str>, usize>,
-    services: Services,
+pub(crate) struct Set {
+    entries: Vec<Entry>,
+    index: HashMap<ToolName, usize>,
+    /// What tools get that have nothing of their own.
+    scope: Option<Arc<Scope>>,
     faults: Vec<ToolkitFault>,
 }
+
+/// A tool and what it was provided with: toolkits that are put together keep each tool with its own services.
+#[derive(Clone)]
+struct Entry {
+    tool: Tool,
+    scope: Option<Arc<Scope>>,
+}
+
+/// The tools of a toolkit, in the order they were added.
+#[derive(Clone)]
+pub struct Tools<'a>(std::slice::Iter<'a, Entry>);
 
 /// A state that provides everything the tool `T` needs.
 #[diagnostic::on_unimplemented(
@@ -112,8 +122,23 @@ impl<S> Toolkit<S> {
     /// Gives services by hand, for tools that declare what they need without a state's type. They win over earlier
     /// ones.
     pub fn with_services(mut self, services: Services) -> Self {
-        let set = self.set_mut();
-        set.services = services.over(std::mem::take(&mut set.services));
+        self.set_mut().serve(&services);
+        self
+    }
+
+    /// Wraps a middleware around every tool that is run here, and around everything already wrapped around it: the last
+    /// one applied is the outermost. Tools that are added later are not wrapped.
+    ///
+    /// What the middleware needs must come from the state, as with tools; [`Tool::wrap`] leaves that to run time.
+    pub fn wrap<M: Middleware>(mut self, middleware: M) -> Self
+    where
+        S: ProvideAll<M::Services>,
+    {
+        self.needs.push(<S as ProvideAll<M::Services>>::register);
+        let middleware = Arc::new(middleware);
+        for entry in &mut self.set_mut().entries {
+            entry.tool = entry.tool.wrap_shared(&middleware);
+        }
         self
     }
 
@@ -150,12 +175,12 @@ impl<S> Toolkit<S> {
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        self.set.index.get(name).map(|&index| &self.set.tools[index])
+        self.set.find(name).map(|(tool, _)| tool)
     }
 
     /// The tools, in the order they were added.
-    pub fn iter(&self) -> std::slice::Iter<'_, Tool> {
-        self.set.tools.iter()
+    pub fn iter(&self) -> Tools<'_> {
+        Tools(self.set.entries.iter())
     }
 
     /// The names, in the order the tools were added.
@@ -166,19 +191,25 @@ impl<S> Toolkit<S> {
     /// How many tools there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.set.tools.len()
+        self.set.entries.len()
     }
 
     /// Whether there is no tool.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.set.tools.is_empty()
+        self.set.entries.is_empty()
     }
 
     /// What others are told about the tools, in the order they were added. Each is shared with its tool.
     #[must_use]
     pub fn descriptors(&self) -> Vec<Arc<ToolDescriptor>> {
         self.iter().map(Tool::descriptor).collect()
+    }
+
+    /// The services that were given to the toolkit as a whole.
+    #[must_use]
+    pub fn services(&self) -> &Services {
+        self.set.scope.as_ref().map_or(Services::none(), |scope| &scope.services)
     }
 
     /// What is wrong with tools that were added by type.
@@ -194,8 +225,9 @@ impl Toolkit {
     /// missing, and all faulty definitions.
     pub fn ensure_runnable(&self) -> Result<(), NotRunnable> {
         let without_handler = self.iter().filter(|tool| tool.requires_handler() && !tool.has_handler());
-        let missing_services = self.iter().flat_map(|tool| {
-            let missing = self.services().missing(tool.dependencies());
+        let missing_services = self.set.with_scopes().flat_map(|(tool, scope)| {
+            let services = scope.map_or(Services::none(), |scope| &scope.services);
+            let missing = services.missing(tool.dependencies());
             missing.into_iter().map(|missing| MissingToolService::new(tool.name(), missing.service))
         });
         let problems = NotRunnable {
@@ -205,44 +237,45 @@ impl Toolkit {
         };
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
-
-    /// Runs one call and gives its one result; a name that no tool has is answered with the nearest ones. Services of
-    /// the context win over the toolkit's. The rest is as with [`Tool::run_call`].
-    ///
-    /// ```
-    /// use haft_core::{Cx, Tool, ToolCall, Toolkit};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let kit = Toolkit::<()>::new().with(Tool::new("double").run(|n: i64, _cx| async move { n * 2 })?)?;
-    /// let call = ToolCall::new("c1", "doubel", "21");
-    /// let result = kit.run_call(&call, Cx::for_call(&call)).await;
-    /// assert_eq!(result.failure().unwrap().message, "there is no tool called 'doubel'; the nearest are 'double'");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub async fn run_call(&self, call: &ToolCall, cx: Cx) -> ToolResult {
-        let Some(tool) = self.get(&call.name) else {
-            return ToolResult::unknown_tool(call, &nearest(&call.name, self.names()));
-        };
-        let services = cx.services().clone().over(self.services().clone());
-        tool.run_call(call, &cx.with_services(services)).await
-    }
-
-    /// The services given with the toolkit.
-    #[must_use]
-    pub fn services(&self) -> &Services {
-        &self.set.services
-    }
 }
 
 impl Set {
+    /// The tool of this name and what it was provided with.
+    pub(crate) fn find(&self, name: &str) -> Option<(&Tool, Option<&Arc<Scope>>)> {
+        let entry = &self.entries[*self.index.get(name)?];
+        Some((&entry.tool, self.scope_of(entry)))
+    }
+
+    /// Every tool, with what it was provided with.
+    pub(crate) fn with_scopes(&self) -> impl Iterator<Item = (&Tool, Option<&Arc<Scope>>)> {
+        self.entries.iter().map(|entry| (&entry.tool, self.scope_of(entry)))
+    }
+
+    fn scope_of<'a>(&'a self, entry: &'a Entry) -> Option<&'a Arc<Scope>> {
+        entry.scope.as_ref().or(self.scope.as_ref())
+    }
+
     fn insert(&mut self, tool: Tool) -> Result<(), ToolkitFault> {
         if self.index.contains_key(tool.name()) {
             return Err(ToolkitFault::DuplicateName { name: tool.name().to_owned() });
         }
-        self.index.insert(tool.shared_name(), self.tools.len());
-        self.tools.push(tool);
+        self.index.insert(tool.shared_name().clone(), self.entries.len());
+        self.entries.push(Entry { tool, scope: None });
         Ok(())
+    }
+
+    /// Puts services in front of those that every tool has.
+    fn serve(&mut self, services: &Services) {
+        let over = |scope: Option<&Arc<Scope>>| {
+            let below = scope.map(|scope| scope.services.clone()).unwrap_or_default();
+            Some(Arc::new(Scope::of_services(services.clone().over(below))))
+        };
+        self.scope = over(self.scope.as_ref());
+        for entry in &mut self.entries {
+            if entry.scope.is_some() {
+                entry.scope = over(entry.scope.as_ref());
+            }
+        }
     }
 }
 
@@ -268,7 +301,7 @@ impl<S> fmt::Debug for Toolkit<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Toolkit")
             .field("tools", &self.names().collect::<Vec<_>>())
-            .field("services", &self.set.services)
+            .field("services", &self.set.scope.as_ref().map(|scope| &scope.services))
             .field("faults", &self.set.faults)
             .finish_non_exhaustive()
     }
@@ -276,9 +309,35 @@ impl<S> fmt::Debug for Toolkit<S> {
 
 impl<'a, S> IntoIterator for &'a Toolkit<S> {
     type Item = &'a Tool;
-    type IntoIter = std::slice::Iter<'a, Tool>;
+    type IntoIter = Tools<'a>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+impl<'a> Iterator for Tools<'a> {
+    type Item = &'a Tool;
+
+    fn next(&mut self) -> Option<&'a Tool> {
+        self.0.next().map(|entry| &entry.tool)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Tools<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(|entry| &entry.tool)
+    }
+}
+
+impl ExactSizeIterator for Tools<'_> {}
+
+impl fmt::Debug for Tools<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone().map(Tool::name)).finish()
     }
 }

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle as Runtime;
 
+use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
-use crate::handler::{Handler, HandlerError, Prepared, Returned, ReturnedNow, TypeInfo, encode};
+use crate::handler::{Deferred, Handler, HandlerError, Prepared, Returned, ReturnedNow, TypeInfo, encode};
 use crate::issue::Issues;
+use crate::result::Outcome;
 use crate::schema::Decoded;
 use crate::tool::Tool;
 
@@ -41,6 +43,20 @@ impl<F, P, const KIND: u8> BlockingFn<F, P, KIND> {
     }
 }
 
+impl<F, P, Fut, const KIND: u8> AsyncFn<F, P, KIND>
+where
+    F: Fn(P, Cx) -> Fut + Send + Sync + 'static,
+    P: DeserializeOwned + Send + 'static,
+    Fut: Future<Output: Returned<KIND>> + Send + 'static,
+{
+    /// The function is called when this is polled, not before: it may do things before its first await.
+    async fn answer(self: Arc<Self>, params: P, cx: Cx) -> Outcome {
+        let returned = (self.run)(params, cx.clone()).await;
+        let outcome = returned.settle(&cx).await;
+        encode(&cx, outcome)
+    }
+}
+
 impl<F, P, Fut, const KIND: u8> Handler for AsyncFn<F, P, KIND>
 where
     F: Fn(P, Cx) -> Fut + Send + Sync + 'static,
@@ -49,18 +65,41 @@ where
 {
     fn prepare(self: Arc<Self>, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        let tool = tool.clone();
-        let future = Box::pin(async move {
-            // The function itself is called here, not above: it may do things before its first await.
-            let returned = (self.run)(value, cx.clone()).await;
-            let outcome = returned.settle(&cx).await;
-            encode(&tool, outcome)
-        });
-        Ok(Prepared { future, repairs })
+        Ok(Prepared { future: Box::pin(self.answer(value, cx)), repairs, begun: None })
+    }
+
+    fn defer(self: Arc<Self>, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
+        let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
+        Ok(Decoded { value: Box::new(move |cx| Box::pin(self.answer(value, cx))), repairs })
     }
 
     fn returns(&self) -> TypeInfo {
         TypeInfo::of::<<Fut::Output as Returned<KIND>>::Success>()
+    }
+}
+
+impl<F, P, R, const KIND: u8> BlockingFn<F, P, KIND>
+where
+    F: Fn(P, Cx) -> R + Send + Sync + 'static,
+    P: DeserializeOwned + Send + 'static,
+    R: ReturnedNow<KIND> + 'static,
+{
+    /// A thread can't be stopped from outside: when this is dropped, the function's context says that it is cancelled.
+    async fn answer(self: Arc<Self>, params: P, cx: Cx) -> Outcome {
+        let Ok(runtime) = Runtime::try_current() else {
+            return encode::<R::Success, R::Failure>(&cx, Err(HandlerError::opaque(NoRuntime)));
+        };
+        let called_off = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
+        let inside = cx.clone().with_cancellation(called_off.cancellation().clone());
+        let run = Arc::clone(&self.run);
+        let outcome = match runtime.spawn_blocking(move || run(params, inside).now()).await {
+            Ok(outcome) => outcome,
+            // A panic goes on to whoever runs the call, as that of an asynchronous handler does.
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(error) => Err(HandlerError::opaque(error)),
+        };
+        called_off.disarm();
+        encode(&cx, outcome)
     }
 }
 
@@ -72,21 +111,12 @@ where
 {
     fn prepare(self: Arc<Self>, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        let tool = tool.clone();
-        let run = Arc::clone(&self.run);
-        let future = Box::pin(async move {
-            let outcome = match Runtime::try_current() {
-                Ok(runtime) => match runtime.spawn_blocking(move || run(value, cx).now()).await {
-                    Ok(outcome) => outcome,
-                    // A panic goes on to whoever runs the call, as that of an asynchronous handler does.
-                    Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-                    Err(error) => Err(HandlerError::opaque(error)),
-                },
-                Err(_) => Err(HandlerError::opaque(NoRuntime)),
-            };
-            encode(&tool, outcome)
-        });
-        Ok(Prepared { future, repairs })
+        Ok(Prepared { future: Box::pin(self.answer(value, cx)), repairs, begun: None })
+    }
+
+    fn defer(self: Arc<Self>, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
+        let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
+        Ok(Decoded { value: Box::new(move |cx| Box::pin(self.answer(value, cx))), repairs })
     }
 
     fn returns(&self) -> TypeInfo {

@@ -12,8 +12,9 @@ use serde::de::DeserializeOwned;
 
 use crate::cx::Cx;
 use crate::handler::{AsyncFn, DECLARED, Failure, Handler, PLAIN, failure_schema};
+use crate::middleware::Middleware;
 use crate::schema::Schema;
-use crate::service::Dependency;
+use crate::service::{Dependency, ServiceList};
 use crate::tool::definition::Definition;
 use crate::tool::draft::handler_faults;
 use crate::tool::{
@@ -143,16 +144,36 @@ impl Tool {
         }
     }
 
-    fn with_handler(&self, handler: Arc<dyn Handler>) -> Result<Self, DefinitionError> {
+    /// A copy with a middleware around everything that is there: the last one applied is the outermost. It needs what
+    /// the middleware needs. A tool that nobody runs here has nothing to wrap and stays as it is.
+    #[must_use]
+    pub fn wrap(&self, middleware: impl Middleware) -> Self {
+        self.wrap_shared(&Arc::new(middleware))
+    }
+
+    pub(crate) fn wrap_shared<M: Middleware>(&self, middleware: &Arc<M>) -> Self {
+        if !self.requires_handler() {
+            return self.clone();
+        }
+        let mut definition = self.definition().clone();
+        for dependency in M::Services::dependencies() {
+            if !definition.dependencies.contains(&dependency) {
+                definition.dependencies.push(dependency);
+            }
+        }
+        Self::assemble(definition, self.handler().cloned(), self.layers().around(Arc::clone(middleware)))
+    }
+
+    pub(crate) fn with_handler(&self, handler: Arc<dyn Handler>) -> Result<Self, DefinitionError> {
         let definition = self.definition();
         let faults = handler_faults(&definition.kind, handler.as_ref(), definition.model_output.as_ref());
         DefinitionError::check(self.name(), faults)?;
-        Ok(Self::assemble(definition.clone(), Some(handler)))
+        Ok(Self::assemble(definition.clone(), Some(handler), self.layers().clone()))
     }
 
     fn changed(&self, change: impl FnOnce(&mut Definition)) -> Self {
         let mut definition = self.definition().clone();
         change(&mut definition);
-        Self::assemble(definition, self.handler().cloned())
+        Self::assemble(definition, self.handler().cloned(), self.layers().clone())
     }
 }

@@ -12,13 +12,14 @@ use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::{
     Annotations, ApprovalPolicy, DescriptorKind, ExecutionLimits, FailureMode, ToolDescriptor, ToolId, ToolKind,
+    ToolName,
 };
 
 /// A checked definition. It is changed only by copying it.
 #[derive(Clone)]
 pub(crate) struct Definition {
     pub(crate) id: ToolId,
-    pub(crate) name: Arc<str>,
+    pub(crate) name: ToolName,
     pub(crate) kind: ToolKind,
     pub(crate) description: Option<String>,
     pub(crate) parameters: Schema,
@@ -44,7 +45,7 @@ type Render = dyn Fn(&dyn Any) -> Option<Vec<ContentPart>> + Send + Sync;
 
 impl Definition {
     pub(crate) fn describe(&self) -> ToolDescriptor {
-        let mut descriptor = ToolDescriptor::new(&*self.name, self.parameters.clone())
+        let mut descriptor = ToolDescriptor::new(self.name.as_str(), self.parameters.clone())
             .kind(self.descriptor_kind())
             .annotations(&self.annotations)
             .examples(self.examples.clone());

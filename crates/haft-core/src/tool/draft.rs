@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::handler::Handler;
+use crate::middleware::Layers;
 use crate::schema::{Schema, SchemaError};
 use crate::service::Dependency;
 use crate::tool::definition::{Definition, ModelOutput};
@@ -103,7 +104,7 @@ impl Draft {
             model_output: self.model_output,
             kind: self.kind,
         };
-        Ok(Tool::assemble(definition, handler))
+        Ok(Tool::assemble(definition, handler, Layers::default()))
     }
 }
 

@@ -4,6 +4,8 @@
 //! nothing runs that was not checked. There is one result for every call that returns. Panics and time are not handled
 //! here: whoever runs many calls isolates them from each other.
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -11,8 +13,7 @@ use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{OPAQUE_MESSAGE, Prepared};
-use crate::issue::Issues;
+use crate::handler::{OPAQUE_MESSAGE, Prepared, broken, invalid_input};
 use crate::result::{Outcome, ToolResult};
 use crate::schema::DecodeOptions;
 use crate::service::MissingService;
@@ -75,7 +76,7 @@ impl Tool {
     /// # }
     /// ```
     pub async fn run_call(&self, call: &ToolCall, cx: &Cx) -> ToolResult {
-        let Prepared { future, repairs } = match self.prepare(call, cx) {
+        let Prepared { future, repairs, .. } = match self.prepare(call, cx) {
             Ok(prepared) => prepared,
             Err(failure) => return ToolResult::from_failure(call, failure),
         };
@@ -105,7 +106,12 @@ impl Tool {
         if !missing.is_empty() {
             return Err(broken(MissingServices { tool: self.name().to_owned(), missing }));
         }
-        handler.clone().prepare(self, &call.arguments, cx.bound_to(self)).map_err(invalid_input)
+        let (handler, cx) = (Arc::clone(handler), cx.bound_to(self));
+        if self.layers().is_empty() {
+            return handler.prepare(self, &call.arguments, cx).map_err(invalid_input);
+        }
+        let read = handler.defer(self, &call.arguments, &cx).map_err(invalid_input)?;
+        Ok(self.layers().prepare(self, &call.arguments, cx, read))
     }
 
     /// Whether the call may run without being approved.
@@ -137,15 +143,6 @@ impl Tool {
         }
         Err(failure_of(ToolResult::unknown_tool(call, &[self.name()])))
     }
-}
-
-fn invalid_input(issues: Issues) -> ToolFailure {
-    ToolFailure::with_issues(FailureKind::InputValidationError, issues).not_started()
-}
-
-/// A mistake of the application's, found before anything ran: the model can't mend it and isn't told.
-fn broken(cause: impl std::error::Error + Send + Sync + 'static) -> ToolFailure {
-    ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).not_started().cause(cause)
 }
 
 fn failure_of(result: ToolResult) -> ToolFailure {

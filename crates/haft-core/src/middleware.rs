@@ -1,0 +1,285 @@
+//! What stands around every run of a tool: logging, retries, limits, caches, authorisation.
+//!
+//! A middleware is given the call after its arguments were checked and it was approved, and hands it on with
+//! [`Next::run`], or doesn't. It may change the input, answer in the tool's place, run the call again, or give up
+//! waiting. Whatever it changes is checked again: no middleware can bring arguments to a handler that the tool's schema
+//! refuses. It belongs to the tools it was wrapped around and sees nothing of calls that never reach them: unknown
+//! names, bad arguments, denials.
+//!
+//! The last one applied is the outermost and runs first.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use serde::Serialize;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::call::CallId;
+use crate::cx::Cx;
+use crate::handler::{BoxFuture, Deferred, Prepared, broken, encode_success, invalid_input, invalid_output};
+use crate::result::Outcome;
+use crate::schema::Decoded;
+use crate::service::ServiceList;
+use crate::tool::{MissingHandler, Tool};
+
+/// Something around the runs of tools.
+///
+/// A closure `Fn(Request, Next) -> impl Future<Output = Outcome>` is one that needs no services.
+///
+/// ```
+/// use haft_core::{FailureKind, Middleware, Needs, Next, Outcome, Request, Tool, ToolFailure, Toolkit};
+///
+/// struct Admins(Vec<String>);
+///
+/// /// Lets only administrators through.
+/// struct AdminsOnly;
+///
+/// impl Middleware for AdminsOnly {
+///     type Services = (Needs<Admins>,);
+///
+///     async fn around(&self, request: Request, next: Next) -> Outcome {
+///         let caller = request.cx().caller().map_or("", |caller| caller.as_str());
+///         match request.cx().service::<Admins>() {
+///             Ok(Admins(names)) if names.iter().any(|name| name == caller) => next.run(request).await,
+///             _ => ToolFailure::new(FailureKind::PermissionDenied, "only administrators may do this").into(),
+///         }
+///     }
+/// }
+///
+/// let kit: Toolkit = Toolkit::new()
+///     .with(Tool::new("reboot").run(|(), _cx| async { "done" })?)?
+///     .wrap(|request: Request, next: Next| async move {
+///         println!("{} is called", request.tool().name());
+///         next.run(request).await
+///     });
+/// # let _ = AdminsOnly;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub trait Middleware: Send + Sync + 'static {
+    /// The services it asks for. A toolkit that it is wrapped around needs them too.
+    type Services: ServiceList;
+
+    /// Handles one call.
+    fn around(&self, request: Request, next: Next) -> impl Future<Output = Outcome> + Send;
+}
+
+impl<F, Fut> Middleware for F
+where
+    F: Fn(Request, Next) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Outcome> + Send,
+{
+    type Services = ();
+
+    fn around(&self, request: Request, next: Next) -> impl Future<Output = Outcome> + Send {
+        self(request, next)
+    }
+}
+
+/// One call on its way to the handler.
+pub struct Request {
+    cx: Cx,
+    tool: Tool,
+    arguments: Arc<str>,
+    /// The arguments as a tree, once somebody asked.
+    tree: OnceLock<Value>,
+    /// The arguments as the handler's type, until they are used or changed.
+    deferred: Option<Deferred>,
+    /// Whether the handler was reached, over all attempts.
+    begun: Arc<AtomicBool>,
+}
+
+/// The rest of the way: the inner middlewares and the handler. It can be run again, for another attempt.
+#[derive(Clone)]
+pub struct Next {
+    layers: Layers,
+    left: usize,
+}
+
+/// The middlewares around one tool, the outermost last. Shared by clones.
+#[derive(Clone, Default)]
+pub(crate) struct Layers(Option<Arc<[Arc<dyn Layer>]>>);
+
+/// A middleware with its type erased.
+trait Layer: Send + Sync {
+    fn run(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Outcome>;
+}
+
+impl<M: Middleware> Layer for M {
+    fn run(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Outcome> {
+        Box::pin(async move { self.around(request, next).await })
+    }
+}
+
+impl Request {
+    /// What is known about the call.
+    #[must_use]
+    pub fn cx(&self) -> &Cx {
+        &self.cx
+    }
+
+    /// The id of the call.
+    #[must_use]
+    pub fn call_id(&self) -> &CallId {
+        self.cx.call_id()
+    }
+
+    /// The tool.
+    #[must_use]
+    pub fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    /// Which attempt this is, counted from one.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.cx.attempt()
+    }
+
+    /// When the call must be done, if there is such a time.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.cx.deadline()
+    }
+
+    /// The arguments as the model wrote them, or as a middleware changed them.
+    #[must_use]
+    pub fn raw_arguments(&self) -> &str {
+        &self.arguments
+    }
+
+    /// The arguments as a tree. Read from the text the first time somebody asks.
+    #[must_use]
+    pub fn arguments(&self) -> &Value {
+        self.tree.get_or_init(|| {
+            let decoded = self.tool.parameters().decode(&self.arguments, self.cx.decode_options());
+            decoded.map(|decoded| decoded.value).unwrap_or_default()
+        })
+    }
+
+    /// The same call with other arguments. They are checked like any others before the handler sees them.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: &Value) -> Self {
+        self.arguments = arguments.to_string().into();
+        self.tree = OnceLock::new();
+        self.deferred = None;
+        self
+    }
+
+    /// The same call with a value attached for whoever comes later: inner middlewares and the handler.
+    #[must_use]
+    pub fn with_extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.cx = self.cx.with_extension(value);
+        self
+    }
+
+    /// The same call with a time by which it must be done; it only ever becomes earlier. It is told to the handler, and
+    /// whoever sets it enforces it.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Instant) -> Self {
+        let earlier = self.deadline().map_or(deadline, |known| known.min(deadline));
+        self.cx = self.cx.with_deadline(earlier);
+        self
+    }
+
+    /// The next attempt at the same call: to be made before this one is handed on. Its arguments are read anew.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self {
+            cx: self.cx.clone().with_attempt(self.attempt().saturating_add(1)),
+            tool: self.tool.clone(),
+            arguments: Arc::clone(&self.arguments),
+            tree: self.tree.clone(),
+            deferred: None,
+            begun: Arc::clone(&self.begun),
+        }
+    }
+
+    /// An answer in the tool's place, encoded by its success schema and checked against it.
+    #[must_use]
+    pub fn answer<T: Serialize + 'static>(&self, value: &T) -> Outcome {
+        match encode_success(&self.tool, value) {
+            Ok(output) => Outcome::Ok(output),
+            Err(issues) => invalid_output(issues).into(),
+        }
+    }
+}
+
+impl Next {
+    /// Hands the call on and gives what became of it. Nothing happens until the future is polled.
+    pub fn run(&self, request: Request) -> impl Future<Output = Outcome> + Send + 'static + use<> {
+        self.boxed(request)
+    }
+
+    fn boxed(&self, request: Request) -> BoxFuture<Outcome> {
+        let inner = self.left.checked_sub(1).and_then(|left| Some((left, self.layers.0.as_ref()?.get(left)?)));
+        match inner {
+            Some((left, layer)) => Arc::clone(layer).run(request, Self { layers: self.layers.clone(), left }),
+            None => Box::pin(reach_handler(request)),
+        }
+    }
+}
+
+impl Layers {
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The same layers inside of one more.
+    pub(crate) fn around<M: Middleware>(&self, middleware: Arc<M>) -> Self {
+        let outermost = middleware as Arc<dyn Layer>;
+        Self(Some(self.0.iter().flat_map(|layers| layers.iter().cloned()).chain([outermost]).collect()))
+    }
+
+    /// The way through all layers to the handler, for arguments that were read.
+    pub(crate) fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx, read: Decoded<Deferred>) -> Prepared {
+        let begun = Arc::new(AtomicBool::new(false));
+        let request = Request {
+            cx,
+            tool: tool.clone(),
+            arguments: arguments.into(),
+            tree: OnceLock::new(),
+            deferred: Some(read.value),
+            begun: Arc::clone(&begun),
+        };
+        let all = Next { layers: self.clone(), left: self.0.as_ref().map_or(0, |layers| layers.len()) };
+        Prepared { future: all.boxed(request), repairs: read.repairs, begun: Some(begun) }
+    }
+}
+
+/// The innermost step: the handler itself.
+async fn reach_handler(request: Request) -> Outcome {
+    let Request { cx, tool, arguments, deferred, begun, .. } = request;
+    let future = match deferred {
+        Some(deferred) => deferred(cx),
+        None => {
+            let Some(handler) = tool.handler() else {
+                return broken(MissingHandler { tool: tool.name().to_owned() }).into();
+            };
+            match Arc::clone(handler).prepare(&tool, &arguments, cx) {
+                Ok(prepared) => prepared.future,
+                Err(issues) => return invalid_input(issues).into(),
+            }
+        }
+    };
+    begun.store(true, Ordering::Relaxed);
+    future.await
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("tool", &self.tool.name())
+            .field("call_id", self.call_id())
+            .field("attempt", &self.attempt())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Next {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Next").field("middlewares_left", &self.left).finish_non_exhaustive()
+    }
+}
