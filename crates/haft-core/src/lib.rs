@@ -68,6 +68,7 @@ mod call;
 mod citation;
 mod content;
 mod delta;
+mod event;
 mod failure;
 mod failure_kind;
 mod finish;
@@ -90,6 +91,7 @@ pub use self::content::{
     ContentPart, MediaData, MediaPart, RefusalPart, ResourceContents, ResourceLinkPart, ResourcePart, TextPart,
 };
 pub use self::delta::{Delta, ReasoningForm};
+pub use self::event::ToolEvent;
 pub use self::failure::ToolFailure;
 pub use self::failure_kind::FailureKind;
 pub use self::finish::Finish;
@@ -111,6 +113,7 @@ pub use self::version::FormatVersion;
 mod cancellation;
 mod cx;
 mod emit;
+mod executor;
 mod handler;
 #[doc(hidden)]
 pub mod macro_support;
@@ -123,11 +126,15 @@ mod toolkit;
 pub use self::cancellation::Cancellation;
 pub use self::cx::{Caller, Cx};
 pub use self::emit::{EmitError, Emitted, Emitter};
-pub use self::middleware::{Middleware, Next, Request};
+pub use self::executor::{
+    Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream, HandlerResult,
+    Permission, Permit, Permitting, Run, RunError, RunOptions, Step, TryRun,
+};
 pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
     ToolType,
 };
+pub use self::middleware::{Middleware, Next, Request};
 pub use self::service::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
 pub use self::tool::{
     Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,

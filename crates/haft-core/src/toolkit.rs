@@ -165,6 +165,10 @@ impl<S> Toolkit<S> {
         self
     }
 
+    pub(crate) fn set(&self) -> &Arc<Set> {
+        &self.set
+    }
+
     fn set_mut(&mut self) -> &mut Set {
         Arc::make_mut(&mut self.set)
     }
