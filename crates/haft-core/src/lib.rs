@@ -123,11 +123,11 @@ mod toolkit;
 pub use self::cancellation::Cancellation;
 pub use self::cx::{Caller, Cx};
 pub use self::emit::{EmitError, Emitted, Emitter};
+pub use self::middleware::{Middleware, Next, Request};
 pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
     ToolType,
 };
-pub use self::middleware::{Middleware, Next, Request};
 pub use self::service::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
 pub use self::tool::{
     Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,

@@ -28,7 +28,7 @@ impl Provision {
     fn new(own: Arc<Scope>, wide: Option<&Arc<Scope>>) -> Self {
         let scope = match wide {
             Some(wide) if own.services.is_empty() => Arc::clone(wide),
-            Some(wide) => Arc::new(own.over(wide)),
+            Some(wide) => over(&own, wide),
             None => Arc::clone(&own),
         };
         Self { own, scope }
@@ -38,9 +38,9 @@ impl Provision {
 impl Set {
     /// Puts services in front of those that every tool has.
     pub(super) fn serve(&mut self, services: Services) {
-        let given = Scope::of_services(services);
-        self.scope = Some(Arc::new(self.scope.as_ref().map_or_else(|| given.clone(), |wide| given.over(wide))));
-        self.provision_anew(|own| Arc::new(given.over(own)));
+        let given = Arc::new(Scope::of_services(services));
+        self.widen(Some(&given));
+        self.provision_anew(|own| over(&given, own));
     }
 
     /// Makes what the set has its tools' own, before it is put together with others.
@@ -51,11 +51,11 @@ impl Set {
         }
     }
 
-    /// Puts what another set has in front of what this one has, for its tools to fall back on.
-    pub(super) fn widen(&mut self, other: Option<&Arc<Scope>>) {
-        self.scope = match (other, self.scope.take()) {
-            (Some(other), Some(wide)) => Some(Arc::new(other.over(&wide))),
-            (other, wide) => other.cloned().or(wide),
+    /// Puts something in front of what the set has, for its tools to fall back on.
+    pub(super) fn widen(&mut self, front: Option<&Arc<Scope>>) {
+        self.scope = match (front, self.scope.take()) {
+            (Some(front), Some(wide)) => Some(over(front, &wide)),
+            (front, wide) => front.cloned().or(wide),
         };
     }
 
@@ -71,6 +71,11 @@ impl Set {
             *provision = anew.clone();
         }
     }
+}
+
+/// One scope's services in front of another's; the scopes of toolkits hold nothing else.
+fn over(front: &Scope, below: &Scope) -> Arc<Scope> {
+    Arc::new(Scope::of_services(front.services.clone().over(below.services.clone())))
 }
 
 #[cfg(test)]
