@@ -143,4 +143,7 @@ pub use self::tool::{
     Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson,
     SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, ToolName, Typed,
 };
-pub use self::toolkit::{MissingToolService, NotRunnable, Serves, Toolkit, ToolkitError, ToolkitFault, Tools};
+pub use self::toolkit::{
+    ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
+    NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, Toolkit, ToolkitError, ToolkitFault, Tools,
+};

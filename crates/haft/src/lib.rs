@@ -32,7 +32,10 @@ pub use haft_core::{Dependency, MissingService, Needs, Provide, ProvideAll, Serv
 
 // sets of tools
 #[doc(inline)]
-pub use haft_core::{Describe, MissingToolService, NotRunnable, Serves, Toolkit, ToolkitError, ToolkitFault};
+pub use haft_core::{
+    ComposeError, Describe, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
+    NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, ToolName, Toolkit, ToolkitError, ToolkitFault,
+};
 
 // tools that a provider defines
 #[doc(inline)]
