@@ -26,6 +26,16 @@ pub use haft_core::{
     NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
 };
 
+// running calls
+#[doc(inline)]
+pub use haft_core::{
+    Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream, HandlerResult,
+    Permission, Permit, Permitting, Run, RunError, RunOptions, Step, ToolEvent, TryRun,
+};
+// what stands around them
+#[doc(inline)]
+pub use haft_core::{Middleware, Next, Request};
+
 // what they need
 #[doc(inline)]
 pub use haft_core::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
