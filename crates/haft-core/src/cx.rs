@@ -278,10 +278,10 @@ impl Cx {
     }
 
     /// The same context with its tool known, so that preliminaries are encoded by its schema.
-    pub(crate) fn bound_to(&self, tool: &Tool) -> Self {
+    pub(crate) fn bound_to(self, tool: &Tool) -> Self {
         match &self.0.subject {
-            Subject::Bound(bound) if bound.is_same(tool) => self.clone(),
-            _ => self.clone().changed(|inner| inner.subject = Subject::Bound(tool.clone())),
+            Subject::Bound(bound) if bound.is_same(tool) => self,
+            _ => self.changed(|inner| inner.subject = Subject::Bound(tool.clone())),
         }
     }
 

@@ -56,12 +56,12 @@ pub(crate) struct Prepared {
 pub(crate) type Deferred = Box<dyn FnOnce(Cx) -> BoxFuture<Outcome> + Send>;
 
 /// A function behind a tool.
-pub(crate) trait Handler: Send + Sync {
+pub(crate) trait Handler: Any + Send + Sync {
     /// Reads the arguments through the tool's parameter schema. `cx` is bound to `tool`.
-    fn prepare(self: Arc<Self>, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues>;
+    fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues>;
 
     /// The same for a call whose context may still change: it costs one allocation more.
-    fn defer(self: Arc<Self>, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues>;
+    fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues>;
 
     /// The type of its successful values.
     fn returns(&self) -> TypeInfo;

@@ -258,7 +258,7 @@ async fn reach_handler(request: Request) -> Outcome {
             let Some(handler) = tool.handler() else {
                 return broken(MissingHandler { tool: tool.name().to_owned() }).into();
             };
-            match Arc::clone(handler).prepare(&tool, &arguments, cx) {
+            match handler.prepare(&tool, &arguments, cx) {
                 Ok(prepared) => prepared.future,
                 Err(issues) => return invalid_input(issues).into(),
             }

@@ -286,8 +286,8 @@ impl Tool {
         &self.0.definition
     }
 
-    pub(crate) fn handler(&self) -> Option<&Arc<dyn Handler>> {
-        self.0.handler.as_ref()
+    pub(crate) fn handler(&self) -> Option<&dyn Handler> {
+        self.0.handler.as_deref()
     }
 
     pub(crate) fn layers(&self) -> &Layers {

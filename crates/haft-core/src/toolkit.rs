@@ -26,6 +26,8 @@ pub use self::namespace::{NAMESPACE_SEPARATOR, NamespaceError, NamespaceFault};
 use self::provision::Provision;
 pub use self::replacement::ReplaceError;
 pub use self::shadow::Shadowed;
+use foldhash::fast::RandomState;
+
 use crate::handler::{Handle, StaticTool, ToolType};
 use crate::middleware::Middleware;
 use crate::request::Describe;
@@ -57,7 +59,7 @@ type Register<S> = fn(&Arc<S>, Services) -> Services;
 #[derive(Clone, Default)]
 pub(crate) struct Set {
     entries: Vec<Entry>,
-    index: HashMap<ToolName, usize>,
+    index: HashMap<ToolName, usize, RandomState>,
     /// What tools get that have nothing of their own.
     scope: Option<Arc<Scope>>,
     faults: Vec<ToolkitFault>,

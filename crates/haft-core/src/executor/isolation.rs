@@ -9,6 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use tracing::Span;
+
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::OPAQUE_MESSAGE;
@@ -47,10 +49,14 @@ where
     }
 }
 
-/// Waits for a future that may panic.
-pub(super) async fn isolated_future<F: Future + Unpin>(future: F) -> Result<F::Output, Panicked> {
+/// Waits, inside a span, for a future that may panic.
+pub(super) async fn isolated_future<F: Future + Unpin>(future: F, span: &Span) -> Result<F::Output, Panicked> {
     let mut slot = Guard(Some(future));
-    poll_fn(|task| poll_isolated(&mut slot.0, task)).await
+    poll_fn(|task| {
+        let _entered = span.enter();
+        poll_isolated(&mut slot.0, task)
+    })
+    .await
 }
 
 /// Drops an unfinished future in isolation when whoever waits for it is dropped.

@@ -15,7 +15,7 @@ use super::cap::capped;
 use super::isolation::{isolated, isolated_future};
 use super::option::RunOptions;
 use super::run::Run;
-use super::span::{CallSpan, InSpan};
+use super::span::CallSpan;
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::emit::Emitted;
@@ -48,7 +48,8 @@ impl Toolkit {
             Some((tool, scope)) if is_plain(tool) => {
                 run_plain(tool, call, Cx::scoped_to(tool, call, scope.cloned())).await
             }
-            _ => self.run_as_one(call, RunOptions::new()).await,
+            // On the heap, so that the short way is not the size of the long one.
+            _ => Box::pin(self.run_as_one(call, RunOptions::new())).await,
         }
     }
 
@@ -61,7 +62,7 @@ impl Toolkit {
                 let cx = Cx::scoped_to(tool, call, scope).with_decode_options(options.decode);
                 run_plain(tool, call, cx).await
             }
-            _ => self.run_as_one(call, options.clone()).await,
+            _ => Box::pin(self.run_as_one(call, options.clone())).await,
         }
     }
 
@@ -101,7 +102,7 @@ async fn run_plain(tool: &Tool, call: &ToolCall, cx: Cx) -> ToolResult {
     let (outcome, repairs) = match isolated(|| tool.prepare(call, cx)) {
         Ok(Ok(prepared)) => {
             span.begin();
-            let outcome = isolated_future(InSpan::new(prepared.future, span.span().clone())).await;
+            let outcome = isolated_future(prepared.future, span.span()).await;
             let outcome = outcome.unwrap_or_else(|panicked| ToolFailure::from(panicked).into());
             (begun(outcome, prepared.begun.as_deref()), prepared.repairs)
         }

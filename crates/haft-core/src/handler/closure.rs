@@ -1,5 +1,6 @@
 //! Closures as handlers.
 
+use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -8,7 +9,9 @@ use tokio::runtime::Handle as Runtime;
 
 use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
-use crate::handler::{Deferred, Handler, HandlerError, Prepared, Returned, ReturnedNow, TypeInfo, encode};
+use crate::handler::{
+    Deferred, Handler, HandlerError, Prepared, Returned, ReturnedNow, TypeInfo, Unbound, broken, encode,
+};
 use crate::issue::Issues;
 use crate::result::Outcome;
 use crate::schema::Decoded;
@@ -50,8 +53,9 @@ where
     Fut: Future<Output: Returned<KIND>> + Send + 'static,
 {
     /// The function is called when this is polled, not before: it may do things before its first await.
-    async fn answer(self: Arc<Self>, params: P, cx: Cx) -> Outcome {
-        let returned = (self.run)(params, cx.clone()).await;
+    async fn answer(params: P, cx: Cx) -> Outcome {
+        let Some(Self { run, .. }) = of_tool(&cx) else { return lost() };
+        let returned = run(params, cx.clone()).await;
         let outcome = returned.settle(&cx).await;
         encode(&cx, outcome)
     }
@@ -63,14 +67,14 @@ where
     P: DeserializeOwned + Send + 'static,
     Fut: Future<Output: Returned<KIND>> + Send + 'static,
 {
-    fn prepare(self: Arc<Self>, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
+    fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Prepared { future: Box::pin(self.answer(value, cx)), repairs, begun: None })
+        Ok(Prepared { future: Box::pin(Self::answer(value, cx)), repairs, begun: None })
     }
 
-    fn defer(self: Arc<Self>, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
+    fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Decoded { value: Box::new(move |cx| Box::pin(self.answer(value, cx))), repairs })
+        Ok(Decoded { value: Box::new(move |cx| Box::pin(Self::answer(value, cx))), repairs })
     }
 
     fn returns(&self) -> TypeInfo {
@@ -85,13 +89,14 @@ where
     R: ReturnedNow<KIND> + 'static,
 {
     /// A thread can't be stopped from outside: when this is dropped, the function's context says that it is cancelled.
-    async fn answer(self: Arc<Self>, params: P, cx: Cx) -> Outcome {
+    async fn answer(params: P, cx: Cx) -> Outcome {
+        let Some(Self { run, .. }) = of_tool(&cx) else { return lost() };
         let Ok(runtime) = Runtime::try_current() else {
             return encode::<R::Success, R::Failure>(&cx, Err(HandlerError::opaque(NoRuntime)));
         };
         let called_off = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
         let inside = cx.clone().with_cancellation(called_off.cancellation().clone());
-        let run = Arc::clone(&self.run);
+        let run = Arc::clone(run);
         let outcome = match runtime.spawn_blocking(move || run(params, inside).now()).await {
             Ok(outcome) => outcome,
             // A panic goes on to whoever runs the call, as that of an asynchronous handler does.
@@ -109,17 +114,28 @@ where
     P: DeserializeOwned + Send + 'static,
     R: ReturnedNow<KIND> + 'static,
 {
-    fn prepare(self: Arc<Self>, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
+    fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Prepared { future: Box::pin(self.answer(value, cx)), repairs, begun: None })
+        Ok(Prepared { future: Box::pin(Self::answer(value, cx)), repairs, begun: None })
     }
 
-    fn defer(self: Arc<Self>, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
+    fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Decoded { value: Box::new(move |cx| Box::pin(self.answer(value, cx))), repairs })
+        Ok(Decoded { value: Box::new(move |cx| Box::pin(Self::answer(value, cx))), repairs })
     }
 
     fn returns(&self) -> TypeInfo {
         TypeInfo::of::<R::Success>()
     }
+}
+
+/// The handler of the context's tool. A future finds it there instead of holding on to it a second time.
+fn of_tool<H: Handler>(cx: &Cx) -> Option<&H> {
+    (cx.tool()?.handler()? as &dyn Any).downcast_ref()
+}
+
+/// The context belongs to another tool than the arguments did, which nothing here lets happen.
+#[cold]
+fn lost() -> Outcome {
+    broken(Unbound).into()
 }

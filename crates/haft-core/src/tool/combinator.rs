@@ -151,7 +151,7 @@ impl Tool {
                 definition.dependencies.push(dependency);
             }
         }
-        Self::assemble(definition, self.handler().cloned(), self.layers().around(Arc::clone(middleware)))
+        Self::assemble(definition, self.0.handler.clone(), self.layers().around(Arc::clone(middleware)))
     }
 
     pub(crate) fn with_handler(&self, handler: Arc<dyn Handler>) -> Result<Self, DefinitionError> {
@@ -178,6 +178,6 @@ impl Tool {
     fn changed(&self, change: impl FnOnce(&mut Definition)) -> Self {
         let mut definition = self.definition().clone();
         change(&mut definition);
-        Self::assemble(definition, self.handler().cloned(), self.layers().clone())
+        Self::assemble(definition, self.0.handler.clone(), self.layers().clone())
     }
 }

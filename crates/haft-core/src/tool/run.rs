@@ -4,8 +4,6 @@
 //! nothing runs that was not checked. There is one result for every call that returns. Panics and time are not handled
 //! here: whoever runs many calls isolates them from each other.
 
-use std::sync::Arc;
-
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -106,7 +104,7 @@ impl Tool {
         if !missing.is_empty() {
             return Err(broken(MissingServices { tool: self.name().to_owned(), missing }));
         }
-        let (handler, cx) = (Arc::clone(handler), cx.bound_to(self));
+        let cx = cx.bound_to(self);
         if self.layers().is_empty() {
             return handler.prepare(self, &call.arguments, cx).map_err(invalid_input);
         }

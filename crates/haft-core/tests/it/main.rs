@@ -4,16 +4,36 @@
 
 #[cfg(feature = "validate")]
 mod bad_input;
+#[cfg(feature = "validate")]
+mod continuation;
 mod conversation_values;
 #[cfg(feature = "validate")]
+mod dispatch;
+#[cfg(feature = "validate")]
 mod dynamic_tools;
+#[cfg(feature = "validate")]
+mod events_serialise;
+#[cfg(feature = "validate")]
+mod executing;
+#[cfg(feature = "validate")]
+mod executor_faults;
+#[cfg(feature = "validate")]
+mod executor_property;
 mod flexible_parameters;
 #[cfg(feature = "validate")]
+mod gatekeepers;
+#[cfg(feature = "validate")]
 mod handler_forms;
+#[cfg(feature = "validate")]
+mod handling;
 #[cfg(feature = "validate")]
 mod hostile_input;
 mod macro_expansion;
 mod repairs;
+#[cfg(feature = "validate")]
+mod run_options;
+#[cfg(feature = "validate")]
+mod run_spans;
 mod running;
 #[cfg(feature = "validate")]
 mod schema_decode;
@@ -33,6 +53,10 @@ mod tool_service;
 mod toolkit_composition;
 mod toolkit_values;
 #[cfg(feature = "validate")]
+mod toolkits_guide;
+#[cfg(feature = "validate")]
 mod tools_and_toolkits;
+#[cfg(feature = "validate")]
+mod try_run;
 #[cfg(feature = "validate")]
 mod type_zoo;

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::task::{Context, Poll, Waker};
 
+use foldhash::fast::RandomState;
 use tokio::time::Instant;
 
 use super::{Due, Run};
@@ -255,7 +256,7 @@ impl Run {
 
     /// The calls whose id an earlier one has.
     fn repeated_ids(&self) -> Vec<usize> {
-        let mut seen = HashSet::with_capacity(self.calls.len());
+        let mut seen = HashSet::with_capacity_and_hasher(self.calls.len(), RandomState::default());
         let repeated = self.calls.iter().enumerate().filter(|(_, call)| !seen.insert(call.call_id.as_str()));
         repeated.map(|(index, _)| index).collect()
     }

@@ -1,0 +1,131 @@
+//! Anything that lists tools and runs calls, whatever is behind it.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use haft_core::{
+    Caller, Cx, Dispatch, EventStream, Permission, Permit, Permitting, RunOptions, Tool, ToolCall, ToolDescriptor,
+    ToolEvent, ToolResult, Toolkit,
+};
+
+use crate::executing::{calls, kit, tell};
+
+fn tools() -> Toolkit {
+    kit([
+        Tool::new("read").run(|(), cx: Cx| async move { cx.caller().map(|caller| caller.as_str().to_owned()) }),
+        Tool::new("write").run(|(), _cx| async { "written" }),
+        Tool::signal("done").define(),
+    ])
+}
+
+/// Everybody may read; only an administrator knows that there is more.
+struct ReadOnly;
+
+impl Permit for ReadOnly {
+    fn permit(&self, tool: &Tool, _: &ToolCall, cx: &Cx) -> Permitting {
+        if self.sees(tool, cx.caller()) { Permission::Allowed } else { Permission::Hidden }.into()
+    }
+
+    fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
+        tool.name() == "read" || caller.is_some_and(|caller| caller.as_str() == "admin")
+    }
+}
+
+/// Another machine, as far as anybody can tell: it lists one tool and answers every call.
+struct Remote;
+
+impl Dispatch for Remote {
+    fn list(&self, _: &RunOptions) -> Vec<Arc<ToolDescriptor>> {
+        vec![Arc::new(ToolDescriptor::new("remote", haft_core::Schema::empty()))]
+    }
+
+    fn run_calls(&self, calls: Vec<ToolCall>, _: RunOptions) -> EventStream {
+        let answer = |(index, call): (usize, ToolCall)| {
+            let result = ToolResult::ok(&call, serde_json::json!("from afar"));
+            ToolEvent::Output { index, result }
+        };
+        stream::iter(calls.into_iter().enumerate().map(answer)).boxed()
+    }
+}
+
+fn names(dispatch: &dyn Dispatch, options: &RunOptions) -> Vec<String> {
+    dispatch.list(options).iter().map(|descriptor| descriptor.name.clone()).collect()
+}
+
+/// Takes anything that dispatches, by value.
+async fn serve(dispatch: impl Dispatch + 'static, calls: Vec<ToolCall>) -> Vec<String> {
+    tell(dispatch.run_calls(calls, RunOptions::new().caller("ana"))).await
+}
+
+#[tokio::test]
+async fn a_toolkit_dispatches_however_it_is_held() {
+    let calls = calls([("read", ""), ("write", ""), ("ghost", "")]);
+    let expected = ["c1 output \"ana\"", "c2 output \"written\"", "c3 output unknown_tool"];
+    assert_eq!(serve(tools(), calls.clone()).await, expected);
+    assert_eq!(serve(Arc::new(tools()), calls.clone()).await, expected);
+    let erased: Arc<dyn Dispatch> = Arc::new(tools());
+    assert_eq!(serve(erased.clone(), calls.clone()).await, expected);
+    assert_eq!(serve(Arc::new(erased), calls).await, expected);
+}
+
+#[tokio::test]
+async fn what_dispatches_need_not_be_a_toolkit() {
+    let all: [Arc<dyn Dispatch>; 2] = [Arc::new(tools()), Arc::new(Remote)];
+    let options = RunOptions::new();
+    let listed: Vec<_> = all.iter().flat_map(|dispatch| names(dispatch, &options)).collect();
+    assert_eq!(listed, ["read", "write", "done", "remote"]);
+    let told = tell(all[1].run_calls(calls([("remote", "{}")]), options)).await;
+    assert_eq!(told, ["c1 output \"from afar\""]);
+}
+
+#[test]
+fn the_list_is_what_the_caller_may_know_of() {
+    let tools = tools();
+    let everybody = RunOptions::new().permit(ReadOnly);
+    assert_eq!(names(&tools, &RunOptions::new()), ["read", "write", "done"]);
+    assert_eq!(names(&tools, &everybody), ["read"]);
+    assert_eq!(names(&tools, &everybody.clone().caller("bob")), ["read"]);
+    assert_eq!(names(&tools, &everybody.clone().caller("admin")), ["read", "write", "done"]);
+    let erased: Arc<dyn Dispatch> = Arc::new(tools);
+    assert_eq!(names(&erased, &everybody), ["read"]);
+}
+
+/// What is listed is the tool's own descriptor, not a copy.
+#[test]
+fn descriptors_are_shared() {
+    let tools = tools();
+    for (listed, own) in tools.list(&RunOptions::new()).iter().zip(tools.descriptors()) {
+        assert!(Arc::ptr_eq(listed, &own));
+    }
+}
+
+/// A permit that breaks has shown nothing.
+#[test]
+fn a_permit_that_panics_hides_the_tool() {
+    struct Breaks;
+    impl Permit for Breaks {
+        fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
+            Permission::Allowed.into()
+        }
+        fn sees(&self, tool: &Tool, _: Option<&Caller>) -> bool {
+            assert!(tool.name() != "write", "can't say");
+            true
+        }
+    }
+    assert_eq!(names(&tools(), &RunOptions::new().permit(Breaks)), ["read", "done"]);
+}
+
+#[tokio::test]
+async fn options_go_with_the_calls() {
+    let erased: Arc<dyn Dispatch> = Arc::new(tools());
+    let options = RunOptions::new().permit(ReadOnly).caller("bob").concurrency(1);
+    let events: Vec<_> = erased.run_calls(calls([("write", ""), ("wirte", ""), ("read", "")]), options).collect().await;
+    let results: Vec<_> = events.iter().filter_map(ToolEvent::result).collect();
+    for hidden in &results[..2] {
+        let message = &hidden.failure().unwrap().message;
+        assert!(message.starts_with("there is no tool called"), "{message}");
+        assert!(!message.contains("'write'") || hidden.tool == "write", "{message}");
+        assert!(!message.contains("done"), "{message}");
+    }
+    assert_eq!(results[2].value().unwrap().as_str(), "\"bob\"");
+}

@@ -1,0 +1,201 @@
+//! Tools with which something is wrong, and the few sound ones that the rows need.
+
+use std::future::pending;
+use std::num::NonZeroUsize;
+use std::panic::panic_any;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use haft_core::{
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Approve, BoxError, Cx, EmitBuffer,
+    ExecutionLimits, Permission, Tool, ToolCall,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tokio::time::sleep;
+
+use super::case::{Ran, SECRET};
+
+pub(super) fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+pub(super) fn limits() -> ExecutionLimits {
+    ExecutionLimits::new()
+}
+
+/// At most this many events wait for their reader.
+pub(super) fn room(most: usize) -> EmitBuffer {
+    EmitBuffer::Bounded(NonZeroUsize::new(most).unwrap())
+}
+
+/// What [`target`] takes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "the fields are there to be checked")]
+pub(super) struct Target {
+    #[schemars(length(min = 2))]
+    city: String,
+    #[schemars(range(min = 1, max = 14))]
+    days: u8,
+}
+
+/// A sound tool that is particular about its arguments, and counts its runs.
+pub(super) fn target(ran: &Ran) -> Tool {
+    let ran = ran.clone();
+    let run = move |Target { .. }: Target, _: Cx| {
+        ran.note();
+        async {}
+    };
+    Tool::new("target").run(run).unwrap()
+}
+
+/// A sound tool without parameters, that counts its runs.
+pub(super) fn plain(ran: &Ran) -> Tool {
+    let ran = ran.clone();
+    let run = move |(), _: Cx| {
+        ran.note();
+        async {}
+    };
+    Tool::new("plain").run(run).unwrap()
+}
+
+/// The same, asking for approval.
+pub(super) fn gated(ran: &Ran) -> Tool {
+    plain(ran).set_needs_approval(ApprovalPolicy::always())
+}
+
+/// Shows something and never ends.
+pub(super) fn endless() -> Tool {
+    let run = |(), cx: Cx| async move {
+        cx.emit("begun").await.unwrap();
+        pending::<()>().await;
+    };
+    Tool::new("endless").run(run).unwrap()
+}
+
+/// Shows so many things, waiting before each.
+pub(super) fn talkative(count: u32, pause: Duration) -> Tool {
+    let run = move |(), cx: Cx| async move {
+        for n in 0..count {
+            sleep(pause).await;
+            cx.emit(n).await.unwrap();
+        }
+        count
+    };
+    Tool::new("talkative").run(run).unwrap()
+}
+
+/// A handler that panics in one of several places.
+#[derive(Clone, Copy)]
+pub(super) enum Panics {
+    /// When it is called, before there is a future.
+    AtOnce,
+    /// Before its first await.
+    First,
+    /// After it has shown something and waited.
+    AfterProgress,
+    /// With a payload that is no text.
+    WithoutText,
+    /// With a payload whose drop panics too.
+    WithFragilePayload,
+    /// While its value is already on the way, in the drop of a local.
+    AtTheEnd,
+}
+
+pub(super) fn panicking(panics: Panics) -> Tool {
+    let run = move |(), cx: Cx| {
+        assert!(!matches!(panics, Panics::AtOnce), "{SECRET}");
+        async move {
+            let _fragile = matches!(panics, Panics::AtTheEnd).then(|| Fragile);
+            match panics {
+                Panics::AtOnce | Panics::AtTheEnd => {}
+                Panics::First => panic!("{SECRET}"),
+                Panics::AfterProgress => {
+                    cx.emit("halfway").await.unwrap();
+                    sleep(ms(1)).await;
+                    panic!("{SECRET}");
+                }
+                Panics::WithoutText => panic_any(7_u8),
+                Panics::WithFragilePayload => panic_any(Fragile),
+            }
+        }
+    };
+    Tool::new("panicking").run(run).unwrap()
+}
+
+/// Panics when it is dropped.
+pub(super) struct Fragile;
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        panic!("{SECRET}");
+    }
+}
+
+/// A future that never ends and panics when it is given up.
+struct FragileFuture(#[allow(dead_code, reason = "there to be dropped")] Fragile);
+
+impl Future for FragileFuture {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+}
+
+pub(super) fn never_ending_and_fragile() -> Tool {
+    Tool::new("fragile").run(|(), _: Cx| FragileFuture(Fragile)).unwrap()
+}
+
+/// Parameters that panic when they are read.
+#[derive(JsonSchema)]
+struct Unreadable {}
+
+impl<'de> Deserialize<'de> for Unreadable {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        panic!("{SECRET}");
+    }
+}
+
+pub(super) fn with_unreadable_parameters() -> Tool {
+    Tool::new("unreadable").run(|Unreadable {}, _: Cx| async {}).unwrap()
+}
+
+/// A value that panics when it is written.
+#[derive(JsonSchema)]
+struct Unwritable {}
+
+impl Serialize for Unwritable {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("{SECRET}");
+    }
+}
+
+pub(super) fn with_unwritable_result() -> Tool {
+    Tool::new("unwritable").run(|(), _: Cx| async { Unwritable {} }).unwrap()
+}
+
+/// Says this about calls of every tool but the healthy one.
+pub(super) fn permit<P>(
+    decide: impl Fn() -> P + Send + Sync + 'static,
+) -> impl Fn(&Tool, &ToolCall, &Cx) -> haft_core::Permitting + Send + Sync + 'static
+where
+    P: Into<haft_core::Permitting>,
+{
+    move |tool, _, _| if tool.name() == "healthy" { Permission::Allowed.into() } else { decide().into() }
+}
+
+/// Answers every question with this decision.
+pub(super) fn deciding(decision: ApprovalDecision, reason: &'static str) -> impl Approve {
+    move |request: ApprovalRequest, _: Cx| {
+        let answer = ApprovalResponse::new(request.request_id, decision.clone()).reason(reason);
+        async move { Ok::<_, BoxError>(answer) }
+    }
+}
+
+/// The error that operators may read.
+pub(super) fn secret_error() -> BoxError {
+    SECRET.into()
+}

@@ -1,0 +1,408 @@
+//! The language of the table: a call, how it is run and read, and what must come of it.
+
+use std::error::Error;
+use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use haft_core::{
+    Cancellation, FailureKind, Run, RunOptions, Tool, ToolCall, ToolEvent, ToolFailure, ToolResult, Toolkit,
+};
+use serde_json::Value;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::record;
+use super::way::{Way, healthy_call, healthy_tool, paused};
+
+/// What every cause says: operators may read it, models never.
+pub(super) const SECRET: &str = "s3cret at 10.0.0.7";
+
+/// Longer than any row takes.
+const FOREVER: Duration = Duration::from_secs(100 * 24 * 3600);
+
+/// Counts how often a handler ran.
+#[derive(Clone, Default)]
+pub(super) struct Ran(Arc<AtomicUsize>);
+
+/// One row.
+pub(super) struct Case {
+    tools: Vec<Tool>,
+    calls: Vec<(ToolCall, Expected)>,
+    options: RunOptions,
+    reader: Reader,
+    siblings: Siblings,
+    runs: Option<usize>,
+}
+
+/// How the events are read.
+#[derive(Clone)]
+pub(super) enum Reader {
+    /// As they come.
+    Eager,
+    /// With a pause after each.
+    Pausing(Duration),
+    /// Calling the run off at some time; at once means before the first poll.
+    CancellingAfter(Duration),
+    /// Raising the run's flag at some time.
+    RaisingAfter(Duration, Cancellation),
+    /// Calling the run off, by itself and by its flag, when all has been read.
+    CancellingAtTheEnd(Cancellation),
+}
+
+/// What becomes of the healthy calls around.
+enum Siblings {
+    Whole,
+    /// The fault is one of the whole run: they fail as the call does.
+    Alike,
+}
+
+/// What must come of a call.
+struct Expected {
+    outcome: Outcome,
+    shown: usize,
+}
+
+enum Outcome {
+    Value(Value),
+    /// A value that the model reads as parts with these words.
+    Shortened(Value, &'static [&'static str]),
+    Failure(Failing),
+}
+
+struct Failing {
+    kind: FailureKind,
+    started: bool,
+    retryable: bool,
+    words: &'static [&'static str],
+    hides_secret: bool,
+}
+
+impl Ran {
+    pub(super) fn note(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn times(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// A call of this tool without arguments, which is expected to give `null`.
+pub(super) fn of(tool: Tool) -> Case {
+    let call = ToolCall::new("fault", tool.name(), "{}");
+    let expected = Expected { outcome: Outcome::Value(Value::Null), shown: 0 };
+    Case {
+        tools: vec![tool],
+        calls: vec![(call, expected)],
+        options: RunOptions::new(),
+        reader: Reader::Eager,
+        siblings: Siblings::Whole,
+        runs: None,
+    }
+}
+
+/// The call.
+impl Case {
+    /// It has these arguments.
+    pub(super) fn args(self, arguments: impl Into<String>) -> Self {
+        self.call(|call| call.arguments = arguments.into())
+    }
+
+    /// It asks for another name.
+    pub(super) fn asking(self, name: &str) -> Self {
+        self.call(|call| name.clone_into(&mut call.name))
+    }
+
+    pub(super) fn by_the_provider(self) -> Self {
+        self.call(|call| call.provider_executed = true)
+    }
+
+    /// The next call has the same id, name and arguments; what is said from here on is about that one.
+    pub(super) fn again(mut self) -> Self {
+        let call = self.calls.last().unwrap().0.clone();
+        self.calls.push((call, Expected { outcome: Outcome::Value(Value::Null), shown: 0 }));
+        self
+    }
+
+    /// Another call follows; what is said from here on is about that one.
+    pub(super) fn then(mut self, tool: Tool) -> Self {
+        let call = ToolCall::new(format!("fault_{}", self.calls.len()), tool.name(), "{}");
+        self.calls.push((call, Expected { outcome: Outcome::Value(Value::Null), shown: 0 }));
+        self.tools.push(tool);
+        self
+    }
+
+    fn call(mut self, change: impl FnOnce(&mut ToolCall)) -> Self {
+        change(&mut self.calls.last_mut().unwrap().0);
+        self
+    }
+}
+
+/// The run.
+impl Case {
+    /// It is run with these options.
+    pub(super) fn given(mut self, change: impl FnOnce(RunOptions) -> RunOptions) -> Self {
+        self.options = change(self.options);
+        self
+    }
+
+    pub(super) fn read(mut self, reader: Reader) -> Self {
+        if let Reader::RaisingAfter(_, flag) | Reader::CancellingAtTheEnd(flag) = &reader {
+            self.options = self.options.cancellation(flag.clone());
+        }
+        self.reader = reader;
+        self
+    }
+}
+
+/// What must come of it.
+impl Case {
+    pub(super) fn gives(self, value: impl Into<Value>) -> Self {
+        self.expect(|expected| expected.outcome = Outcome::Value(value.into()))
+    }
+
+    /// The application gets the value; the model reads these words.
+    pub(super) fn gives_shortened(self, value: impl Into<Value>, words: &'static [&'static str]) -> Self {
+        self.expect(|expected| expected.outcome = Outcome::Shortened(value.into(), words))
+    }
+
+    /// It fails before its handler begins, and may be repeated as its kind may.
+    pub(super) fn fails(self, kind: FailureKind) -> Self {
+        let retryable = kind.retryable_by_default();
+        let failing = Failing { kind, started: false, retryable, words: &[], hides_secret: false };
+        self.expect(|expected| expected.outcome = Outcome::Failure(failing))
+    }
+
+    /// The handler has begun by then.
+    pub(super) fn started(self) -> Self {
+        self.failing(|failing| failing.started = true)
+    }
+
+    pub(super) fn worth_retrying(self) -> Self {
+        self.failing(|failing| failing.retryable = true)
+    }
+
+    /// The message has these words.
+    pub(super) fn saying(self, words: &'static [&'static str]) -> Self {
+        self.failing(|failing| failing.words = words)
+    }
+
+    /// The secret is what went wrong underneath.
+    pub(super) fn hiding_its_cause(self) -> Self {
+        self.failing(|failing| failing.hides_secret = true)
+    }
+
+    /// It shows this many things before.
+    pub(super) fn showing(self, count: usize) -> Self {
+        self.expect(|expected| expected.shown = count)
+    }
+
+    /// The healthy calls fail in the same way.
+    pub(super) fn as_do_all(mut self) -> Self {
+        self.siblings = Siblings::Alike;
+        self
+    }
+
+    /// The handler that counts ran this often.
+    pub(super) fn having_run(mut self, times: usize) -> Self {
+        self.runs = Some(times);
+        self
+    }
+
+    fn failing(self, change: impl FnOnce(&mut Failing)) -> Self {
+        self.expect(|expected| match &mut expected.outcome {
+            Outcome::Failure(failing) => change(failing),
+            _ => panic!("only a failure says more"),
+        })
+    }
+
+    fn expect(mut self, change: impl FnOnce(&mut Expected)) -> Self {
+        change(&mut self.calls.last_mut().unwrap().1);
+        self
+    }
+}
+
+/// Holds a row all four ways.
+pub(super) fn hold(row: impl Fn(&Ran) -> Case) {
+    for way in Way::ALL {
+        hold_events(way, &row);
+        hold_results(way, &row);
+    }
+}
+
+/// What the reader and the observer see.
+fn hold_events(way: Way, row: &impl Fn(&Ran) -> Case) {
+    let (ran, told) = (Ran::default(), Arc::new(Mutex::new(Vec::new())));
+    let telling = Arc::clone(&told);
+    let (case, events) = within(async {
+        let case = row(&ran);
+        let run = case.run(way).observe(move |event| telling.lock().unwrap().push(event.clone()));
+        let events = read(run, case.reader.clone()).await;
+        (case, events)
+    });
+    case.check(way, &ran, &events);
+    assert_eq!(*told.lock().unwrap(), events, "{way:?}: the observer was told something else");
+}
+
+/// What a program sees that wants no events.
+fn hold_results(way: Way, row: &impl Fn(&Ran) -> Case) {
+    let (case, results) = within(async {
+        let case = row(&Ran::default());
+        let results = match case.reader {
+            Reader::Eager => case.run(way).collect_results().await,
+            _ => return (case, None),
+        };
+        (case, Some(results))
+    });
+    let Some(results) = results else { return };
+    let answered: Vec<_> = results.iter().map(|result| result.call_id.clone()).collect();
+    let asked: Vec<_> = case.all_calls(way).into_iter().map(|call| call.call_id).collect();
+    assert_eq!(answered, asked, "{way:?}: results are not in the order of the calls");
+    case.check_results(way, &results);
+}
+
+/// Runs this to its end, which must come.
+fn within<T>(run: impl Future<Output = T>) -> T {
+    paused().block_on(async { timeout(FOREVER, run).await.expect("the run never ends") })
+}
+
+async fn read(mut run: Run, reader: Reader) -> Vec<ToolEvent> {
+    let mut events = Vec::new();
+    match reader {
+        Reader::Eager => events = run.collect().await,
+        Reader::Pausing(pause) => {
+            while let Some(event) = run.next().await {
+                events.push(event);
+                sleep(pause).await;
+            }
+        }
+        Reader::CancellingAfter(Duration::ZERO) => {
+            run.cancel();
+            events = run.collect().await;
+        }
+        Reader::CancellingAfter(wait) => {
+            let at = Instant::now() + wait;
+            loop {
+                tokio::select! {
+                    () = sleep_until(at), if Instant::now() < at => run.cancel(),
+                    event = run.next() => match event {
+                        Some(event) => events.push(event),
+                        None => break,
+                    },
+                }
+            }
+        }
+        Reader::RaisingAfter(Duration::ZERO, flag) => {
+            flag.cancel();
+            events = run.collect().await;
+        }
+        Reader::RaisingAfter(wait, flag) => {
+            tokio::spawn(async move {
+                sleep(wait).await;
+                flag.cancel();
+            });
+            events = run.collect().await;
+        }
+        Reader::CancellingAtTheEnd(flag) => {
+            while let Some(event) = run.next().await {
+                events.push(event);
+            }
+            run.cancel();
+            flag.cancel();
+            assert_eq!(run.next().await, None, "something follows the end");
+        }
+    }
+    events
+}
+
+impl Case {
+    fn run(&self, way: Way) -> Run {
+        let kit: Toolkit = self.tools.iter().cloned().chain([healthy_tool()]).collect();
+        kit.run(self.all_calls(way)).with(way.options(self.options.clone()))
+    }
+
+    /// The faulty ones are in the middle.
+    fn all_calls(&self, way: Way) -> Vec<ToolCall> {
+        let (before, all) = way.siblings();
+        let faulty = self.calls.iter().map(|(call, _)| call.clone());
+        (0..before).map(healthy_call).chain(faulty).chain((before..all).map(healthy_call)).collect()
+    }
+
+    fn check(&self, way: Way, ran: &Ran, events: &[ToolEvent]) {
+        let calls = self.all_calls(way);
+        if let Err(breach) = record::check(&calls, events) {
+            panic!("{way:?}: {breach}\n{events:#?}");
+        }
+        for event in events {
+            let text = serde_json::to_string(event).unwrap();
+            assert!(!text.contains(SECRET), "{way:?}: an event leaks a cause: {text}");
+        }
+        let mut results: Vec<(usize, &ToolResult)> =
+            events.iter().filter_map(|event| Some((event.index(), event.result()?))).collect();
+        results.sort_by_key(|(index, _)| *index);
+        let results: Vec<ToolResult> = results.into_iter().map(|(_, result)| result.clone()).collect();
+        self.check_results(way, &results);
+        let (before, _) = way.siblings();
+        for (at, (_, expected)) in self.calls.iter().enumerate() {
+            let index = before as usize + at;
+            let shown = events.iter().filter(|event| event.index() == index && is_shown(event)).count();
+            assert_eq!(shown, expected.shown, "{way:?}: how much call {at} showed");
+        }
+        if let Some(times) = self.runs {
+            assert_eq!(ran.times(), times, "{way:?}: how often the handler ran");
+        }
+    }
+
+    fn check_results(&self, way: Way, results: &[ToolResult]) {
+        let (before, all) = way.siblings();
+        let faulty = before as usize..before as usize + self.calls.len();
+        for (result, (_, expected)) in results[faulty.clone()].iter().zip(&self.calls) {
+            check_result(way, result, &expected.outcome);
+        }
+        let around = results[..faulty.start].iter().chain(&results[faulty.end..]);
+        for (n, result) in (0..all).zip(around) {
+            match (&self.siblings, &self.calls[0].1.outcome) {
+                (Siblings::Alike, outcome) => check_result(way, result, outcome),
+                (Siblings::Whole, _) => check_result(way, result, &Outcome::Value((2 * n).into())),
+            }
+        }
+    }
+}
+
+fn is_shown(event: &ToolEvent) -> bool {
+    matches!(event, ToolEvent::Progress { .. } | ToolEvent::Preliminary { .. })
+}
+
+fn check_result(way: Way, result: &ToolResult, expected: &Outcome) {
+    let for_model = serde_json::to_string(&result.to_call_output()).unwrap();
+    assert!(!for_model.contains(SECRET), "{way:?}: the model reads a cause: {for_model}");
+    match (expected, result.failure()) {
+        (Outcome::Value(value), None) => {
+            assert_eq!(result.value().unwrap().to_value(), *value, "{way:?}");
+        }
+        (Outcome::Shortened(value, words), None) => {
+            assert_eq!(result.value().unwrap().to_value(), *value, "{way:?}");
+            let text = result.to_call_output().output.to_string();
+            assert!(words.iter().all(|word| text.contains(word)), "{way:?}: {words:?} are not all in {text:?}");
+        }
+        (Outcome::Failure(failing), Some(failure)) => check_failure(way, failure, failing),
+        (_, None) => panic!("{way:?}: the call gave {:?}", result.value()),
+        (_, Some(failure)) => panic!("{way:?}: the call failed: {failure:?}"),
+    }
+}
+
+fn check_failure(way: Way, failure: &ToolFailure, expected: &Failing) {
+    assert_eq!(failure.kind, expected.kind, "{way:?}: {failure:?}");
+    assert_eq!(failure.started, expected.started, "{way:?}: whether it started: {failure:?}");
+    assert_eq!(failure.retryable, expected.retryable, "{way:?}: whether to try again: {failure:?}");
+    assert!(!failure.message.trim().is_empty(), "{way:?}: nothing is said: {failure:?}");
+    for word in expected.words {
+        assert!(failure.message.contains(word), "{way:?}: {word:?} is not in {:?}", failure.message);
+    }
+    assert!(!failure.message.contains(SECRET), "{way:?}: the message leaks the cause");
+    let mut causes = std::iter::successors(failure.source(), |&error| error.source());
+    let hides_secret = causes.any(|cause| cause.to_string().contains(SECRET));
+    assert_eq!(hides_secret, expected.hides_secret, "{way:?}: whether the cause is kept for the operator: {failure:?}");
+}

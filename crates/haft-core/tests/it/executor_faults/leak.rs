@@ -1,0 +1,129 @@
+//! Runs that are dropped midway: nothing stays behind, and every call has its answer all the same.
+
+use std::sync::{Arc, Mutex};
+
+use futures_util::StreamExt;
+use haft_core::{Cx, FailureKind, RunOptions, Tool, ToolCall, ToolEvent, Toolkit};
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use super::broken::{limits, ms};
+use super::record;
+
+/// Everything a handler holds. All of it must be gone in the end.
+type Token = Arc<()>;
+
+/// A tool whose handlers show something and wait for ever, while a task they started holds on to their context.
+fn clinging(token: &Token, freed: mpsc::UnboundedSender<bool>) -> Tool {
+    let token = Arc::clone(token);
+    let run = move |(), cx: Cx| {
+        let (held, escaped, freed) = (Arc::clone(&token), cx.clone(), freed.clone());
+        tokio::spawn(async move {
+            escaped.cancelled().await;
+            let _ = freed.send(escaped.is_cancelled());
+        });
+        async move {
+            let _held = held;
+            cx.emit("begun").await.unwrap();
+            std::future::pending::<()>().await;
+        }
+    };
+    Tool::new("clinging").run(run).unwrap()
+}
+
+fn calls(count: usize) -> Vec<ToolCall> {
+    (0..count).map(|n| ToolCall::new(format!("c{n}"), "clinging", "{}")).collect()
+}
+
+/// Drops a run of so many calls, of which so many may run at a time, after so many events.
+async fn drop_midway(options: RunOptions, asked: usize, running: usize, read: usize) {
+    let token = Token::default();
+    let (freed, mut is_free) = mpsc::unbounded_channel();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let (telling, calls) = (Arc::clone(&told), calls(asked));
+    let kit: Toolkit = [clinging(&token, freed)].into_iter().collect();
+    let options = options.concurrency(running).extension(Arc::clone(&token));
+    let mut run = kit.run(&calls).with(options).observe(move |event| telling.lock().unwrap().push(event.clone()));
+    let mut seen = Vec::new();
+    for _ in 0..read {
+        seen.push(timeout(ms(10), run.next()).await.expect("nothing is shown").unwrap());
+    }
+
+    drop(run);
+    drop(kit);
+
+    // Aborted tasks are dropped when the runtime comes to it; handlers in the reading task already are.
+    sleep(ms(1)).await;
+    assert_eq!(Arc::strong_count(&token), 1, "somebody still holds what a handler held");
+    for _ in 0..running {
+        assert_eq!(is_free.try_recv(), Ok(true), "an escaped context has not noticed");
+    }
+    assert!(is_free.recv().await.is_none(), "more handlers ran than should");
+
+    let told = told.lock().unwrap();
+    record::check(&calls, &told).unwrap();
+    assert_eq!(told[..read], seen, "the observer is told what the reader was");
+    let failures = told.iter().filter_map(ToolEvent::result).map(|result| result.failure().unwrap());
+    let started = failures.clone().filter(|failure| failure.started).count();
+    assert!(failures.clone().all(|failure| failure.kind == FailureKind::Cancelled), "{told:?}");
+    assert_eq!((started, failures.count() - started), (running, asked - running));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_left_of_a_dropped_run() {
+    drop_midway(RunOptions::new(), 1, 1, 1).await;
+    drop_midway(RunOptions::new(), 64, 64, 10).await;
+    drop_midway(RunOptions::new(), 64, 5, 3).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_left_of_a_dropped_run_that_was_spawned() {
+    drop_midway(RunOptions::new().spawned(), 1, 1, 1).await;
+    drop_midway(RunOptions::new().spawned(), 64, 64, 64).await;
+    drop_midway(RunOptions::new().spawned(), 64, 5, 5).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn handlers_in_the_reading_task_are_gone_when_the_drop_returns() {
+    let token = Token::default();
+    let kit: Toolkit = [clinging(&token, mpsc::unbounded_channel().0)].into_iter().collect();
+    let mut run = kit.run(calls(8));
+    run.next().await.unwrap();
+    assert_eq!(Arc::strong_count(&token), 10);
+    drop(run);
+    assert_eq!(Arc::strong_count(&token), 2, "only the kit and this test");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_dropped_before_its_first_poll_answers_its_calls_too() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let (telling, calls) = (Arc::clone(&told), calls(3));
+    let kit: Toolkit = [clinging(&Token::default(), mpsc::unbounded_channel().0)].into_iter().collect();
+    drop(kit.run(&calls).observe(move |event| telling.lock().unwrap().push(event.clone())));
+    record::check(&calls, &told.lock().unwrap()).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_read_to_its_end_says_nothing_when_it_is_dropped() {
+    let told = Arc::new(Mutex::new(0));
+    let telling = Arc::clone(&told);
+    let kit: Toolkit = [Tool::new("t").run(|(), _| async {}).unwrap()].into_iter().collect();
+    let mut run = kit.run([ToolCall::new("c", "t", "{}")]).observe(move |_| *telling.lock().unwrap() += 1);
+    while run.next().await.is_some() {}
+    drop(run);
+    assert_eq!(*told.lock().unwrap(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_over_holds_nothing_while_its_siblings_go_on() {
+    let token = Token::default();
+    let (freed, mut is_free) = mpsc::unbounded_channel();
+    let late = clinging(&token, freed).with_limits(limits().timeout(ms(5))).unwrap();
+    let endless = Tool::new("endless").run(|(), _| std::future::pending::<()>()).unwrap();
+    let kit: Toolkit = [late, endless].into_iter().collect();
+    let mut run = kit.run([ToolCall::new("c0", "clinging", "{}"), ToolCall::new("c1", "endless", "{}")]);
+    while run.next().await.unwrap().result().is_none() {}
+    tokio::task::yield_now().await;
+    assert_eq!(is_free.try_recv(), Ok(true));
+    assert_eq!(Arc::strong_count(&token), 2, "only the kit and this test");
+}

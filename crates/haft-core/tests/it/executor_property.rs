@@ -1,0 +1,169 @@
+//! Random batches of calls, run and read in random ways.
+//!
+//! [`batch`] says what can be asked for and how a run can go, [`bench`] is the set of tools with gauges inside their
+//! handlers, [`gauge`] counts what runs beside what. Whatever is drawn: every call has exactly one output and nothing
+//! after it, the observer misses nothing, no limit on neighbours is ever exceeded, everything ends in a bounded time,
+//! and nothing is left running.
+
+mod batch;
+mod bench;
+mod gauge;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use haft_core::{Cancellation, FailureKind, Run, RunOptions, ToolCall, ToolEvent, ToolResult};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use self::batch::{Asked, Batch, Ending, batches};
+use self::bench::Bench;
+use self::gauge::Gauge;
+use crate::executor_faults::record;
+use crate::executor_faults::way::paused;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_call_is_answered_once_and_no_limit_is_exceeded(batch in batches()) {
+        paused().block_on(hold(&batch))?;
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_calls(batch in batches()) {
+        paused().block_on(hold_results(&batch))?;
+    }
+}
+
+/// What a reader got before it went away, or to the end.
+struct Reading {
+    events: Vec<ToolEvent>,
+    elapsed: Duration,
+}
+
+async fn hold(batch: &Batch) -> TestCaseResult {
+    let (gauge, told) = (Gauge::default(), Arc::new(Mutex::new(Vec::new())));
+    let (bench, calls) = (Bench::new(&gauge, batch), batch.calls());
+    let telling = Arc::clone(&told);
+    let (options, flag) = options(batch);
+    let run = bench.kit.run(&calls).with(options);
+    let run = run.observe(move |event| telling.lock().unwrap().push(event.clone()));
+
+    let reading = timeout(batch.longest() * 2, read(run, batch, flag)).await;
+    prop_assert!(reading.is_ok(), "the run never ends");
+    let Reading { events, elapsed } = reading.unwrap();
+    prop_assert!(elapsed <= batch.longest(), "it took {elapsed:?} of {:?}", batch.longest());
+
+    if !batch.is_spawned {
+        prop_assert_eq!(gauge.live(), 0, "handlers in the reading task outlive it");
+    }
+    sleep(Duration::from_millis(1)).await;
+    prop_assert_eq!(gauge.live(), 0, "handlers are left running");
+    prop_assert_eq!(gauge.breaches(), Vec::<String>::new());
+
+    let told = told.lock().unwrap();
+    prop_assert_eq!(record::check(&calls, &told), Ok(()));
+    prop_assert_eq!(&told[..events.len()], &events[..], "the observer was told something else");
+    if !batch.is_dropped() {
+        prop_assert_eq!(told.len(), events.len());
+    }
+    if batch.is_undisturbed() {
+        for (result, asked) in in_call_order(&told).iter().zip(&batch.asked) {
+            check_outcome(result, asked, &calls)?;
+        }
+    }
+    Ok(())
+}
+
+async fn hold_results(batch: &Batch) -> TestCaseResult {
+    let gauge = Gauge::default();
+    let (bench, calls) = (Bench::new(&gauge, batch), batch.calls());
+    let (options, flag) = options(batch);
+    if let Ending::Raised(after) = batch.ending {
+        tokio::spawn(async move {
+            sleep(after).await;
+            flag.cancel();
+        });
+    }
+    let results = timeout(batch.longest() * 2, bench.kit.run(&calls).with(options).collect_results()).await;
+    prop_assert!(results.is_ok(), "the run never ends");
+    let results = results.unwrap();
+    prop_assert_eq!(results.len(), calls.len());
+    for (result, call) in results.iter().zip(&calls) {
+        prop_assert_eq!((&result.call_id, result.tool.as_str()), (&call.call_id, call.name.as_str()));
+    }
+    prop_assert_eq!(gauge.breaches(), Vec::<String>::new());
+    Ok(())
+}
+
+fn options(batch: &Batch) -> (RunOptions, Cancellation) {
+    let flag = Cancellation::new();
+    let mut options = RunOptions::new().concurrency(batch.concurrency).cancellation(flag.clone());
+    options = options.approvals(bench::approve).permit(bench::permit);
+    if let Ending::Deadline(after) = batch.ending {
+        options = options.timeout(after);
+    }
+    if batch.is_spawned {
+        options = options.spawned();
+    }
+    (options, flag)
+}
+
+/// Reads as the batch says, and drops the run.
+async fn read(mut run: Run, batch: &Batch, flag: Cancellation) -> Reading {
+    let start = Instant::now();
+    let (cancel_at, raise_at) = match batch.ending {
+        Ending::Cancelled(after) => (Some(start + after), None),
+        Ending::Raised(after) => (None, Some(start + after)),
+        _ => (None, None),
+    };
+    if let Some(at) = raise_at {
+        tokio::spawn(async move {
+            sleep_until(at).await;
+            flag.cancel();
+        });
+    }
+    let mut events = Vec::new();
+    let mut cancel_at = cancel_at;
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = sleep_until(cancel_at.unwrap_or(start)), if cancel_at.is_some() => {
+                cancel_at = None;
+                run.cancel();
+                continue;
+            }
+            event = run.next() => event,
+        };
+        let Some(event) = event else { break };
+        events.push(event);
+        if matches!(batch.ending, Ending::Dropped(at) if at == events.len()) {
+            break;
+        }
+        if !batch.pause.is_zero() {
+            sleep(batch.pause).await;
+        }
+    }
+    drop(run);
+    Reading { events, elapsed: start.elapsed() }
+}
+
+fn in_call_order(events: &[ToolEvent]) -> Vec<ToolResult> {
+    let mut results: Vec<_> = events.iter().filter_map(|event| Some((event.index(), event.result()?))).collect();
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result.clone()).collect()
+}
+
+/// Where nothing disturbs a run, every call comes to what it asked for.
+fn check_outcome(result: &ToolResult, asked: &Asked, calls: &[ToolCall]) -> TestCaseResult {
+    let is_repeated = calls.iter().filter(|call| call.call_id == result.call_id).count() > 1;
+    let kind = result.failure().map(|failure| failure.kind.clone());
+    if is_repeated && kind == Some(FailureKind::DuplicateCallId) {
+        return Ok(());
+    }
+    prop_assert_eq!(kind, asked.fate(), "{:?}", asked);
+    Ok(())
+}

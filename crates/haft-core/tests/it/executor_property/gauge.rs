@@ -1,0 +1,71 @@
+//! Counts what runs beside what, from inside the handlers.
+
+use std::sync::{Arc, Mutex};
+
+/// What a handler may run beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Shared,
+    Exclusive,
+    Keyed(&'static str),
+    Max(usize),
+}
+
+/// Shared by all handlers of a batch.
+#[derive(Clone, Default)]
+pub(super) struct Gauge(Arc<Mutex<Readings>>);
+
+#[derive(Default)]
+struct Readings {
+    /// At most so many at a time; zero means all.
+    most: usize,
+    running: Vec<Class>,
+    breaches: Vec<String>,
+}
+
+/// A handler that runs, until it is dropped.
+pub(super) struct Running {
+    gauge: Gauge,
+    class: Class,
+}
+
+impl Gauge {
+    pub(super) fn allow(&self, most: usize) {
+        self.0.lock().unwrap().most = most;
+    }
+
+    /// A handler begins. It is noted if it should not have.
+    pub(super) fn enter(&self, class: Class) -> Running {
+        let mut readings = self.0.lock().unwrap();
+        let Readings { most, running, breaches } = &mut *readings;
+        let alike = running.iter().filter(|other| **other == class).count();
+        let is_too_many = match class {
+            Class::Shared => false,
+            Class::Exclusive => !running.is_empty(),
+            Class::Keyed(_) => alike > 0,
+            Class::Max(most) => alike >= most,
+        };
+        if is_too_many || running.contains(&Class::Exclusive) || (*most > 0 && running.len() >= *most) {
+            breaches.push(format!("{class:?} began beside {running:?}, at most {most}"));
+        }
+        running.push(class);
+        Running { gauge: self.clone(), class }
+    }
+
+    /// How many handlers run.
+    pub(super) fn live(&self) -> usize {
+        self.0.lock().unwrap().running.len()
+    }
+
+    pub(super) fn breaches(&self) -> Vec<String> {
+        self.0.lock().unwrap().breaches.clone()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut readings = self.gauge.0.lock().unwrap();
+        let place = readings.running.iter().position(|class| *class == self.class);
+        place.map(|place| readings.running.swap_remove(place));
+    }
+}

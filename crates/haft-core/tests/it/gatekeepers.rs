@@ -1,0 +1,211 @@
+//! Types of a user's own that decide on calls: permits and approvers.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use haft_core::{
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Approve, BoxError, Caller, Cx,
+    DefinitionError, Permission, Permit, Permitting, Tool, ToolCall, ToolEvent,
+};
+use tokio::time::{Instant, sleep};
+
+use crate::executing::{calls, came, kit, tell};
+
+/// Who may call what, looked up somewhere slow.
+struct Directory {
+    takes: Duration,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Permit for Directory {
+    fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let caller = cx.caller().map(|caller| caller.as_str().to_owned());
+        let wanted = format!("{} by {}", tool.name(), call.call_id);
+        let takes = self.takes;
+        Permitting::later(async move {
+            sleep(takes).await;
+            match caller.as_deref() {
+                Some("ana") => Ok(Permission::Allowed),
+                Some("bob") => Ok(Permission::denied(format!("{wanted} is not for bob"))),
+                Some("eve") => Ok(Permission::Hidden),
+                _ => Err("who is that?"),
+            }
+        })
+    }
+
+    fn sees(&self, _: &Tool, caller: Option<&Caller>) -> bool {
+        caller.is_some_and(|caller| caller.as_str() != "eve")
+    }
+}
+
+fn count(began: &Arc<AtomicUsize>) -> Result<Tool, DefinitionError> {
+    let began = Arc::clone(began);
+    Tool::new("count").run(move |n: u8, _cx| {
+        began.fetch_add(1, Ordering::Relaxed);
+        async move { n }
+    })
+}
+
+fn directory(takes: u64) -> (Directory, Arc<AtomicUsize>) {
+    let asked = Arc::default();
+    (Directory { takes: Duration::from_secs(takes), asked: Arc::clone(&asked) }, asked)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permit_that_takes_a_while_decides_on_every_call() {
+    let began = Arc::default();
+    let kit = kit([count(&began)]);
+    for (caller, kind, message) in [
+        ("ana", "1", ""),
+        ("bob", "permission_denied", "count by c1 is not for bob"),
+        ("eve", "unknown_tool", "there is no tool called 'count'"),
+        ("mallory", "permission_denied", "whether this call is permitted could not be decided"),
+    ] {
+        let (permit, asked) = directory(1);
+        let started = Instant::now();
+        let results = kit.run(calls([("count", "1"), ("count", "2")])).permit(permit).caller(caller);
+        let results = results.collect_results().await;
+        assert_eq!(came(&results[0]), kind, "{caller}");
+        assert_eq!(results[0].failure().map_or("", |failure| &failure.message), message);
+        assert!(results[0].failure().is_none_or(|failure| !failure.started));
+        assert_eq!(asked.load(Ordering::Relaxed), 2, "once per call");
+        assert_eq!(started.elapsed(), Duration::from_secs(1), "and all at once");
+    }
+    assert_eq!(began.load(Ordering::Relaxed), 2, "only ana's ran");
+}
+
+/// Whether a call is permitted is asked before its arguments are looked at: a refusal tells nothing about them.
+#[tokio::test(start_paused = true)]
+async fn a_permit_is_asked_before_the_arguments_are_read_and_not_about_ghosts() {
+    let (permit, asked) = directory(0);
+    let kit = kit([count(&Arc::default())]);
+    let run = kit.run(calls([("count", "not json"), ("ghost", "")])).permit(permit).caller("bob");
+    let results = run.collect_results().await;
+    assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["permission_denied", "unknown_tool"]);
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_does_not_wait_for_a_permit_beyond_its_time() {
+    let (permit, _) = directory(60);
+    let began = Arc::default();
+    let run = kit([count(&began)]).run(calls([("count", "1")])).permit(permit).caller("ana");
+    assert_eq!(tell(run.timeout(Duration::from_secs(2))).await, ["c1 output timed_out"]);
+    assert_eq!(began.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn a_decision_can_be_waited_for_by_whoever_wraps_a_permit() {
+    assert_eq!(Permitting::from(Permission::Allowed).decided().await.unwrap(), Permission::Allowed);
+    let later = Permitting::later(async { Ok::<_, BoxError>(Permission::denied("no")) });
+    assert_eq!(format!("{later:?}"), "Permitting(later)");
+    assert_eq!(later.decided().await.unwrap(), Permission::Denied { reason: "no".into() });
+    let failed = Permitting::from(Err::<Permission, _>("broken"));
+    assert_eq!(failed.decided().await.unwrap_err().to_string(), "broken");
+}
+
+/// A permit around another one: what it allows is allowed only if this one does not mind.
+#[tokio::test]
+async fn permits_can_be_put_around_each_other() {
+    struct OfficeHours<P>(P, bool);
+    impl<P: Permit> Permit for OfficeHours<P> {
+        fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting {
+            let (inner, open) = (self.0.permit(tool, call, cx).decided(), self.1);
+            Permitting::later(async move {
+                match inner.await? {
+                    Permission::Allowed if !open => Ok::<_, BoxError>(Permission::denied("closed")),
+                    decided => Ok(decided),
+                }
+            })
+        }
+    }
+    let kit = kit([count(&Arc::default())]);
+    let call = calls([("count", "1")]);
+    let run = |open| kit.run(&call).permit(OfficeHours(directory(0).0, open)).caller("ana");
+    assert_eq!(tell(run(true)).await, ["c1 output 1"]);
+    assert_eq!(tell(run(false)).await, ["c1 output permission_denied"]);
+}
+
+/// A person with a rule of thumb, and a memory.
+#[derive(Clone, Default)]
+struct Clerk(Arc<Mutex<Vec<String>>>);
+
+impl Approve for Clerk {
+    async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalResponse, BoxError> {
+        sleep(Duration::from_secs(1)).await;
+        let caller = cx.caller().map_or("-", |caller| caller.as_str()).to_owned();
+        self.0.lock().unwrap().push(format!("{} {} {} {caller}", request.call_id, request.tool, request.arguments));
+        let amount: u8 = request.arguments.parse()?;
+        match amount {
+            0..10 => Ok(ApprovalResponse::new(request.request_id, ApprovalDecision::Approved)),
+            10..100 => Ok(ApprovalResponse::new(request.request_id, ApprovalDecision::Denied).reason("too much")),
+            100..200 => Ok(ApprovalResponse::new("another question", ApprovalDecision::Approved)),
+            200..250 => Ok(ApprovalResponse::new(request.request_id, ApprovalDecision::from("maybe"))),
+            _ => Err("gone home".into()),
+        }
+    }
+}
+
+fn pay(began: &Arc<AtomicUsize>) -> Result<Tool, DefinitionError> {
+    Ok(count(began)?.with_name("pay")?.set_needs_approval(ApprovalPolicy::always()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_a_plain_yes_to_the_very_question_lets_a_call_run() {
+    let (began, clerk) = (Arc::default(), Clerk::default());
+    let kit = kit([pay(&began)]);
+    let table = [
+        ("7", "7", ""),
+        ("70", "denied", "too much"),
+        ("150", "denied", "this call needs approval and nobody gave it"),
+        ("220", "denied", "the call was denied"),
+        ("255", "denied", "this call needs approval and nobody gave it"),
+        ("256", "input_validation_error", ": must be at most 255, not 256"),
+    ];
+    let started = Instant::now();
+    let run = kit.run(calls(table.map(|(amount, ..)| ("pay", amount)))).approvals(clerk.clone()).caller("ana");
+    let results = run.collect_results().await;
+    for (result, (amount, came_of, message)) in results.iter().zip(table) {
+        assert_eq!(came(result), came_of, "{amount}");
+        let said = result.failure().map_or("", |failure| &failure.message);
+        assert!(said.contains(message.trim_start_matches(": ")), "{amount}: {said}");
+    }
+    assert_eq!(began.load(Ordering::Relaxed), 1);
+    assert_eq!(started.elapsed(), Duration::from_secs(1), "asked about all at once");
+    let asked = clerk.0.lock().unwrap().clone();
+    assert_eq!(asked.len(), 5, "bad arguments are no question: {asked:?}");
+    assert!(asked.contains(&"c1 pay 7 ana".to_owned()), "{asked:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_question_and_the_answer_are_events_of_the_call() {
+    let kit = kit([pay(&Arc::default()), count(&Arc::default())]);
+    let run = kit.run(calls([("pay", "7"), ("pay", "70"), ("count", "1")])).approvals(Clerk::default());
+    let events: Vec<_> = run.collect().await;
+    let told: Vec<_> = events.iter().map(crate::executing::told).collect();
+    assert_eq!(
+        told,
+        ["c1 asked", "c2 asked", "c3 output 1", "c1 approved", "c1 output 7", "c2 denied", "c2 output denied"]
+    );
+    let (ToolEvent::ApprovalRequested { request, .. }, ToolEvent::ApprovalResolved { response, .. }) =
+        (&events[0], &events[3])
+    else {
+        panic!("{told:?}")
+    };
+    assert_eq!(request.request_id, response.request_id);
+    assert_eq!((request.tool.as_str(), request.arguments.as_str()), ("pay", "7"));
+}
+
+#[tokio::test]
+async fn without_an_approver_gated_calls_are_denied_and_nobody_is_asked() {
+    let began = Arc::default();
+    let kit = kit([pay(&began), count(&began)]);
+    let run = kit.run(calls([("pay", "1"), ("count", "1")]));
+    assert_eq!(tell(run).await, ["c1 output denied", "c2 output 1"]);
+    let run = kit.run(calls([("count", "1")])).policy(ApprovalPolicy::always());
+    assert_eq!(tell(run).await, ["c1 output denied"], "the application can ask for more");
+    assert_eq!(began.load(Ordering::Relaxed), 1);
+}

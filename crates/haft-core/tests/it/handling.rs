@@ -1,0 +1,33 @@
+//! One call at a time: failures as the tool's mode says, early results, and where progress goes.
+
+mod mode;
+mod preliminary;
+mod provider;
+mod sink;
+
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use haft_core::{DefinitionError, FailureMode, HandlerResult, Tool, ToolFailure};
+
+const MODES: [FailureMode; 2] = [FailureMode::Error, FailureMode::Return];
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// The same tool in another mode.
+fn in_mode(tool: Result<Tool, DefinitionError>, mode: FailureMode) -> Result<Tool, DefinitionError> {
+    tool?.set_failure_mode(mode)
+}
+
+/// Every item of a call's stream: whether it was early, and what it held.
+async fn items(stream: impl Stream<Item = Result<HandlerResult, ToolFailure>>) -> Vec<String> {
+    let told = |item: Result<HandlerResult, ToolFailure>| match item {
+        Ok(result) if result.preliminary => format!("early {}", result.encoded),
+        Ok(result) if result.is_failure => format!("failed {}", result.encoded),
+        Ok(result) => format!("final {}", result.encoded),
+        Err(failure) => format!("error {}", failure.kind),
+    };
+    stream.map(told).collect().await
+}

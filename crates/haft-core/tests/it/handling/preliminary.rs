@@ -1,0 +1,117 @@
+//! Early forms of a result.
+
+use futures_util::{StreamExt, stream};
+use haft_core::{Cx, DefinitionError, FailureMode, HandlerError, HandlerOutput, Outputs, Tool, ToolCall, ToolEvent};
+use tokio::time::{Instant, sleep};
+
+use super::{MODES, in_mode, items, seconds};
+use crate::executing::{calls, kit, tell};
+
+/// Gives the numbers up to the last one early, and the last one in the end.
+fn count() -> Result<Tool, DefinitionError> {
+    Tool::new("count").run_stream(|to: u32, _cx| Outputs::<_>::values(stream::iter(1..=to)))
+}
+
+#[tokio::test]
+async fn early_results_come_first_in_order_and_the_final_one_last() {
+    let kit = kit([count()]);
+    assert_eq!(items(kit.handle_stream(&calls([("count", "1")])[0])).await, ["final 1"]);
+    assert_eq!(items(kit.handle_stream(&calls([("count", "2")])[0])).await, ["early 1", "final 2"]);
+    let four = items(kit.handle_stream(&calls([("count", "4")])[0])).await;
+    assert_eq!(four, ["early 1", "early 2", "early 3", "final 4"]);
+}
+
+#[tokio::test]
+async fn who_wants_one_result_gets_the_final_one() {
+    let result = kit([count()]).handle(&calls([("count", "4")])[0]).await.unwrap();
+    assert!(!result.preliminary);
+    assert_eq!(result.encoded.as_str(), "4");
+}
+
+#[tokio::test]
+async fn an_early_result_says_whose_it_is() {
+    let mut stream = kit([count()]).handle_stream(ToolCall::new("c9", "count", "2"));
+    let early = stream.next().await.unwrap().unwrap();
+    assert!(early.preliminary && !early.is_failure);
+    assert_eq!(early.result.call_id, "c9");
+    assert_eq!(early.result.tool, "count");
+    assert_eq!(early.result.value().unwrap().as_str(), "1");
+}
+
+#[tokio::test]
+async fn progress_is_no_early_result() {
+    let tool = Tool::new("t").handle(|(), cx: Cx| async move {
+        cx.emit("just talking").await?;
+        cx.preliminary(1).await?;
+        cx.progress(1.0, None, "").await?;
+        Ok::<_, HandlerError>(2)
+    });
+    assert_eq!(items(kit([tool]).handle_stream(&calls([("t", "")])[0])).await, ["early 1", "final 2"]);
+}
+
+/// Shows a value at once and ends after some seconds.
+fn slow() -> Result<Tool, DefinitionError> {
+    Tool::new("slow").handle(|takes: u64, cx: Cx| async move {
+        cx.preliminary(0).await?;
+        sleep(seconds(takes)).await;
+        Ok::<_, HandlerError>(takes)
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_early_result_is_delivered_while_the_handler_is_at_work() {
+    let began = Instant::now();
+    let mut stream = kit([slow()]).handle_stream(&calls([("slow", "5")])[0]);
+    assert!(stream.next().await.unwrap().unwrap().preliminary);
+    assert_eq!(began.elapsed(), seconds(0));
+    assert!(!stream.next().await.unwrap().unwrap().preliminary);
+    assert_eq!(began.elapsed(), seconds(5));
+    assert!(stream.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_calls_show_early_results_at_once_and_end_each_in_its_time() {
+    let began = Instant::now();
+    let mut run = kit([slow()]).run(calls([("slow", "2"), ("slow", "1")]));
+    let mut times = Vec::new();
+    while let Some(event) = run.next().await {
+        let what = if matches!(event, ToolEvent::Preliminary { .. }) { "early" } else { "final" };
+        times.push((what, event.index(), began.elapsed().as_secs()));
+    }
+    assert_eq!(times, [("early", 0, 0), ("early", 1, 0), ("final", 1, 1), ("final", 0, 2)]);
+}
+
+#[tokio::test]
+async fn early_results_before_a_failure_are_delivered() {
+    let fails = || {
+        Tool::new("fails").run_stream(|(), _cx| {
+            let steps = [Ok(HandlerOutput::Preliminary(1)), Ok(HandlerOutput::Preliminary(2)), Err("sold out")];
+            Outputs::try_new(stream::iter(steps))
+        })
+    };
+    for (mode, last) in MODES.into_iter().zip(["error tool_failed", "failed \"sold out\""]) {
+        let kit = kit([in_mode(fails(), mode)]);
+        assert_eq!(items(kit.handle_stream(&calls([("fails", "")])[0])).await, ["early 1", "early 2", last]);
+        let single = kit.handle(&calls([("fails", "")])[0]).await;
+        assert_eq!(single.is_err(), mode == FailureMode::Error);
+        assert_eq!(
+            tell(kit.run(calls([("fails", "")]))).await,
+            ["c1 preliminary 1", "c1 preliminary 2", "c1 output tool_failed"]
+        );
+    }
+}
+
+/// An early result is checked like a final one.
+#[tokio::test]
+async fn an_early_result_that_breaks_the_schema_fails_the_call() {
+    let tool = || {
+        Tool::new("t").success::<u8>().handle(|(), cx: Cx| async move {
+            cx.preliminary("not a number").await?;
+            Ok::<_, HandlerError>(1)
+        })
+    };
+    let strict = kit([in_mode(tool(), FailureMode::Error)]);
+    assert_eq!(items(strict.handle_stream(&calls([("t", "")])[0])).await, ["error output_validation_error"]);
+    let mild = kit([in_mode(tool(), FailureMode::Return)]).handle(&calls([("t", "")])[0]).await.unwrap();
+    assert_eq!(mild.failure_origin, Some(haft_core::FailureOrigin::Result));
+}

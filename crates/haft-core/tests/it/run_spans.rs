@@ -1,0 +1,257 @@
+//! What tracing sees of calls.
+
+mod recorder;
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use haft_core::{Cx, ExecutionLimits, HandlerError, OutputCap, Permission, RunOptions, Tool, ToolCall, Toolkit};
+use tokio::time::sleep;
+
+use self::recorder::{Recorder, Seen, SpanRecord};
+use crate::executing::{calls, kit};
+
+/// Every way to run one call of a toolkit, each once.
+async fn every_way(kit: &Toolkit, call: &ToolCall) {
+    kit.run_call(call).await;
+    kit.run_call_with(call, &RunOptions::new().concurrency(1)).await;
+    let _ = kit.handle(call).await;
+    kit.run([call]).collect_results().await;
+    kit.run([call]).spawned().collect_results().await;
+}
+
+const WAYS: usize = 5;
+
+fn double() -> Toolkit {
+    kit([Tool::new("double").describe("Twice a number.").run(|n: i64, _cx| async move { n.wrapping_mul(2) })])
+}
+
+#[tokio::test]
+async fn a_call_is_a_span_by_the_conventions() {
+    let (kit, call) = (double(), ToolCall::new("call_7", "double", "21"));
+    let seen = Recorder::watch(every_way(&kit, &call)).await;
+    assert_eq!(seen.spans.len(), WAYS);
+    for span in &seen.spans {
+        assert_eq!((span.name, span.target, span.level), ("execute_tool", "haft", tracing::Level::INFO));
+        for (field, value) in [
+            ("otel.name", "execute_tool double"),
+            ("otel.kind", "internal"),
+            ("gen_ai.operation.name", "execute_tool"),
+            ("gen_ai.tool.name", "double"),
+            ("gen_ai.tool.type", "function"),
+            ("gen_ai.tool.description", "Twice a number."),
+            ("gen_ai.tool.call.id", "call_7"),
+        ] {
+            assert_eq!(span.at_start(field), Some(value), "{field}");
+        }
+        assert_eq!(span.get("error.type"), None);
+        assert_eq!(span.get("otel.status_code"), None);
+        assert!(span.is_closed);
+    }
+}
+
+#[tokio::test]
+async fn a_providers_tool_is_an_extension() {
+    let kit = kit([Tool::provider("vendor.search").with_args(()).define()]);
+    let seen = Recorder::watch(kit.run(calls([("search", "{}")])).collect_results()).await;
+    assert_eq!(seen.spans[0].get("gen_ai.tool.type"), Some("extension"));
+    assert_eq!(seen.spans[0].get("error.type"), Some("non_local_tool"));
+}
+
+fn failing() -> Toolkit {
+    kit([
+        Tool::new("declared").try_run(|_: u8, _cx| async { Err::<(), _>("sold out") }),
+        Tool::new("broken").try_run_opaque(|_: u8, _cx| async { Err::<(), _>("a wire is loose") }),
+        Tool::new("panics").run(|_: u8, cx: Cx| async move { assert!(cx.is_cancelled(), "a handler that breaks") }),
+        Tool::new("own_kind").handle(|_: u8, _cx| async {
+            Err::<(), HandlerError>(HandlerError::opaque(haft_core::ToolFailure::new("busy", "later")))
+        }),
+        Tool::new("fine").run(|n: u8, _cx| async move { n }),
+        Tool::signal("signal").define(),
+    ])
+}
+
+#[tokio::test]
+async fn a_failure_is_recorded_by_its_kind() {
+    let kit = failing();
+    for (name, arguments, kind, started) in [
+        ("declared", "1", "tool_failed", "true"),
+        ("broken", "1", "execution_error", "true"),
+        ("panics", "1", "execution_error", "true"),
+        ("own_kind", "1", "busy", "true"),
+        ("fine", "300", "input_validation_error", "false"),
+        ("signal", "{}", "non_local_tool", "false"),
+    ] {
+        let call = ToolCall::new("c1", name, arguments);
+        let seen = Recorder::watch(every_way(&kit, &call)).await;
+        assert_eq!(seen.spans.len(), WAYS, "{name}");
+        for span in &seen.spans {
+            assert_eq!(span.get("error.type"), Some(kind), "{name}");
+            assert_eq!(span.get("otel.status_code"), Some("ERROR"), "{name}");
+            assert_eq!(span.get("haft.started"), Some(started), "{name}");
+        }
+        assert_eq!(seen.events.len(), WAYS, "{name}");
+        assert!(seen.events.iter().all(|event| event.inside.is_some()), "inside of its span");
+    }
+}
+
+/// The operator reads the cause where the model doesn't.
+#[tokio::test]
+async fn the_cause_is_told_with_the_failure() {
+    let seen = Recorder::watch(failing().run(calls([("broken", "1")])).collect_results()).await;
+    assert_eq!(seen.events[0].get("cause"), Some("a wire is loose"));
+    assert_eq!(seen.events[0].get("kind"), Some("execution_error"));
+}
+
+#[tokio::test]
+async fn refusals_timeouts_and_cancels_are_recorded() {
+    let no = |_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("no");
+    let seen = Recorder::watch(failing().run(calls([("fine", "1")])).permit(no).collect_results()).await;
+    assert_eq!(seen.spans[0].get("error.type"), Some("permission_denied"));
+
+    let stuck = kit([Tool::new("stuck").run(|(), _cx| std::future::pending::<()>())]);
+    let late = stuck.run(calls([("stuck", "")])).timeout(Duration::from_millis(1));
+    let seen = Recorder::watch(late.collect_results()).await;
+    assert_eq!(seen.spans[0].get("error.type"), Some("timed_out"));
+
+    let mut dropped = stuck.run(calls([("stuck", ""), ("stuck", "")]));
+    let seen = Recorder::watch(async move {
+        assert!(futures_util::poll!(dropped.next()).is_pending());
+        drop(dropped);
+    })
+    .await;
+    assert_eq!(seen.spans.len(), 2);
+    for span in &seen.spans {
+        assert_eq!(span.get("error.type"), Some("cancelled"));
+        assert!(span.is_closed);
+    }
+}
+
+/// A value beyond its cap is a failure to the reader, and must be one to the operator.
+#[tokio::test]
+async fn an_output_beyond_its_cap_is_recorded_as_a_failure() {
+    let cap = OutputCap::new(3.try_into().unwrap());
+    let kit =
+        kit([Tool::new("long").limits(ExecutionLimits::new().output_cap(cap)).run(|(), _cx| async { "too long" })]);
+    let call = &calls([("long", "")])[0];
+    let seen = Recorder::watch(async {
+        assert_eq!(kit.run([call]).collect_results().await[0].failure().unwrap().kind.as_str(), "output_too_large");
+        assert_eq!(kit.run_call(call).await.failure().unwrap().kind.as_str(), "output_too_large");
+    })
+    .await;
+    assert_eq!(seen.spans.len(), 2);
+    for span in &seen.spans {
+        assert_eq!(span.get("error.type"), Some("output_too_large"));
+    }
+}
+
+#[tokio::test]
+async fn arguments_and_results_are_not_recorded_unless_asked_for() {
+    let secret = "hunter2-hunter2";
+    let kit = kit([
+        Tool::new("echo").run(|text: String, _cx| async move { text }),
+        Tool::new("fails").try_run(|text: String, _cx| async move { Err::<(), _>(text) }),
+        Tool::new("number").run(|n: i64, _cx| async move { n }),
+    ]);
+    for name in ["echo", "fails", "number", secret] {
+        let call = ToolCall::new("c1", name, format!("{secret:?}")).metadata("note", secret);
+        let seen = Recorder::watch(every_way(&kit, &call)).await;
+        assert!(seen.spans.len() + usize::from(name == secret) > 0);
+        let recorded = seen.spans.iter().flat_map(|span| &span.fields);
+        let told = seen.events.iter().flat_map(|event| &event.fields);
+        for (field, value) in recorded.chain(told) {
+            assert!(!value.contains(secret) || name == secret, "{name}: {field} is {value}");
+        }
+        for span in &seen.spans {
+            assert_eq!(span.get("gen_ai.tool.call.arguments"), None);
+            assert_eq!(span.get("gen_ai.tool.call.result"), None);
+        }
+    }
+}
+
+/// Calls that run beside each other: whatever a handler traces is inside of its own call's span.
+#[tokio::test]
+async fn each_handler_runs_inside_of_its_own_span() {
+    let chatty = || {
+        kit([Tool::new("chatty").run(|n: u8, cx: Cx| async move {
+            for step in 0..3_u8 {
+                tracing::info!(target: "app", call = cx.call_id().as_str(), step, n);
+                tokio::task::yield_now().await;
+            }
+        })])
+    };
+    let four = || calls([("chatty", "1"), ("chatty", "2"), ("chatty", "3"), ("chatty", "4")]);
+    let inline = Recorder::watch(chatty().run(four()).collect_results()).await;
+    let spawned = Recorder::watch(chatty().run(four()).spawned().collect_results()).await;
+    let single = Recorder::watch(async {
+        for call in four() {
+            chatty().run_call(&call).await;
+        }
+    })
+    .await;
+    for seen in [inline, spawned, single] {
+        assert_eq!(seen.spans.len(), 4);
+        assert_eq!(seen.events.len(), 12);
+        for event in &seen.events {
+            let span = seen.span(event.inside.unwrap());
+            assert_eq!(event.get("call"), span.get("gen_ai.tool.call.id"));
+        }
+        assert_entered_and_left(&seen);
+    }
+}
+
+fn assert_entered_and_left(seen: &Seen) {
+    for SpanRecord { entered, left, is_closed, .. } in &seen.spans {
+        assert!(*entered > 0);
+        assert_eq!(entered, left);
+        assert!(is_closed);
+    }
+}
+
+#[tokio::test]
+async fn a_handlers_panic_leaves_its_span() {
+    let seen = Recorder::watch(every_way(&failing(), &ToolCall::new("c1", "panics", "1"))).await;
+    assert_eq!(seen.spans.len(), WAYS);
+    assert_entered_and_left(&seen);
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_and_running_are_told_apart() {
+    let slow = kit([Tool::new("slow").run(|(), _cx| sleep(Duration::from_secs(2)))]);
+    let run = slow.run(calls([("slow", ""), ("slow", "")])).concurrency(1);
+    let seen = Recorder::watch(run.collect_results()).await;
+    let times = |span: &SpanRecord| {
+        ["haft.queue_seconds", "haft.run_seconds"].map(|field| span.get(field).unwrap().parse::<f64>().unwrap().round())
+    };
+    assert_eq!(times(&seen.spans[0]), [0.0, 2.0]);
+    assert_eq!(times(&seen.spans[1]), [2.0, 2.0]);
+}
+
+/// The call's span is a child of whatever span the run is polled in.
+#[tokio::test]
+async fn a_call_is_traced_below_its_surroundings() {
+    let kit = double();
+    let seen = Recorder::watch(async {
+        let turn = tracing::info_span!(target: "app", "turn").entered();
+        let mut run = kit.run(calls([("double", "1")]));
+        assert!(futures_util::poll!(run.next()).is_ready());
+        drop(turn);
+    })
+    .await;
+    let turn = seen.spans.iter().find(|span| span.name == "turn").unwrap();
+    let call = seen.spans.iter().find(|span| span.name == "execute_tool").unwrap();
+    assert_eq!(call.parent, Some(turn.id));
+}
+
+#[tokio::test]
+async fn nobody_is_told_who_does_not_listen() {
+    let (kit, call) = (double(), ToolCall::new("c1", "double", "21"));
+    let seen = Recorder::watch(async {}).await;
+    every_way(&kit, &call).await;
+    assert!(seen.spans.is_empty() && seen.events.is_empty());
+
+    let deaf = Recorder::deaf_to("haft");
+    let seen = deaf.watching(every_way(&kit, &call)).await;
+    assert!(seen.spans.is_empty() && seen.events.is_empty());
+    assert_eq!(kit.run([&call]).collect_results().await[0].value().unwrap().as_str(), "42");
+}
