@@ -50,6 +50,7 @@
 //! a function of one's own, and a type whose schema needs more than the built-in checks is an error when it is made.
 
 // what a value may be, and what is wrong with it
+mod canonical;
 mod issue;
 mod json_text;
 mod nearest;
@@ -123,11 +124,11 @@ mod toolkit;
 pub use self::cancellation::Cancellation;
 pub use self::cx::{Caller, Cx};
 pub use self::emit::{EmitError, Emitted, Emitter};
-pub use self::middleware::{Middleware, Next, Request};
 pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
     ToolType,
 };
+pub use self::middleware::{Backoff, Cache, Middleware, Next, RateLimit, Request, Retry, Timeout, Trace};
 pub use self::service::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
 pub use self::tool::{
     Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,

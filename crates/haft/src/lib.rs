@@ -26,6 +26,10 @@ pub use haft_core::{
     NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
 };
 
+// what stands around their runs
+#[doc(inline)]
+pub use haft_core::{Backoff, Cache, Middleware, Next, RateLimit, Request, Retry, Timeout, Trace};
+
 // what they need
 #[doc(inline)]
 pub use haft_core::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
