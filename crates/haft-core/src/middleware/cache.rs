@@ -30,7 +30,8 @@ const MAX_ENTRIES: usize = 1024;
 ///   the caller must stand for it.
 /// - Only successes are kept, for the given time; beyond the number of entries the one that was not used for longest
 ///   goes.
-/// - Equal calls at the same time run once: the others wait. When the first fails or is dropped, the next one runs.
+/// - Equal calls at the same time run once: the others wait, as long as the first one takes. When it fails or is dropped,
+///   the next one runs.
 /// - What a handler emits on its way is not kept: who gets a remembered answer sees no progress.
 ///
 /// Clones share their answers; a copy with another setting begins empty. Layer it outside of

@@ -96,6 +96,17 @@ async fn who_gives_up_leaves_the_turn_to_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_left_the_line_is_not_counted_as_waiting() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(1, ms(1_000)).longest_wait(ms(1_000)));
+    assert!(run(&tool).await.is_ok());
+    assert!(tokio::time::timeout(ms(100), run(&tool)).await.is_err());
+    assert!(run(&tool).await.is_ok());
+    assert!(run(&tool).await.is_ok(), "those who had their turn are not counted either");
+    assert_eq!(probe.times(), [0, 1_000, 2_000]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refused_call_is_told_when_to_come_again() {
     let probe = Probe::new([]);
     let tool = limited(&probe, RateLimit::new(4, ms(1_000)).burst(1).refuse());

@@ -139,9 +139,9 @@ fn is_marked(node: &Map<String, Value>) -> bool {
 }
 
 fn has_inner_ids(root: &Map<String, Value>) -> bool {
-    let has_id = |node: &Map<String, Value>| {
-        ["$id", "id"].iter().any(|keyword| node.get(*keyword).is_some_and(Value::is_string))
-    };
+    let is_draft_4 = root.get("$schema").and_then(Value::as_str).is_some_and(|draft| draft.contains("draft-04"));
+    let keyword = if is_draft_4 { "id" } else { "$id" };
+    let has_id = |node: &Map<String, Value>| node.get(keyword).is_some_and(Value::is_string);
     root.values().any(|value| any_object(value, &has_id))
 }
 
@@ -300,11 +300,17 @@ mod tests {
             let schema = json!({"properties": {"a": {"$ref": reference}, "b": {}}});
             assert_eq!(redacted(schema, &json!({"a": 1, "b": 2})), json!({"a": REDACTED, "b": 2}), "{reference}");
         }
-        let embedded = json!({
-            "$defs": {"inner": {"$id": "https://example.com/inner", "$defs": {"t": {}}}, "t": {}},
-            "properties": {"a": {"$ref": "#/$defs/t"}},
-        });
-        assert_eq!(redacted(embedded, &json!({"a": 1})), json!({"a": REDACTED}));
+        // A schema inside of the schema, by draft and keyword, and whether references are still certain.
+        let (new, old) = ("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-04/schema#");
+        for (draft, keyword, certain) in [(new, "$id", false), (new, "id", true), (old, "id", false)] {
+            let embedded = json!({
+                "$schema": draft,
+                "definitions": {"inner": {keyword: "https://example.com/inner", "definitions": {"t": {}}}, "t": {}},
+                "properties": {"a": {"$ref": "#/definitions/t"}},
+            });
+            let expected = if certain { json!({"a": 1}) } else { json!({"a": REDACTED}) };
+            assert_eq!(redacted(embedded, &json!({"a": 1})), expected, "{keyword} in {draft}");
+        }
     }
 
     #[test]
