@@ -47,7 +47,7 @@ async fn main() -> anyhow::Result<()> {
     for arguments in [r#"{"path": "/etc/hosts", "lines": [1, 20]}"#, r#"{"path": "hosts", "lines": [0], "all": true}"#]
     {
         let call = ToolCall::new("c", "read_file", arguments);
-        let result = kit.run_call(&call, Cx::for_call(&call)).await;
+        let result = kit.run_call(&call).await;
         println!("{arguments}\n  -> {}", result.to_call_output().output);
     }
     Ok(())

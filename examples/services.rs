@@ -51,7 +51,7 @@ async fn main() -> anyhow::Result<()> {
     kit.ensure_runnable()?;
 
     let call = ToolCall::new("c1", "greet", r#"{"whom": "Ana"}"#);
-    let result = kit.run_call(&call, Cx::for_call(&call)).await;
+    let result = kit.run_call(&call).await;
     println!("{}", result.to_call_output().output);
     assert_eq!(result.to_call_output().output.to_string(), "Good afternoon, Ana; haft here.");
     Ok(())

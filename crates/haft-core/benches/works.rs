@@ -1,18 +1,23 @@
 //! How much haft costs beside the least that any tool layer must do, measured in one run.
 //!
 //! Each work prints one line of JSON: our median, the floor's median and their ratio. Ours and the floor take turns
-//! in short batches, so that whatever else the machine does falls on both.
+//! in short batches, so that whatever else the machine does falls on both. The floor is `serde_json::from_str`, the
+//! function, and `serde_json::to_string`, with nothing checked.
 //! `cargo xtask bench` runs this and compares the ratios with the bars; name works to run only those.
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 #![allow(clippy::unwrap_used, reason = "a benchmark that can't be set up should stop")]
 
+use std::future::poll_fn;
 use std::hint::black_box;
+use std::pin::Pin;
 use std::time::{Duration, Instant};
 
-use haft_core::{DecodeOptions, Schema};
+use futures_core::Stream;
+use haft_core::{DecodeOptions, Schema, Tool, ToolCall, ToolEvent, Toolkit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// The parameters of the workload.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -32,21 +37,42 @@ enum Units {
     Fahrenheit,
 }
 
+/// The result of the workload.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Weather {
+    city: String,
+    temperature: f64,
+    tags: Vec<String>,
+}
+
 /// About 120 bytes, as a model sends them.
 const ARGUMENTS: &str = r#"{"city":"Rio de Janeiro","units":"celsius","days":7,"tags":["weekend","surf","family","budget","outdoor","quiet"]}"#;
+/// Everything that can be wrong is.
+const REFUSED: &str = r#"{"city":12,"units":"kelvin","days":99,"tags":["weekend",7,"family"],"sea":"Atlantic"}"#;
+const TOOLS: usize = 100;
+const BATCH: usize = 64;
+
+type Work = (&'static str, fn() -> Figures);
+
+const WORKS: [Work; 7] = [
+    ("W0", decode),
+    ("W1", || one_call(TOOLS)),
+    ("W1-10000", || one_call(100 * TOOLS)),
+    ("W2", batch),
+    ("W3", large_arguments),
+    ("W4", refused_arguments),
+    ("W6", dynamic_tool),
+];
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let works: [(&str, Work); 1] = [("W0", decode)];
-    for (name, work) in &works {
+    for (name, work) in WORKS {
         if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
             let Figures { ns, floor_ns } = work();
             println!(r#"{{"work":"{name}","ns":{ns:.1},"floor_ns":{floor_ns:.1},"ratio":{:.3}}}"#, ns / floor_ns);
         }
     }
 }
-
-type Work = fn() -> Figures;
 
 /// W0: arguments into their type with every check, beside `serde_json::from_str` alone.
 fn decode() -> Figures {
@@ -58,6 +84,131 @@ fn decode() -> Figures {
     )
 }
 
+/// W1: one typed call, checked, out of this many tools.
+fn one_call(tools: usize) -> Figures {
+    let kit = kit(tools);
+    let call = ToolCall::new("call_1", format!("forecast_{}", tools / 2), ARGUMENTS);
+    inside_a_runtime(|| compare(|| ran(&kit, black_box(&call)), || floor(black_box(ARGUMENTS))))
+}
+
+/// W2: many calls in one batch through the event stream; figures are per call.
+fn batch() -> Figures {
+    let kit = kit(TOOLS);
+    let calls: Vec<_> =
+        (0..BATCH).map(|n| ToolCall::new(format!("call_{n}"), format!("forecast_{n}"), ARGUMENTS)).collect();
+    let ours = |calls: Vec<ToolCall>| {
+        let mut run = kit.run(black_box(calls));
+        now(async {
+            while let Some(event) = poll_fn(|task| Pin::new(&mut run).poll_next(task)).await {
+                let ToolEvent::Output { result, .. } = event else { continue };
+                assert!(result.is_ok());
+                black_box(result);
+            }
+        });
+    };
+    let floors = || (0..BATCH).for_each(|_| floor(black_box(ARGUMENTS)));
+    // A model's calls arrive owned: making them is the model's side of the work, not the executor's.
+    let figures = inside_a_runtime(|| compare_with(|| calls.clone(), ours, floors));
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
+    let per_call = |ns: f64| ns / BATCH as f64;
+    Figures { ns: per_call(figures.ns), floor_ns: per_call(figures.floor_ns) }
+}
+
+/// W3: one typed call with 64 KiB of arguments.
+fn large_arguments() -> Figures {
+    let kit = kit(TOOLS);
+    let tags: Vec<_> = (0..2000).map(|n| format!("a tag of thirty characters{n:04}")).collect();
+    let arguments = json!({"city": "Rio de Janeiro", "units": "celsius", "days": 7, "tags": tags}).to_string();
+    assert!(arguments.len() > 64 * 1024);
+    let call = ToolCall::new("call_1", "forecast_50", arguments.as_str());
+    inside_a_runtime(|| compare(|| ran(&kit, black_box(&call)), || floor(black_box(&arguments))))
+}
+
+/// W4: one refused call with every issue, beside the same work of a good one.
+fn refused_arguments() -> Figures {
+    let kit = kit(TOOLS);
+    let call = ToolCall::new("call_1", "forecast_50", REFUSED);
+    let refused = || {
+        let result = now(kit.run_call(black_box(&call)));
+        assert_eq!(result.failure().unwrap().issues.len(), 5);
+        black_box(result);
+    };
+    inside_a_runtime(|| compare(refused, || floor(black_box(ARGUMENTS))))
+}
+
+/// W6: one call of a tool whose schema is raw JSON Schema and whose values are trees.
+fn dynamic_tool() -> Figures {
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "units": {"type": "string", "enum": ["celsius", "fahrenheit"]},
+            "days": {"type": "integer", "minimum": 1, "maximum": 14},
+            "tags": {"type": "array", "items": {"type": "string"}}
+        },
+        "required": ["city", "units", "days", "tags"],
+        "additionalProperties": false
+    });
+    let success = json!({
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "temperature": {"type": "number"},
+            "tags": {"type": "array", "items": {"type": "string"}}
+        },
+        "required": ["city", "temperature", "tags"]
+    });
+    let tools = (0..TOOLS).map(|n| {
+        let tool = Tool::dynamic(format!("forecast_{n}")).params_json(parameters.clone()).success_json(success.clone());
+        tool.run(|mut arguments: Value, _cx| async move {
+            json!({"city": arguments["city"].take(), "temperature": 21.5, "tags": arguments["tags"].take()})
+        })
+        .unwrap()
+    });
+    let kit: Toolkit = Toolkit::new().with_all(tools).unwrap();
+    let call = ToolCall::new("call_1", "forecast_50", ARGUMENTS);
+    inside_a_runtime(|| compare(|| ran(&kit, black_box(&call)), || floor(black_box(ARGUMENTS))))
+}
+
+fn kit(tools: usize) -> Toolkit {
+    let tools = (0..tools).map(|n| {
+        Tool::new(format!("forecast_{n}")).run(|forecast: Forecast, _cx| async move { weather(forecast) }).unwrap()
+    });
+    Toolkit::new().with_all(tools).unwrap()
+}
+
+fn weather(forecast: Forecast) -> Weather {
+    black_box((forecast.units, forecast.days));
+    Weather { city: forecast.city, temperature: 21.5, tags: forecast.tags }
+}
+
+fn ran(kit: &Toolkit, call: &ToolCall) {
+    let result = now(kit.run_call(call));
+    assert!(result.is_ok());
+    black_box(result);
+}
+
+fn floor(arguments: &str) {
+    let forecast: Forecast = serde_json::from_str(arguments).unwrap();
+    black_box(serde_json::to_string(&weather(forecast)).unwrap());
+}
+
+/// Work that never waits, polled as a runtime would.
+fn now<T>(work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    let mut task = std::task::Context::from_waker(std::task::Waker::noop());
+    match work.as_mut().poll(&mut task) {
+        std::task::Poll::Ready(done) => done,
+        std::task::Poll::Pending => panic!("the work waits"),
+    }
+}
+
+/// Measures inside one `block_on` of a runtime with one thread.
+fn inside_a_runtime(measure: impl FnOnce() -> Figures) -> Figures {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async { measure() })
+}
+
 /// Medians per run.
 struct Figures {
     ns: f64,
@@ -65,25 +216,30 @@ struct Figures {
 }
 
 /// Lets two pieces of work take turns until the medians are steady.
-fn compare(mut ours: impl FnMut(), mut floor: impl FnMut()) -> Figures {
+fn compare(mut ours: impl FnMut(), floor: impl FnMut()) -> Figures {
+    compare_with(|| (), |()| ours(), floor)
+}
+
+/// The same for work that consumes what is made beforehand, outside of the measured time.
+fn compare_with<T>(mut make: impl FnMut() -> T, mut ours: impl FnMut(T), mut floor: impl FnMut()) -> Figures {
     const BATCHES: usize = 401;
     let size = batch_size(&mut floor);
     let (mut our_times, mut floor_times) = (Vec::with_capacity(BATCHES), Vec::with_capacity(BATCHES));
     for _ in 0..BATCHES {
-        floor_times.push(time(size, &mut floor));
-        our_times.push(time(size, &mut ours));
+        floor_times.push(time((0..size).map(|_| ()).collect(), |()| floor()));
+        our_times.push(time((0..size).map(|_| make()).collect(), &mut ours));
     }
     Figures { ns: median(our_times), floor_ns: median(floor_times) }
 }
 
 /// How many runs make a batch long enough for the clock.
 fn batch_size(work: &mut impl FnMut()) -> usize {
-    const BATCH: Duration = Duration::from_micros(300);
+    const BATCH_TIME: Duration = Duration::from_micros(300);
     let mut size = 1;
     loop {
         let start = Instant::now();
         (0..size).for_each(|_| work());
-        if start.elapsed() >= BATCH {
+        if start.elapsed() >= BATCH_TIME {
             return size;
         }
         size *= 2;
@@ -91,9 +247,10 @@ fn batch_size(work: &mut impl FnMut()) -> usize {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "batches and times are far below 2^52")]
-fn time(size: usize, work: &mut impl FnMut()) -> f64 {
+fn time<T>(inputs: Vec<T>, work: impl FnMut(T)) -> f64 {
+    let size = inputs.len();
     let start = Instant::now();
-    (0..size).for_each(|_| work());
+    inputs.into_iter().for_each(work);
     start.elapsed().as_nanos() as f64 / size as f64
 }
 

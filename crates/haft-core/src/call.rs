@@ -95,6 +95,12 @@ impl ToolCall {
     }
 }
 
+impl From<&Self> for ToolCall {
+    fn from(call: &Self) -> Self {
+        call.clone()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;

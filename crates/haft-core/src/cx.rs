@@ -4,8 +4,10 @@
 //! freely. It can look things up and emit; it can never change the call, its tool or the services.
 
 use std::fmt;
-use std::future::pending;
+use std::future::{pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use serde::Serialize;
 use tokio::time::Instant;
@@ -13,6 +15,7 @@ use tokio::time::Instant;
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{EmitError, Emitted, Emitter};
+use crate::executor::Line;
 use crate::item::Item;
 use crate::schema::{DecodeOptions, encode_freely};
 use crate::scope::Scope;
@@ -50,6 +53,14 @@ struct Inner {
     emitter: Option<Emitter>,
     decode: DecodeOptions,
     scope: Option<Arc<Scope>>,
+}
+
+/// What a run gives the contexts of its calls.
+pub(crate) struct RunCx<'a> {
+    pub(crate) line: Line,
+    pub(crate) decode: DecodeOptions,
+    pub(crate) cancellation: Option<&'a Cancellation>,
+    pub(crate) deadline: Option<Instant>,
 }
 
 /// The tool of the call: by name until the call is given to it.
@@ -105,21 +116,35 @@ impl Cx {
     /// When the call must be done, if there is such a time.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        self.0.deadline
+        let own = self.line().and_then(Line::deadline);
+        [self.0.deadline, own].into_iter().flatten().min()
     }
 
-    /// Whether the call is no longer wanted.
+    /// Whether the call is no longer wanted: it was cancelled, took too long, or has its result already.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.cancellation.as_ref().is_some_and(Cancellation::is_cancelled)
+        self.0.cancellation.as_ref().is_some_and(Cancellation::is_cancelled) || self.line().is_some_and(Line::is_over)
     }
 
     /// Ends when the call is no longer wanted; never, if it can't be cancelled.
     pub async fn cancelled(&self) {
-        match &self.0.cancellation {
-            Some(cancellation) => cancellation.cancelled().await,
-            None => pending().await,
-        }
+        let mut cancelled = pin!(async {
+            match &self.0.cancellation {
+                Some(cancellation) => cancellation.cancelled().await,
+                None => pending().await,
+            }
+        });
+        let mut over = pin!(async {
+            match self.line() {
+                Some(line) => line.over().await,
+                None => pending().await,
+            }
+        });
+        poll_fn(|task| match cancelled.as_mut().poll(task) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => over.as_mut().poll(task),
+        })
+        .await;
     }
 
     /// Shows a value to whoever watches the call, waiting while the queue is full.
@@ -265,9 +290,25 @@ impl Cx {
         self.0.cancellation.as_ref()
     }
 
+    /// The context of a call of a toolkit's tool.
+    pub(crate) fn scoped_to(tool: &Tool, call: &ToolCall, scope: Option<Arc<Scope>>) -> Self {
+        Self(Arc::new(Inner { scope, ..Inner::new(call, Subject::Bound(tool.clone())) }))
+    }
+
     /// The context of a call of a run.
-    pub(crate) fn in_run(tool: &Tool, call: &ToolCall, decode: DecodeOptions, scope: Option<Arc<Scope>>) -> Self {
-        Self(Arc::new(Inner { decode, scope, ..Inner::new(call, Subject::Bound(tool.clone())) }))
+    pub(crate) fn in_run(tool: &Tool, call: &ToolCall, scope: Option<Arc<Scope>>, run: RunCx<'_>) -> Self {
+        Self(Arc::new(Inner {
+            scope,
+            emitter: Some(run.line.into()),
+            decode: run.decode,
+            cancellation: run.cancellation.cloned(),
+            deadline: run.deadline,
+            ..Inner::new(call, Subject::Bound(tool.clone()))
+        }))
+    }
+
+    fn line(&self) -> Option<&Line> {
+        self.0.emitter.as_ref().and_then(Emitter::line)
     }
 
     /// The conversation, shared.

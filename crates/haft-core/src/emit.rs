@@ -4,8 +4,11 @@
 //! whoever runs the call. A bounded queue makes the handler wait for its reader. A call that nobody listens to emits
 //! into nothing: emitting must never be able to block it for ever.
 
+use std::fmt;
+
 use tokio::sync::mpsc;
 
+use crate::executor::Line;
 use crate::issue::Issues;
 use crate::json_text::JsonText;
 
@@ -19,14 +22,18 @@ pub enum Emitted {
     Preliminary(JsonText),
 }
 
-/// Where a call's emitted values go.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Emitter {
+/// Where a call's emitted values go: a queue of the caller's, or the run the call is part of.
+#[derive(Clone)]
+pub struct Emitter(Target);
+
+#[derive(Clone)]
+enum Target {
     /// A queue that makes the handler wait when it is full.
     Bounded(mpsc::Sender<Emitted>),
     /// A queue that takes everything.
     Unbounded(mpsc::UnboundedSender<Emitted>),
+    /// The run.
+    Line(Line),
 }
 
 /// A value that couldn't be emitted.
@@ -44,21 +51,46 @@ pub enum EmitError {
 impl Emitter {
     /// Puts a value on the queue, waiting for room. A reader that is gone gets nothing, and that is no error.
     pub(crate) async fn send(&self, emitted: Emitted) {
-        match self {
-            Self::Bounded(queue) => drop(queue.send(emitted).await),
-            Self::Unbounded(queue) => drop(queue.send(emitted)),
+        match &self.0 {
+            Target::Bounded(queue) => drop(queue.send(emitted).await),
+            Target::Unbounded(queue) => drop(queue.send(emitted)),
+            Target::Line(line) => line.send(emitted).await,
+        }
+    }
+
+    /// The run that listens, if it is one.
+    pub(crate) fn line(&self) -> Option<&Line> {
+        match &self.0 {
+            Target::Line(line) => Some(line),
+            Target::Bounded(_) | Target::Unbounded(_) => None,
         }
     }
 }
 
 impl From<mpsc::Sender<Emitted>> for Emitter {
     fn from(queue: mpsc::Sender<Emitted>) -> Self {
-        Self::Bounded(queue)
+        Self(Target::Bounded(queue))
     }
 }
 
 impl From<mpsc::UnboundedSender<Emitted>> for Emitter {
     fn from(queue: mpsc::UnboundedSender<Emitted>) -> Self {
-        Self::Unbounded(queue)
+        Self(Target::Unbounded(queue))
+    }
+}
+
+impl From<Line> for Emitter {
+    fn from(line: Line) -> Self {
+        Self(Target::Line(line))
+    }
+}
+
+impl fmt::Debug for Emitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Target::Bounded(_) => "Emitter(bounded queue)",
+            Target::Unbounded(_) => "Emitter(unbounded queue)",
+            Target::Line(_) => "Emitter(run)",
+        })
     }
 }

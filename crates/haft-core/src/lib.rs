@@ -69,6 +69,7 @@ mod call;
 mod citation;
 mod content;
 mod delta;
+mod event;
 mod failure;
 mod failure_kind;
 mod finish;
@@ -91,6 +92,7 @@ pub use self::content::{
     ContentPart, MediaData, MediaPart, RefusalPart, ResourceContents, ResourceLinkPart, ResourcePart, TextPart,
 };
 pub use self::delta::{Delta, ReasoningForm};
+pub use self::event::ToolEvent;
 pub use self::failure::ToolFailure;
 pub use self::failure_kind::FailureKind;
 pub use self::finish::Finish;
@@ -112,6 +114,7 @@ pub use self::version::FormatVersion;
 mod cancellation;
 mod cx;
 mod emit;
+mod executor;
 mod handler;
 #[doc(hidden)]
 pub mod macro_support;
@@ -124,6 +127,10 @@ mod toolkit;
 pub use self::cancellation::Cancellation;
 pub use self::cx::{Caller, Cx};
 pub use self::emit::{EmitError, Emitted, Emitter};
+pub use self::executor::{
+    Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream, HandlerResult,
+    Permission, Permit, Permitting, Run, RunError, RunOptions, Step, TryRun,
+};
 pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
     ToolType,
@@ -137,4 +144,7 @@ pub use self::tool::{
     Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson,
     SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, ToolName, Typed,
 };
-pub use self::toolkit::{MissingToolService, NotRunnable, Serves, Toolkit, ToolkitError, ToolkitFault, Tools};
+pub use self::toolkit::{
+    ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
+    NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, Toolkit, ToolkitError, ToolkitFault, Tools,
+};

@@ -172,6 +172,14 @@ impl ToolResult {
         self
     }
 
+    /// The failure, of a result that is known to be one.
+    pub(crate) fn into_failure(self) -> ToolFailure {
+        match self.outcome {
+            Outcome::Failed(failure) => *failure,
+            Outcome::Ok(_) => ToolFailure::new(FailureKind::ExecutionError, ""),
+        }
+    }
+
     /// Whether the call gave a value.
     #[must_use]
     pub fn is_ok(&self) -> bool {
@@ -234,6 +242,14 @@ impl<'de> Deserialize<'de> for Outcome {
             "failed" => reading::body(outcome, TAG).map(Self::Failed),
             other => Err(serde::de::Error::unknown_variant(other, &["ok", "failed"])),
         }
+    }
+}
+
+/// What the model reads of an output, as one text.
+pub(crate) fn model_text(output: &ToolOutput) -> String {
+    match &output.model {
+        Some(parts) => CallOutputBody::Parts(parts.clone()).to_string(),
+        None => raw_text(&output.value),
     }
 }
 

@@ -24,13 +24,10 @@ impl Scope {
         Self { services, ..Self::default() }
     }
 
-    /// This scope in front of another: what is here wins.
-    pub(crate) fn over(&self, below: &Self) -> Self {
-        Self {
-            services: self.services.clone().over(below.services.clone()),
-            extensions: self.extensions.clone().over(below.extensions.clone()),
-            messages: self.messages.clone().or_else(|| below.messages.clone()),
-            caller: self.caller.clone().or_else(|| below.caller.clone()),
-        }
+    /// A run's scope in front of a toolkit's: what the run has wins. Copies nothing where only one of them is there.
+    pub(crate) fn layered(run: Option<&Arc<Self>>, kit: Option<&Arc<Self>>) -> Option<Arc<Self>> {
+        let (Some(run), Some(kit)) = (run, kit) else { return run.or(kit).cloned() };
+        let services = run.services.clone().over(kit.services.clone());
+        Some(Arc::new(Self { services, ..Self::clone(run) }))
     }
 }

@@ -48,6 +48,7 @@ pub use self::limit::{Concurrency, EmitBuffer, ExecutionLimits, OnOverflow, Outp
 pub use self::name_mapper::{NameClash, NameMapError, NameMapper};
 pub use self::provider::{ProviderDefinition, ProviderTool};
 pub use self::run::MissingHandler;
+pub(crate) use self::run::NO_APPROVAL;
 pub use self::slot::{Inferred, Open, Slot, Typed};
 use crate::content::ContentPart;
 use crate::handler::Handler;

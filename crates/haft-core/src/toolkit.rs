@@ -5,13 +5,27 @@
 //! `Toolkit<()>`, which needs nothing more, can run. What is wrong with a tool known at compile time is kept and
 //! reported, never a panic and never a tool silently left out.
 
+mod compose;
+mod dynamic;
 mod error;
+mod filter;
+mod merge;
+mod namespace;
+mod provision;
+mod replacement;
+mod shadow;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+pub use self::compose::{ComposeError, DuplicateToolName};
+pub use self::dynamic::DynamicTools;
 pub use self::error::{MissingToolService, NotRunnable, ToolkitError, ToolkitFault};
+pub use self::namespace::{NAMESPACE_SEPARATOR, NamespaceError, NamespaceFault};
+use self::provision::Provision;
+pub use self::replacement::ReplaceError;
+pub use self::shadow::Shadowed;
 use crate::handler::{Handle, StaticTool, ToolType};
 use crate::middleware::Middleware;
 use crate::request::Describe;
@@ -47,13 +61,18 @@ pub(crate) struct Set {
     /// What tools get that have nothing of their own.
     scope: Option<Arc<Scope>>,
     faults: Vec<ToolkitFault>,
+    shadowed: Vec<Shadowed>,
+    /// What the set is called where it is told apart from others.
+    label: Option<Arc<str>>,
+    /// All prefixes that its tools were given, the outermost first.
+    namespace: Option<Arc<str>>,
 }
 
 /// A tool and what it was provided with: toolkits that are put together keep each tool with its own services.
 #[derive(Clone)]
 struct Entry {
     tool: Tool,
-    scope: Option<Arc<Scope>>,
+    provision: Option<Provision>,
 }
 
 /// The tools of a toolkit, in the order they were added.
@@ -122,7 +141,7 @@ impl<S> Toolkit<S> {
     /// Gives services by hand, for tools that declare what they need without a state's type. They win over earlier
     /// ones.
     pub fn with_services(mut self, services: Services) -> Self {
-        self.set_mut().serve(&services);
+        self.set_mut().serve(services);
         self
     }
 
@@ -165,6 +184,10 @@ impl<S> Toolkit<S> {
         self
     }
 
+    pub(crate) fn set(&self) -> &Arc<Set> {
+        &self.set
+    }
+
     fn set_mut(&mut self) -> &mut Set {
         Arc::make_mut(&mut self.set)
     }
@@ -179,6 +202,7 @@ impl<S> Toolkit<S> {
     }
 
     /// The tools, in the order they were added.
+    #[must_use]
     pub fn iter(&self) -> Tools<'_> {
         Tools(self.set.entries.iter())
     }
@@ -210,6 +234,27 @@ impl<S> Toolkit<S> {
     #[must_use]
     pub fn services(&self) -> &Services {
         self.set.scope.as_ref().map_or(Services::none(), |scope| &scope.services)
+    }
+
+    /// The services that the tool of this name gets: those of the toolkit it came with, then those of toolkits that were
+    /// put together with it. `None` if there is no such tool.
+    ///
+    /// ```
+    /// use haft_core::{Services, Tool, Toolkit};
+    ///
+    /// let kit = |name: &str, key: &str| -> Result<Toolkit, haft_core::DefinitionError> {
+    ///     let kit: Toolkit = Toolkit::from_iter([Tool::new(name).run(|(), _cx| async {})?]);
+    ///     Ok(kit.with_services(Services::new().with(String::from(key))))
+    /// };
+    /// let both = Toolkit::compose([kit("mail", "mail key")?, kit("chat", "chat key")?])?;
+    /// assert_eq!(both.services_of("mail").unwrap().get::<String>()?, "mail key");
+    /// assert_eq!(both.services_of("chat").unwrap().get::<String>()?, "chat key");
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn services_of(&self, name: &str) -> Option<&Services> {
+        let (_, scope) = self.set.find(name)?;
+        Some(scope.map_or(Services::none(), |scope| &scope.services))
     }
 
     /// What is wrong with tools that were added by type.
@@ -252,7 +297,7 @@ impl Set {
     }
 
     fn scope_of<'a>(&'a self, entry: &'a Entry) -> Option<&'a Arc<Scope>> {
-        entry.scope.as_ref().or(self.scope.as_ref())
+        entry.provision.as_ref().map(Provision::scope).or(self.scope.as_ref())
     }
 
     fn insert(&mut self, tool: Tool) -> Result<(), ToolkitFault> {
@@ -260,22 +305,8 @@ impl Set {
             return Err(ToolkitFault::DuplicateName { name: tool.name().to_owned() });
         }
         self.index.insert(tool.shared_name().clone(), self.entries.len());
-        self.entries.push(Entry { tool, scope: None });
+        self.entries.push(Entry { tool, provision: None });
         Ok(())
-    }
-
-    /// Puts services in front of those that every tool has.
-    fn serve(&mut self, services: &Services) {
-        let over = |scope: Option<&Arc<Scope>>| {
-            let below = scope.map(|scope| scope.services.clone()).unwrap_or_default();
-            Some(Arc::new(Scope::of_services(services.clone().over(below))))
-        };
-        self.scope = over(self.scope.as_ref());
-        for entry in &mut self.entries {
-            if entry.scope.is_some() {
-                entry.scope = over(entry.scope.as_ref());
-            }
-        }
     }
 }
 

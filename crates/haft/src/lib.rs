@@ -26,7 +26,13 @@ pub use haft_core::{
     NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
 };
 
-// what stands around their runs
+// running calls
+#[doc(inline)]
+pub use haft_core::{
+    Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream, HandlerResult,
+    Permission, Permit, Permitting, Run, RunError, RunOptions, Step, ToolEvent, TryRun,
+};
+// what stands around them
 #[doc(inline)]
 pub use haft_core::{Backoff, Cache, Middleware, Next, RateLimit, Request, Retry, Timeout, Trace};
 
@@ -36,7 +42,10 @@ pub use haft_core::{Dependency, MissingService, Needs, Provide, ProvideAll, Serv
 
 // sets of tools
 #[doc(inline)]
-pub use haft_core::{Describe, MissingToolService, NotRunnable, Serves, Toolkit, ToolkitError, ToolkitFault};
+pub use haft_core::{
+    ComposeError, Describe, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
+    NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, ToolName, Toolkit, ToolkitError, ToolkitFault,
+};
 
 // tools that a provider defines
 #[doc(inline)]

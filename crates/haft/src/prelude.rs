@@ -12,9 +12,10 @@
 //! ```
 
 pub use crate::{
-    ApprovalPolicy, ContentPart, Cx, DefinitionError, Destructive, ExecutionLimits, Failure, FailureKind, Handle,
-    HandlerError, HandlerOutput, Idempotent, JsonSchema, JsonText, NoFailure, OpenWorld, Outputs, Provide, Readonly,
-    Schema, Services, StaticTool, Strict, Title, Tool, ToolCall, ToolFailure, ToolResult, ToolType, Toolkit,
+    ApprovalPolicy, CallError, ContentPart, Cx, DefinitionError, Destructive, ExecutionLimits, Failure, FailureKind,
+    Handle, HandlerError, HandlerOutput, Idempotent, JsonSchema, JsonText, NoFailure, OpenWorld, Outputs, Provide,
+    Readonly, Run, RunOptions, Schema, Services, StaticTool, Strict, Title, Tool, ToolCall, ToolEvent, ToolFailure,
+    ToolResult, ToolType, Toolkit,
 };
 #[cfg(feature = "macros")]
 pub use crate::{tool, toolkit};

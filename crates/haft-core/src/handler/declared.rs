@@ -10,7 +10,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::schema::{Schema, SchemaError};
 
@@ -71,6 +71,13 @@ impl Failure for NoFailure {
 impl Serialize for NoFailure {
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         match self.0 {}
+    }
+}
+
+/// There is nothing to read: every value is refused.
+impl<'de> Deserialize<'de> for NoFailure {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(serde::de::Error::custom("the tool declares no failure"))
     }
 }
 

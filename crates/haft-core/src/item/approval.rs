@@ -3,6 +3,10 @@
 //! Both are plain data: deciding who is asked, checking digests and expiry, and acting on an answer are the executor's
 //! business. Fields a later version adds are kept, and an answer this version does not know is not a yes.
 
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -14,6 +18,17 @@ use crate::version::FormatVersion;
 text_id! {
     /// The id of a question to a person. Cheap to clone.
     ApprovalId
+}
+
+impl ApprovalId {
+    /// An id that nobody can guess: the outputs of a keyed hash whose keys the process drew at random.
+    pub(crate) fn random() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let [high, low] = KEYS.get_or_init(Default::default).each_ref().map(|keys| keys.hash_one(count));
+        Self::from(format!("approval_{high:016x}{low:016x}"))
+    }
 }
 
 /// May this call run?

@@ -11,9 +11,11 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::call::CallId;
+use crate::call::{CallId, ToolCall};
+use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
 use crate::item::Item;
+use crate::tool::ToolName;
 
 /// When a call of a tool must be approved.
 ///
@@ -39,6 +41,10 @@ pub struct ApprovalPolicy(Rule);
 pub struct ApprovalCx {
     /// The id of the call.
     pub call_id: CallId,
+    /// The name of the tool.
+    pub tool: ToolName,
+    /// Who asks.
+    pub caller: Option<Caller>,
     /// The conversation up to the call.
     pub messages: Arc<[Item]>,
 }
@@ -148,10 +154,26 @@ impl ApprovalPolicy {
 }
 
 impl ApprovalCx {
-    /// The context of a call.
+    /// The context of a call that nobody in particular asks for, with no conversation before it.
     #[must_use]
-    pub fn new(call_id: CallId, messages: Arc<[Item]>) -> Self {
-        Self { call_id, messages }
+    pub fn new(call: &ToolCall) -> Self {
+        Self::of(call, None)
+    }
+
+    /// The context of a call, with what its own context knows.
+    pub(crate) fn of(call: &ToolCall, cx: Option<&Cx>) -> Self {
+        Self {
+            call_id: call.call_id.clone(),
+            tool: call.name.as_str().into(),
+            caller: cx.and_then(Cx::caller).cloned(),
+            messages: cx.map(Cx::shared_messages).unwrap_or_default(),
+        }
+    }
+}
+
+impl PolicyError {
+    pub(crate) fn new(error: impl Error + Send + Sync + 'static) -> Self {
+        Self(Arc::new(error))
     }
 }
 
@@ -188,7 +210,7 @@ mod tests {
     use super::*;
 
     async fn ask(policy: &ApprovalPolicy, arguments: Value) -> ApprovalNeed {
-        policy.needs_approval(&arguments, ApprovalCx::new("c1".into(), Arc::default())).await
+        policy.needs_approval(&arguments, ApprovalCx::new(&ToolCall::new("c1", "t", "{}"))).await
     }
 
     #[tokio::test]

@@ -131,17 +131,7 @@ impl Tool {
         F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
     {
-        let copy = self.with_handler(Arc::new(AsyncFn::<_, A, DECLARED>::new(handler)))?;
-        if copy.failure().as_json() != Schema::never().as_json() {
-            return Ok(copy);
-        }
-        match failure_schema::<E>() {
-            Ok(schema) => Ok(copy.set_failure(schema)),
-            Err(error) => {
-                let fault = DefinitionFault::schema(SchemaPart::Failure, &error);
-                Err(DefinitionError { tool: self.name().to_owned(), faults: vec![fault] })
-            }
-        }
+        self.with_handler(Arc::new(AsyncFn::<_, A, DECLARED>::new(handler)))?.declaring::<E>()
     }
 
     /// A copy with a middleware around everything that is there: the last one applied is the outermost. It needs what
@@ -169,6 +159,20 @@ impl Tool {
         let faults = handler_faults(&definition.kind, handler.as_ref(), definition.model_output.as_ref());
         DefinitionError::check(self.name(), faults)?;
         Ok(Self::assemble(definition.clone(), Some(handler), self.layers().clone()))
+    }
+
+    /// The tool with the failure `E` declared, unless it declares one already.
+    pub(crate) fn declaring<E: Failure>(self) -> Result<Self, DefinitionError> {
+        if self.failure().as_json() != Schema::never().as_json() {
+            return Ok(self);
+        }
+        match failure_schema::<E>() {
+            Ok(schema) => Ok(self.set_failure(schema)),
+            Err(error) => {
+                let fault = DefinitionFault::schema(SchemaPart::Failure, &error);
+                Err(DefinitionError { tool: self.name().to_owned(), faults: vec![fault] })
+            }
+        }
     }
 
     fn changed(&self, change: impl FnOnce(&mut Definition)) -> Self {

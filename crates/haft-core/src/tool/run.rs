@@ -13,14 +13,14 @@ use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{OPAQUE_MESSAGE, Prepared, broken, invalid_input};
-use crate::result::{Outcome, ToolResult};
+use crate::handler::{Prepared, broken, invalid_input};
+use crate::result::ToolResult;
 use crate::schema::DecodeOptions;
 use crate::service::MissingService;
 use crate::tool::{ApprovalCx, ApprovalNeed, Tool};
 
 /// What the model is told about a call that needs approval where nobody can give it.
-const NO_APPROVAL: &str = "this call needs approval and none is configured";
+pub(crate) const NO_APPROVAL: &str = "this call needs approval and none is configured";
 
 /// A tool that should be run here and has no handler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,7 +76,7 @@ impl Tool {
     /// # }
     /// ```
     pub async fn run_call(&self, call: &ToolCall, cx: &Cx) -> ToolResult {
-        let Prepared { future, repairs, .. } = match self.prepare(call, cx) {
+        let Prepared { future, repairs, .. } = match self.prepare(call, cx.clone()) {
             Ok(prepared) => prepared,
             Err(failure) => return ToolResult::from_failure(call, failure),
         };
@@ -91,10 +91,10 @@ impl Tool {
     }
 
     /// Reads and checks the arguments. Nothing has run when this returns.
-    pub(crate) fn prepare(&self, call: &ToolCall, cx: &Cx) -> Result<Prepared, ToolFailure> {
+    pub(crate) fn prepare(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, ToolFailure> {
         self.check_name(call)?;
         if call.provider_executed || !self.requires_handler() {
-            return Err(failure_of(ToolResult::non_local_tool(call)));
+            return Err(ToolResult::non_local_tool(call).into_failure());
         }
         if cx.is_cancelled() {
             return Err(ToolFailure::new(FailureKind::Cancelled, "").not_started());
@@ -133,7 +133,7 @@ impl Tool {
         }
         let arguments =
             self.parameters().decode::<Value>(&call.arguments, cx.decode_options()).map_err(invalid_input)?;
-        let cx = ApprovalCx::new(call.call_id.clone(), cx.shared_messages());
+        let cx = ApprovalCx::of(call, Some(cx));
         Ok(policy.needs_approval(&arguments.value, cx).await)
     }
 
@@ -141,13 +141,6 @@ impl Tool {
         if call.name == self.name() {
             return Ok(());
         }
-        Err(failure_of(ToolResult::unknown_tool(call, &[self.name()])))
-    }
-}
-
-fn failure_of(result: ToolResult) -> ToolFailure {
-    match result.outcome {
-        Outcome::Failed(failure) => *failure,
-        Outcome::Ok(_) => ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE),
+        Err(ToolResult::unknown_tool(call, &[self.name()]).into_failure())
     }
 }

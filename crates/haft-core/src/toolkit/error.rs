@@ -91,7 +91,8 @@ impl std::error::Error for NotRunnable {
     }
 }
 
-fn write_joined(f: &mut fmt::Formatter<'_>, reasons: &[impl fmt::Display]) -> fmt::Result {
+/// The reasons in one line.
+pub(super) fn write_joined(f: &mut fmt::Formatter<'_>, reasons: &[impl fmt::Display]) -> fmt::Result {
     for (index, reason) in reasons.iter().enumerate() {
         write!(f, "{}{reason}", if index == 0 { "" } else { "; " })?;
     }

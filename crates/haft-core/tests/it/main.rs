@@ -30,6 +30,7 @@ mod tool_combinators;
 mod tool_faults;
 #[cfg(feature = "validate")]
 mod tool_service;
+mod toolkit_composition;
 mod toolkit_values;
 #[cfg(feature = "validate")]
 mod tools_and_toolkits;

@@ -55,6 +55,9 @@ async fn every_combinator_keeps_kind_and_id_and_leaves_the_original_alone() {
 /// A copy made by the named combinator, after checking that the change is there.
 async fn combined(name: &str, tool: &Tool) -> Tool {
     match name {
+        "wrap" => {
+            tool.wrap(|request: haft_core::Request, next: haft_core::Next| async move { next.run(request).await })
+        }
         "set_parameters" => {
             let copy = tool.set_parameters(Schema::of_params::<u8>().unwrap());
             assert_eq!(copy.json_schema()["type"], "integer");

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use haft_core::{
-    BuilderOf, Cx, DefinitionError, Describe, Handle, HandlerError, Needs, NoFailure, Provide, Services, StaticTool,
-    Tool, ToolCall, ToolType, Toolkit, ToolkitFault, TurnRequest,
+    BuilderOf, Cx, DefinitionError, Describe, Handle, HandlerError, Needs, NoFailure, Provide, RunOptions, Services,
+    StaticTool, Tool, ToolCall, ToolType, Toolkit, ToolkitFault, TurnRequest,
 };
 use serde_json::json;
 
@@ -244,7 +244,7 @@ async fn a_call_runs_through_its_toolkit_with_its_services() {
     let kit = kit.with_services(Services::new().with(String::from("kit")));
     let run = async |name: &str, services: Services| {
         let call = ToolCall::new("c", name, "");
-        kit.run_call(&call, Cx::for_call(&call).with_services(services)).await.to_call_output().output.to_string()
+        kit.run_call_with(&call, &RunOptions::new().services(services)).await.to_call_output().output.to_string()
     };
     assert_eq!(run("greet", Services::new()).await, "kit");
     assert_eq!(run("greet", Services::new().with(String::from("request"))).await, "request");

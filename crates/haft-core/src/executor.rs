@@ -1,0 +1,42 @@
+//! Running calls: many at once, each isolated, each answered exactly once.
+//!
+//! The way of one call through a run is one line, and [`flight`](self::flight) walks it: look up, permit, read and
+//! check, approve, wait for a turn, run, answer. [`Run`] moves all flights at once inside the task that polls it:
+//! nothing is spawned unless asked for, so dropping the stream drops everything it started. A flight that panics, takes
+//! too long or is called off is settled like any other, and its siblings never notice.
+//!
+//! What must never happen here: a call without a result, a call with two, a handler that runs without its checks, or a
+//! lock held while code of a user's runs.
+
+mod approve;
+mod board;
+mod call_error;
+mod cap;
+mod continuation;
+mod dispatch;
+mod failure_class;
+mod flight;
+mod handling;
+mod isolation;
+mod option;
+mod permit;
+mod run;
+mod single;
+mod slot;
+mod span;
+mod spawned;
+mod timer;
+mod try_run;
+mod typed_call;
+
+pub use self::approve::Approve;
+pub(crate) use self::board::Line;
+pub use self::call_error::CallError;
+pub use self::continuation::{Continuation, Step};
+pub use self::dispatch::{Dispatch, EventStream};
+pub use self::failure_class::FailureClass;
+pub use self::handling::{FailureOrigin, HandleStream, HandlerResult};
+pub use self::option::RunOptions;
+pub use self::permit::{Permission, Permit, Permitting};
+pub use self::run::Run;
+pub use self::try_run::{RunError, TryRun};

@@ -1,0 +1,218 @@
+//! How running calls reach their run: wakes and emitted values.
+//!
+//! A run has one board, with a place per call. Whatever happens to a call between two polls is noted here, from any
+//! thread, and the run's task is woken; the run then looks only at the calls that have something to say. A place also
+//! says that its call is over: whoever still holds its context finds it cancelled, and emits into nothing.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Wake, Waker};
+
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::cancellation::Cancellation;
+use crate::emit::Emitted;
+use crate::tool::EmitBuffer;
+
+/// What the calls of one run have to say.
+pub(super) struct Board {
+    places: Box<[Place]>,
+    notes: Mutex<Notes>,
+    /// Whether there is a note: so that looking costs nothing when there is none.
+    noted: AtomicBool,
+}
+
+/// One call's.
+#[derive(Default)]
+struct Place {
+    /// Whether a wake is already noted.
+    woken: AtomicBool,
+    over: AtomicBool,
+    /// Raised when the call is over; made when somebody wants to wait for that.
+    over_flag: OnceLock<Cancellation>,
+    /// When the call must be done by its own limits.
+    deadline: OnceLock<Instant>,
+    /// Room for emitted values; made when the first one is sent.
+    room: OnceLock<Semaphore>,
+}
+
+#[derive(Default)]
+struct Notes {
+    woken: Vec<usize>,
+    emitted: VecDeque<Emission>,
+    task: Option<Waker>,
+}
+
+/// A value that a call sent ahead of its result.
+pub(super) struct Emission {
+    pub(super) index: usize,
+    pub(super) emitted: Emitted,
+    pub(super) at: Instant,
+}
+
+/// One call's end of the board, in its context.
+#[derive(Clone)]
+pub(crate) struct Line {
+    board: Arc<Board>,
+    index: usize,
+    buffer: EmitBuffer,
+}
+
+/// Wakes one call.
+struct CallWaker {
+    board: Arc<Board>,
+    index: usize,
+}
+
+impl Board {
+    /// A board for this many calls.
+    pub(super) fn new(calls: usize) -> Arc<Self> {
+        Arc::new(Self {
+            places: (0..calls).map(|_| Place::default()).collect(),
+            notes: Mutex::default(),
+            noted: AtomicBool::new(false),
+        })
+    }
+
+    /// The end of one call.
+    pub(super) fn line(self: &Arc<Self>, index: usize, buffer: EmitBuffer) -> Line {
+        Line { board: Arc::clone(self), index, buffer }
+    }
+
+    /// What wakes one call.
+    pub(super) fn waker(self: &Arc<Self>, index: usize) -> Waker {
+        Arc::new(CallWaker { board: Arc::clone(self), index }).into()
+    }
+
+    /// The call must be done by then.
+    pub(super) fn set_deadline(&self, index: usize, deadline: Option<Instant>) {
+        if let Some(deadline) = deadline {
+            let _ = self.places[index].deadline.set(deadline);
+        }
+    }
+
+    /// Takes the notes, if there are any.
+    pub(super) fn hear(&self) -> Option<(Vec<usize>, VecDeque<Emission>)> {
+        if !self.noted.swap(false, Ordering::AcqRel) {
+            return None;
+        }
+        let mut notes = self.notes();
+        let woken = std::mem::take(&mut notes.woken);
+        for &index in &woken {
+            self.places[index].woken.store(false, Ordering::Release);
+        }
+        Some((woken, std::mem::take(&mut notes.emitted)))
+    }
+
+    /// Goes to sleep until there is a note. Says no when there already is one.
+    pub(super) fn rest(&self, task: &Waker) -> bool {
+        let mut notes = self.notes();
+        if !notes.woken.is_empty() || !notes.emitted.is_empty() {
+            return false;
+        }
+        match &mut notes.task {
+            Some(known) => known.clone_from(task),
+            empty => *empty = Some(task.clone()),
+        }
+        true
+    }
+
+    /// The reader took a value of this call: there is room for another.
+    pub(super) fn make_room(&self, index: usize) {
+        if let Some(room) = self.places[index].room.get() {
+            room.add_permits(1);
+        }
+    }
+
+    /// Whether the call has to wait for its reader before it can say more.
+    pub(super) fn is_full(&self, index: usize) -> bool {
+        self.places[index].room.get().is_some_and(|room| room.available_permits() == 0)
+    }
+
+    /// The call is over: nobody listens to it any more.
+    pub(super) fn close(&self, index: usize) {
+        let place = &self.places[index];
+        place.over.store(true, Ordering::SeqCst);
+        if let Some(flag) = place.over_flag.get() {
+            flag.cancel();
+        }
+        if let Some(room) = place.room.get() {
+            room.close();
+        }
+    }
+
+    fn note(&self, write: impl FnOnce(&mut Notes)) {
+        let task = {
+            let mut notes = self.notes();
+            write(&mut notes);
+            self.noted.store(true, Ordering::Release);
+            notes.task.take()
+        };
+        if let Some(task) = task {
+            task.wake();
+        }
+    }
+
+    /// Nothing of a user's runs while the lock is held, so it can't be poisoned by a panic of theirs.
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Line {
+    /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
+    pub(crate) async fn send(&self, emitted: Emitted) {
+        let place = self.place();
+        if let EmitBuffer::Bounded(size) = self.buffer {
+            let room = place.room.get_or_init(|| Semaphore::new(size.get().min(Semaphore::MAX_PERMITS)));
+            if self.is_over() {
+                return;
+            }
+            match room.acquire().await {
+                Ok(permit) => permit.forget(),
+                Err(_) => return,
+            }
+        }
+        if !self.is_over() {
+            let emission = Emission { index: self.index, emitted, at: Instant::now() };
+            self.board.note(|notes| notes.emitted.push_back(emission));
+        }
+    }
+
+    /// When the call must be done by its own limits, once it runs.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.place().deadline.get().copied()
+    }
+
+    /// Whether the call is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.place().over.load(Ordering::SeqCst)
+    }
+
+    /// Ends when the call is over.
+    pub(crate) async fn over(&self) {
+        // The flag comes first: whoever closes the place after this sees it, and whoever did so before is seen.
+        let flag = self.place().over_flag.get_or_init(Cancellation::new);
+        if !self.is_over() {
+            flag.cancelled().await;
+        }
+    }
+
+    fn place(&self) -> &Place {
+        &self.board.places[self.index]
+    }
+}
+
+impl Wake for CallWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.board.places[self.index].woken.swap(true, Ordering::AcqRel) {
+            self.board.note(|notes| notes.woken.push(self.index));
+        }
+    }
+}

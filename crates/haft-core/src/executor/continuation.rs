@@ -1,0 +1,94 @@
+//! What comes after a run: something made from all of its results.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+
+use super::run::Run;
+use crate::event::ToolEvent;
+use crate::result::ToolResult;
+
+/// A run that is followed by one value made from its results. See [`Run::continue_with_results`].
+#[must_use = "a run does nothing unless it is polled"]
+pub struct Continuation<F> {
+    run: Run,
+    results: Vec<Option<ToolResult>>,
+    next: Option<F>,
+}
+
+/// An item of a [`Continuation`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Step<T> {
+    /// An event of the run, as it happened.
+    Event(ToolEvent),
+    /// What was made from the results. The last item.
+    Next(T),
+}
+
+impl Run {
+    /// Passes every event through, collects the results in the order of the calls, and ends with what `next` makes of
+    /// them. `next` is called once, and not at all when the run was called off or dropped.
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// use haft_core::{Step, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::new().with(Tool::new("double").run(|n: i64, _cx| async move { n * 2 })?)?;
+    /// let calls = [ToolCall::new("c1", "double", "1"), ToolCall::new("c2", "double", "2")];
+    /// let history = kit.run(calls).continue_with_results(|results| {
+    ///     results.iter().map(|result| result.to_call_output().output.to_string()).collect::<Vec<_>>()
+    /// });
+    /// let steps: Vec<_> = history.collect().await;
+    /// assert!(matches!(&steps[2], Step::Next(outputs) if outputs == &["2", "4"]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn continue_with_results<T, F>(self, next: F) -> Continuation<F>
+    where
+        F: FnOnce(Vec<ToolResult>) -> T,
+    {
+        let results = self.calls().iter().map(|_| None).collect();
+        Continuation { run: self, results, next: Some(next) }
+    }
+}
+
+impl<F> Continuation<F> {
+    /// Calls everything off, as [`Run::cancel`] does: events go on to every call's result, and nothing follows them.
+    pub fn cancel(&mut self) {
+        self.run.cancel();
+    }
+}
+
+impl<F: Unpin, T> Stream for Continuation<F>
+where
+    F: FnOnce(Vec<ToolResult>) -> T,
+{
+    type Item = Step<T>;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Step<T>>> {
+        let this = self.get_mut();
+        match ready!(Pin::new(&mut this.run).poll_next(task)) {
+            Some(event) => {
+                if let ToolEvent::Output { index, result } = &event {
+                    this.results[*index] = Some(result.clone());
+                }
+                Poll::Ready(Some(Step::Event(event)))
+            }
+            None if this.run.was_cancelled() => Poll::Ready(None),
+            None => {
+                let results = std::mem::take(&mut this.results).into_iter().flatten().collect();
+                Poll::Ready(this.next.take().map(|next| Step::Next(next(results))))
+            }
+        }
+    }
+}
+
+impl<F> fmt::Debug for Continuation<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Continuation").field("run", &self.run).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! Anything that lists tools and runs calls.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_core::Stream;
+
+use super::isolation::isolated;
+use super::option::RunOptions;
+use crate::call::ToolCall;
+use crate::event::ToolEvent;
+use crate::tool::ToolDescriptor;
+use crate::toolkit::Toolkit;
+
+/// A stream of events, wherever they come from.
+pub type EventStream = Pin<Box<dyn Stream<Item = ToolEvent> + Send>>;
+
+/// Something that lists tools and runs calls: a toolkit, a registry, an executor in another process.
+///
+/// Who implements it promises what [`Run`](super::Run) does: exactly one output per call, after everything else that
+/// call has to say, and nothing left running once the stream is dropped.
+///
+/// ```
+/// use haft_core::{Dispatch, RunOptions, Tool, Toolkit};
+///
+/// let kit: Toolkit = Toolkit::new().with(Tool::new("ping").run(|(), _cx| async { "pong" })?)?;
+/// let anything: &dyn Dispatch = &kit;
+/// assert_eq!(anything.list(&RunOptions::new())[0].name, "ping");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub trait Dispatch: Send + Sync {
+    /// The tools, as far as whoever asks may know of them.
+    fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>>;
+
+    /// Runs calls.
+    fn run_calls(&self, calls: Vec<ToolCall>, options: RunOptions) -> EventStream;
+}
+
+impl Dispatch for Toolkit {
+    fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>> {
+        let sees = |tool: &&crate::tool::Tool| match &options.permit {
+            None => true,
+            Some(permit) => isolated(|| permit.sees(tool, options.caller_ref())).unwrap_or_default(),
+        };
+        self.iter().filter(sees).map(crate::tool::Tool::descriptor).collect()
+    }
+
+    fn run_calls(&self, calls: Vec<ToolCall>, options: RunOptions) -> EventStream {
+        Box::pin(self.run(calls).with(options))
+    }
+}
+
+impl<D: Dispatch + ?Sized> Dispatch for Arc<D> {
+    fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>> {
+        D::list(self, options)
+    }
+
+    fn run_calls(&self, calls: Vec<ToolCall>, options: RunOptions) -> EventStream {
+        D::run_calls(self, calls, options)
+    }
+}

@@ -1,0 +1,265 @@
+//! One call on its way through a run.
+//!
+//! A flight walks the line look up, permit, read and check, approve, wait, run, and stops where it has to wait for
+//! something. It owns only what it waits for; everything shared it is lent for the length of a step. It ends with one
+//! outcome, whatever happens: the step that gives it also drops whatever was still running, in isolation.
+
+mod admission;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::board::Board;
+use super::isolation::{drop_isolated, poll_isolated};
+use super::option::{Place, RunOptions};
+use super::permit::Permission;
+use super::span::CallSpan;
+use super::spawned::spawn;
+use crate::call::ToolCall;
+use crate::cx::Cx;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::{BoxError, BoxFuture, Prepared};
+use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
+use crate::result::Outcome;
+use crate::schema::Repair;
+use crate::tool::{ApprovalNeed, ExecutionLimits, Tool};
+use crate::toolkit::Set;
+
+/// One call on its way.
+pub(super) struct Flight {
+    phase: Phase,
+    tool: Option<Tool>,
+    /// There until the handler has it.
+    cx: Option<Cx>,
+    /// The handler with its arguments, from their check until it runs.
+    prepared: Option<Prepared>,
+    repairs: Vec<Repair>,
+    /// How many things it has shown.
+    seq: u64,
+    has_place: bool,
+    answered: bool,
+    /// Whether the handler was polled; where something stands in front of it, `begun` knows better.
+    polled: bool,
+    begun: Option<Arc<AtomicBool>>,
+    clock: Clock,
+    span: CallSpan,
+}
+
+/// What a flight waits for.
+enum Phase {
+    /// Nothing: it has not moved yet.
+    Fresh,
+    /// A permit.
+    Permitting(Option<BoxFuture<Result<Permission, BoxError>>>),
+    /// The policies, whether somebody has to be asked.
+    Deciding(Option<BoxFuture<ApprovalNeed>>),
+    /// The answer of whoever was asked.
+    Approving(Option<BoxFuture<Result<ApprovalResponse, BoxError>>>, ApprovalId),
+    /// Nothing: the answer was no, and was shown.
+    Denied(String),
+    /// A place.
+    Waiting,
+    /// The handler.
+    Running(Option<BoxFuture<Outcome>>),
+    /// Nothing ever again.
+    Landed,
+}
+
+/// How long a flight may take.
+#[derive(Clone, Copy, Default)]
+struct Clock {
+    timeout: Option<Duration>,
+    idle_timeout: Option<Duration>,
+    /// When it must be done, once it runs.
+    hard: Option<Instant>,
+    /// When it last showed a sign of life, once it runs.
+    active: Option<Instant>,
+}
+
+/// What all flights of a run are lent.
+#[derive(Clone, Copy)]
+pub(super) struct Tower<'a> {
+    pub(super) set: &'a Set,
+    pub(super) options: &'a RunOptions,
+    pub(super) board: &'a Arc<Board>,
+    pub(super) deadline: Option<Instant>,
+}
+
+/// What a step came to.
+pub(super) enum Step {
+    /// It waits.
+    Pending,
+    /// It moved and can go on.
+    Moved,
+    /// It asked somebody.
+    Asked(Box<ApprovalRequest>),
+    /// Somebody answered.
+    Answered(Box<ApprovalResponse>),
+    /// It is ready to run and wants a place.
+    WantsPlace,
+    /// It is done.
+    Landed(Outcome),
+}
+
+impl Flight {
+    pub(super) fn new() -> Self {
+        Self {
+            phase: Phase::Fresh,
+            tool: None,
+            cx: None,
+            prepared: None,
+            repairs: Vec::new(),
+            seq: 0,
+            has_place: false,
+            answered: false,
+            polled: false,
+            begun: None,
+            clock: Clock::default(),
+            span: CallSpan::none(),
+        }
+    }
+
+    /// The tool, once it was found.
+    pub(super) fn tool(&self) -> Option<&Tool> {
+        self.tool.as_ref()
+    }
+
+    /// Whether its result is out.
+    pub(super) fn is_answered(&self) -> bool {
+        self.answered
+    }
+
+    /// Its result goes out. Gives what was mended in its arguments.
+    pub(super) fn answer(&mut self) -> Vec<Repair> {
+        self.answered = true;
+        std::mem::take(&mut self.repairs)
+    }
+
+    /// Whether it waits for something that will wake it.
+    pub(super) fn is_pending(&self) -> bool {
+        !matches!(self.phase, Phase::Waiting | Phase::Landed)
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.phase, Phase::Running(_))
+    }
+
+    /// The tool whose place it had, the first time this is asked.
+    pub(super) fn gives_back_place(&mut self) -> Option<&Tool> {
+        if std::mem::take(&mut self.has_place) { self.tool.as_ref() } else { None }
+    }
+
+    /// The place of the next thing it shows.
+    pub(super) fn next_seq(&mut self) -> u64 {
+        let seq = self.seq;
+        self.seq += 1;
+        seq
+    }
+
+    /// Moves on, one step. To be called again until it is [pending](Step::Pending), wants a place or has landed.
+    pub(super) fn step(&mut self, index: usize, call: &ToolCall, tower: Tower<'_>, task: &mut Context<'_>) -> Step {
+        let polled = match &mut self.phase {
+            Phase::Running(handler) => {
+                self.polled = true;
+                let entered = self.span.span().enter();
+                let polled = poll_isolated(handler, task);
+                drop(entered);
+                match polled {
+                    Poll::Pending => return Step::Pending,
+                    Poll::Ready(Ok(outcome)) => return Step::Landed(self.land(outcome)),
+                    Poll::Ready(Err(panicked)) => Err(panicked.into()),
+                }
+            }
+            _ => self.admit(index, call, tower, task),
+        };
+        polled.unwrap_or_else(|failure| Step::Landed(self.land(failure.into())))
+    }
+
+    /// Its turn has come. When it must be done is decided here.
+    pub(super) fn take_off(&mut self, index: usize, tower: Tower<'_>) -> Result<(), ToolFailure> {
+        let Some(prepared) = self.prepared.take() else { return Ok(()) };
+        self.has_place = true;
+        if self.clock.timeout.is_some() || self.clock.idle_timeout.is_some() {
+            let now = Instant::now();
+            self.clock.hard = self.clock.timeout.and_then(|timeout| now.checked_add(timeout));
+            self.clock.active = Some(now);
+            tower.board.set_deadline(index, self.clock.hard);
+        }
+        self.span.begin();
+        let prepared = match tower.options.place {
+            Place::Inline => prepared,
+            Place::Spawned => spawn(prepared, self.span.span().clone())?,
+        };
+        self.begun = prepared.begun;
+        self.phase = Phase::Running(Some(prepared.future));
+        Ok(())
+    }
+
+    /// Ends where it is, with a failure. Whatever runs is dropped.
+    pub(super) fn settle(&mut self, failure: ToolFailure) -> Outcome {
+        self.land(failure.into())
+    }
+
+    /// Drops what is left and notes the outcome. Whether the handler had begun is known here and nowhere else.
+    fn land(&mut self, mut outcome: Outcome) -> Outcome {
+        if let Outcome::Failed(failure) = &mut outcome {
+            failure.started = self.polled && self.begun.as_ref().is_none_or(|begun| begun.load(Ordering::Relaxed));
+        }
+        match std::mem::replace(&mut self.phase, Phase::Landed) {
+            Phase::Running(None) => {}
+            unfinished => drop_isolated((unfinished, self.prepared.take(), self.cx.take())),
+        }
+        self.span.end(&outcome);
+        outcome
+    }
+}
+
+/// Time.
+impl Flight {
+    /// When it will have taken too long, if ever.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let idle = self.clock.active.and_then(|active| active.checked_add(self.clock.idle_timeout?));
+        [self.clock.hard, idle].into_iter().flatten().min()
+    }
+
+    /// Whether it is its silence that is due, and nothing else.
+    pub(super) fn is_merely_silent(&self, now: Instant) -> bool {
+        self.clock.hard.is_none_or(|hard| hard > now)
+    }
+
+    /// It showed a sign of life.
+    pub(super) fn touch(&mut self, at: Instant) {
+        if let Some(active) = &mut self.clock.active {
+            *active = at.max(*active);
+        }
+    }
+
+    /// Why it has taken too long by now.
+    pub(super) fn lateness(&self, now: Instant) -> ToolFailure {
+        let message = match (self.clock.timeout, self.clock.idle_timeout) {
+            (_, Some(idle)) if self.is_merely_silent(now) => format!("the call showed no progress for {idle:?}"),
+            (Some(timeout), _) => format!("the call took longer than {timeout:?}"),
+            _ => String::new(),
+        };
+        ToolFailure::new(FailureKind::TimedOut, message)
+    }
+}
+
+impl Clock {
+    /// The tighter of the tool's limits and the run's.
+    fn new(tool: &ExecutionLimits, run: Option<&ExecutionLimits>) -> Self {
+        let tighter =
+            |of: fn(&ExecutionLimits) -> Option<Duration>| [of(tool), run.and_then(of)].into_iter().flatten().min();
+        Self {
+            timeout: tighter(|limits| limits.timeout),
+            idle_timeout: tighter(|limits| limits.idle_timeout),
+            hard: None,
+            active: None,
+        }
+    }
+}

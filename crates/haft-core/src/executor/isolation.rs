@@ -1,0 +1,85 @@
+//! What keeps a panic inside its own call.
+//!
+//! Unwinds are caught around everything of a user's that a call runs: polling, dropping what was polled, and dropping the
+//! payload of the panic itself. A program built with `panic = "abort"` has no such isolation.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::OPAQUE_MESSAGE;
+
+/// Code of a user's that panicked. For the operator: a panic's text may hold anything.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("panicked: {0}")]
+pub(crate) struct Panicked(String);
+
+/// Runs code that may panic. Nothing it touched is used after a panic except to be dropped.
+pub(super) fn isolated<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(code)).map_err(Panicked::new)
+}
+
+/// Drops something whose drop may panic. Nobody can be told: the call it belonged to has its result already.
+pub(super) fn drop_isolated<T>(value: T) {
+    drop(isolated(|| drop(value)));
+}
+
+/// Polls a future that may panic; when it ends either way it is dropped, in isolation, before this returns.
+pub(super) fn poll_isolated<F>(slot: &mut Option<F>, task: &mut Context<'_>) -> Poll<Result<F::Output, Panicked>>
+where
+    F: Future + Unpin,
+{
+    let Some(future) = slot else { return Poll::Pending };
+    match isolated(|| Pin::new(future).poll(task)) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(output)) => {
+            drop_isolated(slot.take());
+            Poll::Ready(Ok(output))
+        }
+        Err(panicked) => {
+            drop_isolated(slot.take());
+            Poll::Ready(Err(panicked))
+        }
+    }
+}
+
+/// Waits for a future that may panic.
+pub(super) async fn isolated_future<F: Future + Unpin>(future: F) -> Result<F::Output, Panicked> {
+    let mut slot = Guard(Some(future));
+    poll_fn(|task| poll_isolated(&mut slot.0, task)).await
+}
+
+/// Drops an unfinished future in isolation when whoever waits for it is dropped.
+struct Guard<F>(Option<F>);
+
+impl<F> Drop for Guard<F> {
+    fn drop(&mut self) {
+        if let Some(future) = self.0.take() {
+            drop_isolated(future);
+        }
+    }
+}
+
+impl Panicked {
+    pub(super) fn new(payload: Box<dyn Any + Send>) -> Self {
+        let text = match payload.downcast_ref::<&str>() {
+            Some(text) => Some((*text).to_owned()),
+            None => payload.downcast_ref::<String>().cloned(),
+        };
+        // A payload whose drop panics with another one is leaked rather than followed for ever.
+        if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(another);
+        }
+        Self(text.unwrap_or_else(|| "without a message".to_owned()))
+    }
+}
+
+impl From<Panicked> for ToolFailure {
+    fn from(panicked: Panicked) -> Self {
+        Self::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).cause(panicked)
+    }
+}

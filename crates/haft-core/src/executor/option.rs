@@ -1,0 +1,239 @@
+//! How a run runs.
+//!
+//! Options are one value, so that a run, a single call and whatever else dispatches take the same. Nothing in them is
+//! needed: the default allows everything that is not gated, runs all calls at once and waits for ever.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::approve::{Approve, Approver};
+use super::permit::Permit;
+use crate::cancellation::Cancellation;
+use crate::cx::Caller;
+use crate::emit::Emitter;
+use crate::event::ToolEvent;
+use crate::item::Item;
+use crate::schema::DecodeOptions;
+use crate::scope::Scope;
+use crate::service::Services;
+use crate::tool::{ApprovalPolicy, ExecutionLimits};
+
+/// How calls are run. Cloning is cheap.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// use std::time::Duration;
+/// use haft_core::RunOptions;
+///
+/// let options = RunOptions::new().concurrency(4).timeout(Duration::from_secs(60)).caller("user:ana");
+/// # let _ = options;
+/// ```
+#[derive(Clone, Default)]
+pub struct RunOptions {
+    pub(super) concurrency: Option<NonZeroUsize>,
+    pub(super) limits: Option<ExecutionLimits>,
+    pub(super) policy: Option<Policy>,
+    pub(super) permit: Option<Arc<dyn Permit>>,
+    pub(super) approver: Option<Arc<dyn Approver>>,
+    pub(super) scope: Option<Arc<Scope>>,
+    pub(super) decode: DecodeOptions,
+    pub(super) until: Option<Until>,
+    pub(super) cancellation: Option<Cancellation>,
+    pub(super) observer: Option<Arc<Observer>>,
+    pub(super) sink: Option<Emitter>,
+    pub(super) place: Place,
+}
+
+pub(super) type Observer = dyn Fn(&ToolEvent) + Send + Sync;
+
+/// The application's approval policy, beside or instead of the tools' own.
+#[derive(Clone)]
+pub(super) enum Policy {
+    Also(ApprovalPolicy),
+    Instead(ApprovalPolicy),
+}
+
+/// When a run must be done.
+#[derive(Clone, Copy)]
+pub(super) enum Until {
+    Moment(Instant),
+    /// Counted from the first poll.
+    After(Duration),
+}
+
+/// Where handlers run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the task that polls the run.
+    #[default]
+    Inline,
+    /// In a task of their own each.
+    Spawned,
+}
+
+impl RunOptions {
+    /// The default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// At most this many handlers at a time; zero means as many as there are calls, which is the default.
+    #[must_use]
+    pub fn concurrency(mut self, most: usize) -> Self {
+        self.concurrency = NonZeroUsize::new(most);
+        self
+    }
+
+    /// Limits for every call. Where a tool has one of its own, the tighter of the two holds.
+    #[must_use]
+    pub fn limits(mut self, limits: ExecutionLimits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// Calls for which this policy asks need approval, besides those whose tool asks for it.
+    #[must_use]
+    pub fn policy(mut self, policy: ApprovalPolicy) -> Self {
+        self.policy = Some(Policy::Also(policy));
+        self
+    }
+
+    /// Calls need approval when this policy asks for it, and never because their tool does.
+    #[must_use]
+    pub fn policy_instead(mut self, policy: ApprovalPolicy) -> Self {
+        self.policy = Some(Policy::Instead(policy));
+        self
+    }
+
+    /// Asks this permit about every call before its arguments are read.
+    #[must_use]
+    pub fn permit(mut self, permit: impl Permit) -> Self {
+        self.permit = Some(Arc::new(permit));
+        self
+    }
+
+    /// Asks this approver about gated calls. Without one they are denied.
+    #[must_use]
+    pub fn approvals(mut self, approver: impl Approve) -> Self {
+        self.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Services of this run: they win over those of the toolkit.
+    #[must_use]
+    pub fn services(self, services: Services) -> Self {
+        self.scoped(|scope| scope.services = services.over(std::mem::take(&mut scope.services)))
+    }
+
+    /// A value that middlewares and handlers find with [`Cx::extension`](crate::Cx::extension), one per type.
+    #[must_use]
+    pub fn extension<T: Send + Sync + 'static>(self, value: T) -> Self {
+        self.scoped(|scope| scope.extensions = std::mem::take(&mut scope.extensions).with(value))
+    }
+
+    /// The conversation up to the calls.
+    #[must_use]
+    pub fn messages(self, messages: impl Into<Arc<[Item]>>) -> Self {
+        self.scoped(|scope| scope.messages = Some(messages.into()))
+    }
+
+    /// Who asks.
+    #[must_use]
+    pub fn caller(self, caller: impl Into<Caller>) -> Self {
+        self.scoped(|scope| scope.caller = Some(caller.into()))
+    }
+
+    /// How argument text is read.
+    #[must_use]
+    pub fn decode_options(mut self, options: DecodeOptions) -> Self {
+        self.decode = options;
+        self
+    }
+
+    /// When everything must be done: what is unfinished then has timed out.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.until = Some(Until::Moment(deadline));
+        self
+    }
+
+    /// The longest the run may take, counted from its first poll.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.until = Some(Until::After(timeout));
+        self
+    }
+
+    /// Calls everything off when this flag is raised.
+    #[must_use]
+    pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
+        self.cancellation = Some(cancellation);
+        self
+    }
+
+    /// Tells a function of every event, as the reader gets it. When the stream is dropped, it is told of what the
+    /// reader missed: the events that were waiting, and a `cancelled` output for each unfinished call.
+    ///
+    /// It must be quick, and a panic in it is ignored: it watches the run and can't change it.
+    #[must_use]
+    pub fn observe(mut self, observer: impl Fn(&ToolEvent) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Where a single call's progress goes. A run of many calls has events instead and ignores this.
+    #[must_use]
+    pub fn sink(mut self, sink: impl Into<Emitter>) -> Self {
+        self.sink = Some(sink.into());
+        self
+    }
+
+    /// Runs each handler in a task of its own, so that they use several cores and go on while nobody polls the run.
+    /// Needs a tokio runtime. Dropping the run aborts them.
+    #[must_use]
+    pub fn spawned(mut self) -> Self {
+        self.place = Place::Spawned;
+        self
+    }
+
+    /// Whether a single call needs nothing but to be run.
+    pub(super) fn is_plain(&self) -> bool {
+        let Self { concurrency: _, limits, policy, permit, approver: _, scope: _, decode: _, .. } = self;
+        let Self { until, cancellation, observer, sink, place, .. } = self;
+        limits.is_none()
+            && policy.is_none()
+            && permit.is_none()
+            && until.is_none()
+            && cancellation.is_none()
+            && observer.is_none()
+            && sink.is_none()
+            && *place == Place::Inline
+    }
+
+    pub(super) fn caller_ref(&self) -> Option<&Caller> {
+        self.scope.as_ref()?.caller.as_ref()
+    }
+
+    fn scoped(mut self, change: impl FnOnce(&mut Scope)) -> Self {
+        change(Arc::make_mut(self.scope.get_or_insert_default()));
+        self
+    }
+}
+
+impl fmt::Debug for RunOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunOptions")
+            .field("concurrency", &self.concurrency)
+            .field("limits", &self.limits)
+            .field("permit", &self.permit.is_some())
+            .field("approvals", &self.approver.is_some())
+            .field("caller", &self.caller_ref())
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}

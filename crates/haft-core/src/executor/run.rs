@@ -1,0 +1,333 @@
+//! Many calls at once, as a stream of what happens.
+
+mod motion;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use futures_core::Stream;
+use tokio::time::Instant;
+
+use super::approve::Approve;
+use super::board::Board;
+use super::flight::Flight;
+use super::isolation::isolated;
+use super::option::RunOptions;
+use super::permit::Permit;
+use super::slot::Slots;
+use super::timer::Timer;
+use crate::call::ToolCall;
+use crate::cancellation::Cancellation;
+use crate::cx::Caller;
+use crate::event::ToolEvent;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::BoxFuture;
+use crate::item::Item;
+use crate::result::ToolResult;
+use crate::service::Services;
+use crate::tool::{ApprovalPolicy, ExecutionLimits};
+use crate::toolkit::{Set, Toolkit};
+
+/// What is said about calls whose stream was dropped.
+const ABANDONED: &str = "the run was dropped before the call was done";
+
+/// Calls that run beside each other, as a stream of events.
+///
+/// Nothing happens until the stream is polled. The first poll starts every call that the limits allow, before it gives
+/// the first event. Every call gets exactly one [`ToolEvent::Output`], after everything else it had to say; the stream
+/// ends when all have theirs.
+///
+/// Handlers run inside the task that polls the stream, so they advance, and timeouts fire, only while it is polled. A
+/// consumer that stops polling to wait for something that a handler holds waits for ever: poll to the end
+/// ([`collect_results`](Run::collect_results) does), or let handlers run in tasks of their own with
+/// [`spawned`](Run::spawned). A handler that blocks its thread blocks all others, unless it is defined as blocking.
+///
+/// Dropping the stream drops the handlers. [`cancel`](Run::cancel) calls them off instead and goes on to a result for
+/// every call.
+///
+/// ```
+/// use futures_util::StreamExt;
+/// use haft_core::{Tool, ToolCall, ToolEvent, Toolkit};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let kit: Toolkit = Toolkit::new().with(Tool::new("count").run(|to: u32, cx: haft_core::Cx| async move {
+///     for n in 1..=to {
+///         let _ = cx.emit(n).await;
+///     }
+///     to
+/// })?)?;
+///
+/// let mut run = kit.run([ToolCall::new("c1", "count", "2"), ToolCall::new("c2", "cuont", "2")]);
+/// let mut shown = Vec::new();
+/// while let Some(event) = run.next().await {
+///     match event {
+///         ToolEvent::Progress { call_id, data, .. } => shown.push(format!("{call_id}: {data}")),
+///         ToolEvent::Output { result, .. } => shown.push(format!("{}: ok is {}", result.call_id, result.is_ok())),
+///         _ => {}
+///     }
+/// }
+/// assert_eq!(shown, ["c1: 1", "c1: 2", "c1: ok is true", "c2: ok is false"]);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a run does nothing unless it is polled"]
+pub struct Run {
+    set: Arc<Set>,
+    options: RunOptions,
+    calls: Vec<ToolCall>,
+    /// There from the first poll on.
+    flights: Vec<Flight>,
+    board: Option<Arc<Board>>,
+    wakers: Vec<Option<Waker>>,
+    /// The calls to look at.
+    woken: VecDeque<usize>,
+    slots: Slots,
+    /// Whether somebody may have stopped waiting for a place.
+    has_free_place: bool,
+    timer: Timer<Due>,
+    deadline: Option<Instant>,
+    called_off: Option<BoxFuture<()>>,
+    is_cancelled: bool,
+    ready: VecDeque<ToolEvent>,
+    unfinished: usize,
+}
+
+/// What a time is set for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    Run,
+    Flight(usize),
+}
+
+impl Toolkit {
+    /// Runs calls beside each other and gives what happens as a stream.
+    pub fn run<C: Into<ToolCall>>(&self, calls: impl IntoIterator<Item = C>) -> Run {
+        Run::new(Arc::clone(self.set()), calls.into_iter().map(Into::into).collect())
+    }
+}
+
+impl Run {
+    pub(super) fn new(set: Arc<Set>, calls: Vec<ToolCall>) -> Self {
+        Self {
+            set,
+            options: RunOptions::new(),
+            unfinished: calls.len(),
+            calls,
+            flights: Vec::new(),
+            board: None,
+            wakers: Vec::new(),
+            woken: VecDeque::new(),
+            slots: Slots::default(),
+            has_free_place: false,
+            timer: Timer::new(),
+            deadline: None,
+            called_off: None,
+            is_cancelled: false,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// The same run with all options replaced. Options count when the run is first polled, not later.
+    pub fn with(mut self, options: RunOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Calls everything off: what is not done is answered with `cancelled` at the next poll, and the stream goes on to
+    /// its end.
+    pub fn cancel(&mut self) {
+        self.is_cancelled = true;
+    }
+
+    /// The calls, in order.
+    #[must_use]
+    pub fn calls(&self) -> &[ToolCall] {
+        &self.calls
+    }
+
+    /// Runs everything to the end and gives the results in the order of the calls.
+    pub async fn collect_results(mut self) -> Vec<ToolResult> {
+        let mut results: Vec<Option<ToolResult>> = self.calls.iter().map(|_| None).collect();
+        while let Some(event) = poll_fn(|task| Pin::new(&mut self).poll_next(task)).await {
+            if let ToolEvent::Output { index, result } = event {
+                results[index] = Some(result);
+            }
+        }
+        results.into_iter().flatten().collect()
+    }
+
+    /// Whether the run was called off.
+    pub(super) fn was_cancelled(&self) -> bool {
+        self.is_cancelled || self.options.cancellation.as_ref().is_some_and(|flag| flag.is_cancelled())
+    }
+
+    /// Lets time and cancels go on without handing out events; gives the result of the first call that they ended.
+    pub(super) fn poll_cut_short(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
+        while !self.tick(task) {}
+        let cut_short = self.ready.iter().filter_map(ToolEvent::result).find(|result| {
+            let kind = result.failure().map(|failure| &failure.kind);
+            matches!(kind, Some(FailureKind::TimedOut | FailureKind::Cancelled))
+        });
+        cut_short.cloned().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// Settles and moves everything once. Says yes when the task can rest until it is woken.
+    fn tick(&mut self, task: &mut Context<'_>) -> bool {
+        if self.board.is_none() {
+            self.start();
+        }
+        self.settle_cancelled(task);
+        self.settle_late();
+        self.move_on();
+        self.unfinished == 0 || self.rest(task)
+    }
+
+    /// The next event, if there is one without waiting.
+    fn next_ready(&mut self) -> Option<ToolEvent> {
+        let event = self.ready.pop_front()?;
+        if let (ToolEvent::Progress { index, .. } | ToolEvent::Preliminary { index, .. }, Some(board)) =
+            (&event, &self.board)
+        {
+            board.make_room(*index);
+        }
+        self.show(&event);
+        Some(event)
+    }
+
+    fn show(&self, event: &ToolEvent) {
+        if let Some(observer) = &self.options.observer {
+            // It watches and can't change anything: that it broke is its own business.
+            drop(isolated(|| observer(event)));
+        }
+    }
+}
+
+/// Options, one by one. They count when the run is first polled, not later.
+impl Run {
+    /// See [`RunOptions::concurrency`].
+    pub fn concurrency(self, most: usize) -> Self {
+        self.changed(|options| options.concurrency(most))
+    }
+
+    /// See [`RunOptions::limits`].
+    pub fn limits(self, limits: ExecutionLimits) -> Self {
+        self.changed(|options| options.limits(limits))
+    }
+
+    /// See [`RunOptions::policy`].
+    pub fn policy(self, policy: ApprovalPolicy) -> Self {
+        self.changed(|options| options.policy(policy))
+    }
+
+    /// See [`RunOptions::permit`].
+    pub fn permit(self, permit: impl Permit) -> Self {
+        self.changed(|options| options.permit(permit))
+    }
+
+    /// See [`RunOptions::approvals`].
+    pub fn approvals(self, approver: impl Approve) -> Self {
+        self.changed(|options| options.approvals(approver))
+    }
+
+    /// See [`RunOptions::services`].
+    pub fn services(self, services: Services) -> Self {
+        self.changed(|options| options.services(services))
+    }
+
+    /// See [`RunOptions::caller`].
+    pub fn caller(self, caller: impl Into<Caller>) -> Self {
+        self.changed(|options| options.caller(caller))
+    }
+
+    /// See [`RunOptions::messages`].
+    pub fn messages(self, messages: impl Into<Arc<[Item]>>) -> Self {
+        self.changed(|options| options.messages(messages))
+    }
+
+    /// See [`RunOptions::deadline`].
+    pub fn deadline(self, deadline: Instant) -> Self {
+        self.changed(|options| options.deadline(deadline))
+    }
+
+    /// See [`RunOptions::timeout`].
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.changed(|options| options.timeout(timeout))
+    }
+
+    /// See [`RunOptions::cancellation`].
+    pub fn cancellation(self, cancellation: Cancellation) -> Self {
+        self.changed(|options| options.cancellation(cancellation))
+    }
+
+    /// See [`RunOptions::observe`].
+    pub fn observe(self, observer: impl Fn(&ToolEvent) + Send + Sync + 'static) -> Self {
+        self.changed(|options| options.observe(observer))
+    }
+
+    /// See [`RunOptions::spawned`].
+    pub fn spawned(self) -> Self {
+        self.changed(RunOptions::spawned)
+    }
+
+    fn changed(mut self, change: impl FnOnce(RunOptions) -> RunOptions) -> Self {
+        self.options = change(std::mem::take(&mut self.options));
+        self
+    }
+}
+
+impl Stream for Run {
+    type Item = ToolEvent;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<ToolEvent>> {
+        let run = self.get_mut();
+        if run.board.is_none() {
+            run.start();
+        }
+        loop {
+            run.settle_cancelled(task);
+            run.settle_late();
+            run.move_on();
+            if let Some(event) = run.next_ready() {
+                return Poll::Ready(Some(event));
+            }
+            if run.unfinished == 0 {
+                return Poll::Ready(None);
+            }
+            if run.rest(task) {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.unfinished + self.ready.len(), None)
+    }
+}
+
+/// Nobody reads any more: handlers are dropped, and the observer is told of everything the reader missed.
+impl Drop for Run {
+    fn drop(&mut self) {
+        if self.board.is_none() || (self.unfinished == 0 && self.ready.is_empty()) {
+            return;
+        }
+        self.hear();
+        self.settle_all(|| ToolFailure::new(FailureKind::Cancelled, ABANDONED));
+        while self.next_ready().is_some() {}
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("calls", &self.calls.len())
+            .field("unfinished", &self.unfinished)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,270 @@
+//! How a run moves its calls.
+//!
+//! Every poll does the same, in this order: settle what was called off, settle what is late, move the calls that have
+//! something to say, and only then hand out an event. So no event is given that a cancel or a timeout should have
+//! preceded.
+
+use std::collections::HashSet;
+use std::task::{Context, Poll, Waker};
+
+use tokio::time::Instant;
+
+use super::{Due, Run};
+use crate::emit::Emitted;
+use crate::event::ToolEvent;
+use crate::executor::board::{Board, Emission};
+use crate::executor::cap::capped;
+use crate::executor::flight::{Flight, Step, Tower};
+use crate::executor::isolation::Panicked;
+use crate::executor::option::Until;
+use crate::executor::slot::Slots;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::broken;
+use crate::result::{Outcome, ToolResult};
+use crate::tool::ToolName;
+
+/// What the model is told about calls that were called off.
+const CALLED_OFF: &str = "the call was called off";
+/// What the model is told about calls that the run's deadline caught.
+const RUN_OVER: &str = "the time for all calls was over before this one was done";
+
+/// Limits of time need tokio's clock.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("limits of time need a tokio runtime with time enabled: {0}")]
+struct NoClock(#[source] Panicked);
+
+impl Run {
+    /// Moves every call as far as it goes.
+    pub(super) fn start(&mut self) {
+        let count = self.calls.len();
+        self.board = Some(Board::new(count));
+        self.flights = std::iter::repeat_with(Flight::new).take(count).collect();
+        self.wakers.resize(count, None);
+        self.ready.reserve(count);
+        self.slots = Slots::new(self.options.concurrency);
+        self.deadline = match self.options.until {
+            None => None,
+            Some(Until::Moment(moment)) => Some(moment),
+            Some(Until::After(timeout)) => Instant::now().checked_add(timeout),
+        };
+        if let Some(deadline) = self.deadline {
+            self.timer.add(deadline, Due::Run);
+        }
+        if let Some(flag) = self.options.cancellation.clone() {
+            self.called_off = Some(Box::pin(async move { flag.cancelled().await }));
+        }
+        if self.was_cancelled() || self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            // Nothing may start: everything is settled before anything is moved.
+            return;
+        }
+        for index in self.repeated_ids() {
+            let failure = ToolResult::duplicate_call_id(&self.calls[index]).into_failure();
+            self.settle(index, failure);
+        }
+        for index in 0..count {
+            self.advance(index);
+        }
+        self.has_free_place = true;
+    }
+
+    /// Settles everything if the run was called off.
+    pub(super) fn settle_cancelled(&mut self, task: &mut Context<'_>) {
+        if let Some(called_off) = &mut self.called_off
+            && called_off.as_mut().poll(task).is_ready()
+        {
+            (self.called_off, self.is_cancelled) = (None, true);
+        }
+        if self.is_cancelled && self.unfinished > 0 {
+            self.settle_all(|| ToolFailure::new(FailureKind::Cancelled, CALLED_OFF));
+        }
+    }
+
+    /// Settles what has taken too long by now.
+    pub(super) fn settle_late(&mut self) {
+        if self.timer.is_empty() {
+            return;
+        }
+        // A sign of life that was not heard yet counts.
+        self.hear();
+        let now = Instant::now();
+        while let Some(due) = self.timer.pop(now) {
+            match due {
+                Due::Run => self.settle_all(|| ToolFailure::new(FailureKind::TimedOut, RUN_OVER)),
+                Due::Flight(index) => self.settle_if_late(index, now),
+            }
+        }
+    }
+
+    fn settle_if_late(&mut self, index: usize, now: Instant) {
+        let flight = &mut self.flights[index];
+        let Some(due) = flight.due().filter(|_| flight.is_running()) else { return };
+        if due > now {
+            return self.timer.add(due, Due::Flight(index));
+        }
+        // A handler that waits for its reader is not silent.
+        if flight.is_merely_silent(now) && self.board.as_ref().is_some_and(|board| board.is_full(index)) {
+            flight.touch(now);
+            if let Some(due) = flight.due() {
+                self.timer.add(due, Due::Flight(index));
+            }
+            return;
+        }
+        let failure = flight.lateness(now);
+        self.settle(index, failure);
+    }
+
+    /// Moves the calls that have something to say, and those whose turn has come.
+    pub(super) fn move_on(&mut self) {
+        self.hear();
+        while let Some(index) = self.woken.pop_front() {
+            self.advance(index);
+        }
+        while self.has_free_place {
+            let flights = &self.flights;
+            match self.slots.next(|index| flights[index].tool()) {
+                Some(index) if self.take_off(index) => self.advance(index),
+                Some(_) => {}
+                None => self.has_free_place = false,
+            }
+        }
+    }
+
+    /// Takes what calls have shown, and notes those that were woken.
+    pub(super) fn hear(&mut self) {
+        let Some((woken, emissions)) = self.board.as_ref().and_then(|board| board.hear()) else { return };
+        self.woken.extend(woken);
+        for Emission { index, emitted, at } in emissions {
+            if self.flights[index].is_answered() {
+                continue;
+            }
+            self.flights[index].touch(at);
+            let seq = self.flights[index].next_seq();
+            let (call_id, tool) = (self.calls[index].call_id.clone(), self.name(index));
+            self.ready.push_back(match emitted {
+                Emitted::Progress(data) => ToolEvent::Progress { index, call_id, tool, seq, data },
+                Emitted::Preliminary(value) => ToolEvent::Preliminary { index, call_id, tool, seq, value },
+            });
+        }
+    }
+
+    /// Sees to it that the task is woken when there is something to do. Says no when there already is.
+    pub(super) fn rest(&mut self, task: &mut Context<'_>) -> bool {
+        match self.timer.rest(task) {
+            Ok(Poll::Pending) => self.board.as_ref().is_some_and(|board| board.rest(task.waker())),
+            Ok(Poll::Ready(())) => false,
+            Err(panicked) => {
+                // Without a clock no limit of time can be kept, and a limit that is not kept must not look as if it were.
+                let cause = NoClock(panicked);
+                self.settle_all(|| broken(cause.clone()));
+                false
+            }
+        }
+    }
+
+    /// Moves one call as far as it goes.
+    fn advance(&mut self, index: usize) {
+        if self.flights[index].is_answered() {
+            return;
+        }
+        loop {
+            let Some(board) = &self.board else { return };
+            let tower = Tower { set: &self.set, options: &self.options, board, deadline: self.deadline };
+            let (flight, call) = (&mut self.flights[index], &self.calls[index]);
+            // Most calls never wait, so only those that do get a waker of their own, and are polled once more with it.
+            let mut step = match &self.wakers[index] {
+                Some(waker) => flight.step(index, call, tower, &mut Context::from_waker(waker)),
+                None => flight.step(index, call, tower, &mut Context::from_waker(Waker::noop())),
+            };
+            if matches!(step, Step::Pending) && self.wakers[index].is_none() && flight.is_pending() {
+                let waker = self.wakers[index].insert(board.waker(index));
+                step = flight.step(index, call, tower, &mut Context::from_waker(waker));
+            }
+            match step {
+                Step::Pending => return,
+                Step::Moved => {}
+                Step::Asked(request) => self.ready.push_back(ToolEvent::ApprovalRequested { index, request }),
+                Step::Answered(response) => {
+                    let (call_id, tool) = (call.call_id.clone(), self.name(index));
+                    self.ready.push_back(ToolEvent::ApprovalResolved { index, call_id, tool, response });
+                }
+                Step::WantsPlace => {
+                    let entered = flight.tool().is_none_or(|tool| self.slots.enter(index, tool));
+                    if !entered || !self.take_off(index) {
+                        return;
+                    }
+                }
+                Step::Landed(outcome) => return self.land(index, outcome),
+            }
+        }
+    }
+
+    /// Lets a call that has a place run. Says no when it could not.
+    fn take_off(&mut self, index: usize) -> bool {
+        let Some(board) = &self.board else { return false };
+        let tower = Tower { set: &self.set, options: &self.options, board, deadline: self.deadline };
+        let flight = &mut self.flights[index];
+        if let Err(failure) = flight.take_off(index, tower) {
+            self.settle(index, failure);
+            return false;
+        }
+        if let Some(due) = flight.due() {
+            self.timer.add(due, Due::Flight(index));
+        }
+        true
+    }
+
+    /// Ends every call that is not done.
+    pub(super) fn settle_all(&mut self, failure: impl Fn() -> ToolFailure) {
+        self.slots.clear_line();
+        for index in 0..self.flights.len() {
+            if !self.flights[index].is_answered() {
+                self.settle(index, failure());
+            }
+        }
+    }
+
+    /// Ends one call where it is.
+    fn settle(&mut self, index: usize, failure: ToolFailure) {
+        let outcome = self.flights[index].settle(failure);
+        self.land(index, outcome);
+    }
+
+    /// Answers a call: the one place where outputs come from.
+    fn land(&mut self, index: usize, outcome: Outcome) {
+        // What the call showed comes before its output.
+        self.hear();
+        let flight = &mut self.flights[index];
+        let repairs = flight.answer();
+        let outcome = match flight.tool() {
+            Some(tool) => capped(outcome, tool, self.options.limits.as_ref()),
+            None => outcome,
+        };
+        if let Some(tool) = flight.gives_back_place() {
+            self.slots.leave(tool);
+            self.has_free_place = true;
+        }
+        if let Some(board) = &self.board {
+            board.close(index);
+        }
+        let mut result = ToolResult::named(self.name(index), &self.calls[index], outcome);
+        result.repairs = repairs;
+        self.ready.push_back(ToolEvent::Output { index, result });
+        self.unfinished -= 1;
+    }
+
+    /// The calls whose id an earlier one has.
+    fn repeated_ids(&self) -> Vec<usize> {
+        let mut seen = HashSet::with_capacity(self.calls.len());
+        let repeated = self.calls.iter().enumerate().filter(|(_, call)| !seen.insert(call.call_id.as_str()));
+        repeated.map(|(index, _)| index).collect()
+    }
+
+    /// The name of a call's tool, shared if there is such a tool.
+    fn name(&self, index: usize) -> ToolName {
+        match self.flights[index].tool() {
+            Some(tool) => tool.shared_name().clone(),
+            None => self.calls[index].name.as_str().into(),
+        }
+    }
+}

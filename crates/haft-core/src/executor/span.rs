@@ -1,0 +1,130 @@
+//! What tracing sees of a call.
+//!
+//! One span per call, named and attributed by OpenTelemetry's conventions for generative AI. It is open from the moment
+//! the call is looked up until it has its result. When nobody listens, opening it is one load of a static, and nothing
+//! below is computed. Arguments and results are left empty here: [`Trace`](crate::Trace) fills them for those who ask.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::time::Instant;
+use tracing::{Level, Span, field};
+
+use crate::call::ToolCall;
+use crate::failure::ToolFailure;
+use crate::result::Outcome;
+use crate::tool::{Tool, ToolKind};
+
+/// The span of one call, and when things happened to it.
+pub(super) struct CallSpan {
+    span: Span,
+    times: Option<Times>,
+}
+
+struct Times {
+    asked: Instant,
+    began: Option<Instant>,
+}
+
+impl CallSpan {
+    /// A span that nobody sees.
+    pub(super) fn none() -> Self {
+        Self { span: Span::none(), times: None }
+    }
+
+    /// The span of a call of a tool.
+    #[inline]
+    pub(super) fn open(tool: &Tool, call: &ToolCall) -> Self {
+        if tracing::enabled!(target: "haft", Level::INFO) { Self::opened(tool, call) } else { Self::none() }
+    }
+
+    #[cold]
+    fn opened(tool: &Tool, call: &ToolCall) -> Self {
+        let kind = match tool.kind() {
+            ToolKind::Provider(_) => "extension",
+            _ => "function",
+        };
+        let span = tracing::info_span!(
+            target: "haft",
+            "execute_tool",
+            otel.name = format_args!("execute_tool {}", tool.name()),
+            otel.kind = "internal",
+            otel.status_code = field::Empty,
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = tool.name(),
+            "gen_ai.tool.type" = kind,
+            gen_ai.tool.description = tool.description(),
+            gen_ai.tool.call.id = call.call_id.as_str(),
+            gen_ai.tool.call.arguments = field::Empty,
+            gen_ai.tool.call.result = field::Empty,
+            "error.type" = field::Empty,
+            haft.started = field::Empty,
+            haft.queue_seconds = field::Empty,
+            haft.run_seconds = field::Empty,
+        );
+        Self { span, times: Some(Times { asked: Instant::now(), began: None }) }
+    }
+
+    pub(super) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// The handler's turn has come.
+    #[inline]
+    pub(super) fn begin(&mut self) {
+        if let Some(times) = &mut self.times {
+            times.began = Some(Instant::now());
+        }
+    }
+
+    /// The call has its result.
+    #[inline]
+    pub(super) fn end(&mut self, outcome: &Outcome) {
+        if let Some(times) = self.times.take() {
+            self.record(&times, outcome);
+        }
+    }
+
+    #[cold]
+    fn record(&self, times: &Times, outcome: &Outcome) {
+        let now = Instant::now();
+        let began = times.began.unwrap_or(now);
+        self.span.record("haft.queue_seconds", (began - times.asked).as_secs_f64());
+        self.span.record("haft.run_seconds", (now - began).as_secs_f64());
+        if let Outcome::Failed(failure) = outcome {
+            self.record_failure(failure);
+        }
+    }
+
+    fn record_failure(&self, failure: &ToolFailure) {
+        self.span.record("otel.status_code", "ERROR");
+        self.span.record("error.type", failure.kind.as_str());
+        self.span.record("haft.started", failure.started);
+        let cause = std::error::Error::source(failure).map(field::display);
+        self.span.in_scope(|| {
+            tracing::info!(target: "haft", kind = failure.kind.as_str(), cause, "the call failed");
+        });
+    }
+}
+
+/// A future polled inside a span.
+pub(super) struct InSpan<F> {
+    future: F,
+    span: Span,
+}
+
+impl<F> InSpan<F> {
+    pub(super) fn new(future: F, span: Span) -> Self {
+        Self { future, span }
+    }
+}
+
+impl<F: Future + Unpin> Future for InSpan<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.get_mut();
+        let _entered = this.span.enter();
+        Pin::new(&mut this.future).poll(task)
+    }
+}

@@ -1,0 +1,141 @@
+//! Runs that end with an error when something of a certain class went wrong.
+//!
+//! A failing call never takes its siblings down: they go on to their end, every event is given, and only then comes one
+//! error that carries everything that was finished.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+
+use super::failure_class::FailureClass;
+use super::option::RunOptions;
+use super::run::Run;
+use crate::call::ToolCall;
+use crate::event::ToolEvent;
+use crate::result::ToolResult;
+use crate::toolkit::Toolkit;
+
+/// A [`Run`] whose items are results: every event, and at the end one error if a call failed in one of the classes.
+#[derive(Debug)]
+#[must_use = "a run does nothing unless it is polled"]
+pub struct TryRun {
+    run: Run,
+    classes: Vec<FailureClass>,
+    results: Vec<Option<ToolResult>>,
+    is_over: bool,
+}
+
+/// Calls failed in a class that counts as an error. All calls are done.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RunError {
+    /// All results, in the order of the calls.
+    pub results: Vec<ToolResult>,
+    /// The places of those that count as errors. Never empty.
+    pub failed: Vec<usize>,
+}
+
+impl Toolkit {
+    /// Runs calls as [`run`](Toolkit::run) does, and ends with an error when one failed in one of the classes.
+    ///
+    /// ```
+    /// use haft_core::{FailureClass, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::new()
+    ///     .with(Tool::new("fine").run(|(), _cx| async { "fine" })?)?
+    ///     .with(Tool::new("broken").try_run_opaque(|(), _cx| async { Err::<(), _>("a wire is loose") })?)?;
+    ///
+    /// let calls = [ToolCall::new("c1", "broken", ""), ToolCall::new("c2", "fine", "")];
+    /// let error = kit.try_run(calls, [FailureClass::Internal]).collect_results().await.unwrap_err();
+    /// assert_eq!(error.failed, [0]);
+    /// assert!(error.results[1].is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn try_run<C: Into<ToolCall>>(
+        &self,
+        calls: impl IntoIterator<Item = C>,
+        classes: impl IntoIterator<Item = FailureClass>,
+    ) -> TryRun {
+        let run = self.run(calls);
+        let results = run.calls().iter().map(|_| None).collect();
+        TryRun { run, classes: classes.into_iter().collect(), results, is_over: false }
+    }
+}
+
+impl TryRun {
+    /// The same run with options.
+    pub fn with(mut self, options: RunOptions) -> Self {
+        self.run = self.run.with(options);
+        self
+    }
+
+    /// Calls everything off, as [`Run::cancel`] does.
+    pub fn cancel(&mut self) {
+        self.run.cancel();
+    }
+
+    /// Runs everything to the end and gives the results in the order of the calls, or the error that holds them.
+    pub async fn collect_results(mut self) -> Result<Vec<ToolResult>, RunError> {
+        let mut last = Ok(());
+        while let Some(item) = std::future::poll_fn(|task| Pin::new(&mut self).poll_next(task)).await {
+            last = item.map(drop);
+        }
+        last.map(|()| self.results.into_iter().flatten().collect())
+    }
+
+    /// The error, if a call failed in one of the classes.
+    fn verdict(&self) -> Option<RunError> {
+        let is_error =
+            |result: &ToolResult| result.failure().is_some_and(|failure| self.classes.contains(&failure.kind.class()));
+        let results: Vec<_> = self.results.iter().flatten().cloned().collect();
+        let failed: Vec<_> =
+            results.iter().enumerate().filter(|(_, result)| is_error(result)).map(|(i, _)| i).collect();
+        (!failed.is_empty()).then_some(RunError { results, failed })
+    }
+}
+
+impl Stream for TryRun {
+    type Item = Result<ToolEvent, RunError>;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        if this.is_over {
+            return Poll::Ready(None);
+        }
+        match ready!(Pin::new(&mut this.run).poll_next(task)) {
+            Some(event) => {
+                if let ToolEvent::Output { index, result } = &event {
+                    this.results[*index] = Some(result.clone());
+                }
+                Poll::Ready(Some(Ok(event)))
+            }
+            None => {
+                this.is_over = true;
+                Poll::Ready(this.verdict().map(Err))
+            }
+        }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} calls failed: ", self.failed.len(), self.results.len())?;
+        for (position, result) in self.failed.iter().filter_map(|&index| self.results.get(index)).enumerate() {
+            let separator = if position == 0 { "" } else { "; " };
+            let kind = result.failure().map_or("", |failure| failure.kind.as_str());
+            write!(f, "{separator}`{}` ({}) with {kind}", result.tool, result.call_id)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        let first = self.results.get(*self.failed.first()?)?;
+        first.failure().map(|failure| failure as _)
+    }
+}

@@ -1,0 +1,102 @@
+//! Calls made by the program itself, with its own types.
+//!
+//! A typed call goes the same way as a model's: its parameters are written by the tool's schema, read back, checked,
+//! run, and the result is checked on its way out. So a range or a length holds for both, and so does a permit.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::call_error::CallError;
+use super::option::RunOptions;
+use crate::call::ToolCall;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::{ToolType, invalid_input};
+use crate::json_text::JsonText;
+use crate::result::{Outcome, ToolResult};
+use crate::toolkit::Toolkit;
+
+/// The id of every call that the program makes itself.
+const OWN_CALL: &str = "own_call";
+
+impl Toolkit {
+    /// Calls a tool by its type: the parameters say which.
+    ///
+    /// Works with the types beside `#[tool]` functions, which are their own parameters; for others see
+    /// [`call_tool`](Toolkit::call_tool). The success and the declared failure must implement `Deserialize`.
+    pub async fn call<T>(&self, params: T) -> Result<T::Success, CallError<T::Failure>>
+    where
+        T: ToolType<Params = T, Success: DeserializeOwned, Failure: DeserializeOwned> + Serialize,
+    {
+        self.call_tool::<T>(&params).await
+    }
+
+    /// Calls the tool `T` with parameters of its type.
+    ///
+    /// ```
+    /// use haft_core::{CallError, FailureKind, NoFailure, Tool, ToolType, Toolkit};
+    ///
+    /// struct Double;
+    ///
+    /// impl ToolType for Double {
+    ///     const NAME: &'static str = "double";
+    ///     type Params = u8;
+    ///     type Success = u16;
+    ///     type Failure = NoFailure;
+    ///     type Services = ();
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::new().with(Tool::of::<Double>().run(|n, _cx| async move { u16::from(n) * 2 })?)?;
+    /// assert_eq!(kit.call_tool::<Double>(&21).await?, 42);
+    ///
+    /// let missing = Toolkit::new().call_tool::<Double>(&21).await.unwrap_err();
+    /// assert!(matches!(missing, CallError::Fault(failure) if failure.kind == FailureKind::UnknownTool));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn call_tool<T>(&self, params: &T::Params) -> Result<T::Success, CallError<T::Failure>>
+    where
+        T: ToolType<Params: Serialize, Success: DeserializeOwned, Failure: DeserializeOwned>,
+    {
+        self.call_with::<T>(params, &RunOptions::new()).await
+    }
+
+    /// Calls the tool `T` with parameters of its type and with options.
+    pub async fn call_with<T>(
+        &self,
+        params: &T::Params,
+        options: &RunOptions,
+    ) -> Result<T::Success, CallError<T::Failure>>
+    where
+        T: ToolType<Params: Serialize, Success: DeserializeOwned, Failure: DeserializeOwned>,
+    {
+        let written = match self.get(T::NAME) {
+            Some(tool) => tool.parameters().encode(params).map_err(|issues| CallError::Fault(invalid_input(issues)))?,
+            None => JsonText::null(),
+        };
+        let call = ToolCall::new(OWN_CALL, T::NAME, written.as_str());
+        read_back::<T>(self.run_call_with(&call, options).await)
+    }
+}
+
+fn read_back<T>(result: ToolResult) -> Result<T::Success, CallError<T::Failure>>
+where
+    T: ToolType<Success: DeserializeOwned, Failure: DeserializeOwned>,
+{
+    let failure = match result.outcome {
+        Outcome::Ok(output) => return output.value.decode().map_err(|error| CallError::Fault(unreadable(error))),
+        Outcome::Failed(failure) => *failure,
+    };
+    let details = failure.details.as_deref().filter(|_| failure.kind == FailureKind::ToolFailed);
+    match details.map(|details| details.decode::<T::Failure>()) {
+        Some(Ok(declared)) => Err(CallError::Declared(declared)),
+        Some(Err(_)) | None => Err(CallError::Fault(failure)),
+    }
+}
+
+/// A result that fits its schema and still not its type.
+fn unreadable(error: serde_json::Error) -> ToolFailure {
+    ToolFailure::new(FailureKind::OutputValidationError, "the result can't be read as the tool's own type").cause(error)
+}

@@ -1,0 +1,161 @@
+//! One handler for many tools that were discovered at run time.
+//!
+//! A server, a specification or a configuration tells what tools there are; whoever read it knows how to run any of
+//! them. The handler is told which one is called, as it was discovered: names may change later, by a namespace for
+//! one, and the other side knows nothing of that.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cx::Cx;
+use crate::handler::{AsyncFn, Failure, HandlerError, MIXED};
+use crate::tool::{DefinitionError, Tool};
+use crate::toolkit::{Set, Toolkit, ToolkitError, ToolkitFault};
+
+/// Discovered tools that wait for the handler they share. See [`Toolkit::dynamic`].
+#[must_use = "definitions are no toolkit until they are given a handler"]
+pub struct DynamicTools<S = ()> {
+    definitions: Vec<Tool>,
+    kit: PhantomData<fn() -> Toolkit<S>>,
+}
+
+impl<S> Toolkit<S> {
+    /// Tools that were discovered at run time and share one handler, which is to be given next. It takes the tool that
+    /// is called, as it was discovered, its arguments, which were checked against that tool's schema, and the context;
+    /// [`Cx::tool_name`] is what the tool is called by then.
+    ///
+    /// Approval, limits, annotations, schemas and everything else that a definition says stay with its tool; a handler
+    /// that it has gives way. Names that appear twice and tools of kinds that are not run here are errors, all at once.
+    ///
+    /// ```
+    /// use haft_core::{Cx, Tool, ToolCall, Toolkit};
+    /// use serde_json::{Value, json};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let discovered = ["list", "read"].map(|name| Tool::dynamic(name).define());
+    /// let kit: Toolkit = Toolkit::dynamic(discovered.into_iter().collect::<Result<Vec<_>, _>>()?)
+    ///     .run(|tool: Tool, arguments: Value, _cx| async move { json!({"sent": tool.name(), "with": arguments}) })?
+    ///     .namespace("files")?;
+    ///
+    /// let call = ToolCall::new("c1", "files__read", r#"{"path": "a.txt"}"#);
+    /// let result = kit.get("files__read").unwrap().run_call(&call, &Cx::for_call(&call)).await;
+    /// assert_eq!(result.value().unwrap().as_str(), r#"{"sent":"read","with":{"path":"a.txt"}}"#);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn dynamic(definitions: impl IntoIterator<Item = Tool>) -> DynamicTools<S> {
+        DynamicTools { definitions: definitions.into_iter().collect(), kit: PhantomData }
+    }
+}
+
+impl<S> DynamicTools<S> {
+    /// A handler that always succeeds.
+    ///
+    /// ```
+    /// use haft_core::{Tool, Toolkit};
+    ///
+    /// let kit: Toolkit = Toolkit::dynamic([Tool::dynamic("echo").define()?]).run(|_, arguments, _cx| async { arguments })?;
+    /// kit.ensure_runnable()?;
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run<T, F, Fut>(self, handler: F) -> Result<Toolkit<S>, ToolkitError>
+    where
+        T: Serialize + Send + 'static,
+        F: Fn(Tool, Value, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = T> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        self.attach(|definition| definition.with_run(for_tool(&handler, definition)))
+    }
+
+    /// A handler that succeeds or fails with a failure the model reads. A tool that declares no failure declares this
+    /// one.
+    ///
+    /// ```
+    /// use haft_core::{Tool, Toolkit};
+    /// use serde_json::Value;
+    ///
+    /// let kit: Toolkit = Toolkit::dynamic([Tool::dynamic("read").define()?])
+    ///     .try_run(|tool: Tool, _: Value, _cx| async move { Err::<Value, _>(format!("{} is down", tool.name())) })?;
+    /// assert_eq!(kit.get("read").unwrap().failure().as_json()["type"], "string");
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_run<T, E, F, Fut>(self, handler: F) -> Result<Toolkit<S>, ToolkitError>
+    where
+        T: Serialize + Send + 'static,
+        E: Failure,
+        F: Fn(Tool, Value, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        self.attach(|definition| definition.try_with_run(for_tool(&handler, definition)))
+    }
+
+    /// A handler that has both: failures for the model and errors for the operator.
+    ///
+    /// ```
+    /// use haft_core::{HandlerError, Tool, Toolkit};
+    /// use serde_json::Value;
+    ///
+    /// let kit: Toolkit = Toolkit::dynamic([Tool::dynamic("read").define()?])
+    ///     .handle(|_: Tool, arguments: Value, _cx| async move {
+    ///         let path = arguments["path"].as_str().ok_or(HandlerError::Declared("say which file"))?;
+    ///         Ok(std::fs::read_to_string(path)?)
+    ///     })?;
+    /// kit.ensure_runnable()?;
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn handle<T, E, F, Fut>(self, handler: F) -> Result<Toolkit<S>, ToolkitError>
+    where
+        T: Serialize + Send + 'static,
+        E: Failure,
+        F: Fn(Tool, Value, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, HandlerError<E>>> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        self.attach(|definition| {
+            let handler = AsyncFn::<_, Value, MIXED>::new(for_tool(&handler, definition));
+            definition.with_handler(Arc::new(handler))?.declaring::<E>()
+        })
+    }
+
+    fn attach(self, attach: impl Fn(&Tool) -> Result<Tool, DefinitionError>) -> Result<Toolkit<S>, ToolkitError> {
+        let mut set = Set::default();
+        let mut faults = Vec::new();
+        for definition in &self.definitions {
+            let tool = attach(definition);
+            // The definition takes the name even if it can't be attached, so that one fault hides no other.
+            faults.extend(set.insert(tool.as_ref().unwrap_or(definition).clone()).err());
+            faults.extend(tool.err().map(ToolkitFault::Definition));
+        }
+        if faults.is_empty() {
+            Ok(Toolkit { set: Arc::new(set), needs: Vec::new() })
+        } else {
+            Err(ToolkitError { faults })
+        }
+    }
+}
+
+/// The shared handler, for one tool.
+fn for_tool<F, Fut>(
+    handler: &Arc<F>,
+    definition: &Tool,
+) -> impl Fn(Value, Cx) -> Fut + Send + Sync + 'static + use<F, Fut>
+where
+    F: Fn(Tool, Value, Cx) -> Fut + Send + Sync + 'static,
+{
+    let (handler, definition) = (Arc::clone(handler), definition.clone());
+    move |arguments, cx| handler(definition.clone(), arguments, cx)
+}
+
+impl<S> fmt::Debug for DynamicTools<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.definitions.iter().map(Tool::name).collect();
+        f.debug_struct("DynamicTools").field("definitions", &names).finish_non_exhaustive()
+    }
+}

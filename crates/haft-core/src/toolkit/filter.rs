@@ -1,0 +1,29 @@
+//! Fewer tools.
+
+use crate::tool::Tool;
+use crate::toolkit::Toolkit;
+
+impl<S> Toolkit<S> {
+    /// The tools that `keep` says yes to, in their order. What they need and what they were provided with stays; the
+    /// state is still that of the whole toolkit.
+    ///
+    /// ```
+    /// use haft_core::{Readonly, Tool, Toolkit};
+    ///
+    /// let read = Tool::new("read").annotate(Readonly(true)).run(|(), _cx| async {})?;
+    /// let write = Tool::new("write").run(|(), _cx| async {})?;
+    /// let kit: Toolkit = Toolkit::from_iter([read, write]);
+    ///
+    /// let harmless = kit.filter(|tool| tool.annotations().readonly());
+    /// assert_eq!(harmless.names().collect::<Vec<_>>(), ["read"]);
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn filter(mut self, mut keep: impl FnMut(&Tool) -> bool) -> Self {
+        let set = self.set_mut();
+        set.entries.retain(|entry| keep(&entry.tool));
+        let names = set.entries.iter().map(|entry| entry.tool.shared_name().clone());
+        set.index = names.enumerate().map(|(place, name)| (name, place)).collect();
+        set.shadowed.retain(|shadowed| set.index.contains_key(&shadowed.name));
+        self
+    }
+}

@@ -1,0 +1,97 @@
+//! Another handler for a tool of a toolkit: for tests, dry runs and overrides.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::cx::Cx;
+use crate::handler::Failure;
+use crate::nearest::nearest;
+use crate::tool::{DefinitionError, Tool};
+use crate::toolkit::Toolkit;
+
+/// A handler that can't be replaced.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplaceError {
+    /// There is no such tool.
+    #[error("there is no tool named `{name}`{}", suggestion(.nearest))]
+    UnknownTool {
+        /// The name.
+        name: String,
+        /// The names that may have been meant, best first.
+        nearest: Vec<String>,
+    },
+    /// The tool can't have this handler.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
+}
+
+/// Other handlers.
+impl<S> Toolkit<S> {
+    /// The toolkit with another handler behind the tool of this name, one that always succeeds. Its place, everything
+    /// the model sees of it, its services and the middleware around it stay the same.
+    ///
+    /// ```
+    /// use haft_core::{Tool, Toolkit};
+    ///
+    /// let send = Tool::new("send").run(|to: String, _cx| async move { format!("sent to {to}") })?;
+    /// let kit: Toolkit = Toolkit::from_iter([send]);
+    ///
+    /// let dry = kit.clone().with_run("send", |to: String, _cx| async move { format!("would send to {to}") })?;
+    /// assert_eq!(dry.descriptors(), kit.descriptors());
+    ///
+    /// let error = kit.with_run("sned", |_: String, _cx| async {}).unwrap_err();
+    /// assert_eq!(error.to_string(), "there is no tool named `sned`; the nearest are `send`");
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_run<A, T, F, Fut>(self, name: &str, handler: F) -> Result<Self, ReplaceError>
+    where
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = T> + Send + 'static,
+    {
+        self.change(name, |tool| tool.with_run(handler))
+    }
+
+    /// The same with a handler that may fail. A tool that declared no failure before declares this one; otherwise
+    /// failures must fit what the tool declares.
+    ///
+    /// ```
+    /// use haft_core::{Tool, Toolkit};
+    ///
+    /// let send = Tool::new("send").run(|to: String, _cx| async move { to.len() })?;
+    /// let kit: Toolkit = Toolkit::from_iter([send]);
+    /// let broken = kit.try_with_run("send", |_: String, _cx| async { Err::<usize, _>("the line is dead") })?;
+    /// assert_eq!(broken.get("send").unwrap().failure().as_json()["type"], "string");
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_with_run<A, T, E, F, Fut>(self, name: &str, handler: F) -> Result<Self, ReplaceError>
+    where
+        A: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        E: Failure,
+        F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        self.change(name, |tool| tool.try_with_run(handler))
+    }
+
+    fn change(
+        mut self,
+        name: &str,
+        change: impl FnOnce(&Tool) -> Result<Tool, DefinitionError>,
+    ) -> Result<Self, ReplaceError> {
+        let Some(&place) = self.set.index.get(name) else {
+            let nearest = nearest(name, self.names()).into_iter().map(str::to_owned).collect();
+            return Err(ReplaceError::UnknownTool { name: name.to_owned(), nearest });
+        };
+        let changed = change(&self.set.entries[place].tool)?;
+        self.set_mut().entries[place].tool = changed;
+        Ok(self)
+    }
+}
+
+fn suggestion(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; the nearest are `{}`", nearest.join("`, `")) }
+}
