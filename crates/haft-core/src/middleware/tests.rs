@@ -9,10 +9,12 @@ use tokio::time::{Instant, sleep};
 
 use super::*;
 use crate::call::ToolCall;
+use crate::cancellation::Cancellation;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::result::ToolResult;
 use crate::tool::{Annotations, Idempotent, Readonly};
+use crate::toolkit::Toolkit;
 
 /// What a probe does when it is run: takes so long, and then succeeds or fails.
 #[derive(Clone)]
@@ -209,4 +211,69 @@ async fn a_remembered_answer_takes_no_turn() {
     let refused = tool.run_call(&other, &Cx::for_call(&other).with_deadline(Instant::now() + ms(5_000))).await;
     assert_eq!(brief(&refused), json!(["rate_limited", false]));
     assert_eq!(probe.times(), [0]);
+}
+
+fn kit_of(tool: Tool) -> Toolkit {
+    Toolkit::new().with(tool).unwrap()
+}
+
+fn calls(number: usize) -> Vec<ToolCall> {
+    (0..number).map(|index| ToolCall::new(format!("c{index}").as_str(), "probe", "{}")).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn equal_calls_of_a_batch_and_of_the_next_one_run_once() {
+    let probe = Probe::new([succeeds().after(50)]);
+    let kit = kit_of(probe.tool(pure()).wrap(Cache::new(ms(10_000))));
+    for _ in 0..2 {
+        let results = kit.run(calls(8)).collect_results().await;
+        assert_eq!(results.iter().map(brief).collect::<Vec<_>>(), vec![json!(0); 8]);
+    }
+    assert_eq!(probe.times(), [0]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn equal_calls_on_several_threads_run_once() {
+    let probe = Probe::new([]);
+    let kit = kit_of(probe.tool(pure()).wrap(Cache::new(ms(60_000))));
+    let results = kit.run(calls(64)).spawned().collect_results().await;
+    assert_eq!(results.iter().map(brief).collect::<Vec<_>>(), vec![json!(0); 64]);
+    assert_eq!(probe.runs().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_inside_fails_its_own_call_only() {
+    let crash = |request: Request, next: Next| async move {
+        assert!(request.call_id().as_str() != "c0", "as it was told to");
+        next.run(request).await
+    };
+    let tool = Probe::new([]).tool(pure()).wrap(crash);
+    let kit = kit_of(tool.wrap(RateLimit::new(1, ms(10))).wrap(Retry::new(3)).wrap(Cache::new(ms(1_000))));
+    let results = kit.run(calls(3)).collect_results().await;
+    let brief: Vec<_> = results.iter().map(brief).collect();
+    assert_eq!(brief, [json!(["execution_error", false]), json!(0), json!(0)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_called_off_waits_for_no_layer() {
+    let probe = Probe::new(vec![fails(busy()); 9]);
+    let slow = Retry::new(9).backoff(Backoff::constant(ms(60_000)));
+    let tools = [
+        probe.tool(idempotent()).wrap(slow),
+        Probe::new([]).tool(pure()).wrap(RateLimit::new(1, ms(60_000))),
+        Probe::new([succeeds().after(60_000)]).tool(pure()).wrap(Cache::new(ms(1))),
+    ];
+    for tool in tools {
+        let began = Instant::now();
+        let cancellation = Cancellation::new();
+        let run = kit_of(tool).run(calls(2)).cancellation(cancellation.clone());
+        let (results, ()) = tokio::join!(run.collect_results(), async {
+            sleep(ms(30)).await;
+            cancellation.cancel();
+        });
+        assert_eq!((results.len(), began.elapsed()), (2, ms(30)));
+        assert!(
+            results.iter().all(|result| result.is_ok() || result.failure().unwrap().kind == FailureKind::Cancelled)
+        );
+    }
 }
