@@ -50,6 +50,7 @@
 //! a function of one's own, and a type whose schema needs more than the built-in checks is an error when it is made.
 
 // what a value may be, and what is wrong with it
+mod canonical;
 mod issue;
 mod json_text;
 mod nearest;
@@ -134,7 +135,7 @@ pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
     ToolType,
 };
-pub use self::middleware::{Middleware, Next, Request};
+pub use self::middleware::{Backoff, Cache, Middleware, Next, RateLimit, Request, Retry, Timeout, Trace};
 pub use self::service::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
 pub use self::tool::{
     Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,

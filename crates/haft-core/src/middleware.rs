@@ -8,6 +8,15 @@
 //!
 //! The last one applied is the outermost and runs first.
 
+mod cache;
+mod rate_limit;
+mod retry;
+#[cfg(test)]
+mod tests;
+mod timeout;
+mod trace;
+mod wait;
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,6 +25,11 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
+pub use self::cache::Cache;
+pub use self::rate_limit::RateLimit;
+pub use self::retry::{Backoff, Retry};
+pub use self::timeout::Timeout;
+pub use self::trace::Trace;
 use crate::call::CallId;
 use crate::cx::Cx;
 use crate::handler::{BoxFuture, Deferred, Prepared, broken, encode_success, invalid_input, invalid_output};

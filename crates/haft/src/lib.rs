@@ -34,7 +34,7 @@ pub use haft_core::{
 };
 // what stands around them
 #[doc(inline)]
-pub use haft_core::{Middleware, Next, Request};
+pub use haft_core::{Backoff, Cache, Middleware, Next, RateLimit, Request, Retry, Timeout, Trace};
 
 // what they need
 #[doc(inline)]

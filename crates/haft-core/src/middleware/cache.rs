@@ -1,0 +1,112 @@
+//! Answers that are remembered.
+//!
+//! A remembered answer is given without running anything, so only tools that say of themselves that this is right are
+//! ever answered so. Everything else about a cache is a trade; this is not: an answer never reaches another caller,
+//! another tool or other arguments than those it was made for.
+
+mod key;
+mod run;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::store::Store;
+
+/// How many answers are kept when nothing is said.
+const MAX_ENTRIES: usize = 1024;
+
+/// Answers a call as an equal one was answered before.
+///
+/// - Only tools annotated both [`Readonly`](crate::Readonly) and [`Idempotent`](crate::Idempotent) are answered so. The
+///   calls of all others go straight through.
+/// - Calls are equal when the tool, the arguments and the caller are. Arguments are compared by value: order of keys,
+///   white space and `1.0` for `1` make no difference. A tool is known by identity, not by name: a changed copy, or one
+///   built anew, has answers of its own, so build a toolkit once. Calls without a caller are equal among themselves.
+///   What else a handler looks at (services of the run, the conversation) is not compared: where answers depend on it,
+///   the caller must stand for it.
+/// - Only successes are kept, for the given time; beyond the number of entries the one that was not used for longest
+///   goes.
+/// - Equal calls at the same time run once: the others wait, as long as the first one takes. When it fails or is dropped,
+///   the next one runs.
+/// - What a handler emits on its way is not kept: who gets a remembered answer sees no progress.
+///
+/// Clones share their answers; a copy with another setting begins empty. Layer it outside of
+/// [`Retry`](crate::Retry), [`RateLimit`](crate::RateLimit) and [`Timeout`](crate::Timeout), so that a remembered answer
+/// costs none of them anything.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use std::time::Duration;
+///
+/// use haft_core::{Cache, Cx, Idempotent, Readonly, Tool, ToolCall};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), haft_core::DefinitionError> {
+/// static RUNS: AtomicU32 = AtomicU32::new(0);
+///
+/// let square = Tool::new("square")
+///     .annotate(Readonly(true))
+///     .annotate(Idempotent(true))
+///     .run(|n: i64, _cx| async move {
+///         RUNS.fetch_add(1, Ordering::Relaxed);
+///         n * n
+///     })?
+///     .wrap(Cache::new(Duration::from_secs(60)));
+///
+/// for arguments in ["7", "7.0", " 7 "] {
+///     let call = ToolCall::new("c1", "square", arguments);
+///     let result = square.run_call(&call, &Cx::for_call(&call)).await;
+///     assert_eq!(result.value().unwrap().as_str(), "49");
+/// }
+/// assert_eq!(RUNS.load(Ordering::Relaxed), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Cache {
+    ttl: Duration,
+    max_entries: usize,
+    sharing: Sharing,
+    store: Arc<Store>,
+}
+
+/// Who may be given an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sharing {
+    SameCaller,
+    Everyone,
+}
+
+impl Cache {
+    /// Keeps answers for this long, 1024 of them at most.
+    #[must_use]
+    pub fn new(ttl: Duration) -> Self {
+        Self { ttl, max_entries: MAX_ENTRIES, sharing: Sharing::SameCaller, store: Arc::default() }
+    }
+
+    /// How many answers are kept. With none, equal calls at the same time still run once.
+    #[must_use]
+    pub fn max_entries(self, max_entries: usize) -> Self {
+        Self { max_entries, store: Arc::default(), ..self }
+    }
+
+    /// Gives an answer to every caller, whoever it was made for. Only for tools whose answers don't depend on who asks.
+    #[must_use]
+    pub fn shared_between_callers(self) -> Self {
+        Self { sharing: Sharing::Everyone, store: Arc::default(), ..self }
+    }
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache")
+            .field("ttl", &self.ttl)
+            .field("max_entries", &self.max_entries)
+            .field("sharing", &self.sharing)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,237 @@
+//! Who is let through, who waits and who is refused.
+
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::*;
+use crate::call::ToolCall;
+use crate::cancellation::Cancellation;
+use crate::cx::Cx;
+use crate::middleware::tests::{Probe, brief, ms, run, run_in};
+use crate::tool::{Annotations, Tool};
+
+fn limited(probe: &Probe, limit: RateLimit) -> Tool {
+    probe.tool(Annotations::new()).wrap(limit)
+}
+
+/// Runs a call as this caller.
+async fn run_as(tool: &Tool, caller: &str) -> Value {
+    brief(&run_in(tool, |cx| cx.with_caller(caller)).await)
+}
+
+fn refused() -> Value {
+    json!(["rate_limited", false])
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_beyond_the_burst_wait_one_interval_each() {
+    // Calls, milliseconds, burst, and when each of three calls runs that come at once.
+    let table: [(u32, u64, u32, [u128; 3]); 5] = [
+        (1, 1_000, 1, [0, 1_000, 2_000]),
+        (4, 1_000, 1, [0, 250, 500]),
+        (4, 1_000, 2, [0, 0, 250]),
+        (3, 1_000, 3, [0, 0, 0]),
+        (3, 0, 1, [0, 0, 0]),
+    ];
+    for (calls, per, burst, times) in table {
+        let probe = Probe::new([]);
+        let tool = limited(&probe, RateLimit::new(calls, ms(per)).burst(burst));
+        let (first, second, third) = tokio::join!(run(&tool), run(&tool), run(&tool));
+        assert!(first.is_ok() && second.is_ok() && third.is_ok());
+        assert_eq!(probe.times(), times, "{calls} in {per} ms, {burst} at once");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quiet_while_fills_the_bucket_and_no_more_than_that() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(2, ms(1_000)).refuse());
+    let mut passed = Vec::new();
+    for pause in [0, 0, 0, 500, 0, 60_000, 0, 0] {
+        sleep(ms(pause)).await;
+        passed.push(run(&tool).await.is_ok());
+    }
+    assert_eq!(passed, [true, true, false, true, false, true, true, false]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_who_wait_go_in_the_order_of_arrival() {
+    let order: Mutex<Vec<u32>> = Mutex::default();
+    let tool = limited(&Probe::new([]), RateLimit::new(1, ms(100)));
+    let arrive = |number: u32, at: u64| {
+        let (tool, order) = (&tool, &order);
+        async move {
+            sleep(ms(at)).await;
+            run(tool).await;
+            order.lock().unwrap().push(number);
+        }
+    };
+    // The last one comes at the very moment at which a token is there, when others still wait for it.
+    tokio::join!(arrive(1, 0), arrive(4, 30), arrive(2, 10), arrive(3, 20), arrive(5, 100));
+    assert_eq!(*order.lock().unwrap(), [1, 2, 3, 4, 5]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_gives_up_leaves_the_turn_to_the_next() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(1, ms(1_000)));
+    let cancellation = Cancellation::new();
+    let cancelled = async {
+        let result = run_in(&tool, |cx| cx.with_cancellation(cancellation.clone())).await;
+        (brief(&result), Instant::now())
+    };
+    let began = Instant::now();
+    let (_, (given_up, at), dropped, last, ()) =
+        tokio::join!(run(&tool), cancelled, tokio::time::timeout(ms(700), run(&tool)), run(&tool), async {
+            sleep(ms(300)).await;
+            cancellation.cancel();
+        });
+    assert_eq!(given_up, json!(["cancelled", false]));
+    assert_eq!(at - began, ms(300));
+    assert!(dropped.is_err());
+    assert!(last.is_ok());
+    assert_eq!(probe.times(), [0, 1_000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_left_the_line_is_not_counted_as_waiting() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(1, ms(1_000)).longest_wait(ms(1_000)));
+    assert!(run(&tool).await.is_ok());
+    assert!(tokio::time::timeout(ms(100), run(&tool)).await.is_err());
+    assert!(run(&tool).await.is_ok());
+    assert!(run(&tool).await.is_ok(), "those who had their turn are not counted either");
+    assert_eq!(probe.times(), [0, 1_000, 2_000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_call_is_told_when_to_come_again() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(4, ms(1_000)).burst(1).refuse());
+    run(&tool).await;
+    sleep(ms(100)).await;
+    let result = run(&tool).await;
+    let failure = result.failure().unwrap();
+    assert_eq!(failure.kind.as_str(), RateLimit::KIND);
+    assert_eq!(failure.retry_after, Some(ms(150)));
+    assert_eq!(failure.message, "too many calls in a short time: try again in 150.0ms");
+    assert!(failure.retryable && !failure.started);
+    sleep(ms(150)).await;
+    assert!(run(&tool).await.is_ok());
+    assert_eq!(probe.times(), [0, 250]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_beyond_the_longest_wait_is_refused_at_once() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(1, ms(1_000)).longest_wait(ms(2_000)));
+    let began = Instant::now();
+    let fourth = async {
+        let result = run(&tool).await;
+        assert_eq!(began.elapsed(), ms(0));
+        result
+    };
+    let (a, b, c, d) = tokio::join!(run(&tool), run(&tool), run(&tool), fourth);
+    assert!(a.is_ok() && b.is_ok() && c.is_ok());
+    assert_eq!(brief(&d), refused());
+    assert_eq!(d.failure().unwrap().retry_after, Some(ms(3_000)));
+    assert_eq!(probe.times(), [0, 1_000, 2_000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_comes_no_earlier_than_the_deadline_is_refused_at_once() {
+    for (deadline, passes) in [(1_001, true), (1_000, false), (10, false)] {
+        let tool = limited(&Probe::new([]), RateLimit::new(1, ms(1_000)));
+        run(&tool).await;
+        let began = Instant::now();
+        let result = run_in(&tool, |cx| cx.with_deadline(began + ms(deadline))).await;
+        assert_eq!(result.is_ok(), passes, "{deadline}");
+        assert_eq!(began.elapsed(), if passes { ms(1_000) } else { ms(0) });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_passes_a_limit_of_zero() {
+    for limit in [RateLimit::new(0, ms(1_000)), RateLimit::new(5, ms(1_000)).burst(0)] {
+        let result = run(&limited(&Probe::new([]), limit)).await;
+        assert_eq!(brief(&result), refused());
+        assert!(!result.failure().unwrap().retryable);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_period_without_end_lets_the_burst_through_and_no_more() {
+    let tool = limited(&Probe::new([]), RateLimit::new(2, Duration::MAX).refuse());
+    assert!(run(&tool).await.is_ok() && run(&tool).await.is_ok());
+    sleep(Duration::from_secs(86_400)).await;
+    assert_eq!(brief(&run(&tool).await), refused());
+}
+
+#[tokio::test(start_paused = true)]
+async fn clones_count_together_and_changed_copies_do_not() {
+    let limit = RateLimit::new(1, ms(1_000)).refuse();
+    let one = limited(&Probe::new([]), limit.clone());
+    let other = limited(&Probe::new([]), limit.clone());
+    let apart = limited(&Probe::new([]), limit.burst(1));
+    assert!(run(&one).await.is_ok());
+    assert_eq!(brief(&run(&other).await), refused());
+    assert!(run(&apart).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn tools_and_callers_count_for_themselves_when_told_apart() {
+    let limit = || RateLimit::new(1, ms(1_000)).refuse();
+    // Whether each is let through, in this order: Ada on the first tool, Bob on the first, Ada on the second, Bob on
+    // the second, nobody on the first, nobody again.
+    let table = [
+        (limit(), [true, false, false, false, false, false]),
+        (limit().per_tool(), [true, false, true, false, false, false]),
+        (limit().per_caller(), [true, true, false, false, true, false]),
+        (limit().per_tool().per_caller(), [true, true, true, true, true, false]),
+    ];
+    for (limit, expected) in table {
+        let shown = format!("{:?}", limit.scope);
+        let first = limited(&Probe::new([]), limit.clone());
+        let second = Probe::new([]).tool(Annotations::new()).with_name("second").unwrap().wrap(limit);
+        let second_as = async |caller: &str| {
+            let call = ToolCall::new("c1", "second", "{}");
+            brief(&second.run_call(&call, &Cx::for_call(&call).with_caller(caller)).await)
+        };
+        let results = [
+            run_as(&first, "ada").await,
+            run_as(&first, "bob").await,
+            second_as("ada").await,
+            second_as("bob").await,
+            brief(&run(&first).await),
+            brief(&run(&first).await),
+        ];
+        assert_eq!(results.map(|result| result != refused()), expected, "{shown}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn buckets_of_callers_who_left_are_thrown_away() {
+    let limit = RateLimit::new(1, ms(1_000)).per_caller().refuse();
+    let tool = limited(&Probe::new([]), limit.clone());
+    for round in 0..50 {
+        for caller in 0..20 {
+            run_as(&tool, &format!("{round}-{caller}")).await;
+        }
+        sleep(ms(2_000)).await;
+    }
+    assert!(limit.buckets.len() <= 128, "{} buckets for 1000 callers, 20 at a time", limit.buckets.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_bucket_is_thrown_away_that_still_counts() {
+    let limit = RateLimit::new(1, ms(60_000)).per_caller().refuse();
+    let tool = limited(&Probe::new([]), limit);
+    for caller in 0..500 {
+        run_as(&tool, &caller.to_string()).await;
+    }
+    for caller in 0..500 {
+        assert_eq!(run_as(&tool, &caller.to_string()).await, refused());
+    }
+}

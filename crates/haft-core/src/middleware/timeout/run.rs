@@ -1,0 +1,34 @@
+//! One call against the clock.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::Timeout;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::middleware::{Middleware, Next, Request};
+use crate::result::Outcome;
+
+impl Middleware for Timeout {
+    type Services = ();
+
+    async fn around(&self, request: Request, next: Next) -> Outcome {
+        // A time beyond what the clock can say never comes.
+        let Some(end) = Instant::now().checked_add(self.after) else { return next.run(request).await };
+        let begun = Arc::clone(&request.begun);
+        match timeout_at(end, next.run(request.with_deadline(end))).await {
+            Ok(outcome) => outcome,
+            Err(_) => self.elapsed(begun.load(Ordering::Relaxed)).into(),
+        }
+    }
+}
+
+impl Timeout {
+    fn elapsed(&self, begun: bool) -> ToolFailure {
+        let message = format!("the call took longer than {:?} and was given up", self.after);
+        let failure = ToolFailure::new(FailureKind::TimedOut, message);
+        if begun { failure.started() } else { failure.not_started() }
+    }
+}
