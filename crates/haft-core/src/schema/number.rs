@@ -32,6 +32,13 @@ pub(super) struct NumberRule {
     pub(super) width: Option<Width>,
 }
 
+/// Integers that fit: the first and the last of them. Empty where none is known to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SureRange {
+    first: i64,
+    last: i64,
+}
+
 /// The machine type a number must fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
@@ -157,7 +164,62 @@ impl Width {
     }
 }
 
+impl Default for SureRange {
+    fn default() -> Self {
+        Self { first: 1, last: 0 }
+    }
+}
+
+impl SureRange {
+    #[inline]
+    pub(super) fn contains(self, int: impl TryInto<i64>) -> bool {
+        int.try_into().is_ok_and(|int| self.first <= int && int <= self.last)
+    }
+}
+
 impl NumberRule {
+    /// Whether there is any rule at all.
+    pub(super) fn is_bare(&self) -> bool {
+        let Self { minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of, width } = self;
+        let unbounded = minimum.or(*maximum).or(*exclusive_minimum).or(*exclusive_maximum).is_none();
+        unbounded && multiple_of.is_none() && width.is_none()
+    }
+
+    /// Integers that break no rule, as many as can be told at once.
+    pub(super) fn sure_range(&self) -> SureRange {
+        self.bounds().unwrap_or_default()
+    }
+
+    fn bounds(&self) -> Option<SureRange> {
+        if self.multiple_of.is_some() {
+            return None;
+        }
+        let whole = |bound: Num| match bound {
+            Num::Int(int) => Some(int),
+            Num::Float(float) => Num::exact_integer(float).map(i128::from),
+            Num::Huge(_) => None,
+        };
+        let (mut first, mut last) = (i128::from(i64::MIN), i128::from(i64::MAX));
+        match self.width {
+            Some(Width::Integer { min, max, .. }) => (first, last) = (first.max(min), last.min(max)),
+            Some(Width::Unsigned128) => first = 0,
+            Some(Width::Signed128 | Width::Float32) | None => {}
+        }
+        if let Some(bound) = self.minimum {
+            first = first.max(whole(bound)?);
+        }
+        if let Some(bound) = self.exclusive_minimum {
+            first = first.max(whole(bound)?.checked_add(1)?);
+        }
+        if let Some(bound) = self.maximum {
+            last = last.min(whole(bound)?);
+        }
+        if let Some(bound) = self.exclusive_maximum {
+            last = last.min(whole(bound)?.checked_sub(1)?);
+        }
+        Some(SureRange { first: first.try_into().ok()?, last: last.try_into().ok()? })
+    }
+
     /// The first rule that `num` breaks. `integers_only` is what the node's types say; `exact` refuses integers
     /// that were written as floats too large to be told apart from their neighbours.
     #[inline]

@@ -9,7 +9,7 @@ use super::deserializer::{Checked as CheckedDeserializer, Spot, refusal};
 use super::map::{CheckedMap, UnknownKeys};
 use super::number::NumberMap;
 use super::seq::CheckedSeq;
-use crate::schema::node::{Open, Typed};
+use crate::schema::node::{Arena, Open, Typed};
 use crate::schema::number::{Exactness, Num};
 use crate::schema::text::number_token;
 use crate::schema::types::JsonType;
@@ -52,8 +52,11 @@ impl<'a, V> Checked<'a, V> {
 
     #[inline]
     fn string<E: Error>(&self, text: &str) -> Result<(), E> {
+        if Arena::is_free(self.spot.node(), JsonType::String) {
+            return Ok(());
+        }
         match self.rules(JsonType::String)? {
-            Some(typed) if typed.string_fault(text).is_some() => Err(refusal()),
+            Some(typed) if typed.string.fault(text).is_some() => Err(refusal()),
             _ => Ok(()),
         }
     }
