@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::full::FullCheck;
 use super::number::{NumberRule, SureRange};
 use super::string::StringRule;
+use super::text::Inside;
 use super::types::{JsonType, Types};
 
 /// Which node of an [`Arena`]: its index, and in the bits above it what a reader wants to know without looking: whether
@@ -139,6 +140,8 @@ pub(super) struct Property {
     pub(super) name: Box<str>,
     pub(super) node: NodeId,
     pub(super) required: bool,
+    /// Whether the name means nothing beyond what is declared, wherever the object stands.
+    pub(super) plain: bool,
 }
 
 /// Objects with more properties than this are looked up by hash.
@@ -328,6 +331,13 @@ impl Default for ObjectRule {
             min: 0,
             max: usize::MAX,
         }
+    }
+}
+
+impl Property {
+    pub(super) fn new(name: &str, node: NodeId, required: bool) -> Self {
+        let plain = Inside::key(name) == Inside::Other && !Inside::Constructor.forbids(name);
+        Self { name: name.into(), node, required, plain }
     }
 }
 

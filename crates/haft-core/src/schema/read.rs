@@ -37,6 +37,14 @@ pub(super) struct Reading<'a> {
     pub(super) trail: Option<&'a RefCell<Vec<String>>>,
 }
 
+impl Reading<'_> {
+    /// Whether a declared key in its place says all there is to know of it.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.trail.is_none() && self.limits.duplicate_keys == DuplicateKeys::Refuse
+    }
+}
+
 /// A value read from text, and the repairs it took.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

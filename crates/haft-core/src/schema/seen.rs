@@ -4,7 +4,8 @@
 #[derive(Default)]
 pub(super) struct Seen {
     low: u64,
-    high: Vec<u64>,
+    /// Those beyond the first 64, if one of them was there.
+    high: Option<Box<[u64]>>,
 }
 
 impl Seen {
@@ -16,10 +17,13 @@ impl Seen {
 
     #[cold]
     fn insert_beyond(&mut self, at: usize) -> bool {
-        if self.high.len() <= at / 64 {
-            self.high.resize(at / 64 + 1, 0);
+        let mut words = self.high.take().map(Vec::from).unwrap_or_default();
+        if words.len() <= at / 64 {
+            words.resize(at / 64 + 1, 0);
         }
-        mark(&mut self.high[at / 64], at % 64)
+        let new = mark(&mut words[at / 64], at % 64);
+        self.high = Some(words.into());
+        new
     }
 }
 

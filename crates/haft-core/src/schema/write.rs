@@ -28,7 +28,7 @@ pub(super) fn to_text<T: Serialize + ?Sized>(
     custom: Option<&Validator>,
     value: &T,
 ) -> Result<JsonText, Issues> {
-    let writing = Writing::new(arena);
+    let writing = Writing { arena, trail: None };
     match writing.text(arena.root(), value) {
         Ok(text) => match custom {
             None => Ok(text),
@@ -47,12 +47,13 @@ fn write_then_check<T: Serialize + ?Sized>(
     value: &T,
 ) -> Result<JsonText, Issues> {
     let unruled = Arena::any();
-    let writing = Writing { names: Names::Kept, ..Writing::new(&unruled) };
+    let trail = Trail::default();
+    let writing = Writing { arena: &unruled, trail: Some(&trail) };
     let text = writing.text(ANY, value).map_err(|error| {
-        if !writing.not_finite.get() {
+        if !trail.begins.get() {
             return Issue::new("", "encode", format!("can't be encoded as JSON: {error}"));
         }
-        let pointer: String = writing.trail.borrow().iter().rev().map(String::as_str).collect();
+        let pointer: String = trail.steps.borrow().iter().rev().map(String::as_str).collect();
         let message = "is NaN or infinite, which JSON can't say; give a finite number or null";
         Issue::new(pointer, "finite", message).expected("a finite number")
     })?;
@@ -71,24 +72,20 @@ fn write_then_check<T: Serialize + ?Sized>(
 /// What is written against.
 pub(super) struct Writing<'a> {
     arena: &'a Arena,
-    not_finite: Cell<bool>,
-    /// Where the number that isn't finite stands, innermost piece first; filled on the way back up.
-    trail: RefCell<Vec<String>>,
-    names: Names,
+    /// Kept only when somebody asks.
+    trail: Option<&'a Trail>,
 }
 
-/// Whether a map's keys are remembered while their values are written, where no rule asks for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Names {
-    Kept,
-    Forgotten,
+/// Where the number that isn't finite stands.
+#[derive(Default)]
+struct Trail {
+    /// Whether there is one.
+    begins: Cell<bool>,
+    /// The steps to it, innermost first; filled on the way back up.
+    steps: RefCell<Vec<String>>,
 }
 
-impl<'a> Writing<'a> {
-    fn new(arena: &'a Arena) -> Self {
-        Self { arena, not_finite: Cell::new(false), trail: RefCell::default(), names: Names::Forgotten }
-    }
-
+impl Writing<'_> {
     fn text<T: Serialize + ?Sized>(&self, node: NodeId, value: &T) -> Result<JsonText, serde_json::Error> {
         JsonText::encode(&At { writing: self, node, value })
     }
@@ -96,7 +93,9 @@ impl<'a> Writing<'a> {
     #[cold]
     #[inline(never)]
     fn not_finite<E: Error>(&self) -> E {
-        self.not_finite.set(true);
+        if let Some(trail) = self.trail {
+            trail.begins.set(true);
+        }
         E::custom("a number that is not finite")
     }
 
@@ -124,13 +123,13 @@ impl<'a> Writing<'a> {
     }
 
     fn leave(&self, variant: Option<&str>, push: impl FnOnce(&mut String)) {
-        if self.not_finite.get() {
+        if let Some(trail) = self.trail.filter(|trail| trail.begins.get()) {
             let mut step = String::new();
             if let Some(variant) = variant {
                 push_key(&mut step, variant);
             }
             push(&mut step);
-            self.trail.borrow_mut().push(step);
+            trail.steps.borrow_mut().push(step);
         }
     }
 }

@@ -26,15 +26,14 @@ pub(super) struct Spot<'a> {
     place: Place,
 }
 
-/// A node, how deep the value stands, and inside of what: in one word.
+/// A node, how deep the value stands, inside of what, and how it was asked for: in one word.
 #[derive(Clone, Copy)]
 struct Place(u64);
 
 impl Place {
-    #[inline]
-    fn new(node: NodeId, depth: u16, inside: Inside) -> Self {
-        Self(u64::from(node) | u64::from(depth) << 32 | u64::from(inside == Inside::Constructor) << 48)
-    }
+    const CONSTRUCTOR: u64 = 1 << 32;
+    const UNHINTED: u64 = 1 << 33;
+    const DEPTH_SHIFT: u32 = 34;
 
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is the node")]
@@ -43,21 +42,27 @@ impl Place {
     }
 
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the next sixteen bits are the depth")]
-    fn depth(self) -> u16 {
-        (self.0 >> 32) as u16
+    fn with_node(self, node: NodeId) -> Self {
+        Self(self.0 & !u64::from(NodeId::MAX) | u64::from(node))
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "thirty bits are left, and no stack is as deep as that")]
+    fn depth(self) -> usize {
+        (self.0 >> Self::DEPTH_SHIFT) as usize
     }
 
     #[inline]
     fn inside(self) -> Inside {
-        if self.0 >> 48 == 0 { Inside::Other } else { Inside::Constructor }
+        if self.0 & Self::CONSTRUCTOR == 0 { Inside::Other } else { Inside::Constructor }
     }
 }
 
 impl<'a> Spot<'a> {
     /// The place of the whole value.
+    #[inline]
     pub(super) fn root(reading: &'a Reading<'a>) -> Self {
-        Self { reading, place: Place::new(reading.arena.root(), 0, Inside::Other) }
+        Self { reading, place: Place(reading.arena.root().into()) }
     }
 
     #[inline]
@@ -68,7 +73,7 @@ impl<'a> Spot<'a> {
     /// Whether another array or object may begin here.
     #[inline]
     pub(super) fn may_nest(self) -> bool {
-        usize::from(self.place.depth()) < self.reading.depth
+        self.place.depth() < self.reading.depth
     }
 
     /// Whether no object may have this key here.
@@ -77,28 +82,57 @@ impl<'a> Spot<'a> {
         self.place.inside().forbids(key)
     }
 
-    /// The same place without rules, for a value that has been checked whole.
-    pub(super) fn unruled(self) -> Self {
-        Self { place: Place::new(ANY, self.place.depth(), self.place.inside()), ..self }
+    /// Whether there is nothing to check of a value of this type.
+    #[inline]
+    pub(super) fn is_free(self, json_type: JsonType) -> bool {
+        Arena::is_free(self.node(), json_type)
+    }
+
+    /// Whether the type asked for whatever comes.
+    #[inline]
+    pub(super) fn is_unhinted(self) -> bool {
+        self.place.0 & Place::UNHINTED != 0
+    }
+
+    /// The same place at another node.
+    #[inline]
+    pub(super) fn with_node(self, node: NodeId) -> Self {
+        Self { place: self.place.with_node(node), ..self }
     }
 
     /// The place of a child one container further in.
     #[inline]
-    pub(super) fn child(self, node: NodeId, inside: Inside) -> Self {
-        Self { place: Place::new(node, self.place.depth().saturating_add(1), inside), ..self }
+    pub(super) fn child(self, node: NodeId) -> Self {
+        let depth = (self.place.0 >> Place::DEPTH_SHIFT) + 1;
+        Self { place: Place(depth << Place::DEPTH_SHIFT | u64::from(node)), ..self }
+    }
+
+    /// The same place, inside of what its key says.
+    #[inline]
+    pub(super) fn inside(self, inside: Inside) -> Self {
+        match inside {
+            Inside::Constructor => Self { place: Place(self.place.0 | Place::CONSTRUCTOR), ..self },
+            Inside::Other => self,
+        }
     }
 
     fn takes(self, json_type: JsonType) -> bool {
         self.reading.arena.rules(self.node(), json_type).is_ok()
     }
 
+    #[inline]
     pub(super) fn visitor<V>(self, inner: V, origin: Origin) -> CheckedVisitor<'a, V> {
-        CheckedVisitor { inner, spot: self, origin }
+        let place = match origin {
+            Origin::Hinted => Place(self.place.0 & !Place::UNHINTED),
+            Origin::Unhinted => Place(self.place.0 | Place::UNHINTED),
+        };
+        CheckedVisitor { inner, spot: Self { place, ..self } }
     }
 }
 
 /// The error that ends a reading when a rule is broken. Its text is never shown.
 #[cold]
+#[inline(never)]
 pub(super) fn refusal<E: Error>() -> E {
     E::custom("")
 }
@@ -110,6 +144,7 @@ pub(super) struct Checked<'a, D> {
 }
 
 impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
+    #[inline]
     fn must_buffer(&self) -> bool {
         Arena::is_buffered(self.spot.node())
     }
@@ -119,7 +154,7 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
         let Spot { reading, place } = self.spot;
         let node = place.node();
         let notes = Notes::new(reading.limits);
-        let seed = TreeSeed { notes: &notes, depth: place.depth().into(), inside: place.inside(), path: &Path::Root };
+        let seed = TreeSeed { notes: &notes, depth: place.depth(), inside: place.inside(), path: &Path::Root };
         let mut tree = seed.deserialize(self.inner)?;
         let clean = notes.faults.borrow().is_empty();
         if !clean || !explain::fits(reading.arena, node, &tree, Exactness::Required) {
@@ -128,7 +163,7 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
         if notes.saw_whole_float.get() || reading.arena.is_from_type() {
             settle(reading.arena, node, &mut tree);
         }
-        Ok(Checked { inner: tree, spot: self.spot.unruled() })
+        Ok(Checked { inner: tree, spot: self.spot.with_node(ANY) })
     }
 }
 

@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use super::deserializer::{CheckedSeed, Spot, refusal};
 use super::key::KeyDeserializer;
 use crate::schema::limit::DuplicateKeys;
-use crate::schema::node::{ANY, NEVER, NodeId, ObjectRule};
+use crate::schema::node::{ANY, NEVER, ObjectRule};
 use crate::schema::path::push_key;
 use crate::schema::seen::Seen;
 use crate::schema::text::Inside;
@@ -26,24 +26,29 @@ pub(super) enum UnknownKeys {
 /// Access to members that looks at every key.
 pub(super) struct CheckedMap<'a, A> {
     access: A,
-    first: First,
     keys: Keys<'a>,
 }
 
 impl<'a, A> CheckedMap<'a, A> {
+    #[inline]
     pub(super) fn new(access: A, rule: Option<&'a ObjectRule>, spot: Spot<'a>, unknown: UnknownKeys) -> Self {
-        Self { access, first: First::NotTaken, keys: Keys::new(rule, spot, unknown) }
+        Self { access, keys: Keys::new(rule, spot, unknown) }
     }
 
     /// Gives back a first key that was taken to look at it, or the news that there is none.
     pub(super) fn put_back(&mut self, first: Option<String>) {
-        self.first = First::Taken(first);
+        self.keys.rare().first = Some(first);
     }
 
     /// To be called when the type has taken what it wants.
+    #[inline]
     pub(super) fn finish<E: Error>(&self) -> Result<(), E> {
         match self.keys.rule {
-            Some(rule) if self.keys.required < rule.required || self.keys.count < rule.min => Err(refusal()),
+            Some(rule)
+                if self.keys.required < rule.required || self.keys.count < rule.min || self.keys.count > rule.max =>
+            {
+                Err(refusal())
+            }
             _ => Ok(()),
         }
     }
@@ -55,16 +60,16 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, mut seed: K) -> Result<Option<K::Value>, A::Error> {
         loop {
-            let taken = match std::mem::replace(&mut self.first, First::NotTaken) {
-                First::NotTaken => {
+            let taken = match self.keys.peeked() {
+                None => {
                     let taken = self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys });
                     if taken.is_err() {
                         self.keys.leave_trail();
                     }
                     taken?
                 }
-                First::Taken(None) => None,
-                First::Taken(Some(key)) => Some(KeySeed { inner: seed, keys: &mut self.keys }.take(&key)?),
+                Some(None) => None,
+                Some(Some(key)) => Some(KeySeed { inner: seed, keys: &mut self.keys }.take(&key)?),
             };
             match taken {
                 None => return Ok(None),
@@ -79,8 +84,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let spot = self.keys.spot.child(self.keys.node, self.keys.inside);
-        let value = self.access.next_value_seed(CheckedSeed { inner: seed, spot });
+        let value = self.access.next_value_seed(CheckedSeed { inner: seed, spot: self.keys.value });
         if value.is_err() {
             self.keys.leave_trail();
         }
@@ -92,95 +96,123 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     }
 }
 
-/// Whether the first key was taken from the access already.
-enum First {
-    NotTaken,
-    Taken(Option<String>),
-}
-
 /// What is known of the keys so far.
 struct Keys<'a> {
     rule: Option<&'a ObjectRule>,
     spot: Spot<'a>,
-    unknown: UnknownKeys,
-    declared: Seen,
-    others: Others,
-    count: usize,
-    required: usize,
+    /// The place of the value of the key taken last.
+    value: Spot<'a>,
     /// Where the next key is declared if they come in order.
     hint: usize,
-    /// The node of the key taken last, and what its value is inside of.
-    node: NodeId,
-    inside: Inside,
-    /// The key itself, if its name may be asked for.
+    count: usize,
+    required: usize,
+    declared: Seen,
+    unknown: UnknownKeys,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few objects need.
+#[derive(Default)]
+struct Rare {
+    /// The first key, or the news that there is none, if it was taken from the access already.
+    first: Option<Option<String>>,
+    /// The keys that aren't declared.
+    others: Others,
+    /// The key taken last, if its name may be asked for.
     name: Option<String>,
 }
 
 impl<'a> Keys<'a> {
+    #[inline]
     fn new(rule: Option<&'a ObjectRule>, spot: Spot<'a>, unknown: UnknownKeys) -> Self {
         Self {
             rule,
             spot,
-            unknown,
-            declared: Seen::default(),
-            others: Others::default(),
+            value: spot.child(ANY),
+            hint: 0,
             count: 0,
             required: 0,
-            hint: 0,
-            node: ANY,
-            inside: Inside::Other,
-            name: None,
+            declared: Seen::default(),
+            unknown,
+            rare: None,
         }
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// What was put back.
+    #[inline]
+    fn peeked(&mut self) -> Option<Option<String>> {
+        self.rare.as_mut().and_then(|rare| rare.first.take())
     }
 
     /// Notes the key under which the type refused a value.
     #[cold]
+    #[inline(never)]
     fn leave_trail(&self) {
-        if let (Some(trail), Some(name)) = (self.spot.reading.trail, &self.name) {
+        let name = self.rare.as_ref().and_then(|rare| rare.name.as_ref());
+        if let (Some(trail), Some(name)) = (self.spot.reading.trail, name) {
             let mut step = String::new();
             push_key(&mut step, name);
             trail.borrow_mut().push(step);
         }
     }
 
-    /// Takes note of a key; whether the type may see it.
+    /// Takes note of a key; whether the type may see it. None if it must not be there.
     #[inline]
-    fn take<E: Error>(&mut self, key: &str) -> Result<UnknownKeys, E> {
-        if self.spot.forbids(key) {
-            return Err(refusal());
+    fn take(&mut self, key: &str) -> Option<UnknownKeys> {
+        if let Some(rule) = self.rule
+            && let Some(property) = rule.properties.get(self.hint)
+            && &*property.name == key
+            && property.plain
+            && self.spot.reading.is_plain()
+            && self.declared.insert(self.hint)
+        {
+            self.hint += 1;
+            self.count += 1;
+            self.required += usize::from(property.required);
+            self.value = self.spot.child(property.node);
+            return Some(UnknownKeys::Show);
         }
-        self.inside = Inside::key(key);
+        self.take_carefully(key)
+    }
+
+    #[inline(never)]
+    fn take_carefully(&mut self, key: &str) -> Option<UnknownKeys> {
+        if self.spot.forbids(key) {
+            return None;
+        }
         self.count += 1;
+        if self.rule.is_some_and(|rule| self.count > rule.max) {
+            return None;
+        }
         if self.spot.reading.trail.is_some() {
-            self.name = Some(key.to_owned());
+            self.rare().name = Some(key.to_owned());
         }
         let strict = self.spot.reading.limits.duplicate_keys == DuplicateKeys::Refuse;
-        if let Some(rule) = self.rule {
-            if self.count > rule.max {
-                return Err(refusal());
-            }
-            if let Some(at) = rule.find(key, self.hint) {
-                let property = &rule.properties[at];
-                if !self.declared.insert(at) {
-                    if strict {
-                        return Err(refusal());
-                    }
-                } else if property.required {
-                    self.required += 1;
+        let declared = self.rule.and_then(|rule| rule.find(key, self.hint).map(|at| (at, &rule.properties[at])));
+        let (node, shown) = match (declared, self.rule) {
+            (Some((at, property)), _) => {
+                if self.declared.insert(at) {
+                    self.required += usize::from(property.required);
+                } else if strict {
+                    return None;
                 }
                 self.hint = at + 1;
-                self.node = property.node;
-                return Ok(UnknownKeys::Show);
+                (property.node, UnknownKeys::Show)
             }
-            if rule.additional == NEVER {
-                return Err(refusal());
+            (None, Some(rule)) if rule.additional == NEVER => return None,
+            (None, rule) => {
+                if strict && !self.rare().others.insert(key) {
+                    return None;
+                }
+                (rule.map_or(ANY, |rule| rule.additional), self.unknown)
             }
-        }
-        if strict && !self.others.insert(key) {
-            return Err(refusal());
-        }
-        self.node = self.rule.map_or(ANY, |rule| rule.additional);
-        Ok(self.unknown)
+        };
+        self.value = self.spot.child(node).inside(Inside::key(key));
+        Some(shown)
     }
 }
 
@@ -225,7 +257,7 @@ struct KeySeed<'s, 'a, K> {
 impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
     #[inline]
     fn take<E: Error>(self, key: &str) -> Result<Key<K, K::Value>, E> {
-        match self.keys.take(key)? {
+        match self.keys.take(key).ok_or_else(refusal)? {
             UnknownKeys::Show => self.inner.deserialize(KeyDeserializer::transient(key)).map(Key::Shown),
             UnknownKeys::Hide => Ok(Key::Hidden(self.inner)),
         }
@@ -255,7 +287,7 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, '_, K> {
 
     #[inline]
     fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Self::Value, E> {
-        match self.keys.take(key)? {
+        match self.keys.take(key).ok_or_else(refusal)? {
             UnknownKeys::Show => self.inner.deserialize(KeyDeserializer::borrowed(key)).map(Key::Shown),
             UnknownKeys::Hide => Ok(Key::Hidden(self.inner)),
         }

@@ -8,7 +8,6 @@ use serde::de::{DeserializeSeed, EnumAccess, Error, IntoDeserializer, MapAccess,
 use super::deserializer::{CheckedSeed, Spot};
 use super::visitor::Origin;
 use crate::schema::node::ANY;
-use crate::schema::text::Inside;
 
 /// Takes an object without members for `()`.
 pub(super) struct EmptyMapAsUnit<V>(pub(super) V);
@@ -53,7 +52,7 @@ pub(super) struct WrappedEnum<'a, T> {
 
 impl<'a, T> WrappedEnum<'a, T> {
     fn content(&self) -> Spot<'a> {
-        self.spot.child(ANY, Inside::Other)
+        self.spot.child(ANY)
     }
 }
 

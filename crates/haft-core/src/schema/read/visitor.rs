@@ -9,7 +9,7 @@ use super::deserializer::{Checked as CheckedDeserializer, Spot, refusal};
 use super::map::{CheckedMap, UnknownKeys};
 use super::number::NumberMap;
 use super::seq::CheckedSeq;
-use crate::schema::node::{Arena, Open, Typed};
+use crate::schema::node::{Open, Typed};
 use crate::schema::number::{Exactness, Num};
 use crate::schema::text::number_token;
 use crate::schema::types::JsonType;
@@ -27,7 +27,6 @@ pub(super) enum Origin {
 pub(super) struct Checked<'a, V> {
     pub(super) inner: V,
     pub(super) spot: Spot<'a>,
-    pub(super) origin: Origin,
 }
 
 impl<'a, V> Checked<'a, V> {
@@ -37,32 +36,62 @@ impl<'a, V> Checked<'a, V> {
         self.spot.reading.arena.rules(self.spot.node(), json_type).map_err(|_| refusal())
     }
 
-    /// Checks a number; tells whether only integers fit here.
     #[inline]
+    fn simple<E: Error>(&self, json_type: JsonType) -> Result<(), E> {
+        if self.spot.is_free(json_type) { Ok(()) } else { Err(refusal()) }
+    }
+
+    #[inline]
+    fn integer<E: Error>(&self, value: impl Copy + TryInto<i64> + Into<i128>) -> Result<(), E> {
+        let fits = self.spot.is_free(JsonType::Number)
+            || match value.try_into() {
+                Ok(small) => small_integer_fits(self.spot, small),
+                Err(_) => number_fits(self.spot, Num::Int(value.into())),
+            };
+        if fits { Ok(()) } else { Err(refusal()) }
+    }
+
+    /// Checks a number; tells whether only integers fit here.
     fn number<E: Error>(&self, num: Num) -> Result<bool, E> {
-        let Some(typed) = self.rules(JsonType::Number)? else {
-            return Ok(false);
-        };
-        let integers_only = typed.integers_only();
-        match typed.number.fault(num, integers_only, Exactness::Required) {
-            None => Ok(integers_only),
-            Some(_) => Err(refusal()),
-        }
+        if number_fits(self.spot, num) { Ok(integers_only(self.spot)) } else { Err(refusal()) }
     }
 
     #[inline]
     fn string<E: Error>(&self, text: &str) -> Result<(), E> {
-        if Arena::is_free(self.spot.node(), JsonType::String) {
-            return Ok(());
-        }
-        match self.rules(JsonType::String)? {
-            Some(typed) if typed.string.fault(text).is_some() => Err(refusal()),
-            _ => Ok(()),
-        }
+        if self.spot.is_free(JsonType::String) || string_fits(self.spot, text) { Ok(()) } else { Err(refusal()) }
     }
 
+    #[inline]
     fn enter<E: Error>(&self) -> Result<(), E> {
         if self.spot.may_nest() { Ok(()) } else { Err(refusal()) }
+    }
+}
+
+#[inline(never)]
+fn small_integer_fits(spot: Spot<'_>, value: i64) -> bool {
+    match spot.reading.arena.rules(spot.node(), JsonType::Number) {
+        Ok(Some(typed)) => typed.sure.contains(value) || number_fits(spot, Num::Int(value.into())),
+        rules => rules.is_ok(),
+    }
+}
+
+#[inline(never)]
+fn number_fits(spot: Spot<'_>, num: Num) -> bool {
+    match spot.reading.arena.rules(spot.node(), JsonType::Number) {
+        Ok(Some(typed)) => typed.number.fault(num, typed.integers_only(), Exactness::Required).is_none(),
+        rules => rules.is_ok(),
+    }
+}
+
+fn integers_only(spot: Spot<'_>) -> bool {
+    matches!(spot.reading.arena.rules(spot.node(), JsonType::Number), Ok(Some(typed)) if typed.integers_only())
+}
+
+#[inline(never)]
+fn string_fits(spot: Spot<'_>, text: &str) -> bool {
+    match spot.reading.arena.rules(spot.node(), JsonType::String) {
+        Ok(Some(typed)) => typed.string.fault(text).is_none(),
+        rules => rules.is_ok(),
     }
 }
 
@@ -75,19 +104,19 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
 
     #[inline]
     fn visit_bool<E: Error>(self, value: bool) -> Result<V::Value, E> {
-        self.rules(JsonType::Boolean)?;
+        self.simple(JsonType::Boolean)?;
         self.inner.visit_bool(value)
     }
 
     #[inline]
     fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
-        self.number(Num::Int(value.into()))?;
+        self.integer(value)?;
         self.inner.visit_i64(value)
     }
 
     #[inline]
     fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
-        self.number(Num::Int(value.into()))?;
+        self.integer(value)?;
         self.inner.visit_u64(value)
     }
 
@@ -103,7 +132,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
 
     #[inline]
     fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
-        if !self.number(Num::Float(value))? {
+        if self.spot.is_free(JsonType::Number) || !self.number(Num::Float(value))? {
             return self.inner.visit_f64(value);
         }
         // `3.0` where an integer is meant.
@@ -151,13 +180,13 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
 
     #[inline]
     fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
-        self.rules(JsonType::Null)?;
+        self.simple(JsonType::Null)?;
         self.inner.visit_unit()
     }
 
     #[inline]
     fn visit_none<E: Error>(self) -> Result<V::Value, E> {
-        self.rules(JsonType::Null)?;
+        self.simple(JsonType::Null)?;
         self.inner.visit_none()
     }
 
@@ -183,7 +212,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
     #[inline]
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
         let mut peeked = None;
-        if self.origin == Origin::Unhinted
+        if self.spot.is_unhinted()
             && let Some(token) = number_token()
         {
             let first: Option<String> = access.next_key()?;

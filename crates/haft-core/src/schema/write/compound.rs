@@ -9,7 +9,7 @@ use serde::ser::{
 };
 use serde_json::Value;
 
-use super::{At, Names, Writing, refusal};
+use super::{At, Writing, refusal};
 use crate::schema::node::{ANY, ArrayRule, NEVER, NodeId, ObjectRule, Property};
 use crate::schema::seen::Seen;
 
@@ -113,7 +113,8 @@ macro_rules! fields {
             type Ok = I::Ok;
             type Error = I::Error;
 
-            #[inline]
+            #[inline(always)]
+            #[expect(clippy::inline_always, reason = "the key is known where this is inlined, and costs one comparison")]
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
                 key: &'static str,
@@ -168,7 +169,7 @@ impl<I: SerializeMap> SerializeMap for Members<'_, I> {
             let name = key.serialize(KeyName).map_err(|_| refusal::<I::Error>())?;
             self.node = self.keys.take(&name).ok_or_else(refusal)?;
             self.key = name;
-        } else if self.writing.names == Names::Kept {
+        } else if self.writing.trail.is_some() {
             self.key = spelled(key);
         }
         self.inner.serialize_key(key)
@@ -206,7 +207,7 @@ impl<'a> Keys<'a> {
 
     /// The node for the member `key`; none if it must not be there.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most keys are known when this is compiled, and then cost one comparison")]
+    #[expect(clippy::inline_always, reason = "the key is known where this is inlined, and costs one comparison")]
     fn take(&mut self, key: &str) -> Option<NodeId> {
         self.count += 1;
         let Some(rule) = self.rule else {
