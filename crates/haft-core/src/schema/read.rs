@@ -7,6 +7,7 @@ mod deserializer;
 mod key;
 mod map;
 mod number;
+mod place;
 mod seq;
 mod unit;
 mod visitor;
@@ -16,7 +17,8 @@ use std::cell::RefCell;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use self::deserializer::{Checked, Spot};
+use self::deserializer::Checked;
+use self::place::Place;
 use super::explain;
 use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::node::Arena;
@@ -67,12 +69,13 @@ pub(super) fn from_text<T: DeserializeOwned>(
         return Err(text::too_long(text.len(), options.limits.max_bytes).into());
     }
     let directly = custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse;
-    let refused = match directly.then(|| one_pass(arena, text, options.limits)) {
-        Some(Ok(value)) => return Ok(Decoded { value, repairs: Vec::new() }),
-        Some(Err(error)) => Some(error),
-        None => None,
-    };
-    by_tree(arena, custom, text, options, refused)
+    if !directly {
+        return by_tree(arena, custom, text, options, None);
+    }
+    match one_pass(arena, text, options.limits) {
+        Ok(value) => Ok(Decoded { value, repairs: Vec::new() }),
+        Err(error) => by_tree(arena, custom, text, options, Some(error)),
+    }
 }
 
 /// Reads a tree.
@@ -98,7 +101,7 @@ fn one_pass<T: DeserializeOwned>(arena: &Arena, text: &str, limits: Limits) -> R
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
     let reading = Reading { arena, limits, depth: limits.depth(), trail: None };
-    let value = T::deserialize(Checked { inner: &mut deserializer, spot: Spot::root(&reading) })?;
+    let value = T::deserialize(Checked { inner: &mut deserializer, place: &Place::root(&reading) })?;
     deserializer.end()?;
     Ok(value)
 }
@@ -115,7 +118,7 @@ fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, Issue> {
         settled
     });
     let inner = settled.as_ref().unwrap_or(tree);
-    T::deserialize(Checked { inner, spot: Spot::root(&reading) }).map_err(|error| {
+    T::deserialize(Checked { inner, place: &Place::root(&reading) }).map_err(|error| {
         let pointer: String = trail.borrow().iter().rev().map(String::as_str).collect();
         undecodable(pointer, &error)
     })

@@ -8,127 +8,16 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::Reading;
+use super::place::Place;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
 use super::visitor::{Checked as CheckedVisitor, Origin};
 use crate::schema::explain;
-use crate::schema::node::{ANY, Arena, NodeId};
+use crate::schema::node::ANY;
 use crate::schema::number::Exactness;
 use crate::schema::path::Path;
 use crate::schema::settle::settle;
-use crate::schema::text::{Inside, Notes, TreeSeed};
+use crate::schema::text::{Notes, TreeSeed};
 use crate::schema::types::JsonType;
-
-/// Where a value stands. Two words, so that it travels in registers: it is handed on for every value there is.
-#[derive(Clone, Copy)]
-pub(super) struct Spot<'a> {
-    pub(super) reading: &'a Reading<'a>,
-    place: Place,
-}
-
-/// A node, how deep the value stands, inside of what, and how it was asked for: in one word.
-#[derive(Clone, Copy)]
-struct Place(u64);
-
-impl Place {
-    const CONSTRUCTOR: u64 = 1 << 32;
-    const UNHINTED: u64 = 1 << 33;
-    const DEPTH_SHIFT: u32 = 34;
-
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half is the node")]
-    fn node(self) -> NodeId {
-        self.0 as NodeId
-    }
-
-    #[inline]
-    fn with_node(self, node: NodeId) -> Self {
-        Self(self.0 & !u64::from(NodeId::MAX) | u64::from(node))
-    }
-
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "thirty bits are left, and no stack is as deep as that")]
-    fn depth(self) -> usize {
-        (self.0 >> Self::DEPTH_SHIFT) as usize
-    }
-
-    #[inline]
-    fn inside(self) -> Inside {
-        if self.0 & Self::CONSTRUCTOR == 0 { Inside::Other } else { Inside::Constructor }
-    }
-}
-
-impl<'a> Spot<'a> {
-    /// The place of the whole value.
-    #[inline]
-    pub(super) fn root(reading: &'a Reading<'a>) -> Self {
-        Self { reading, place: Place(reading.arena.root().into()) }
-    }
-
-    #[inline]
-    pub(super) fn node(self) -> NodeId {
-        self.place.node()
-    }
-
-    /// Whether another array or object may begin here.
-    #[inline]
-    pub(super) fn may_nest(self) -> bool {
-        self.place.depth() < self.reading.depth
-    }
-
-    /// Whether no object may have this key here.
-    #[inline]
-    pub(super) fn forbids(self, key: &str) -> bool {
-        self.place.inside().forbids(key)
-    }
-
-    /// Whether there is nothing to check of a value of this type.
-    #[inline]
-    pub(super) fn is_free(self, json_type: JsonType) -> bool {
-        Arena::is_free(self.node(), json_type)
-    }
-
-    /// Whether the type asked for whatever comes.
-    #[inline]
-    pub(super) fn is_unhinted(self) -> bool {
-        self.place.0 & Place::UNHINTED != 0
-    }
-
-    /// The same place at another node.
-    #[inline]
-    pub(super) fn with_node(self, node: NodeId) -> Self {
-        Self { place: self.place.with_node(node), ..self }
-    }
-
-    /// The place of a child one container further in.
-    #[inline]
-    pub(super) fn child(self, node: NodeId) -> Self {
-        let depth = (self.place.0 >> Place::DEPTH_SHIFT) + 1;
-        Self { place: Place(depth << Place::DEPTH_SHIFT | u64::from(node)), ..self }
-    }
-
-    /// The same place, inside of what its key says.
-    #[inline]
-    pub(super) fn inside(self, inside: Inside) -> Self {
-        match inside {
-            Inside::Constructor => Self { place: Place(self.place.0 | Place::CONSTRUCTOR), ..self },
-            Inside::Other => self,
-        }
-    }
-
-    fn takes(self, json_type: JsonType) -> bool {
-        self.reading.arena.rules(self.node(), json_type).is_ok()
-    }
-
-    #[inline]
-    pub(super) fn visitor<V>(self, inner: V, origin: Origin) -> CheckedVisitor<'a, V> {
-        let place = match origin {
-            Origin::Hinted => Place(self.place.0 & !Place::UNHINTED),
-            Origin::Unhinted => Place(self.place.0 | Place::UNHINTED),
-        };
-        CheckedVisitor { inner, spot: Self { place, ..self } }
-    }
-}
 
 /// The error that ends a reading when a rule is broken. Its text is never shown.
 #[cold]
@@ -140,21 +29,25 @@ pub(super) fn refusal<E: Error>() -> E {
 /// A deserializer at a place.
 pub(super) struct Checked<'a, D> {
     pub(super) inner: D,
-    pub(super) spot: Spot<'a>,
+    pub(super) place: &'a Place<'a>,
 }
 
 impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     #[inline]
-    fn must_buffer(&self) -> bool {
-        Arena::is_buffered(self.spot.node())
+    fn visitor<V>(&self, inner: V, origin: Origin) -> CheckedVisitor<'a, V> {
+        CheckedVisitor { inner, place: self.place, origin }
     }
 
     /// Builds the tree, checks it whole, and goes on from there.
-    fn buffer(self) -> Result<Checked<'a, Value>, D::Error> {
-        let Spot { reading, place } = self.spot;
-        let node = place.node();
+    #[cold]
+    #[inline(never)]
+    fn buffer<R>(
+        self,
+        read: impl FnOnce(Checked<'_, Value>) -> Result<R, serde_json::Error>,
+    ) -> Result<R, D::Error> {
+        let Place { reading, node, depth, inside } = *self.place;
         let notes = Notes::new(reading.limits);
-        let seed = TreeSeed { notes: &notes, depth: place.depth(), inside: place.inside(), path: &Path::Root };
+        let seed = TreeSeed { notes: &notes, depth: depth.into(), inside, path: &Path::Root };
         let mut tree = seed.deserialize(self.inner)?;
         let clean = notes.faults.borrow().is_empty();
         if !clean || !explain::fits(reading.arena, node, &tree, Exactness::Required) {
@@ -163,7 +56,11 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
         if notes.saw_whole_float.get() || reading.arena.is_from_type() {
             settle(reading.arena, node, &mut tree);
         }
-        Ok(Checked { inner: tree, spot: self.spot.with_node(ANY) })
+        read(Checked { inner: tree, place: &self.place.at(ANY) }).map_err(D::Error::custom)
+    }
+
+    fn takes(&self, json_type: JsonType) -> bool {
+        self.place.rules(json_type).is_ok()
     }
 }
 
@@ -171,11 +68,11 @@ impl<'de, D: Deserializer<'de>> Checked<'_, D> {
     /// An integer of up to 128 bits. Asked for one, `serde_json` reads digits and stumbles over the point of `3.0`, so
     /// it is asked for the text.
     fn very_wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        if self.must_buffer() {
-            return self.buffer()?.very_wide(visitor).map_err(D::Error::custom);
+        if self.place.is_buffered() {
+            return self.buffer(|tree| tree.very_wide(visitor));
         }
+        let visitor = self.visitor(visitor, Origin::Hinted);
         let raw = Box::<RawValue>::deserialize(self.inner)?;
-        let visitor = self.spot.visitor(visitor, Origin::Hinted);
         if let Ok(int) = raw.get().parse() {
             return visitor.visit_i128(int);
         }
@@ -199,10 +96,10 @@ fn rarely<R>(work: impl FnOnce() -> R) -> R {
 /// Passes a hint on: through the tree where the node asks for it, else with a checking visitor.
 macro_rules! pass {
     ($self:ident . $method:ident ( $($argument:expr),* ; $visitor:ident ) $origin:expr) => {{
-        if $self.must_buffer() {
-            return rarely(|| $self.buffer()?.$method($($argument,)* $visitor).map_err(D::Error::custom));
+        if $self.place.is_buffered() {
+            return $self.buffer(|tree| tree.$method($($argument,)* $visitor));
         }
-        let visitor = $self.spot.visitor($visitor, $origin);
+        let visitor = $self.visitor($visitor, $origin);
         $self.inner.$method($($argument,)* visitor)
     }};
 }
@@ -246,7 +143,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
 
     /// `()` as parameters is the empty object on the wire.
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        if !self.must_buffer() && !self.spot.takes(JsonType::Null) && self.spot.takes(JsonType::Object) {
+        if !self.place.is_buffered() && !self.takes(JsonType::Null) && self.takes(JsonType::Object) {
             return self.deserialize_map(EmptyMapAsUnit(visitor));
         }
         pass!(self.deserialize_unit(; visitor) Origin::Hinted)
@@ -291,24 +188,24 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        if self.must_buffer() {
-            return rarely(|| self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom));
+        if self.place.is_buffered() {
+            return self.buffer(|tree| tree.deserialize_enum(name, variants, visitor));
         }
-        if self.spot.reading.arena.is_string_enum(self.spot.node()) {
+        if self.place.reading.arena.is_string_enum(self.place.node) {
             return self.deserialize_str(StrAsVariant(visitor));
         }
-        if self.spot.node() == ANY {
-            let spot = self.spot;
-            return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, spot }));
+        if self.place.node == ANY {
+            let place = self.place;
+            return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, place }));
         }
-        rarely(|| self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom))
+        self.buffer(|tree| tree.deserialize_enum(name, variants, visitor))
     }
 }
 
 /// A seed at a place.
 pub(super) struct CheckedSeed<'a, T> {
     pub(super) inner: T,
-    pub(super) spot: Spot<'a>,
+    pub(super) place: &'a Place<'a>,
 }
 
 impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
@@ -316,6 +213,6 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
-        self.inner.deserialize(Checked { inner: deserializer, spot: self.spot })
+        self.inner.deserialize(Checked { inner: deserializer, place: self.place })
     }
 }

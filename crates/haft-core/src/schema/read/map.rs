@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::deserializer::{CheckedSeed, Spot, refusal};
+use super::deserializer::{CheckedSeed, refusal};
 use super::key::KeyDeserializer;
+use super::place::Place;
 use crate::schema::limit::DuplicateKeys;
 use crate::schema::node::{ANY, NEVER, ObjectRule};
 use crate::schema::path::push_key;
@@ -31,8 +32,8 @@ pub(super) struct CheckedMap<'a, A> {
 
 impl<'a, A> CheckedMap<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, rule: Option<&'a ObjectRule>, spot: Spot<'a>, unknown: UnknownKeys) -> Self {
-        Self { access, keys: Keys::new(rule, spot, unknown) }
+    pub(super) fn new(access: A, rule: Option<&'a ObjectRule>, place: &'a Place<'a>, unknown: UnknownKeys) -> Self {
+        Self { access, keys: Keys::new(rule, place, unknown) }
     }
 
     /// Gives back a first key that was taken to look at it, or the news that there is none.
@@ -40,17 +41,11 @@ impl<'a, A> CheckedMap<'a, A> {
         self.keys.rare().first = Some(first);
     }
 
-    /// To be called when the type has taken what it wants.
+    /// Whether all keys that must be there were, when the type has taken what it wants.
     #[inline]
-    pub(super) fn finish<E: Error>(&self) -> Result<(), E> {
-        match self.keys.rule {
-            Some(rule)
-                if self.keys.required < rule.required || self.keys.count < rule.min || self.keys.count > rule.max =>
-            {
-                Err(refusal())
-            }
-            _ => Ok(()),
-        }
+    pub(super) fn is_complete(&self) -> bool {
+        let Keys { count, required, .. } = self.keys;
+        self.keys.rule.is_none_or(|rule| required >= rule.required && (rule.min..=rule.max).contains(&count))
     }
 }
 
@@ -84,7 +79,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let value = self.access.next_value_seed(CheckedSeed { inner: seed, spot: self.keys.value });
+        let value = self.access.next_value_seed(CheckedSeed { inner: seed, place: &self.keys.value });
         if value.is_err() {
             self.keys.leave_trail();
         }
@@ -99,9 +94,9 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 /// What is known of the keys so far.
 struct Keys<'a> {
     rule: Option<&'a ObjectRule>,
-    spot: Spot<'a>,
+    place: &'a Place<'a>,
     /// The place of the value of the key taken last.
-    value: Spot<'a>,
+    value: Place<'a>,
     /// Where the next key is declared if they come in order.
     hint: usize,
     count: usize,
@@ -124,11 +119,11 @@ struct Rare {
 
 impl<'a> Keys<'a> {
     #[inline]
-    fn new(rule: Option<&'a ObjectRule>, spot: Spot<'a>, unknown: UnknownKeys) -> Self {
+    fn new(rule: Option<&'a ObjectRule>, place: &'a Place<'a>, unknown: UnknownKeys) -> Self {
         Self {
             rule,
-            spot,
-            value: spot.child(ANY),
+            place,
+            value: place.child(ANY),
             hint: 0,
             count: 0,
             required: 0,
@@ -153,7 +148,7 @@ impl<'a> Keys<'a> {
     #[inline(never)]
     fn leave_trail(&self) {
         let name = self.rare.as_ref().and_then(|rare| rare.name.as_ref());
-        if let (Some(trail), Some(name)) = (self.spot.reading.trail, name) {
+        if let (Some(trail), Some(name)) = (self.place.reading.trail, name) {
             let mut step = String::new();
             push_key(&mut step, name);
             trail.borrow_mut().push(step);
@@ -161,19 +156,21 @@ impl<'a> Keys<'a> {
     }
 
     /// Takes note of a key; whether the type may see it. None if it must not be there.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every key there is; measured")]
     fn take(&mut self, key: &str) -> Option<UnknownKeys> {
         if let Some(rule) = self.rule
             && let Some(property) = rule.properties.get(self.hint)
             && &*property.name == key
             && property.plain
-            && self.spot.reading.is_plain()
+            && self.place.reading.is_plain()
             && self.declared.insert(self.hint)
         {
             self.hint += 1;
             self.count += 1;
             self.required += usize::from(property.required);
-            self.value = self.spot.child(property.node);
+            self.value.node = property.node;
+            self.value.inside = Inside::Other;
             return Some(UnknownKeys::Show);
         }
         self.take_carefully(key)
@@ -181,17 +178,17 @@ impl<'a> Keys<'a> {
 
     #[inline(never)]
     fn take_carefully(&mut self, key: &str) -> Option<UnknownKeys> {
-        if self.spot.forbids(key) {
+        if self.place.inside.forbids(key) {
             return None;
         }
         self.count += 1;
         if self.rule.is_some_and(|rule| self.count > rule.max) {
             return None;
         }
-        if self.spot.reading.trail.is_some() {
+        if self.place.reading.trail.is_some() {
             self.rare().name = Some(key.to_owned());
         }
-        let strict = self.spot.reading.limits.duplicate_keys == DuplicateKeys::Refuse;
+        let strict = self.place.reading.limits.duplicate_keys == DuplicateKeys::Refuse;
         let declared = self.rule.and_then(|rule| rule.find(key, self.hint).map(|at| (at, &rule.properties[at])));
         let (node, shown) = match (declared, self.rule) {
             (Some((at, property)), _) => {
@@ -211,7 +208,8 @@ impl<'a> Keys<'a> {
                 (rule.map_or(ANY, |rule| rule.additional), self.unknown)
             }
         };
-        self.value = self.spot.child(node).inside(Inside::key(key));
+        self.value.node = node;
+        self.value.inside = Inside::key(key);
         Some(shown)
     }
 }
@@ -257,7 +255,7 @@ struct KeySeed<'s, 'a, K> {
 impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
     #[inline]
     fn take<E: Error>(self, key: &str) -> Result<Key<K, K::Value>, E> {
-        match self.keys.take(key).ok_or_else(refusal)? {
+        match self.keys.take_carefully(key).ok_or_else(refusal)? {
             UnknownKeys::Show => self.inner.deserialize(KeyDeserializer::transient(key)).map(Key::Shown),
             UnknownKeys::Hide => Ok(Key::Hidden(self.inner)),
         }

@@ -2,57 +2,32 @@
 
 use std::slice;
 
+use serde::Deserializer;
 use serde::de::{DeserializeSeed, SeqAccess};
 
-use super::deserializer::{CheckedSeed, Spot, refusal};
+use super::deserializer::{Checked, refusal};
+use super::place::Place;
 use crate::schema::node::{ANY, ArrayRule, NodeId};
 use crate::schema::path::push_index;
 
 /// Access to elements that counts and checks them.
 pub(super) struct CheckedSeq<'a, A> {
     access: A,
-    rule: Option<&'a ArrayRule>,
-    /// The nodes of the elements to come that have one each.
-    ahead: slice::Iter<'a, NodeId>,
-    /// The place of all others.
-    items: Spot<'a>,
-    max: usize,
-    count: usize,
+    elements: Elements<'a>,
 }
 
 impl<'a, A> CheckedSeq<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, rule: Option<&'a ArrayRule>, spot: Spot<'a>) -> Self {
+    pub(super) fn new(access: A, rule: Option<&'a ArrayRule>, place: &Place<'a>) -> Self {
         let (ahead, items, max) = rule.map_or((&[][..], ANY, usize::MAX), |rule| (&rule.prefix, rule.items, rule.max));
-        Self { access, rule, ahead: ahead.iter(), items: spot.child(items), max, count: 0 }
+        let elements = Elements { ahead: ahead.iter(), next: place.child(items), items, count: 0, max };
+        Self { access, elements }
     }
 
-    /// Notes the index at which the type refused a value.
-    #[cold]
-    #[inline(never)]
-    fn leave_trail(&self) {
-        if let Some(trail) = self.items.reading.trail {
-            let mut step = String::new();
-            push_index(&mut step, self.count);
-            trail.borrow_mut().push(step);
-        }
-    }
-
+    /// Whether all elements that must be there were, when the type has taken what it wants.
     #[inline]
-    fn next_place(&mut self) -> Spot<'a> {
-        match self.ahead.next() {
-            Some(node) => self.items.with_node(*node),
-            None => self.items,
-        }
-    }
-
-    /// To be called when the type has taken what it wants.
-    #[inline]
-    pub(super) fn finish<E: serde::de::Error>(&self) -> Result<(), E> {
-        match self.rule {
-            Some(rule) if self.count < rule.min => Err(refusal()),
-            _ => Ok(()),
-        }
+    pub(super) fn is_complete(&self, rule: Option<&ArrayRule>) -> bool {
+        rule.is_none_or(|rule| self.elements.count >= rule.min)
     }
 }
 
@@ -61,18 +36,67 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
-        let spot = self.next_place();
-        let element = self.access.next_element_seed(CheckedSeed { inner: seed, spot });
-        match element {
-            Ok(None) => {}
-            Ok(Some(_)) if self.count < self.max => self.count += 1,
-            Ok(Some(_)) => return Err(refusal()),
-            Err(_) => self.leave_trail(),
+        let element = self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements });
+        if element.is_err() {
+            self.elements.leave_trail();
         }
         element
     }
 
     fn size_hint(&self) -> Option<usize> {
         self.access.size_hint()
+    }
+}
+
+/// What is known of the elements so far.
+struct Elements<'a> {
+    /// The nodes of the elements to come that have one each.
+    ahead: slice::Iter<'a, NodeId>,
+    /// The node of all others.
+    items: NodeId,
+    /// The place of the element that is read.
+    next: Place<'a>,
+    /// How many were begun.
+    count: usize,
+    max: usize,
+}
+
+impl<'a> Elements<'a> {
+    /// The place of the next element; none if there must not be one.
+    #[inline]
+    fn next(&mut self) -> Option<&Place<'a>> {
+        if self.count >= self.max {
+            return None;
+        }
+        self.count += 1;
+        self.next.node = self.ahead.next().copied().unwrap_or(self.items);
+        Some(&self.next)
+    }
+
+    /// Notes the index at which the type refused a value.
+    #[cold]
+    #[inline(never)]
+    fn leave_trail(&self) {
+        if let Some(trail) = self.next.reading.trail {
+            let mut step = String::new();
+            push_index(&mut step, self.count.saturating_sub(1));
+            trail.borrow_mut().push(step);
+        }
+    }
+}
+
+/// A seed that takes the next place when there is an element to read.
+struct ElementSeed<'s, 'a, T> {
+    inner: T,
+    elements: &'s mut Elements<'a>,
+}
+
+impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, T> {
+    type Value = T::Value;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
+        let place = self.elements.next().ok_or_else(refusal)?;
+        self.inner.deserialize(Checked { inner: deserializer, place })
     }
 }
