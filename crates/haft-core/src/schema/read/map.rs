@@ -79,15 +79,29 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        if self.keys.value.reading.trail.is_some() {
+            return self.next_value_on_a_trail(seed);
+        }
+        self.access.next_value_seed(CheckedSeed { inner: seed, place: &self.keys.value })
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.access.size_hint()
+    }
+}
+
+impl<A> CheckedMap<'_, A> {
+    #[cold]
+    #[inline(never)]
+    fn next_value_on_a_trail<'de, S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error>
+    where
+        A: MapAccess<'de>,
+    {
         let value = self.access.next_value_seed(CheckedSeed { inner: seed, place: &self.keys.value });
         if value.is_err() {
             self.keys.leave_trail();
         }
         value
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        self.access.size_hint()
     }
 }
 

@@ -31,16 +31,30 @@ impl<'a, A> CheckedSeq<'a, A> {
     }
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
-    type Error = A::Error;
-
-    #[inline]
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
+impl<A> CheckedSeq<'_, A> {
+    #[cold]
+    #[inline(never)]
+    fn next_on_a_trail<'de, T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error>
+    where
+        A: SeqAccess<'de>,
+    {
         let element = self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements });
         if element.is_err() {
             self.elements.leave_trail();
         }
         element
+    }
+}
+
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
+    type Error = A::Error;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
+        if self.elements.next.reading.trail.is_some() {
+            return self.next_on_a_trail(seed);
+        }
+        self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements })
     }
 
     fn size_hint(&self) -> Option<usize> {
