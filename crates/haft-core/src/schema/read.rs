@@ -134,15 +134,16 @@ fn by_tree<T: DeserializeOwned>(
     options: &DecodeOptions,
     refused: Option<serde_json::Error>,
 ) -> Result<Decoded<T>, Issues> {
-    let (tree, mut faults) = text::read(text.as_bytes(), &options.limits);
+    let (tree, mut faults) = text::read_str(text, &options.limits);
     let Some(mut tree) = tree else {
         return Err(Issues::new(faults));
     };
     let mut repairs = Vec::new();
-    if let Err(issues) = check(arena, custom, &tree, Exactness::Required) {
+    if let Err(issues) = check_again(arena, custom, &tree, refused.as_ref()) {
         let mended = faults.is_empty() && options.repairs.any();
         match mended.then(|| repair::mend(arena, custom, &tree, &issues, options)).flatten() {
             Some((mended, made)) => (tree, repairs) = (mended, made),
+            None if faults.is_empty() => return Err(issues),
             None => {
                 let named = |issue: &Issue| {
                     faults.iter().any(|fault| fault.keyword == "forbiddenKey" && fault.pointer == issue.pointer)
@@ -161,6 +162,23 @@ fn by_tree<T: DeserializeOwned>(
         (Ok(_), Some(error)) if repairs.is_empty() => Err(undecodable(String::new(), &error).into()),
         (Ok(value), _) => Ok(Decoded { value, repairs }),
     }
+}
+
+/// Everything that is wrong with a tree whose text may have been refused: then something is, and it is named without
+/// asking first.
+fn check_again(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    tree: &Value,
+    refused: Option<&serde_json::Error>,
+) -> Result<(), Issues> {
+    if refused.is_some() {
+        let issues = explain::issues(arena, arena.root(), tree, Exactness::Required);
+        if !issues.is_empty() {
+            return Err(Issues::new(issues));
+        }
+    }
+    check(arena, custom, tree, Exactness::Required)
 }
 
 /// Nothing is wrong with the JSON: the type itself refuses what its schema allows.
