@@ -449,3 +449,57 @@ fn needs_buffer(nodes: &[Node], node: &Node) -> bool {
         Node::Union(_) | Node::All(_) | Node::Full(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::number::Num;
+    use super::*;
+
+    fn typed(types: Types) -> Typed {
+        Typed { types, ..Typed::default() }
+    }
+
+    /// An arena of one array whose elements have these nodes.
+    fn elements(nodes: Vec<Node>) -> Vec<NodeId> {
+        let prefix = (2..).take(nodes.len()).chain([0, 1]).collect();
+        let array = ArrayRule { prefix, ..ArrayRule::default() };
+        let mut all = vec![Node::Any, Node::Never];
+        all.extend(nodes);
+        all.push(Node::Typed(Box::new(Typed { array, ..typed(Types::ARRAY) })));
+        let root = NodeId::try_from(all.len() - 1).unwrap();
+        let arena = Arena::new(all, root).unwrap();
+        let Node::Typed(root) = arena.node(arena.root()) else { panic!("the root is an array") };
+        root.array.prefix.to_vec()
+    }
+
+    fn free(id: NodeId) -> Vec<JsonType> {
+        JsonType::EACH.into_iter().filter(|json_type| Arena::is_free(id, *json_type)).collect()
+    }
+
+    #[test]
+    fn a_node_says_what_it_leaves_unchecked() {
+        let short = StringRule { max: 3, ..StringRule::default() };
+        let positive = NumberRule { minimum: Some(Num::Int(1)), ..NumberRule::default() };
+        let ids = elements(vec![
+            Node::Typed(Box::new(typed(Types::STRING.with(Types::NULL)))),
+            Node::Typed(Box::new(Typed { string: short, number: positive, ..typed(Types::ALL) })),
+            Node::Typed(Box::new(typed(Types::INTEGER.with(Types::BOOLEAN)))),
+            Node::ByType(Box::new([Some(0), None, Some(4), Some(2), None, Some(0)])),
+            Node::Union(Box::new(Union { branches: Box::new([0]), mode: UnionMode::AtLeastOne })),
+        ]);
+        assert_eq!(free(ids[0]), [JsonType::Null, JsonType::String]);
+        assert_eq!(free(ids[1]), [JsonType::Null, JsonType::Boolean]);
+        assert_eq!(free(ids[2]), [JsonType::Boolean]);
+        assert_eq!(free(ids[3]), [JsonType::Null, JsonType::String, JsonType::Object]);
+        assert_eq!(free(ids[4]), []);
+        assert!(Arena::is_buffered(ids[4]));
+        assert!(!ids[..4].iter().any(|id| Arena::is_buffered(*id)));
+    }
+
+    #[test]
+    fn the_first_two_nodes_keep_their_names() {
+        assert_eq!(elements(vec![]), [ANY, NEVER]);
+        assert_eq!(free(ANY), JsonType::EACH);
+        assert_eq!(free(NEVER), []);
+    }
+}

@@ -114,7 +114,10 @@ impl Num {
 impl std::fmt::Display for Num {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Int(int) => int.fmt(f),
+            Self::Int(int) => match i64::try_from(*int) {
+                Ok(small) => small.fmt(f),
+                Err(_) => int.fmt(f),
+            },
             Self::Huge(huge) => huge.fmt(f),
             Self::Float(float) => float.fmt(f),
         }
@@ -331,5 +334,49 @@ fn is_multiple(num: Num, divisor: i128) -> bool {
         Num::Float(float) if float.fract() != 0.0 => false,
         Num::Float(float) if float.abs() < 1e38 => (float as i128) % divisor == 0,
         Num::Float(float) => float % (divisor as f64) == 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> Vec<NumberRule> {
+        let bounds = [None, Some(Num::Int(-3)), Some(Num::Int(4)), Some(Num::Float(2.0)), Some(Num::Float(1.5))];
+        let extremes = [Some(Num::Int(i128::MAX)), Some(Num::Int(i128::MIN)), Some(Num::Huge(u128::MAX))];
+        let widths =
+            [None, Width::named("uint8"), Width::named("int64"), Width::named("uint128"), Width::named("float")];
+        let mut rules = Vec::new();
+        for bound in bounds.into_iter().chain(extremes) {
+            for width in widths {
+                rules.push(NumberRule { minimum: bound, width, ..NumberRule::default() });
+                rules.push(NumberRule { maximum: bound, width, ..NumberRule::default() });
+                rules.push(NumberRule { exclusive_minimum: bound, width, ..NumberRule::default() });
+                rules.push(NumberRule { exclusive_maximum: bound, width, ..NumberRule::default() });
+                rules.push(NumberRule { minimum: bound, multiple_of: Some(2), width, ..NumberRule::default() });
+            }
+        }
+        rules
+    }
+
+    #[test]
+    fn what_is_sure_to_fit_breaks_no_rule() {
+        let values = (-300..300).chain([i64::MIN, i64::MAX, i64::MIN + 1, i64::MAX - 1]);
+        for rule in rules() {
+            for value in values.clone().filter(|value| rule.sure_range().contains(*value)) {
+                let fault = rule.fault(Num::Int(value.into()), true, Exactness::Required);
+                assert!(fault.is_none(), "{value} against {rule:?}: {fault:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn whole_bounds_are_sure_up_to_the_last_integer() {
+        let (minimum, exclusive_maximum) = (Some(Num::Int(1)), Some(Num::Float(15.0)));
+        let rule = NumberRule { minimum, exclusive_maximum, width: Width::named("uint8"), ..NumberRule::default() };
+        let sure: Vec<i64> = (-1..300).filter(|value| rule.sure_range().contains(*value)).collect();
+        assert_eq!(sure, (1..15).collect::<Vec<_>>());
+        assert!(!rule.sure_range().contains(u64::MAX));
+        assert!(NumberRule::default().sure_range().contains(i64::MIN));
     }
 }

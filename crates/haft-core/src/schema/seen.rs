@@ -4,8 +4,7 @@
 #[derive(Default)]
 pub(super) struct Seen {
     low: u64,
-    /// Those beyond the first 64, if one of them was there.
-    high: Option<Box<[u64]>>,
+    high: Vec<u64>,
 }
 
 impl Seen {
@@ -17,13 +16,10 @@ impl Seen {
 
     #[cold]
     fn insert_beyond(&mut self, at: usize) -> bool {
-        let mut words = self.high.take().map(Vec::from).unwrap_or_default();
-        if words.len() <= at / 64 {
-            words.resize(at / 64 + 1, 0);
+        if self.high.len() <= at / 64 {
+            self.high.resize(at / 64 + 1, 0);
         }
-        let new = mark(&mut words[at / 64], at % 64);
-        self.high = Some(words.into());
-        new
+        mark(&mut self.high[at / 64], at % 64)
     }
 }
 
@@ -33,4 +29,19 @@ fn mark(word: &mut u64, at: usize) -> bool {
     let new = *word & bit == 0;
     *word |= bit;
     new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_new_once_however_far_out() {
+        let mut seen = Seen::default();
+        for at in [0, 63, 64, 65, 127, 128, 500, 1] {
+            assert!(seen.insert(at), "{at}");
+            assert!(!seen.insert(at), "{at}");
+        }
+        assert!(seen.insert(2));
+    }
 }

@@ -41,10 +41,7 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     /// Builds the tree, checks it whole, and goes on from there.
     #[cold]
     #[inline(never)]
-    fn buffer<R>(
-        self,
-        read: impl FnOnce(Checked<'_, Value>) -> Result<R, serde_json::Error>,
-    ) -> Result<R, D::Error> {
+    fn buffer<R>(self, read: impl FnOnce(Checked<'_, Value>) -> Result<R, serde_json::Error>) -> Result<R, D::Error> {
         let Place { reading, node, depth, inside } = *self.place;
         let notes = Notes::new(reading.limits);
         let seed = TreeSeed { notes: &notes, depth: depth.into(), inside, path: &Path::Root };

@@ -38,7 +38,7 @@ impl<'a, A> CheckedMap<'a, A> {
 
     /// Gives back a first key that was taken to look at it, or the news that there is none.
     pub(super) fn put_back(&mut self, first: Option<String>) {
-        self.keys.rare().first = Some(first);
+        self.keys.rare().first = First::Taken(first);
     }
 
     /// Whether all keys that must be there were, when the type has taken what it wants.
@@ -56,15 +56,15 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, mut seed: K) -> Result<Option<K::Value>, A::Error> {
         loop {
             let taken = match self.keys.peeked() {
-                None => {
+                First::NotTaken => {
                     let taken = self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys });
                     if taken.is_err() {
                         self.keys.leave_trail();
                     }
                     taken?
                 }
-                Some(None) => None,
-                Some(Some(key)) => Some(KeySeed { inner: seed, keys: &mut self.keys }.take(&key)?),
+                First::Taken(None) => None,
+                First::Taken(Some(key)) => Some(KeySeed { inner: seed, keys: &mut self.keys }.take(&key)?),
             };
             match taken {
                 None => return Ok(None),
@@ -123,12 +123,19 @@ struct Keys<'a> {
 /// What few objects need.
 #[derive(Default)]
 struct Rare {
-    /// The first key, or the news that there is none, if it was taken from the access already.
-    first: Option<Option<String>>,
+    first: First,
     /// The keys that aren't declared.
     others: Others,
     /// The key taken last, if its name may be asked for.
     name: Option<String>,
+}
+
+/// Whether the first key, or the news that there is none, was taken from the access already.
+#[derive(Default)]
+enum First {
+    #[default]
+    NotTaken,
+    Taken(Option<String>),
 }
 
 impl<'a> Keys<'a> {
@@ -153,8 +160,8 @@ impl<'a> Keys<'a> {
 
     /// What was put back.
     #[inline]
-    fn peeked(&mut self) -> Option<Option<String>> {
-        self.rare.as_mut().and_then(|rare| rare.first.take())
+    fn peeked(&mut self) -> First {
+        self.rare.as_mut().map_or(First::NotTaken, |rare| std::mem::take(&mut rare.first))
     }
 
     /// Notes the key under which the type refused a value.
@@ -303,5 +310,57 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, '_, K> {
             UnknownKeys::Show => self.inner.deserialize(KeyDeserializer::borrowed(key)).map(Key::Shown),
             UnknownKeys::Hide => Ok(Key::Hidden(self.inner)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+    use serde_json::Value;
+
+    use crate::schema::{DecodeOptions, Schema};
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "only read")]
+    struct Three {
+        a: u8,
+        b: u8,
+        c: Option<u8>,
+    }
+
+    fn refused(text: &str) -> bool {
+        Schema::of::<Three>().unwrap().decode::<Three>(text, &DecodeOptions::default()).is_err()
+    }
+
+    #[test]
+    fn keys_may_come_in_any_order_but_only_once() {
+        for order in ["abc", "acb", "bac", "bca", "cab", "cba", "ab", "ba"] {
+            let members = |keys: &str| keys.chars().map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(",");
+            assert!(!refused(&format!("{{{}}}", members(order))), "{order}");
+            for again in order.chars() {
+                assert!(refused(&format!("{{{}}}", members(&format!("{order}{again}")))), "{order}{again}");
+            }
+        }
+        for missing in ["{}", r#"{"a":1}"#, r#"{"b":1}"#, r#"{"c":1,"b":1}"#] {
+            assert!(refused(missing), "{missing}");
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "validate")]
+    fn a_declared_key_is_forbidden_like_any_other() {
+        let schema = serde_json::json!({
+            "type": "object",
+            "properties": {"__proto__": {}, "constructor": {"properties": {"prototype": {}}}, "prototype": {}, "z": {}},
+        });
+        let schema = Schema::json(schema).unwrap();
+        let fits = |text: &str| schema.decode::<Value>(text, &DecodeOptions::default()).is_ok();
+        assert!(!fits(r#"{"__proto__":1}"#));
+        assert!(!fits(r#"{"constructor":{"prototype":1}}"#));
+        assert!(fits(r#"{"prototype":{"prototype":1},"constructor":1}"#));
+        assert!(fits(r#"{"constructor":{},"z":{"prototype":1}}"#));
+        assert!(fits(r#"{"constructor":{},"prototype":{"prototype":1},"z":1}"#));
     }
 }

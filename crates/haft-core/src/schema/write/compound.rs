@@ -114,7 +114,6 @@ macro_rules! fields {
             type Error = I::Error;
 
             #[inline(always)]
-            #[expect(clippy::inline_always, reason = "the key is known where this is inlined, and costs one comparison")]
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
                 key: &'static str,
@@ -149,8 +148,9 @@ pub(super) struct Members<'a, I> {
     inner: I,
     writing: &'a Writing<'a>,
     keys: Keys<'a>,
-    /// The node and the name of the key written last.
+    /// The node of the key written last.
     node: NodeId,
+    /// Its name, if somebody may ask for it.
     key: String,
 }
 
@@ -166,9 +166,7 @@ impl<I: SerializeMap> SerializeMap for Members<'_, I> {
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), I::Error> {
         if self.keys.rule.is_some() {
-            let name = key.serialize(KeyName).map_err(|_| refusal::<I::Error>())?;
-            self.node = self.keys.take(&name).ok_or_else(refusal)?;
-            self.key = name;
+            self.node = key.serialize(KeyName(&mut self.keys)).map_err(|_| refusal::<I::Error>())?;
         } else if self.writing.trail.is_some() {
             self.key = spelled(key);
         }
@@ -254,41 +252,41 @@ fn spelled<T: Serialize + ?Sized>(key: &T) -> String {
     }
 }
 
-/// Tells the text of a key that is a string; for others the value is written first and checked then.
-struct KeyName;
+/// Takes the text of a key that is a string; for others the value is written first and checked then.
+struct KeyName<'k, 'a>(&'k mut Keys<'a>);
 
 macro_rules! no_name {
     ($($method:ident($($argument:ty),*))*) => {$(
-        fn $method(self, $(_: $argument),*) -> Result<String, Self::Error> {
+        fn $method(self, $(_: $argument),*) -> Result<NodeId, Self::Error> {
             Err(refusal())
         }
     )*};
 }
 
-impl Serializer for KeyName {
-    type Ok = String;
+impl Serializer for KeyName<'_, '_> {
+    type Ok = NodeId;
     type Error = std::fmt::Error;
-    type SerializeSeq = Impossible<String, Self::Error>;
-    type SerializeTuple = Impossible<String, Self::Error>;
-    type SerializeTupleStruct = Impossible<String, Self::Error>;
-    type SerializeTupleVariant = Impossible<String, Self::Error>;
-    type SerializeMap = Impossible<String, Self::Error>;
-    type SerializeStruct = Impossible<String, Self::Error>;
-    type SerializeStructVariant = Impossible<String, Self::Error>;
+    type SerializeSeq = Impossible<NodeId, Self::Error>;
+    type SerializeTuple = Impossible<NodeId, Self::Error>;
+    type SerializeTupleStruct = Impossible<NodeId, Self::Error>;
+    type SerializeTupleVariant = Impossible<NodeId, Self::Error>;
+    type SerializeMap = Impossible<NodeId, Self::Error>;
+    type SerializeStruct = Impossible<NodeId, Self::Error>;
+    type SerializeStructVariant = Impossible<NodeId, Self::Error>;
 
-    fn serialize_str(self, name: &str) -> Result<String, Self::Error> {
-        Ok(name.to_owned())
+    fn serialize_str(self, name: &str) -> Result<NodeId, Self::Error> {
+        self.0.take(name).ok_or_else(refusal)
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, name: &'static str) -> Result<String, Self::Error> {
-        Ok(name.to_owned())
+    fn serialize_unit_variant(self, _: &'static str, _: u32, name: &'static str) -> Result<NodeId, Self::Error> {
+        self.0.take(name).ok_or_else(refusal)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, key: &T) -> Result<String, Self::Error> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, key: &T) -> Result<NodeId, Self::Error> {
         key.serialize(self)
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, key: &T) -> Result<String, Self::Error> {
+    fn serialize_some<T: Serialize + ?Sized>(self, key: &T) -> Result<NodeId, Self::Error> {
         key.serialize(self)
     }
 
@@ -298,7 +296,7 @@ impl Serializer for KeyName {
         _: u32,
         _: &'static str,
         _: &T,
-    ) -> Result<String, Self::Error> {
+    ) -> Result<NodeId, Self::Error> {
         Err(refusal())
     }
 
