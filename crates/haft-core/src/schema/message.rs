@@ -199,7 +199,7 @@ fn one_of(count: usize) -> &'static str {
 
 fn list<I: AsRef<str>>(items: impl ExactSizeIterator<Item = I>) -> String {
     let more = items.len().saturating_sub(LISTED);
-    let mut text = String::new();
+    let mut text = String::with_capacity(64);
     for (at, item) in items.take(LISTED).enumerate() {
         if at > 0 {
             text.push_str(", ");

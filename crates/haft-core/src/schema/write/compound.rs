@@ -113,6 +113,7 @@ macro_rules! fields {
             type Ok = I::Ok;
             type Error = I::Error;
 
+            // The key is known where this is inlined, and costs one comparison.
             #[inline(always)]
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
