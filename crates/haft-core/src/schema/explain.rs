@@ -10,9 +10,10 @@ use serde_json::{Map, Value};
 
 use super::equal;
 use super::message;
-use super::node::{Arena, NEVER, Node, NodeId, Typed, Union, UnionMode};
+use super::node::{Arena, NEVER, Node, NodeId, ObjectRule, Property, Typed, Union, UnionMode};
 use super::number::{Exactness, Num, NumberFault};
 use super::path::Path;
+use super::seen::Seen;
 use super::string::StringFault;
 use super::types::{JsonType, Types};
 use crate::issue::Issue;
@@ -70,7 +71,7 @@ pub(super) enum Problem<'a> {
     TooManyItems(usize),
     NotUnique,
     Missing(&'a str, Types),
-    Unknown(&'a str, &'a [super::node::Property], &'a Map<String, Value>),
+    Unknown(&'a str, &'a [Property], &'a Map<String, Value>),
     Tag(Vec<&'a str>),
     Keys(Vec<&'a str>),
     TooFewKeys(usize),
@@ -249,13 +250,9 @@ impl<L: Listener> Walk<'_, L> {
 
     fn object(&mut self, typed: &Typed, map: &Map<String, Value>, value: &Value, path: &Path<'_>) {
         let rule = &typed.object;
-        if rule.required > 0 {
-            for property in rule.properties.iter().filter(|property| property.required) {
-                if !map.contains_key(&*property.name) {
-                    let types = self.types(property.node);
-                    self.listener.hear(&Problem::Missing(&property.name, types), value, path);
-                }
-            }
+        for property in missing(rule, map) {
+            let types = self.types(property.node);
+            self.listener.hear(&Problem::Missing(&property.name, types), value, path);
         }
         if map.len() < rule.min {
             self.listener.hear(&Problem::TooFewKeys(rule.min), value, path);
@@ -378,6 +375,22 @@ impl<L: Listener> Walk<'_, L> {
             Node::All(parts) => parts.iter().fold(Types::ALL, |all, id| all.intersect(self.types_within(*id, steps))),
         }
     }
+}
+
+/// The properties that must be there and are not.
+fn missing<'a>(rule: &'a ObjectRule, map: &Map<String, Value>) -> impl Iterator<Item = &'a Property> {
+    let mut seen = Seen::default();
+    let mut required = 0;
+    if rule.required > 0 {
+        for (at, name) in map.keys().enumerate() {
+            if let Some(found) = rule.find(name, at) {
+                seen.insert(found);
+                required += usize::from(rule.properties[found].required);
+            }
+        }
+    }
+    let all = if required < rule.required { &*rule.properties } else { &[] };
+    all.iter().enumerate().filter(move |(at, property)| property.required && seen.insert(*at)).map(|(_, found)| found)
 }
 
 /// The rules for objects of an alternative, if it is one for objects.

@@ -253,12 +253,12 @@ impl<'a> Reading<'_, 'a> {
                 let escaped = name.replace('~', "~0").replace('/', "~1");
                 let node = compile(&format!("{}/properties/{escaped}", self.pointer), schema);
                 let required = required.contains(&name.as_str());
-                properties.push(Property { name: name.as_str().into(), node, required });
+                properties.push(Property::new(name, node, required));
             }
         }
         for name in required {
             if !properties.iter().any(|property| &*property.name == name) {
-                properties.push(Property { name: name.into(), node: additional.unwrap_or(ANY), required: true });
+                properties.push(Property::new(name, additional.unwrap_or(ANY), true));
             }
         }
         let (min, max) =

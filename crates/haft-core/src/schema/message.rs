@@ -20,20 +20,39 @@ const LISTED: usize = 12;
 pub(super) fn issue(problem: &Problem<'_>, value: &Value, path: &Path<'_>) -> Issue {
     let found = excerpt(value);
     let (keyword, expected, message) = words(problem, value, &found);
-    Issue::new(path.pointer(), keyword, message).expected(expected).found(found)
+    Issue { pointer: path.pointer(), keyword: keyword.to_owned(), expected, found, message }
 }
 
 /// A value, or its beginning, as it may be quoted: strings in quotes, containers by their size.
 pub(crate) fn excerpt(value: &Value) -> String {
     match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(bool) => bool.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => excerpt_of_text(text),
         Value::Array(items) => format!("an array of {}", items.len()),
         Value::Object(map) => format!("an object with {}", counted(map.len(), "key")),
-        Value::String(text) if text.len() > EXCERPT => {
-            let cut = text.floor_char_boundary_at(EXCERPT);
-            format!("{}…", Value::from(&text[..cut]))
-        }
-        other => other.to_string(),
     }
+}
+
+/// A string, or its beginning, in quotes.
+pub(super) fn excerpt_of_text(text: &str) -> String {
+    if text.len() > EXCERPT {
+        return format!("{}…", in_quotes(&text[..text.floor_char_boundary_at(EXCERPT)]));
+    }
+    in_quotes(text)
+}
+
+/// A string as JSON.
+fn in_quotes(text: &str) -> String {
+    if text.bytes().any(|byte| matches!(byte, b'"' | b'\\') || byte < b' ') {
+        return Value::from(text).to_string();
+    }
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    quoted.push_str(text);
+    quoted.push('"');
+    quoted
 }
 
 fn words(problem: &Problem<'_>, value: &Value, found: &str) -> (&'static str, String, String) {
@@ -41,7 +60,7 @@ fn words(problem: &Problem<'_>, value: &Value, found: &str) -> (&'static str, St
         Problem::Never => ("false", "nothing".to_owned(), "no value is allowed here".to_owned()),
         Problem::Type(types) => {
             let expected = types.describe();
-            let message = format!("must be {expected}, not {}", JsonType::of(value).name());
+            let message = ["must be ", &expected, ", not ", JsonType::of(value).name()].concat();
             ("type", expected, message)
         }
         Problem::Number(fault) => number(fault, found),
@@ -49,7 +68,7 @@ fn words(problem: &Problem<'_>, value: &Value, found: &str) -> (&'static str, St
         Problem::Literal(literals) => {
             let expected = list(literals.iter().map(ToString::to_string));
             let keyword = if literals.len() == 1 { "const" } else { "enum" };
-            let message = format!("must be {}{expected}, not {found}", one_of(literals.len()));
+            let message = ["must be ", one_of(literals.len()), &expected, ", not ", found].concat();
             (keyword, expected, message)
         }
         Problem::TooFewItems(min) => size("minItems", "at least", *min, "item", found),
@@ -60,8 +79,8 @@ fn words(problem: &Problem<'_>, value: &Value, found: &str) -> (&'static str, St
         Problem::Missing(name, types) => missing(name, *types),
         Problem::Unknown(name, properties, present) => unknown(name, properties, present),
         Problem::Tag(names) => {
-            let expected = list(names.iter().map(|name| Value::from(*name).to_string()));
-            let message = format!("must be {}{expected}, not {found}", one_of(names.len()));
+            let expected = list(names.iter().map(|name| in_quotes(name)));
+            let message = ["must be ", one_of(names.len()), &expected, ", not ", found].concat();
             ("enum", expected, message)
         }
         Problem::Keys(keys) => {
@@ -102,16 +121,16 @@ fn number(fault: &NumberFault, found: &str) -> (&'static str, String, String) {
         NumberFault::Width(Width::Unsigned128) => ("format", "an unsigned 128-bit integer".to_owned()),
         NumberFault::Width(Width::Float32) => ("format", "a single-precision number".to_owned()),
     };
-    let message = format!("must be {expected}, and is {found}");
+    let message = ["must be ", &expected, ", and is ", found].concat();
     (keyword, expected, message)
 }
 
 fn string(fault: &StringFault<'_>, found: &str) -> (&'static str, String, String) {
     match fault {
         StringFault::Literal(literals) => {
-            let expected = list(literals.iter().map(|literal| Value::from(&**literal).to_string()));
+            let expected = list(literals.iter().map(|literal| in_quotes(literal)));
             let keyword = if literals.len() == 1 { "const" } else { "enum" };
-            let message = format!("must be {}{expected}, not {found}", one_of(literals.len()));
+            let message = ["must be ", one_of(literals.len()), &expected, ", not ", found].concat();
             (keyword, expected, message)
         }
         StringFault::TooShort { min, length } => {
@@ -132,7 +151,7 @@ fn string(fault: &StringFault<'_>, found: &str) -> (&'static str, String, String
 
 fn size(keyword: &'static str, bound: &str, count: usize, what: &str, found: &str) -> (&'static str, String, String) {
     let expected = format!("{bound} {}", counted(count, what));
-    let message = format!("must have {expected}, and is {found}");
+    let message = ["must have ", &expected, ", and is ", found].concat();
     (keyword, expected, message)
 }
 
@@ -143,32 +162,50 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 fn missing(name: &str, types: Types) -> (&'static str, String, String) {
-    let kind =
-        if types.contains(Types::ALL) || types.is_empty() { String::new() } else { format!(" ({})", types.describe()) };
-    ("required", format!("the key {name:?}"), format!("the key {name:?}{kind} is missing and must be given"))
+    let kind = if types.contains(Types::ALL) || types.is_empty() {
+        String::new()
+    } else {
+        [" (", &types.describe(), ")"].concat()
+    };
+    let expected = format!("the key {name:?}");
+    let message = [&expected, &*kind, " is missing and must be given"].concat();
+    ("required", expected, message)
 }
 
 fn unknown(name: &str, properties: &[Property], present: &Map<String, Value>) -> (&'static str, String, String) {
     let names = || properties.iter().map(|property| &*property.name);
-    let absent = names().filter(|name| !present.contains_key(*name));
-    let quoted = excerpt(&Value::from(name));
+    let absent = names().filter(|name| !is_present(name, present));
+    let quoted = excerpt_of_text(name);
     let message = if properties.is_empty() {
-        format!("the key {quoted} is not allowed: this object takes no keys; leave it out")
+        ["the key ", &quoted, " is not allowed: this object takes no keys; leave it out"].concat()
     } else if let Some(close) = nearest(name, absent).first() {
         format!("the key {quoted} is not allowed; did you mean {close:?}?")
     } else {
-        format!("the key {quoted} is not allowed; leave it out (allowed: {})", list(names().map(str::to_owned)))
+        let allowed = list(names());
+        ["the key ", &quoted, " is not allowed; leave it out (allowed: ", &allowed, ")"].concat()
     };
     ("additionalProperties", "only declared keys".to_owned(), message)
+}
+
+/// Of few keys, looking at each is quicker than a hash.
+fn is_present(name: &str, present: &Map<String, Value>) -> bool {
+    const FEW: usize = 16;
+    if present.len() > FEW { present.contains_key(name) } else { present.keys().any(|key| key == name) }
 }
 
 fn one_of(count: usize) -> &'static str {
     if count == 1 { "" } else { "one of " }
 }
 
-fn list(items: impl ExactSizeIterator<Item = String>) -> String {
+fn list<I: AsRef<str>>(items: impl ExactSizeIterator<Item = I>) -> String {
     let more = items.len().saturating_sub(LISTED);
-    let mut text = items.take(LISTED).collect::<Vec<_>>().join(", ");
+    let mut text = String::with_capacity(64);
+    for (at, item) in items.take(LISTED).enumerate() {
+        if at > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(item.as_ref());
+    }
     if more > 0 {
         text.push_str(&format!(" and {more} more"));
     }

@@ -11,21 +11,27 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::full::FullCheck;
-use super::number::NumberRule;
-use super::string::{StringFault, StringRule};
+use super::number::{NumberRule, SureRange};
+use super::string::StringRule;
+use super::text::Inside;
 use super::types::{JsonType, Types};
 
-/// Which node of an [`Arena`]: its index, and in the top bit whether its values must be [buffered](Arena::is_buffered),
-/// so that a reader knows without looking.
+/// Which node of an [`Arena`]: its index, and in the bits above it what a reader wants to know without looking: whether
+/// values must be [buffered](Arena::is_buffered), and for which types there is [anything to check](Arena::is_free).
 pub(super) type NodeId = u32;
 
 /// The bit that marks a buffered node.
 const BUFFERED: NodeId = 1 << 31;
+/// The bits that mark, by type, where values may be refused; the first is that of the first [`JsonType`].
+const RULED: NodeId = 0x3f << RULED_SHIFT;
+const RULED_SHIFT: u32 = 24;
+/// The bits that are the index.
+const INDEX: NodeId = (1 << RULED_SHIFT) - 1;
 
 /// The node that takes every value. Always at this index.
 pub(super) const ANY: NodeId = 0;
 /// The node that takes none. Always at this index.
-pub(super) const NEVER: NodeId = 1;
+pub(super) const NEVER: NodeId = 1 | RULED;
 
 /// The compiled schema.
 #[derive(Debug)]
@@ -68,8 +74,8 @@ pub(super) struct Full {
 #[derive(Debug, Default)]
 pub(super) struct Typed {
     pub(super) types: Types,
-    /// Whether `string` says nothing.
-    pub(super) bare_string: bool,
+    /// Integers that fit whatever `number` says; those beyond are to be looked at.
+    pub(super) sure: SureRange,
     pub(super) number: NumberRule,
     pub(super) string: StringRule,
     pub(super) array: ArrayRule,
@@ -134,14 +140,20 @@ pub(super) struct Property {
     pub(super) name: Box<str>,
     pub(super) node: NodeId,
     pub(super) required: bool,
+    /// Whether the name means nothing beyond what is declared, wherever the object stands.
+    pub(super) plain: bool,
 }
 
 /// Objects with more properties than this are looked up by hash.
 const WIDE: usize = 16;
 
 impl Arena {
-    /// Closes an arena: shortcuts are followed once, here, so that no reader has to.
+    /// Closes an arena: shortcuts are followed once, here, so that no reader has to. None where that has no end, or
+    /// there are more nodes than can be told apart.
     pub(super) fn new(mut nodes: Vec<Node>, root: NodeId) -> Option<Self> {
+        if nodes.len() > INDEX as usize {
+            return None;
+        }
         let targets = (0..nodes.len()).map(|id| follow(&nodes, id)).collect::<Option<Vec<_>>>()?;
         for node in &mut nodes {
             node.redirect(&targets);
@@ -149,15 +161,14 @@ impl Arena {
         if has_in_place_cycle(&nodes) {
             return None;
         }
-        let marked: Vec<NodeId> =
-            (0..).zip(&nodes).map(|(id, node)| if needs_buffer(&nodes, node) { id | BUFFERED } else { id }).collect();
+        let marked: Vec<NodeId> = (0..).zip(&nodes).map(|(id, node)| id | marks(&nodes, node)).collect();
         for node in &mut nodes {
             node.redirect(&marked);
             if let Node::Typed(typed) = node {
-                typed.bare_string = typed.string.is_bare();
+                typed.sure = typed.number.sure_range();
             }
         }
-        let root = marked[targets[root as usize] as usize];
+        let root = marked[index(targets[index(root)])];
         Some(Self { nodes, root, from_type: false })
     }
 
@@ -183,7 +194,7 @@ impl Arena {
     /// An arena whose whole check is the full validator.
     pub(super) fn full(check: FullCheck) -> Self {
         let full = Node::Full(Box::new(Full { check, shape: ANY }));
-        Self { nodes: vec![Node::Any, Node::Never, full], root: 2 | BUFFERED, from_type: false }
+        Self { nodes: vec![Node::Any, Node::Never, full], root: 2 | BUFFERED | RULED, from_type: false }
     }
 
     pub(super) fn root(&self) -> NodeId {
@@ -191,13 +202,20 @@ impl Arena {
     }
 
     pub(super) fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[(id & !BUFFERED) as usize]
+        &self.nodes[index(id)]
     }
 
     /// Whether a value of this node must be built before it can be checked.
     #[inline]
     pub(super) fn is_buffered(id: NodeId) -> bool {
         id & BUFFERED != 0
+    }
+
+    /// Whether every value of this type fits, so that nothing is left to check; of arrays and objects, whatever they
+    /// hold.
+    #[inline]
+    pub(super) fn is_free(id: NodeId, json_type: JsonType) -> bool {
+        id & ruled(json_type) == 0
     }
 
     /// The rules for a value of type `json_type` at an unbuffered node: `Ok(None)` when there are none, `Err` when
@@ -240,10 +258,14 @@ impl Arena {
 pub(super) struct Mismatch;
 
 impl Typed {
-    /// The rule that a string breaks.
-    #[inline]
-    pub(super) fn string_fault(&self, text: &str) -> Option<StringFault<'_>> {
-        if self.bare_string { None } else { self.string.fault(text) }
+    /// Whether there are rules for values of this type.
+    fn rules(&self, json_type: JsonType) -> bool {
+        match json_type {
+            JsonType::Null | JsonType::Boolean => false,
+            JsonType::Number => self.integers_only() || !self.number.is_bare(),
+            JsonType::String => !self.string.is_bare(),
+            JsonType::Array | JsonType::Object => true,
+        }
     }
 
     /// Whether only whole numbers fit.
@@ -255,7 +277,7 @@ impl Typed {
 
 impl Node {
     fn redirect(&mut self, targets: &[NodeId]) {
-        let to = |id: &mut NodeId| *id = targets[*id as usize];
+        let to = |id: &mut NodeId| *id = targets[index(*id)];
         match self {
             Self::Any | Self::Never | Self::Same(_) => {}
             Self::Full(full) => to(&mut full.shape),
@@ -312,6 +334,13 @@ impl Default for ObjectRule {
     }
 }
 
+impl Property {
+    pub(super) fn new(name: &str, node: NodeId, required: bool) -> Self {
+        let plain = Inside::key(name) == Inside::Other && !Inside::Constructor.forbids(name);
+        Self { name: name.into(), node, required, plain }
+    }
+}
+
 impl ObjectRule {
     pub(super) fn new(properties: Vec<Property>, additional: NodeId, open: Open, min: usize, max: usize) -> Self {
         let index = (properties.len() > WIDE)
@@ -333,12 +362,44 @@ impl ObjectRule {
     }
 }
 
+/// Where in its arena a node stands.
+#[inline]
+fn index(id: NodeId) -> usize {
+    (id & INDEX) as usize
+}
+
+/// The mark of nodes that check values of this type.
+#[inline]
+fn ruled(json_type: JsonType) -> NodeId {
+    1 << (RULED_SHIFT + json_type as u32)
+}
+
+/// What is to be known of a node without looking.
+fn marks(nodes: &[Node], node: &Node) -> NodeId {
+    if needs_buffer(nodes, node) {
+        return BUFFERED | RULED;
+    }
+    JsonType::EACH.into_iter().filter(|json_type| checks(nodes, node, *json_type)).map(ruled).sum()
+}
+
+/// Whether an unbuffered node may refuse a value of this type.
+fn checks(nodes: &[Node], node: &Node, json_type: JsonType) -> bool {
+    match node {
+        Node::Any => false,
+        Node::Typed(typed) => !typed.types.allows(json_type) || typed.rules(json_type),
+        Node::ByType(branches) => {
+            branches[json_type as usize].is_none_or(|branch| checks(nodes, &nodes[index(branch)], json_type))
+        }
+        Node::Never | Node::Union(_) | Node::All(_) | Node::Full(_) | Node::Same(_) => true,
+    }
+}
+
 /// Where a chain of shortcuts ends; `None` if it never does.
 fn follow(nodes: &[Node], id: usize) -> Option<NodeId> {
     let mut at = id;
     for _ in 0..=nodes.len() {
         match &nodes[at] {
-            Node::Same(next) => at = *next as usize,
+            Node::Same(next) => at = index(*next),
             _ => return NodeId::try_from(at).ok(),
         }
     }
@@ -366,12 +427,12 @@ fn has_in_place_cycle(nodes: &[Node]) -> bool {
                     marks[*id] = Mark::Done;
                     stack.pop();
                 }
-                Some(next) => match marks[next as usize] {
+                Some(next) => match marks[index(next)] {
                     Mark::Open => return true,
                     Mark::Done => {}
                     Mark::New => {
-                        marks[next as usize] = Mark::Open;
-                        stack.push((next as usize, nodes[next as usize].in_place()));
+                        marks[index(next)] = Mark::Open;
+                        stack.push((index(next), nodes[index(next)].in_place()));
                     }
                 },
             }
@@ -384,7 +445,61 @@ fn needs_buffer(nodes: &[Node], node: &Node) -> bool {
     match node {
         Node::Any | Node::Never | Node::Same(_) => false,
         Node::Typed(typed) => typed.literals.is_some() || typed.array.unique,
-        Node::ByType(branches) => branches.iter().flatten().any(|branch| needs_buffer(nodes, &nodes[*branch as usize])),
+        Node::ByType(branches) => branches.iter().flatten().any(|branch| needs_buffer(nodes, &nodes[index(*branch)])),
         Node::Union(_) | Node::All(_) | Node::Full(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::number::Num;
+    use super::*;
+
+    fn typed(types: Types) -> Typed {
+        Typed { types, ..Typed::default() }
+    }
+
+    /// An arena of one array whose elements have these nodes.
+    fn elements(nodes: Vec<Node>) -> Vec<NodeId> {
+        let prefix = (2..).take(nodes.len()).chain([0, 1]).collect();
+        let array = ArrayRule { prefix, ..ArrayRule::default() };
+        let mut all = vec![Node::Any, Node::Never];
+        all.extend(nodes);
+        all.push(Node::Typed(Box::new(Typed { array, ..typed(Types::ARRAY) })));
+        let root = NodeId::try_from(all.len() - 1).unwrap();
+        let arena = Arena::new(all, root).unwrap();
+        let Node::Typed(root) = arena.node(arena.root()) else { panic!("the root is an array") };
+        root.array.prefix.to_vec()
+    }
+
+    fn free(id: NodeId) -> Vec<JsonType> {
+        JsonType::EACH.into_iter().filter(|json_type| Arena::is_free(id, *json_type)).collect()
+    }
+
+    #[test]
+    fn a_node_says_what_it_leaves_unchecked() {
+        let short = StringRule { max: 3, ..StringRule::default() };
+        let positive = NumberRule { minimum: Some(Num::Int(1)), ..NumberRule::default() };
+        let ids = elements(vec![
+            Node::Typed(Box::new(typed(Types::STRING.with(Types::NULL)))),
+            Node::Typed(Box::new(Typed { string: short, number: positive, ..typed(Types::ALL) })),
+            Node::Typed(Box::new(typed(Types::INTEGER.with(Types::BOOLEAN)))),
+            Node::ByType(Box::new([Some(0), None, Some(4), Some(2), None, Some(0)])),
+            Node::Union(Box::new(Union { branches: Box::new([0]), mode: UnionMode::AtLeastOne })),
+        ]);
+        assert_eq!(free(ids[0]), [JsonType::Null, JsonType::String]);
+        assert_eq!(free(ids[1]), [JsonType::Null, JsonType::Boolean]);
+        assert_eq!(free(ids[2]), [JsonType::Boolean]);
+        assert_eq!(free(ids[3]), [JsonType::Null, JsonType::String, JsonType::Object]);
+        assert_eq!(free(ids[4]), []);
+        assert!(Arena::is_buffered(ids[4]));
+        assert!(!ids[..4].iter().any(|id| Arena::is_buffered(*id)));
+    }
+
+    #[test]
+    fn the_first_two_nodes_keep_their_names() {
+        assert_eq!(elements(vec![]), [ANY, NEVER]);
+        assert_eq!(free(ANY), JsonType::EACH);
+        assert_eq!(free(NEVER), []);
     }
 }

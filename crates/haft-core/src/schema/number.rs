@@ -32,6 +32,13 @@ pub(super) struct NumberRule {
     pub(super) width: Option<Width>,
 }
 
+/// Integers that fit: the first and the last of them. Empty where none is known to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SureRange {
+    first: i64,
+    last: i64,
+}
+
 /// The machine type a number must fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
@@ -107,7 +114,10 @@ impl Num {
 impl std::fmt::Display for Num {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Int(int) => int.fmt(f),
+            Self::Int(int) => match i64::try_from(*int) {
+                Ok(small) => small.fmt(f),
+                Err(_) => int.fmt(f),
+            },
             Self::Huge(huge) => huge.fmt(f),
             Self::Float(float) => float.fmt(f),
         }
@@ -157,7 +167,62 @@ impl Width {
     }
 }
 
+impl Default for SureRange {
+    fn default() -> Self {
+        Self { first: 1, last: 0 }
+    }
+}
+
+impl SureRange {
+    #[inline]
+    pub(super) fn contains(self, int: impl TryInto<i64>) -> bool {
+        int.try_into().is_ok_and(|int| self.first <= int && int <= self.last)
+    }
+}
+
 impl NumberRule {
+    /// Whether there is any rule at all.
+    pub(super) fn is_bare(&self) -> bool {
+        let Self { minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of, width } = self;
+        let unbounded = minimum.or(*maximum).or(*exclusive_minimum).or(*exclusive_maximum).is_none();
+        unbounded && multiple_of.is_none() && width.is_none()
+    }
+
+    /// Integers that break no rule, as many as can be told at once.
+    pub(super) fn sure_range(&self) -> SureRange {
+        self.bounds().unwrap_or_default()
+    }
+
+    fn bounds(&self) -> Option<SureRange> {
+        if self.multiple_of.is_some() {
+            return None;
+        }
+        let whole = |bound: Num| match bound {
+            Num::Int(int) => Some(int),
+            Num::Float(float) => Num::exact_integer(float).map(i128::from),
+            Num::Huge(_) => None,
+        };
+        let (mut first, mut last) = (i128::from(i64::MIN), i128::from(i64::MAX));
+        match self.width {
+            Some(Width::Integer { min, max, .. }) => (first, last) = (first.max(min), last.min(max)),
+            Some(Width::Unsigned128) => first = 0,
+            Some(Width::Signed128 | Width::Float32) | None => {}
+        }
+        if let Some(bound) = self.minimum {
+            first = first.max(whole(bound)?);
+        }
+        if let Some(bound) = self.exclusive_minimum {
+            first = first.max(whole(bound)?.checked_add(1)?);
+        }
+        if let Some(bound) = self.maximum {
+            last = last.min(whole(bound)?);
+        }
+        if let Some(bound) = self.exclusive_maximum {
+            last = last.min(whole(bound)?.checked_sub(1)?);
+        }
+        Some(SureRange { first: first.try_into().ok()?, last: last.try_into().ok()? })
+    }
+
     /// The first rule that `num` breaks. `integers_only` is what the node's types say; `exact` refuses integers
     /// that were written as floats too large to be told apart from their neighbours.
     #[inline]
@@ -269,5 +334,49 @@ fn is_multiple(num: Num, divisor: i128) -> bool {
         Num::Float(float) if float.fract() != 0.0 => false,
         Num::Float(float) if float.abs() < 1e38 => (float as i128) % divisor == 0,
         Num::Float(float) => float % (divisor as f64) == 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> Vec<NumberRule> {
+        let bounds = [None, Some(Num::Int(-3)), Some(Num::Int(4)), Some(Num::Float(2.0)), Some(Num::Float(1.5))];
+        let extremes = [Some(Num::Int(i128::MAX)), Some(Num::Int(i128::MIN)), Some(Num::Huge(u128::MAX))];
+        let widths =
+            [None, Width::named("uint8"), Width::named("int64"), Width::named("uint128"), Width::named("float")];
+        let mut rules = Vec::new();
+        for bound in bounds.into_iter().chain(extremes) {
+            for width in widths {
+                rules.push(NumberRule { minimum: bound, width, ..NumberRule::default() });
+                rules.push(NumberRule { maximum: bound, width, ..NumberRule::default() });
+                rules.push(NumberRule { exclusive_minimum: bound, width, ..NumberRule::default() });
+                rules.push(NumberRule { exclusive_maximum: bound, width, ..NumberRule::default() });
+                rules.push(NumberRule { minimum: bound, multiple_of: Some(2), width, ..NumberRule::default() });
+            }
+        }
+        rules
+    }
+
+    #[test]
+    fn what_is_sure_to_fit_breaks_no_rule() {
+        let values = (-300..300).chain([i64::MIN, i64::MAX, i64::MIN + 1, i64::MAX - 1]);
+        for rule in rules() {
+            for value in values.clone().filter(|value| rule.sure_range().contains(*value)) {
+                let fault = rule.fault(Num::Int(value.into()), true, Exactness::Required);
+                assert!(fault.is_none(), "{value} against {rule:?}: {fault:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn whole_bounds_are_sure_up_to_the_last_integer() {
+        let (minimum, exclusive_maximum) = (Some(Num::Int(1)), Some(Num::Float(15.0)));
+        let rule = NumberRule { minimum, exclusive_maximum, width: Width::named("uint8"), ..NumberRule::default() };
+        let sure: Vec<i64> = (-1..300).filter(|value| rule.sure_range().contains(*value)).collect();
+        assert_eq!(sure, (1..15).collect::<Vec<_>>());
+        assert!(!rule.sure_range().contains(u64::MAX));
+        assert!(NumberRule::default().sure_range().contains(i64::MIN));
     }
 }

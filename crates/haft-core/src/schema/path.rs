@@ -1,5 +1,7 @@
 //! Where a walk stands, as a chain on the stack: a pointer is only spelled out when something is wrong there.
 
+use std::fmt::Write;
+
 use crate::issue::CharBoundary;
 
 /// A place in a value.
@@ -13,9 +15,18 @@ pub(super) enum Path<'a> {
 impl Path<'_> {
     /// The JSON Pointer of this place.
     pub(super) fn pointer(&self) -> String {
-        let mut pointer = String::new();
+        let mut pointer = String::with_capacity(self.len());
         self.write(&mut pointer);
         pointer
+    }
+
+    /// How long the pointer is, if no key must be escaped.
+    fn len(&self) -> usize {
+        match self {
+            Self::Root => 0,
+            Self::Key(parent, key) => parent.len() + 1 + key.len().min(LONGEST_KEY),
+            Self::Index(parent, index) => parent.len() + 2 + index.checked_ilog10().unwrap_or(0) as usize,
+        }
     }
 
     fn write(&self, pointer: &mut String) {
@@ -48,6 +59,10 @@ pub(super) fn push_key(pointer: &mut String, key: &str) {
 }
 
 fn push_key_characters(pointer: &mut String, key: &str) {
+    if !key.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        pointer.push_str(key);
+        return;
+    }
     for c in key.chars() {
         match c {
             '~' => pointer.push_str("~0"),
@@ -60,5 +75,6 @@ fn push_key_characters(pointer: &mut String, key: &str) {
 /// Appends an index to a JSON Pointer.
 pub(super) fn push_index(pointer: &mut String, index: usize) {
     pointer.push('/');
-    pointer.push_str(&index.to_string());
+    // Writing into a string never fails.
+    let _ = write!(pointer, "{index}");
 }

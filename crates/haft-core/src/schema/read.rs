@@ -7,6 +7,7 @@ mod deserializer;
 mod key;
 mod map;
 mod number;
+mod place;
 mod seq;
 mod unit;
 mod visitor;
@@ -16,7 +17,8 @@ use std::cell::RefCell;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use self::deserializer::{Checked, Spot};
+use self::deserializer::Checked;
+use self::place::Place;
 use super::explain;
 use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::node::Arena;
@@ -35,6 +37,14 @@ pub(super) struct Reading<'a> {
     pub(super) depth: usize,
     /// Where the type refused a value, innermost step first; kept only when somebody asks.
     pub(super) trail: Option<&'a RefCell<Vec<String>>>,
+}
+
+impl Reading<'_> {
+    /// Whether a declared key in its place says all there is to know of it.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.trail.is_none() && self.limits.duplicate_keys == DuplicateKeys::Refuse
+    }
 }
 
 /// A value read from text, and the repairs it took.
@@ -59,12 +69,13 @@ pub(super) fn from_text<T: DeserializeOwned>(
         return Err(text::too_long(text.len(), options.limits.max_bytes).into());
     }
     let directly = custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse;
-    let refused = match directly.then(|| one_pass(arena, text, options.limits)) {
-        Some(Ok(value)) => return Ok(Decoded { value, repairs: Vec::new() }),
-        Some(Err(error)) => Some(error),
-        None => None,
-    };
-    by_tree(arena, custom, text, options, refused)
+    if !directly {
+        return by_tree(arena, custom, text, options, None);
+    }
+    match one_pass(arena, text, options.limits) {
+        Ok(value) => Ok(Decoded { value, repairs: Vec::new() }),
+        Err(error) => by_tree(arena, custom, text, options, Some(error)),
+    }
 }
 
 /// Reads a tree.
@@ -90,7 +101,7 @@ fn one_pass<T: DeserializeOwned>(arena: &Arena, text: &str, limits: Limits) -> R
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
     let reading = Reading { arena, limits, depth: limits.depth(), trail: None };
-    let value = T::deserialize(Checked { inner: &mut deserializer, spot: Spot::root(&reading) })?;
+    let value = T::deserialize(Checked { inner: &mut deserializer, place: &Place::root(&reading) })?;
     deserializer.end()?;
     Ok(value)
 }
@@ -107,7 +118,7 @@ fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, Issue> {
         settled
     });
     let inner = settled.as_ref().unwrap_or(tree);
-    T::deserialize(Checked { inner, spot: Spot::root(&reading) }).map_err(|error| {
+    T::deserialize(Checked { inner, place: &Place::root(&reading) }).map_err(|error| {
         let pointer: String = trail.borrow().iter().rev().map(String::as_str).collect();
         undecodable(pointer, &error)
     })
@@ -123,15 +134,16 @@ fn by_tree<T: DeserializeOwned>(
     options: &DecodeOptions,
     refused: Option<serde_json::Error>,
 ) -> Result<Decoded<T>, Issues> {
-    let (tree, mut faults) = text::read(text.as_bytes(), &options.limits);
+    let (tree, mut faults) = text::read_str(text, &options.limits);
     let Some(mut tree) = tree else {
         return Err(Issues::new(faults));
     };
     let mut repairs = Vec::new();
-    if let Err(issues) = check(arena, custom, &tree, Exactness::Required) {
+    if let Err(issues) = check_again(arena, custom, &tree, refused.as_ref()) {
         let mended = faults.is_empty() && options.repairs.any();
         match mended.then(|| repair::mend(arena, custom, &tree, &issues, options)).flatten() {
             Some((mended, made)) => (tree, repairs) = (mended, made),
+            None if faults.is_empty() => return Err(issues),
             None => {
                 let named = |issue: &Issue| {
                     faults.iter().any(|fault| fault.keyword == "forbiddenKey" && fault.pointer == issue.pointer)
@@ -150,6 +162,23 @@ fn by_tree<T: DeserializeOwned>(
         (Ok(_), Some(error)) if repairs.is_empty() => Err(undecodable(String::new(), &error).into()),
         (Ok(value), _) => Ok(Decoded { value, repairs }),
     }
+}
+
+/// Everything that is wrong with a tree whose text may have been refused: then something is, and it is named without
+/// asking first.
+fn check_again(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    tree: &Value,
+    refused: Option<&serde_json::Error>,
+) -> Result<(), Issues> {
+    if refused.is_some() {
+        let issues = explain::issues(arena, arena.root(), tree, Exactness::Required);
+        if !issues.is_empty() {
+            return Err(Issues::new(issues));
+        }
+    }
+    check(arena, custom, tree, Exactness::Required)
 }
 
 /// Nothing is wrong with the JSON: the type itself refuses what its schema allows.

@@ -53,7 +53,7 @@ fn replacement(value: &Value, keyword: &str, expected: &str, options: &DecodeOpt
         return None;
     }
     if let Value::String(text) = value {
-        let (read, faults) = text::read(text.trim().as_bytes(), &options.limits);
+        let (read, faults) = text::read_str(text.trim(), &options.limits);
         let read = read.filter(|read| faults.is_empty() && !read.is_string() && !read.is_null());
         match read {
             Some(tree) if options.repairs.nested_json && (tree.is_array() || tree.is_object()) => {

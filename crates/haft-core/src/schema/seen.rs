@@ -11,18 +11,37 @@ impl Seen {
     /// Marks one; `false` if it was marked before.
     #[inline]
     pub(super) fn insert(&mut self, at: usize) -> bool {
-        let (word, bit) = (at / 64, 1_u64 << (at % 64));
-        let word = match word.checked_sub(1) {
-            None => &mut self.low,
-            Some(beyond) => {
-                if self.high.len() <= beyond {
-                    self.high.resize(beyond + 1, 0);
-                }
-                &mut self.high[beyond]
-            }
-        };
-        let new = *word & bit == 0;
-        *word |= bit;
-        new
+        if at < 64 { mark(&mut self.low, at) } else { self.insert_beyond(at - 64) }
+    }
+
+    #[cold]
+    fn insert_beyond(&mut self, at: usize) -> bool {
+        if self.high.len() <= at / 64 {
+            self.high.resize(at / 64 + 1, 0);
+        }
+        mark(&mut self.high[at / 64], at % 64)
+    }
+}
+
+#[inline]
+fn mark(word: &mut u64, at: usize) -> bool {
+    let bit = 1 << at;
+    let new = *word & bit == 0;
+    *word |= bit;
+    new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_new_once_however_far_out() {
+        let mut seen = Seen::default();
+        for at in [0, 63, 64, 65, 127, 128, 500, 1] {
+            assert!(seen.insert(at), "{at}");
+            assert!(!seen.insert(at), "{at}");
+        }
+        assert!(seen.insert(2));
     }
 }

@@ -9,11 +9,13 @@ use std::sync::OnceLock;
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::de::Read;
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use super::explain::MOST_ISSUES;
 use super::limit::{DuplicateKeys, Limits};
-use super::message::excerpt;
+use super::message::excerpt_of_text;
 use super::path::Path;
 use crate::issue::Issue;
 
@@ -22,12 +24,21 @@ pub(crate) fn read(text: &[u8], limits: &Limits) -> (Option<Value>, Vec<Issue>) 
     if text.len() > limits.max_bytes {
         return (None, vec![too_long(text.len(), limits.max_bytes)]);
     }
-    read_noting(text, Notes::new(*limits))
+    read_noting(serde_json::Deserializer::from_slice(text), Notes::new(*limits))
+}
+
+/// The same for text that is known to be Unicode.
+pub(super) fn read_str(text: &str, limits: &Limits) -> (Option<Value>, Vec<Issue>) {
+    if text.len() > limits.max_bytes {
+        return (None, vec![too_long(text.len(), limits.max_bytes)]);
+    }
+    read_noting(serde_json::Deserializer::from_str(text), Notes::new(*limits))
 }
 
 /// Reads text that was written here: as long and as deep as it is.
 pub(crate) fn read_written(text: &str) -> (Option<Value>, Vec<Issue>) {
-    read_noting(text.as_bytes(), Notes { depth: usize::MAX, ..Notes::new(Limits::default()) })
+    let notes = Notes { depth: usize::MAX, ..Notes::new(Limits::default()) };
+    read_noting(serde_json::Deserializer::from_str(text), notes)
 }
 
 /// A tree from any deserializer. `Value` itself would take an object with one of the [private](PRIVATE) keys for what it
@@ -37,8 +48,10 @@ pub(crate) fn tree<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, 
     TreeSeed { notes: &notes, depth: 0, inside: Inside::Other, path: &Path::Root }.deserialize(deserializer)
 }
 
-fn read_noting(text: &[u8], notes: Notes) -> (Option<Value>, Vec<Issue>) {
-    let mut deserializer = serde_json::Deserializer::from_slice(text);
+fn read_noting<'de, R: Read<'de>>(
+    mut deserializer: serde_json::Deserializer<R>,
+    notes: Notes,
+) -> (Option<Value>, Vec<Issue>) {
     deserializer.disable_recursion_limit();
     let seed = TreeSeed { notes: &notes, depth: 0, inside: Inside::Other, path: &Path::Root };
     let tree = seed.deserialize(&mut deserializer).and_then(|tree| deserializer.end().map(|()| tree));
@@ -239,12 +252,20 @@ impl<'de> Visitor<'de> for TreeSeed<'_> {
                 self.notes.note(Issue::new(path.pointer(), "forbiddenKey", message));
             }
             let value = access.next_value_seed(TreeSeed { depth, inside: Inside::key(&key), path: &path, ..self })?;
-            let repeated = map.contains_key(&key);
-            if repeated && self.notes.limits.duplicate_keys == DuplicateKeys::Refuse {
-                let message = format!("the key {} stands twice in this object; give it once", quoted(&key));
-                self.notes.note(Issue::new(path.pointer(), "duplicateKey", message));
+            match map.entry(key) {
+                Entry::Vacant(place) => {
+                    place.insert(value);
+                }
+                Entry::Occupied(mut place) => {
+                    if self.notes.limits.duplicate_keys == DuplicateKeys::Refuse {
+                        let path = Path::Key(self.path, place.key());
+                        let message =
+                            format!("the key {} stands twice in this object; give it once", quoted(place.key()));
+                        self.notes.note(Issue::new(path.pointer(), "duplicateKey", message));
+                    }
+                    place.insert(value);
+                }
             }
-            map.insert(key, value);
             first = access.next_key()?;
         }
         Ok(Value::Object(map))
@@ -277,5 +298,5 @@ pub(super) fn number_token() -> Option<&'static str> {
 }
 
 fn quoted(key: &str) -> String {
-    excerpt(&Value::from(key))
+    excerpt_of_text(key)
 }

@@ -111,7 +111,7 @@ impl Types {
 
     /// The types in words: "a string or null".
     pub(super) fn describe(self) -> String {
-        let mut names = Vec::new();
+        let mut text = String::with_capacity(16);
         for (types, name) in [
             (Self::STRING, "a string"),
             (Self::NUMBER, "a number"),
@@ -123,9 +123,12 @@ impl Types {
         ] {
             let said_already = types == Self::INTEGER && self.contains(Self::NUMBER);
             if self.contains(types) && !said_already {
-                names.push(name);
+                if !text.is_empty() {
+                    text.push_str(" or ");
+                }
+                text.push_str(name);
             }
         }
-        names.join(" or ")
+        text
     }
 }

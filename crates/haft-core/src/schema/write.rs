@@ -15,7 +15,7 @@ use self::serializer::Checked;
 use super::explain;
 use super::node::{ANY, Arena, NodeId};
 use super::number::Exactness;
-use super::path::push_key;
+use super::path::{push_index, push_key};
 use super::read;
 use super::text;
 use super::validation::Validator;
@@ -28,7 +28,7 @@ pub(super) fn to_text<T: Serialize + ?Sized>(
     custom: Option<&Validator>,
     value: &T,
 ) -> Result<JsonText, Issues> {
-    let writing = Writing::new(arena);
+    let writing = Writing { arena, trail: None };
     match writing.text(arena.root(), value) {
         Ok(text) => match custom {
             None => Ok(text),
@@ -47,12 +47,13 @@ fn write_then_check<T: Serialize + ?Sized>(
     value: &T,
 ) -> Result<JsonText, Issues> {
     let unruled = Arena::any();
-    let writing = Writing { names: Names::Kept, ..Writing::new(&unruled) };
+    let trail = Trail::default();
+    let writing = Writing { arena: &unruled, trail: Some(&trail) };
     let text = writing.text(ANY, value).map_err(|error| {
-        if !writing.not_finite.get() {
+        if !trail.begins.get() {
             return Issue::new("", "encode", format!("can't be encoded as JSON: {error}"));
         }
-        let pointer: String = writing.trail.borrow().iter().rev().map(String::as_str).collect();
+        let pointer: String = trail.steps.borrow().iter().rev().map(String::as_str).collect();
         let message = "is NaN or infinite, which JSON can't say; give a finite number or null";
         Issue::new(pointer, "finite", message).expected("a finite number")
     })?;
@@ -71,47 +72,66 @@ fn write_then_check<T: Serialize + ?Sized>(
 /// What is written against.
 pub(super) struct Writing<'a> {
     arena: &'a Arena,
-    not_finite: Cell<bool>,
-    /// Where the number that isn't finite stands, innermost piece first; filled on the way back up.
-    trail: RefCell<Vec<String>>,
-    names: Names,
+    /// Kept only when somebody asks.
+    trail: Option<&'a Trail>,
 }
 
-/// Whether a map's keys are remembered while their values are written, where no rule asks for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Names {
-    Kept,
-    Forgotten,
+/// Where the number that isn't finite stands.
+#[derive(Default)]
+struct Trail {
+    /// Whether there is one.
+    begins: Cell<bool>,
+    /// The steps to it, innermost first; filled on the way back up.
+    steps: RefCell<Vec<String>>,
 }
 
-impl<'a> Writing<'a> {
-    fn new(arena: &'a Arena) -> Self {
-        Self { arena, not_finite: Cell::new(false), trail: RefCell::default(), names: Names::Forgotten }
-    }
-
+impl Writing<'_> {
     fn text<T: Serialize + ?Sized>(&self, node: NodeId, value: &T) -> Result<JsonText, serde_json::Error> {
         JsonText::encode(&At { writing: self, node, value })
     }
 
+    #[cold]
+    #[inline(never)]
     fn not_finite<E: Error>(&self) -> E {
-        self.not_finite.set(true);
+        if let Some(trail) = self.trail {
+            trail.begins.set(true);
+        }
         E::custom("a number that is not finite")
     }
 
-    #[inline]
-    fn stepped<T, E>(&self, result: Result<T, E>, step: impl FnOnce() -> String) -> Result<T, E> {
-        if result.is_err() && self.not_finite.get() {
-            self.trail.borrow_mut().push(step());
-        }
-        result
+    /// Writes a value by itself and checks it whole.
+    #[cold]
+    #[inline(never)]
+    fn buffer<T: Serialize + ?Sized, E: Error>(&self, node: NodeId, value: &T) -> Result<JsonText, E> {
+        let text = self.text(ANY, value).map_err(E::custom)?;
+        let fits = explain::fits(self.arena, node, &text.to_value(), Exactness::Waived);
+        if fits { Ok(text) } else { Err(refusal()) }
     }
-}
 
-/// The step of a pointer to a key.
-fn key_step(key: &str) -> String {
-    let mut step = String::new();
-    push_key(&mut step, key);
-    step
+    /// Notes the way back from a number that isn't finite: it stands under `key`, in a variant if one is named.
+    #[cold]
+    #[inline(never)]
+    fn leave_key(&self, variant: Option<&str>, key: &str) {
+        self.leave(variant, |step| push_key(step, key));
+    }
+
+    /// The same for an element.
+    #[cold]
+    #[inline(never)]
+    fn leave_element(&self, variant: Option<&str>, index: usize) {
+        self.leave(variant, |step| push_index(step, index));
+    }
+
+    fn leave(&self, variant: Option<&str>, push: impl FnOnce(&mut String)) {
+        if let Some(trail) = self.trail.filter(|trail| trail.begins.get()) {
+            let mut step = String::new();
+            if let Some(variant) = variant {
+                push_key(&mut step, variant);
+            }
+            push(&mut step);
+            trail.steps.borrow_mut().push(step);
+        }
+    }
 }
 
 /// A value at its node: what serde is given in place of the value alone.
@@ -122,29 +142,20 @@ struct At<'a, 'v, T: ?Sized> {
 }
 
 impl<T: Serialize + ?Sized> Serialize for At<'_, '_, T> {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every value there is; measured")]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { writing, node, value } = *self;
         if !Arena::is_buffered(node) {
             return value.serialize(Checked { inner: serializer, writing, node });
         }
-        self.buffer()?.serialize(serializer)
-    }
-}
-
-impl<T: Serialize + ?Sized> At<'_, '_, T> {
-    /// Writes the value by itself and checks it whole.
-    #[cold]
-    #[inline(never)]
-    fn buffer<E: Error>(&self) -> Result<JsonText, E> {
-        let text = self.writing.text(ANY, self.value).map_err(E::custom)?;
-        let fits = explain::fits(self.writing.arena, self.node, &text.to_value(), Exactness::Waived);
-        if fits { Ok(text) } else { Err(refusal()) }
+        writing.buffer(node, value)?.serialize(serializer)
     }
 }
 
 /// The error that ends a writing when a rule is broken. Its text is never shown.
 #[cold]
+#[inline(never)]
 fn refusal<E: Error>() -> E {
     E::custom("")
 }

@@ -8,97 +8,20 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::Reading;
+use super::place::Place;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
 use super::visitor::{Checked as CheckedVisitor, Origin};
 use crate::schema::explain;
-use crate::schema::node::{ANY, Arena, NodeId};
+use crate::schema::node::ANY;
 use crate::schema::number::Exactness;
 use crate::schema::path::Path;
 use crate::schema::settle::settle;
-use crate::schema::text::{Inside, Notes, TreeSeed};
+use crate::schema::text::{Notes, TreeSeed};
 use crate::schema::types::JsonType;
-
-/// Where a value stands. Two words, so that it travels in registers: it is handed on for every value there is.
-#[derive(Clone, Copy)]
-pub(super) struct Spot<'a> {
-    pub(super) reading: &'a Reading<'a>,
-    place: Place,
-}
-
-/// A node, how deep the value stands, and inside of what: in one word.
-#[derive(Clone, Copy)]
-struct Place(u64);
-
-impl Place {
-    #[inline]
-    fn new(node: NodeId, depth: u16, inside: Inside) -> Self {
-        Self(u64::from(node) | u64::from(depth) << 32 | u64::from(inside == Inside::Constructor) << 48)
-    }
-
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half is the node")]
-    fn node(self) -> NodeId {
-        self.0 as NodeId
-    }
-
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the next sixteen bits are the depth")]
-    fn depth(self) -> u16 {
-        (self.0 >> 32) as u16
-    }
-
-    #[inline]
-    fn inside(self) -> Inside {
-        if self.0 >> 48 == 0 { Inside::Other } else { Inside::Constructor }
-    }
-}
-
-impl<'a> Spot<'a> {
-    /// The place of the whole value.
-    pub(super) fn root(reading: &'a Reading<'a>) -> Self {
-        Self { reading, place: Place::new(reading.arena.root(), 0, Inside::Other) }
-    }
-
-    #[inline]
-    pub(super) fn node(self) -> NodeId {
-        self.place.node()
-    }
-
-    /// Whether another array or object may begin here.
-    #[inline]
-    pub(super) fn may_nest(self) -> bool {
-        usize::from(self.place.depth()) < self.reading.depth
-    }
-
-    /// Whether no object may have this key here.
-    #[inline]
-    pub(super) fn forbids(self, key: &str) -> bool {
-        self.place.inside().forbids(key)
-    }
-
-    /// The same place without rules, for a value that has been checked whole.
-    pub(super) fn unruled(self) -> Self {
-        Self { place: Place::new(ANY, self.place.depth(), self.place.inside()), ..self }
-    }
-
-    /// The place of a child one container further in.
-    #[inline]
-    pub(super) fn child(self, node: NodeId, inside: Inside) -> Self {
-        Self { place: Place::new(node, self.place.depth().saturating_add(1), inside), ..self }
-    }
-
-    fn takes(self, json_type: JsonType) -> bool {
-        self.reading.arena.rules(self.node(), json_type).is_ok()
-    }
-
-    pub(super) fn visitor<V>(self, inner: V, origin: Origin) -> CheckedVisitor<'a, V> {
-        CheckedVisitor { inner, spot: self, origin }
-    }
-}
 
 /// The error that ends a reading when a rule is broken. Its text is never shown.
 #[cold]
+#[inline(never)]
 pub(super) fn refusal<E: Error>() -> E {
     E::custom("")
 }
@@ -106,20 +29,22 @@ pub(super) fn refusal<E: Error>() -> E {
 /// A deserializer at a place.
 pub(super) struct Checked<'a, D> {
     pub(super) inner: D,
-    pub(super) spot: Spot<'a>,
+    pub(super) place: &'a Place<'a>,
 }
 
 impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
-    fn must_buffer(&self) -> bool {
-        Arena::is_buffered(self.spot.node())
+    #[inline]
+    fn visitor<V>(&self, inner: V, origin: Origin) -> CheckedVisitor<'a, V> {
+        CheckedVisitor { inner, place: self.place, origin }
     }
 
     /// Builds the tree, checks it whole, and goes on from there.
-    fn buffer(self) -> Result<Checked<'a, Value>, D::Error> {
-        let Spot { reading, place } = self.spot;
-        let node = place.node();
+    #[cold]
+    #[inline(never)]
+    fn buffer<R>(self, read: impl FnOnce(Checked<'_, Value>) -> Result<R, serde_json::Error>) -> Result<R, D::Error> {
+        let Place { reading, node, depth, inside } = *self.place;
         let notes = Notes::new(reading.limits);
-        let seed = TreeSeed { notes: &notes, depth: place.depth().into(), inside: place.inside(), path: &Path::Root };
+        let seed = TreeSeed { notes: &notes, depth: depth.into(), inside, path: &Path::Root };
         let mut tree = seed.deserialize(self.inner)?;
         let clean = notes.faults.borrow().is_empty();
         if !clean || !explain::fits(reading.arena, node, &tree, Exactness::Required) {
@@ -128,7 +53,11 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
         if notes.saw_whole_float.get() || reading.arena.is_from_type() {
             settle(reading.arena, node, &mut tree);
         }
-        Ok(Checked { inner: tree, spot: self.spot.unruled() })
+        read(Checked { inner: tree, place: &self.place.at(ANY) }).map_err(D::Error::custom)
+    }
+
+    fn takes(&self, json_type: JsonType) -> bool {
+        self.place.rules(json_type).is_ok()
     }
 }
 
@@ -136,11 +65,11 @@ impl<'de, D: Deserializer<'de>> Checked<'_, D> {
     /// An integer of up to 128 bits. Asked for one, `serde_json` reads digits and stumbles over the point of `3.0`, so
     /// it is asked for the text.
     fn very_wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        if self.must_buffer() {
-            return self.buffer()?.very_wide(visitor).map_err(D::Error::custom);
+        if self.place.is_buffered() {
+            return self.buffer(|tree| tree.very_wide(visitor));
         }
+        let visitor = self.visitor(visitor, Origin::Hinted);
         let raw = Box::<RawValue>::deserialize(self.inner)?;
-        let visitor = self.spot.visitor(visitor, Origin::Hinted);
         if let Ok(int) = raw.get().parse() {
             return visitor.visit_i128(int);
         }
@@ -164,10 +93,10 @@ fn rarely<R>(work: impl FnOnce() -> R) -> R {
 /// Passes a hint on: through the tree where the node asks for it, else with a checking visitor.
 macro_rules! pass {
     ($self:ident . $method:ident ( $($argument:expr),* ; $visitor:ident ) $origin:expr) => {{
-        if $self.must_buffer() {
-            return rarely(|| $self.buffer()?.$method($($argument,)* $visitor).map_err(D::Error::custom));
+        if $self.place.is_buffered() {
+            return $self.buffer(|tree| tree.$method($($argument,)* $visitor));
         }
-        let visitor = $self.spot.visitor($visitor, $origin);
+        let visitor = $self.visitor($visitor, $origin);
         $self.inner.$method($($argument,)* visitor)
     }};
 }
@@ -211,7 +140,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
 
     /// `()` as parameters is the empty object on the wire.
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        if !self.must_buffer() && !self.spot.takes(JsonType::Null) && self.spot.takes(JsonType::Object) {
+        if !self.place.is_buffered() && !self.takes(JsonType::Null) && self.takes(JsonType::Object) {
             return self.deserialize_map(EmptyMapAsUnit(visitor));
         }
         pass!(self.deserialize_unit(; visitor) Origin::Hinted)
@@ -256,24 +185,24 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        if self.must_buffer() {
-            return rarely(|| self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom));
+        if self.place.is_buffered() {
+            return self.buffer(|tree| tree.deserialize_enum(name, variants, visitor));
         }
-        if self.spot.reading.arena.is_string_enum(self.spot.node()) {
+        if self.place.reading.arena.is_string_enum(self.place.node) {
             return self.deserialize_str(StrAsVariant(visitor));
         }
-        if self.spot.node() == ANY {
-            let spot = self.spot;
-            return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, spot }));
+        if self.place.node == ANY {
+            let place = self.place;
+            return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, place }));
         }
-        rarely(|| self.buffer()?.deserialize_enum(name, variants, visitor).map_err(D::Error::custom))
+        self.buffer(|tree| tree.deserialize_enum(name, variants, visitor))
     }
 }
 
 /// A seed at a place.
 pub(super) struct CheckedSeed<'a, T> {
     pub(super) inner: T,
-    pub(super) spot: Spot<'a>,
+    pub(super) place: &'a Place<'a>,
 }
 
 impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
@@ -281,6 +210,6 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
-        self.inner.deserialize(Checked { inner: deserializer, spot: self.spot })
+        self.inner.deserialize(Checked { inner: deserializer, place: self.place })
     }
 }

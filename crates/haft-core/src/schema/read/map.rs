@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::deserializer::{CheckedSeed, Spot, refusal};
+use super::deserializer::{CheckedSeed, refusal};
 use super::key::KeyDeserializer;
+use super::place::Place;
 use crate::schema::limit::DuplicateKeys;
-use crate::schema::node::{ANY, NEVER, NodeId, ObjectRule};
+use crate::schema::node::{ANY, NEVER, ObjectRule};
 use crate::schema::path::push_key;
 use crate::schema::seen::Seen;
 use crate::schema::text::Inside;
@@ -26,26 +27,25 @@ pub(super) enum UnknownKeys {
 /// Access to members that looks at every key.
 pub(super) struct CheckedMap<'a, A> {
     access: A,
-    first: First,
     keys: Keys<'a>,
 }
 
 impl<'a, A> CheckedMap<'a, A> {
-    pub(super) fn new(access: A, rule: Option<&'a ObjectRule>, spot: Spot<'a>, unknown: UnknownKeys) -> Self {
-        Self { access, first: First::NotTaken, keys: Keys::new(rule, spot, unknown) }
+    #[inline]
+    pub(super) fn new(access: A, rule: Option<&'a ObjectRule>, place: &'a Place<'a>, unknown: UnknownKeys) -> Self {
+        Self { access, keys: Keys::new(rule, place, unknown) }
     }
 
     /// Gives back a first key that was taken to look at it, or the news that there is none.
     pub(super) fn put_back(&mut self, first: Option<String>) {
-        self.first = First::Taken(first);
+        self.keys.rare().first = First::Taken(first);
     }
 
-    /// To be called when the type has taken what it wants.
-    pub(super) fn finish<E: Error>(&self) -> Result<(), E> {
-        match self.keys.rule {
-            Some(rule) if self.keys.required < rule.required || self.keys.count < rule.min => Err(refusal()),
-            _ => Ok(()),
-        }
+    /// Whether all keys that must be there were, when the type has taken what it wants.
+    #[inline]
+    pub(super) fn is_complete(&self) -> bool {
+        let Keys { count, required, .. } = self.keys;
+        self.keys.rule.is_none_or(|rule| required >= rule.required && (rule.min..=rule.max).contains(&count))
     }
 }
 
@@ -55,7 +55,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, mut seed: K) -> Result<Option<K::Value>, A::Error> {
         loop {
-            let taken = match std::mem::replace(&mut self.first, First::NotTaken) {
+            let taken = match self.keys.peeked() {
                 First::NotTaken => {
                     let taken = self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys });
                     if taken.is_err() {
@@ -79,12 +79,10 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let spot = self.keys.spot.child(self.keys.node, self.keys.inside);
-        let value = self.access.next_value_seed(CheckedSeed { inner: seed, spot });
-        if value.is_err() {
-            self.keys.leave_trail();
+        if self.keys.value.reading.trail.is_some() {
+            return self.next_value_on_a_trail(seed);
         }
-        value
+        self.access.next_value_seed(CheckedSeed { inner: seed, place: &self.keys.value })
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -92,95 +90,148 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     }
 }
 
-/// Whether the first key was taken from the access already.
-enum First {
-    NotTaken,
-    Taken(Option<String>),
+impl<A> CheckedMap<'_, A> {
+    #[cold]
+    #[inline(never)]
+    fn next_value_on_a_trail<'de, S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error>
+    where
+        A: MapAccess<'de>,
+    {
+        let value = self.access.next_value_seed(CheckedSeed { inner: seed, place: &self.keys.value });
+        if value.is_err() {
+            self.keys.leave_trail();
+        }
+        value
+    }
 }
 
 /// What is known of the keys so far.
 struct Keys<'a> {
     rule: Option<&'a ObjectRule>,
-    spot: Spot<'a>,
-    unknown: UnknownKeys,
-    declared: Seen,
-    others: Others,
-    count: usize,
-    required: usize,
+    place: &'a Place<'a>,
+    /// The place of the value of the key taken last.
+    value: Place<'a>,
     /// Where the next key is declared if they come in order.
     hint: usize,
-    /// The node of the key taken last, and what its value is inside of.
-    node: NodeId,
-    inside: Inside,
-    /// The key itself, if its name may be asked for.
+    count: usize,
+    required: usize,
+    declared: Seen,
+    unknown: UnknownKeys,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few objects need.
+#[derive(Default)]
+struct Rare {
+    first: First,
+    /// The keys that aren't declared.
+    others: Others,
+    /// The key taken last, if its name may be asked for.
     name: Option<String>,
 }
 
+/// Whether the first key, or the news that there is none, was taken from the access already.
+#[derive(Default)]
+enum First {
+    #[default]
+    NotTaken,
+    Taken(Option<String>),
+}
+
 impl<'a> Keys<'a> {
-    fn new(rule: Option<&'a ObjectRule>, spot: Spot<'a>, unknown: UnknownKeys) -> Self {
+    #[inline]
+    fn new(rule: Option<&'a ObjectRule>, place: &'a Place<'a>, unknown: UnknownKeys) -> Self {
         Self {
             rule,
-            spot,
-            unknown,
-            declared: Seen::default(),
-            others: Others::default(),
+            place,
+            value: place.child(ANY),
+            hint: 0,
             count: 0,
             required: 0,
-            hint: 0,
-            node: ANY,
-            inside: Inside::Other,
-            name: None,
+            declared: Seen::default(),
+            unknown,
+            rare: None,
         }
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// What was put back.
+    #[inline]
+    fn peeked(&mut self) -> First {
+        self.rare.as_mut().map_or(First::NotTaken, |rare| std::mem::take(&mut rare.first))
     }
 
     /// Notes the key under which the type refused a value.
     #[cold]
+    #[inline(never)]
     fn leave_trail(&self) {
-        if let (Some(trail), Some(name)) = (self.spot.reading.trail, &self.name) {
+        let name = self.rare.as_ref().and_then(|rare| rare.name.as_ref());
+        if let (Some(trail), Some(name)) = (self.place.reading.trail, name) {
             let mut step = String::new();
             push_key(&mut step, name);
             trail.borrow_mut().push(step);
         }
     }
 
-    /// Takes note of a key; whether the type may see it.
-    #[inline]
-    fn take<E: Error>(&mut self, key: &str) -> Result<UnknownKeys, E> {
-        if self.spot.forbids(key) {
-            return Err(refusal());
+    /// Takes note of a key; whether the type may see it. None if it must not be there.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every key there is; measured")]
+    fn take(&mut self, key: &str) -> Option<UnknownKeys> {
+        if let Some(rule) = self.rule
+            && let Some(property) = rule.properties.get(self.hint)
+            && &*property.name == key
+            && property.plain
+            && self.place.reading.is_plain()
+            && self.declared.insert(self.hint)
+        {
+            self.hint += 1;
+            self.count += 1;
+            self.required += usize::from(property.required);
+            self.value.node = property.node;
+            self.value.inside = Inside::Other;
+            return Some(UnknownKeys::Show);
         }
-        self.inside = Inside::key(key);
+        self.take_carefully(key)
+    }
+
+    #[inline(never)]
+    fn take_carefully(&mut self, key: &str) -> Option<UnknownKeys> {
+        if self.place.inside.forbids(key) {
+            return None;
+        }
         self.count += 1;
-        if self.spot.reading.trail.is_some() {
-            self.name = Some(key.to_owned());
+        if self.rule.is_some_and(|rule| self.count > rule.max) {
+            return None;
         }
-        let strict = self.spot.reading.limits.duplicate_keys == DuplicateKeys::Refuse;
-        if let Some(rule) = self.rule {
-            if self.count > rule.max {
-                return Err(refusal());
-            }
-            if let Some(at) = rule.find(key, self.hint) {
-                let property = &rule.properties[at];
-                if !self.declared.insert(at) {
-                    if strict {
-                        return Err(refusal());
-                    }
-                } else if property.required {
-                    self.required += 1;
+        if self.place.reading.trail.is_some() {
+            self.rare().name = Some(key.to_owned());
+        }
+        let strict = self.place.reading.limits.duplicate_keys == DuplicateKeys::Refuse;
+        let declared = self.rule.and_then(|rule| rule.find(key, self.hint).map(|at| (at, &rule.properties[at])));
+        let (node, shown) = match (declared, self.rule) {
+            (Some((at, property)), _) => {
+                if self.declared.insert(at) {
+                    self.required += usize::from(property.required);
+                } else if strict {
+                    return None;
                 }
                 self.hint = at + 1;
-                self.node = property.node;
-                return Ok(UnknownKeys::Show);
+                (property.node, UnknownKeys::Show)
             }
-            if rule.additional == NEVER {
-                return Err(refusal());
+            (None, Some(rule)) if rule.additional == NEVER => return None,
+            (None, rule) => {
+                if strict && !self.rare().others.insert(key) {
+                    return None;
+                }
+                (rule.map_or(ANY, |rule| rule.additional), self.unknown)
             }
-        }
-        if strict && !self.others.insert(key) {
-            return Err(refusal());
-        }
-        self.node = self.rule.map_or(ANY, |rule| rule.additional);
-        Ok(self.unknown)
+        };
+        self.value.node = node;
+        self.value.inside = Inside::key(key);
+        Some(shown)
     }
 }
 
@@ -225,7 +276,7 @@ struct KeySeed<'s, 'a, K> {
 impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
     #[inline]
     fn take<E: Error>(self, key: &str) -> Result<Key<K, K::Value>, E> {
-        match self.keys.take(key)? {
+        match self.keys.take_carefully(key).ok_or_else(refusal)? {
             UnknownKeys::Show => self.inner.deserialize(KeyDeserializer::transient(key)).map(Key::Shown),
             UnknownKeys::Hide => Ok(Key::Hidden(self.inner)),
         }
@@ -255,9 +306,61 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, '_, K> {
 
     #[inline]
     fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Self::Value, E> {
-        match self.keys.take(key)? {
+        match self.keys.take(key).ok_or_else(refusal)? {
             UnknownKeys::Show => self.inner.deserialize(KeyDeserializer::borrowed(key)).map(Key::Shown),
             UnknownKeys::Hide => Ok(Key::Hidden(self.inner)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+    use serde_json::Value;
+
+    use crate::schema::{DecodeOptions, Schema};
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "only read")]
+    struct Three {
+        a: u8,
+        b: u8,
+        c: Option<u8>,
+    }
+
+    fn refused(text: &str) -> bool {
+        Schema::of::<Three>().unwrap().decode::<Three>(text, &DecodeOptions::default()).is_err()
+    }
+
+    #[test]
+    fn keys_may_come_in_any_order_but_only_once() {
+        for order in ["abc", "acb", "bac", "bca", "cab", "cba", "ab", "ba"] {
+            let members = |keys: &str| keys.chars().map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(",");
+            assert!(!refused(&format!("{{{}}}", members(order))), "{order}");
+            for again in order.chars() {
+                assert!(refused(&format!("{{{}}}", members(&format!("{order}{again}")))), "{order}{again}");
+            }
+        }
+        for missing in ["{}", r#"{"a":1}"#, r#"{"b":1}"#, r#"{"c":1,"b":1}"#] {
+            assert!(refused(missing), "{missing}");
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "validate")]
+    fn a_declared_key_is_forbidden_like_any_other() {
+        let schema = serde_json::json!({
+            "type": "object",
+            "properties": {"__proto__": {}, "constructor": {"properties": {"prototype": {}}}, "prototype": {}, "z": {}},
+        });
+        let schema = Schema::json(schema).unwrap();
+        let fits = |text: &str| schema.decode::<Value>(text, &DecodeOptions::default()).is_ok();
+        assert!(!fits(r#"{"__proto__":1}"#));
+        assert!(!fits(r#"{"constructor":{"prototype":1}}"#));
+        assert!(fits(r#"{"prototype":{"prototype":1},"constructor":1}"#));
+        assert!(fits(r#"{"constructor":{},"z":{"prototype":1}}"#));
+        assert!(fits(r#"{"constructor":{},"prototype":{"prototype":1},"z":1}"#));
     }
 }

@@ -1,41 +1,48 @@
 //! The elements of an array, each at its place.
 
+use std::slice;
+
+use serde::Deserializer;
 use serde::de::{DeserializeSeed, SeqAccess};
 
-use super::deserializer::{CheckedSeed, Spot, refusal};
-use crate::schema::node::{ANY, ArrayRule};
+use super::deserializer::{Checked, refusal};
+use super::place::Place;
+use crate::schema::node::{ANY, ArrayRule, NodeId};
 use crate::schema::path::push_index;
-use crate::schema::text::Inside;
 
 /// Access to elements that counts and checks them.
 pub(super) struct CheckedSeq<'a, A> {
     access: A,
-    rule: Option<&'a ArrayRule>,
-    spot: Spot<'a>,
-    count: usize,
+    elements: Elements<'a>,
 }
 
 impl<'a, A> CheckedSeq<'a, A> {
-    pub(super) fn new(access: A, rule: Option<&'a ArrayRule>, spot: Spot<'a>) -> Self {
-        Self { access, rule, spot, count: 0 }
+    #[inline]
+    pub(super) fn new(access: A, rule: Option<&'a ArrayRule>, place: &Place<'a>) -> Self {
+        let (ahead, items, max) = rule.map_or((&[][..], ANY, usize::MAX), |rule| (&rule.prefix, rule.items, rule.max));
+        let elements = Elements { ahead: ahead.iter(), next: place.child(items), items, count: 0, max };
+        Self { access, elements }
     }
 
-    /// Notes the index at which the type refused a value.
+    /// Whether all elements that must be there were, when the type has taken what it wants.
+    #[inline]
+    pub(super) fn is_complete(&self, rule: Option<&ArrayRule>) -> bool {
+        rule.is_none_or(|rule| self.elements.count >= rule.min)
+    }
+}
+
+impl<A> CheckedSeq<'_, A> {
     #[cold]
-    fn leave_trail(&self) {
-        if let Some(trail) = self.spot.reading.trail {
-            let mut step = String::new();
-            push_index(&mut step, self.count);
-            trail.borrow_mut().push(step);
+    #[inline(never)]
+    fn next_on_a_trail<'de, T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error>
+    where
+        A: SeqAccess<'de>,
+    {
+        let element = self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements });
+        if element.is_err() {
+            self.elements.leave_trail();
         }
-    }
-
-    /// To be called when the type has taken what it wants.
-    pub(super) fn finish<E: serde::de::Error>(&self) -> Result<(), E> {
-        match self.rule {
-            Some(rule) if self.count < rule.min => Err(refusal()),
-            _ => Ok(()),
-        }
+        element
     }
 }
 
@@ -44,25 +51,66 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
-        let node = self.rule.map_or(ANY, |rule| rule.element(self.count));
-        let spot = self.spot.child(node, Inside::Other);
-        let element = match self.access.next_element_seed(CheckedSeed { inner: seed, spot }) {
-            Ok(element) => element,
-            Err(error) => {
-                self.leave_trail();
-                return Err(error);
-            }
-        };
-        if element.is_some() {
-            self.count += 1;
-            if self.rule.is_some_and(|rule| self.count > rule.max) {
-                return Err(refusal());
-            }
+        if self.elements.next.reading.trail.is_some() {
+            return self.next_on_a_trail(seed);
         }
-        Ok(element)
+        self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements })
     }
 
     fn size_hint(&self) -> Option<usize> {
         self.access.size_hint()
+    }
+}
+
+/// What is known of the elements so far.
+struct Elements<'a> {
+    /// The nodes of the elements to come that have one each.
+    ahead: slice::Iter<'a, NodeId>,
+    /// The node of all others.
+    items: NodeId,
+    /// The place of the element that is read.
+    next: Place<'a>,
+    /// How many were begun.
+    count: usize,
+    max: usize,
+}
+
+impl<'a> Elements<'a> {
+    /// The place of the next element; none if there must not be one.
+    #[inline]
+    fn next(&mut self) -> Option<&Place<'a>> {
+        if self.count >= self.max {
+            return None;
+        }
+        self.count += 1;
+        self.next.node = self.ahead.next().copied().unwrap_or(self.items);
+        Some(&self.next)
+    }
+
+    /// Notes the index at which the type refused a value.
+    #[cold]
+    #[inline(never)]
+    fn leave_trail(&self) {
+        if let Some(trail) = self.next.reading.trail {
+            let mut step = String::new();
+            push_index(&mut step, self.count.saturating_sub(1));
+            trail.borrow_mut().push(step);
+        }
+    }
+}
+
+/// A seed that takes the next place when there is an element to read.
+struct ElementSeed<'s, 'a, T> {
+    inner: T,
+    elements: &'s mut Elements<'a>,
+}
+
+impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, T> {
+    type Value = T::Value;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
+        let place = self.elements.next().ok_or_else(refusal)?;
+        self.inner.deserialize(Checked { inner: deserializer, place })
     }
 }

@@ -5,10 +5,10 @@ use std::fmt;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, IntoDeserializer, MapAccess, VariantAccess, Visitor};
 
-use super::deserializer::{CheckedSeed, Spot};
-use super::visitor::Origin;
+use super::deserializer::CheckedSeed;
+use super::place::Place;
+use super::visitor::{Checked, Origin};
 use crate::schema::node::ANY;
-use crate::schema::text::Inside;
 
 /// Takes an object without members for `()`.
 pub(super) struct EmptyMapAsUnit<V>(pub(super) V);
@@ -48,12 +48,12 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for StrAsVariant<V> {
 /// Passes an enum on and keeps an eye on what its variants hold.
 pub(super) struct WrappedEnum<'a, T> {
     pub(super) inner: T,
-    pub(super) spot: Spot<'a>,
+    pub(super) place: &'a Place<'a>,
 }
 
 impl<'a, T> WrappedEnum<'a, T> {
-    fn content(&self) -> Spot<'a> {
-        self.spot.child(ANY, Inside::Other)
+    fn content(&self) -> Place<'a> {
+        self.place.child(ANY)
     }
 }
 
@@ -65,7 +65,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for WrappedEnum<'_, V> {
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_enum(WrappedEnum { inner: access, spot: self.spot })
+        self.inner.visit_enum(WrappedEnum { inner: access, place: self.place })
     }
 }
 
@@ -75,7 +75,7 @@ impl<'de, 'a, A: EnumAccess<'de>> EnumAccess<'de> for WrappedEnum<'a, A> {
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
         let (name, variant) = self.inner.variant_seed(seed)?;
-        Ok((name, WrappedEnum { inner: variant, spot: self.spot }))
+        Ok((name, WrappedEnum { inner: variant, place: self.place }))
     }
 }
 
@@ -87,12 +87,13 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for WrappedEnum<'_, A> {
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
-        let spot = self.content();
-        self.inner.newtype_variant_seed(CheckedSeed { inner: seed, spot })
+        let place = self.content();
+        self.inner.newtype_variant_seed(CheckedSeed { inner: seed, place: &place })
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
-        let visitor = self.content().visitor(visitor, Origin::Hinted);
+        let place = self.content();
+        let visitor = Checked { inner: visitor, place: &place, origin: Origin::Hinted };
         self.inner.tuple_variant(len, visitor)
     }
 
@@ -101,7 +102,8 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for WrappedEnum<'_, A> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, A::Error> {
-        let visitor = self.content().visitor(visitor, Origin::Hinted);
+        let place = self.content();
+        let visitor = Checked { inner: visitor, place: &place, origin: Origin::Hinted };
         self.inner.struct_variant(fields, visitor)
     }
 }

@@ -5,9 +5,10 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
-use super::deserializer::{Checked as CheckedDeserializer, Spot, refusal};
+use super::deserializer::{Checked as CheckedDeserializer, refusal};
 use super::map::{CheckedMap, UnknownKeys};
 use super::number::NumberMap;
+use super::place::Place;
 use super::seq::CheckedSeq;
 use crate::schema::node::{Open, Typed};
 use crate::schema::number::{Exactness, Num};
@@ -26,7 +27,7 @@ pub(super) enum Origin {
 /// A visitor at a place.
 pub(super) struct Checked<'a, V> {
     pub(super) inner: V,
-    pub(super) spot: Spot<'a>,
+    pub(super) place: &'a Place<'a>,
     pub(super) origin: Origin,
 }
 
@@ -34,32 +35,65 @@ impl<'a, V> Checked<'a, V> {
     /// The rules for a value of this type, or the refusal if there can't be one.
     #[inline]
     fn rules<E: Error>(&self, json_type: JsonType) -> Result<Option<&'a Typed>, E> {
-        self.spot.reading.arena.rules(self.spot.node(), json_type).map_err(|_| refusal())
+        self.place.rules(json_type).map_err(|_| refusal())
+    }
+
+    #[inline]
+    fn simple<E: Error>(&self, json_type: JsonType) -> Result<(), E> {
+        if self.place.is_free(json_type) { Ok(()) } else { Err(refusal()) }
+    }
+
+    #[inline]
+    fn integer<E: Error>(&self, value: impl Copy + TryInto<i64> + Into<i128>) -> Result<(), E> {
+        let fits = self.place.is_free(JsonType::Number)
+            || match value.try_into() {
+                Ok(small) => small_integer_fits(self.place, small),
+                Err(_) => number_fits(self.place, Num::Int(value.into())),
+            };
+        if fits { Ok(()) } else { Err(refusal()) }
     }
 
     /// Checks a number; tells whether only integers fit here.
-    #[inline]
     fn number<E: Error>(&self, num: Num) -> Result<bool, E> {
-        let Some(typed) = self.rules(JsonType::Number)? else {
-            return Ok(false);
-        };
-        let integers_only = typed.integers_only();
-        match typed.number.fault(num, integers_only, Exactness::Required) {
-            None => Ok(integers_only),
-            Some(_) => Err(refusal()),
-        }
+        if number_fits(self.place, num) { Ok(integers_only(self.place)) } else { Err(refusal()) }
     }
 
     #[inline]
     fn string<E: Error>(&self, text: &str) -> Result<(), E> {
-        match self.rules(JsonType::String)? {
-            Some(typed) if typed.string_fault(text).is_some() => Err(refusal()),
-            _ => Ok(()),
-        }
+        if self.place.is_free(JsonType::String) || string_fits(self.place, text) { Ok(()) } else { Err(refusal()) }
     }
 
+    #[inline]
     fn enter<E: Error>(&self) -> Result<(), E> {
-        if self.spot.may_nest() { Ok(()) } else { Err(refusal()) }
+        if self.place.may_nest() { Ok(()) } else { Err(refusal()) }
+    }
+}
+
+#[inline(never)]
+fn small_integer_fits(place: &Place<'_>, value: i64) -> bool {
+    match place.rules(JsonType::Number) {
+        Ok(Some(typed)) => typed.sure.contains(value) || number_fits(place, Num::Int(value.into())),
+        rules => rules.is_ok(),
+    }
+}
+
+#[inline(never)]
+fn number_fits(place: &Place<'_>, num: Num) -> bool {
+    match place.rules(JsonType::Number) {
+        Ok(Some(typed)) => typed.number.fault(num, typed.integers_only(), Exactness::Required).is_none(),
+        rules => rules.is_ok(),
+    }
+}
+
+fn integers_only(place: &Place<'_>) -> bool {
+    matches!(place.rules(JsonType::Number), Ok(Some(typed)) if typed.integers_only())
+}
+
+#[inline(never)]
+fn string_fits(place: &Place<'_>, text: &str) -> bool {
+    match place.rules(JsonType::String) {
+        Ok(Some(typed)) => typed.string.fault(text).is_none(),
+        rules => rules.is_ok(),
     }
 }
 
@@ -72,19 +106,19 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
 
     #[inline]
     fn visit_bool<E: Error>(self, value: bool) -> Result<V::Value, E> {
-        self.rules(JsonType::Boolean)?;
+        self.simple(JsonType::Boolean)?;
         self.inner.visit_bool(value)
     }
 
     #[inline]
     fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
-        self.number(Num::Int(value.into()))?;
+        self.integer(value)?;
         self.inner.visit_i64(value)
     }
 
     #[inline]
     fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
-        self.number(Num::Int(value.into()))?;
+        self.integer(value)?;
         self.inner.visit_u64(value)
     }
 
@@ -100,7 +134,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
 
     #[inline]
     fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
-        if !self.number(Num::Float(value))? {
+        if self.place.is_free(JsonType::Number) || !self.number(Num::Float(value))? {
             return self.inner.visit_f64(value);
         }
         // `3.0` where an integer is meant.
@@ -148,33 +182,35 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
 
     #[inline]
     fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
-        self.rules(JsonType::Null)?;
+        self.simple(JsonType::Null)?;
         self.inner.visit_unit()
     }
 
     #[inline]
     fn visit_none<E: Error>(self) -> Result<V::Value, E> {
-        self.rules(JsonType::Null)?;
+        self.simple(JsonType::Null)?;
         self.inner.visit_none()
     }
 
     #[inline]
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_some(CheckedDeserializer { inner: deserializer, spot: self.spot })
+        self.inner.visit_some(CheckedDeserializer { inner: deserializer, place: self.place })
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_newtype_struct(CheckedDeserializer { inner: deserializer, spot: self.spot })
+        self.inner.visit_newtype_struct(CheckedDeserializer { inner: deserializer, place: self.place })
     }
 
     #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         self.enter()?;
         let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
-        let mut seq = CheckedSeq::new(access, rule, self.spot);
-        let value = self.inner.visit_seq(&mut seq)?;
-        seq.finish()?;
-        Ok(value)
+        let mut seq = CheckedSeq::new(access, rule, self.place);
+        let value = self.inner.visit_seq(&mut seq);
+        if value.is_ok() && !seq.is_complete(rule) {
+            return Err(refusal());
+        }
+        value
     }
 
     #[inline]
@@ -192,15 +228,17 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
         }
         self.enter()?;
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        let unplaced = rule.is_some_and(|rule| rule.open == Open::Implied) && self.spot.reading.arena.is_from_type();
+        let unplaced = rule.is_some_and(|rule| rule.open == Open::Implied) && self.place.reading.arena.is_from_type();
         let unknown = if unplaced { UnknownKeys::Hide } else { UnknownKeys::Show };
-        let mut map = CheckedMap::new(access, rule, self.spot, unknown);
+        let mut map = CheckedMap::new(access, rule, self.place, unknown);
         if let Some(first) = peeked {
             map.put_back(first);
         }
-        let value = self.inner.visit_map(&mut map)?;
-        map.finish()?;
-        Ok(value)
+        let value = self.inner.visit_map(&mut map);
+        if value.is_ok() && !map.is_complete() {
+            return Err(refusal());
+        }
+        value
     }
 }
 

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::compound::{Elements, Members};
-use super::{At, Writing, key_step, refusal};
-use crate::schema::node::{ANY, NodeId, Typed};
+use super::compound::{Elements, Fields, Members};
+use super::{At, Writing, refusal};
+use crate::schema::node::{ANY, Arena, NodeId, Typed};
 use crate::schema::number::{Exactness, Num};
 use crate::schema::text::PRIVATE;
 use crate::schema::types::JsonType;
@@ -24,24 +24,38 @@ impl<'a, S: Serializer> Checked<'a, S> {
     }
 
     #[inline]
-    fn number(&self, num: Num) -> Result<(), S::Error> {
-        let Some(typed) = self.rules(JsonType::Number)? else {
-            return Ok(());
-        };
-        let integers_only = typed.integers_only();
-        match typed.number.fault(num, integers_only, Exactness::Waived) {
-            None => Ok(()),
-            Some(_) => Err(refusal()),
-        }
+    fn is_free(&self, json_type: JsonType) -> bool {
+        Arena::is_free(self.node, json_type)
     }
 
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every string there is; measured")]
-    fn string(&self, text: &str) -> Result<(), S::Error> {
-        match self.rules(JsonType::String)? {
-            Some(typed) if typed.string_fault(text).is_some() => Err(refusal()),
-            _ => Ok(()),
+    #[inline]
+    fn simple(&self, json_type: JsonType) -> Result<(), S::Error> {
+        if self.is_free(json_type) { Ok(()) } else { Err(refusal()) }
+    }
+
+    #[inline]
+    fn integer<I: Copy + TryInto<i64> + Into<i128>>(&self, value: I) -> Result<(), S::Error> {
+        let arena = self.writing.arena;
+        let fits = match value.try_into() {
+            Ok(small) => self.is_free(JsonType::Number) || small_integer_fits(arena, self.node, small),
+            Err(_) => number_fits(arena, self.node, Num::Int(value.into())),
+        };
+        if fits { Ok(()) } else { Err(refusal()) }
+    }
+
+    #[inline]
+    fn float(&self, value: f64) -> Result<(), S::Error> {
+        if !value.is_finite() {
+            return Err(self.writing.not_finite());
         }
+        let fits = self.is_free(JsonType::Number) || number_fits(self.writing.arena, self.node, Num::Float(value));
+        if fits { Ok(()) } else { Err(refusal()) }
+    }
+
+    #[inline]
+    fn string(&self, text: &str) -> Result<(), S::Error> {
+        let fits = self.is_free(JsonType::String) || string_fits(self.writing.arena, self.node, text);
+        if fits { Ok(()) } else { Err(refusal()) }
     }
 
     /// Some things are only written where nothing is to be checked; elsewhere the value is written first.
@@ -50,11 +64,35 @@ impl<'a, S: Serializer> Checked<'a, S> {
     }
 }
 
+#[inline(never)]
+fn small_integer_fits(arena: &Arena, node: NodeId, value: i64) -> bool {
+    match arena.rules(node, JsonType::Number) {
+        Ok(Some(typed)) => typed.sure.contains(value) || number_fits(arena, node, Num::Int(value.into())),
+        rules => rules.is_ok(),
+    }
+}
+
+#[inline(never)]
+fn number_fits(arena: &Arena, node: NodeId, num: Num) -> bool {
+    match arena.rules(node, JsonType::Number) {
+        Ok(Some(typed)) => typed.number.fault(num, typed.integers_only(), Exactness::Waived).is_none(),
+        rules => rules.is_ok(),
+    }
+}
+
+#[inline(never)]
+fn string_fits(arena: &Arena, node: NodeId, text: &str) -> bool {
+    match arena.rules(node, JsonType::String) {
+        Ok(Some(typed)) => typed.string.fault(text).is_none(),
+        rules => rules.is_ok(),
+    }
+}
+
 macro_rules! integers {
     ($($method:ident($type:ty))*) => {$(
         #[inline]
         fn $method(self, value: $type) -> Result<S::Ok, S::Error> {
-            self.number(Num::Int(value.into()))?;
+            self.integer(value)?;
             self.inner.$method(value)
         }
     )*};
@@ -68,8 +106,8 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
     type SerializeTupleStruct = Elements<'a, S::SerializeTupleStruct>;
     type SerializeTupleVariant = Elements<'a, S::SerializeTupleVariant>;
     type SerializeMap = Members<'a, S::SerializeMap>;
-    type SerializeStruct = Members<'a, S::SerializeStruct>;
-    type SerializeStructVariant = Members<'a, S::SerializeStructVariant>;
+    type SerializeStruct = Fields<'a, S::SerializeStruct>;
+    type SerializeStructVariant = Fields<'a, S::SerializeStructVariant>;
 
     integers! {
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
@@ -77,29 +115,26 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
     }
 
     fn serialize_u128(self, value: u128) -> Result<S::Ok, S::Error> {
-        self.number(i128::try_from(value).map_or(Num::Huge(value), Num::Int))?;
+        let num = i128::try_from(value).map_or(Num::Huge(value), Num::Int);
+        if !number_fits(self.writing.arena, self.node, num) {
+            return Err(refusal());
+        }
         self.inner.serialize_u128(value)
     }
 
     fn serialize_bool(self, value: bool) -> Result<S::Ok, S::Error> {
-        self.rules(JsonType::Boolean)?;
+        self.simple(JsonType::Boolean)?;
         self.inner.serialize_bool(value)
     }
 
     fn serialize_f32(self, value: f32) -> Result<S::Ok, S::Error> {
-        if !value.is_finite() {
-            return Err(self.writing.not_finite());
-        }
-        self.number(Num::Float(value.into()))?;
+        self.float(value.into())?;
         self.inner.serialize_f32(value)
     }
 
     #[inline]
     fn serialize_f64(self, value: f64) -> Result<S::Ok, S::Error> {
-        if !value.is_finite() {
-            return Err(self.writing.not_finite());
-        }
-        self.number(Num::Float(value))?;
+        self.float(value)?;
         self.inner.serialize_f64(value)
     }
 
@@ -120,7 +155,7 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
     }
 
     fn serialize_none(self) -> Result<S::Ok, S::Error> {
-        self.rules(JsonType::Null)?;
+        self.simple(JsonType::Null)?;
         self.inner.serialize_none()
     }
 
@@ -131,12 +166,12 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
     }
 
     fn serialize_unit(self) -> Result<S::Ok, S::Error> {
-        self.rules(JsonType::Null)?;
+        self.simple(JsonType::Null)?;
         self.inner.serialize_unit()
     }
 
     fn serialize_unit_struct(self, name: &'static str) -> Result<S::Ok, S::Error> {
-        self.rules(JsonType::Null)?;
+        self.simple(JsonType::Null)?;
         self.inner.serialize_unit_struct(name)
     }
 
@@ -161,7 +196,10 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
         self.unruled()?;
         let at = At { writing: self.writing, node: ANY, value };
         let written = self.inner.serialize_newtype_variant(name, index, variant, &at);
-        self.writing.stepped(written, || key_step(variant))
+        if written.is_err() {
+            self.writing.leave_key(None, variant);
+        }
+        written
     }
 
     #[inline]
@@ -204,7 +242,7 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
             self.unruled()?;
         }
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        Ok(Members::new(self.inner.serialize_struct(name, len)?, self.writing, rule))
+        Ok(Fields::new(self.inner.serialize_struct(name, len)?, self.writing, rule))
     }
 
     fn serialize_struct_variant(
@@ -216,6 +254,6 @@ impl<'a, S: Serializer> Serializer for Checked<'a, S> {
     ) -> Result<Self::SerializeStructVariant, S::Error> {
         self.unruled()?;
         let inner = self.inner.serialize_struct_variant(name, index, variant, len)?;
-        Ok(Members::of_variant(inner, self.writing, variant))
+        Ok(Fields::of_variant(inner, self.writing, variant))
     }
 }

@@ -1,0 +1,62 @@
+//! Where a value stands while it is read.
+//!
+//! A place lives in whatever holds the value (the root, an array, an object) and is handed on by reference: one word,
+//! which travels in a register with every value there is.
+
+use super::Reading;
+use crate::schema::node::{Arena, Mismatch, NodeId, Typed};
+use crate::schema::text::Inside;
+use crate::schema::types::JsonType;
+
+/// What a reader must know of the value it is about to read.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) reading: &'a Reading<'a>,
+    pub(super) node: NodeId,
+    pub(super) depth: u16,
+    pub(super) inside: Inside,
+}
+
+impl<'a> Place<'a> {
+    /// The place of the whole value.
+    #[inline]
+    pub(super) fn root(reading: &'a Reading<'a>) -> Self {
+        Self { reading, node: reading.arena.root(), depth: 0, inside: Inside::Other }
+    }
+
+    /// The place of a child one container further in.
+    #[inline]
+    pub(super) fn child(&self, node: NodeId) -> Self {
+        Self { reading: self.reading, node, depth: self.depth.saturating_add(1), inside: Inside::Other }
+    }
+
+    /// The same place at another node.
+    #[inline]
+    pub(super) fn at(&self, node: NodeId) -> Self {
+        Self { node, ..*self }
+    }
+
+    /// Whether another array or object may begin here.
+    #[inline]
+    pub(super) fn may_nest(&self) -> bool {
+        usize::from(self.depth) < self.reading.depth
+    }
+
+    /// Whether a value here must be built before it can be checked.
+    #[inline]
+    pub(super) fn is_buffered(&self) -> bool {
+        Arena::is_buffered(self.node)
+    }
+
+    /// Whether there is nothing to check of a value of this type.
+    #[inline]
+    pub(super) fn is_free(&self, json_type: JsonType) -> bool {
+        Arena::is_free(self.node, json_type)
+    }
+
+    /// The rules for a value of this type.
+    #[inline]
+    pub(super) fn rules(&self, json_type: JsonType) -> Result<Option<&'a Typed>, Mismatch> {
+        self.reading.arena.rules(self.node, json_type)
+    }
+}
