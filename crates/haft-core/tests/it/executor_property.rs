@@ -1,7 +1,7 @@
 //! Random batches of calls, run and read in random ways.
 //!
-//! [`batch`] says what can be asked for and how a run can go, [`bench`] is the set of tools with gauges inside their
-//! handlers, [`gauge`] counts what runs beside what. Whatever is drawn: every call has exactly one output and nothing
+//! [`batch`] says what can be asked for and how a run can go, [`bench`] is the set of tools, each with a gauge
+//! inside its handler, [`gauge`] counts what runs beside what. Whatever is drawn: every call has exactly one output and nothing
 //! after it, the observer misses nothing, no limit on neighbours is ever exceeded, everything ends in a bounded time,
 //! and nothing is left running.
 
@@ -19,13 +19,12 @@ use proptest::test_runner::TestCaseResult;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use self::batch::{Asked, Batch, Ending, batches};
-use self::bench::Bench;
 use self::gauge::Gauge;
 use crate::executor_faults::record;
 use crate::executor_faults::way::paused;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_call_is_answered_once_and_no_limit_is_exceeded(batch in batches()) {
@@ -45,11 +44,10 @@ struct Reading {
 }
 
 async fn hold(batch: &Batch) -> TestCaseResult {
-    let (gauge, told) = (Gauge::default(), Arc::new(Mutex::new(Vec::new())));
-    let (bench, calls) = (Bench::new(&gauge, batch), batch.calls());
-    let telling = Arc::clone(&told);
-    let (options, flag) = options(batch);
-    let run = bench.kit.run(&calls).with(options);
+    let (gauge, told) = (Gauge::new(batch.concurrency), Arc::new(Mutex::new(Vec::new())));
+    let (calls, telling) = (batch.calls(), Arc::clone(&told));
+    let (options, flag) = options(batch, &gauge);
+    let run = bench::kit(batch).run(&calls).with(options);
     let run = run.observe(move |event| telling.lock().unwrap().push(event.clone()));
 
     let reading = timeout(batch.longest() * 2, read(run, batch, flag)).await;
@@ -79,16 +77,15 @@ async fn hold(batch: &Batch) -> TestCaseResult {
 }
 
 async fn hold_results(batch: &Batch) -> TestCaseResult {
-    let gauge = Gauge::default();
-    let (bench, calls) = (Bench::new(&gauge, batch), batch.calls());
-    let (options, flag) = options(batch);
+    let (gauge, calls) = (Gauge::new(batch.concurrency), batch.calls());
+    let (options, flag) = options(batch, &gauge);
     if let Ending::Raised(after) = batch.ending {
         tokio::spawn(async move {
             sleep(after).await;
             flag.cancel();
         });
     }
-    let results = timeout(batch.longest() * 2, bench.kit.run(&calls).with(options).collect_results()).await;
+    let results = timeout(batch.longest() * 2, bench::kit(batch).run(&calls).with(options).collect_results()).await;
     prop_assert!(results.is_ok(), "the run never ends");
     let results = results.unwrap();
     prop_assert_eq!(results.len(), calls.len());
@@ -99,10 +96,10 @@ async fn hold_results(batch: &Batch) -> TestCaseResult {
     Ok(())
 }
 
-fn options(batch: &Batch) -> (RunOptions, Cancellation) {
+fn options(batch: &Batch, gauge: &Gauge) -> (RunOptions, Cancellation) {
     let flag = Cancellation::new();
     let mut options = RunOptions::new().concurrency(batch.concurrency).cancellation(flag.clone());
-    options = options.approvals(bench::approve).permit(bench::permit);
+    options = options.extension(gauge.clone()).approvals(bench::approve).permit(bench::permit);
     if let Ending::Deadline(after) = batch.ending {
         options = options.timeout(after);
     }

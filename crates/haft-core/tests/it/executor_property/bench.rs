@@ -2,9 +2,10 @@
 
 use std::future::pending;
 use std::num::NonZeroUsize;
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use futures_util::stream;
+use futures_util::{FutureExt, stream};
 use haft_core::{
     ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, BoxError, Concurrency, Cx, EmitBuffer,
     ExecutionLimits, Outputs, Permission, Permitting, Tool, ToolCall, Toolkit,
@@ -14,11 +15,7 @@ use serde::Deserialize;
 use tokio::time::sleep;
 
 use super::batch::{Batch, THINKING, TIMEOUT};
-use super::gauge::{Class, Gauge};
-
-pub(super) struct Bench {
-    pub(super) kit: Toolkit,
-}
+use super::gauge::{Class, Gauge, Running};
 
 /// What a handler is to do.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -33,25 +30,37 @@ enum Job {
     Hang,
 }
 
-impl Bench {
-    pub(super) fn new(gauge: &Gauge, batch: &Batch) -> Self {
-        gauge.allow(batch.concurrency);
-        let tool = |name: &str, class: Class| working(gauge, batch, name, class);
-        let always = ApprovalPolicy::always;
-        let kit = [
-            tool("shared", Class::Shared),
-            tool("exclusive", Class::Exclusive),
-            tool("key_a", Class::Keyed("a")),
-            tool("key_a_too", Class::Keyed("a")),
-            tool("key_b", Class::Keyed("b")),
-            tool("pair", Class::Max(2)),
-            tool("gated", Class::Shared).set_needs_approval(always()),
-            tool("forbidden", Class::Shared).set_needs_approval(always()),
-            tool("slow_permit", Class::Shared),
-            streaming(gauge, batch),
-        ];
-        Self { kit: kit.into_iter().collect() }
-    }
+/// Making a tool takes longer than most runs here do, so these are made once; what differs goes with the run.
+static WORKING: LazyLock<Tool> = LazyLock::new(|| {
+    let handler = |job: Job, cx: Cx| async move {
+        let _running = enter(&cx);
+        work(job, &cx).await
+    };
+    Tool::new("working").try_run(handler).unwrap()
+});
+
+/// The same as a stream: an early result, then the final one.
+static STREAMING: LazyLock<Tool> = LazyLock::new(|| {
+    let handler = |job: Job, cx: Cx| {
+        let values = async move {
+            let _running = enter(&cx);
+            let done = work(job, &cx).await;
+            stream::iter([done.clone().map(|_| 0), done])
+        };
+        Outputs::try_values(values.flatten_stream())
+    };
+    Tool::new("streaming").run_stream(handler).unwrap()
+});
+
+/// The tools of a batch.
+pub(super) fn kit(batch: &Batch) -> Toolkit {
+    let tool = |tool: &Tool, name: &str| {
+        tool.with_name(name).and_then(|tool| tool.with_limits(limits(batch, class_of(name)))).unwrap()
+    };
+    let open = ["shared", "exclusive", "key_a", "key_a_too", "key_b", "pair", "slow_permit"];
+    let open = open.map(|name| tool(&WORKING, name));
+    let gated = ["gated", "forbidden"].map(|name| tool(&WORKING, name).set_needs_approval(ApprovalPolicy::always()));
+    open.into_iter().chain(gated).chain([tool(&STREAMING, "stream")]).collect()
 }
 
 /// Says yes after a while, except about `forbidden`.
@@ -75,31 +84,18 @@ pub(super) fn permit(tool: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
     }
 }
 
-fn working(gauge: &Gauge, batch: &Batch, name: &str, class: Class) -> Tool {
-    let gauge = gauge.clone();
-    let handler = move |job: Job, cx: Cx| {
-        let gauge = gauge.clone();
-        async move {
-            let _running = gauge.enter(class);
-            work(job, &cx).await
-        }
-    };
-    Tool::new(name).limits(limits(batch, class)).try_run(handler).unwrap()
+fn class_of(name: &str) -> Class {
+    match name {
+        "exclusive" => Class::Exclusive,
+        "key_a" | "key_a_too" => Class::Keyed("a"),
+        "key_b" => Class::Keyed("b"),
+        "pair" => Class::Max(2),
+        _ => Class::Shared,
+    }
 }
 
-/// The same as a stream: what is emitted is an early result.
-fn streaming(gauge: &Gauge, batch: &Batch) -> Tool {
-    let gauge = gauge.clone();
-    let handler = move |job: Job, cx: Cx| {
-        let gauge = gauge.clone();
-        let values = async move {
-            let _running = gauge.enter(Class::Shared);
-            let done = work(job, &cx).await;
-            stream::iter([done.clone().map(|_| 0), done])
-        };
-        Outputs::try_values(futures_util::FutureExt::flatten_stream(values))
-    };
-    Tool::new("stream").limits(limits(batch, Class::Shared)).run_stream(handler).unwrap()
+fn enter(cx: &Cx) -> Running {
+    cx.extension::<Gauge>().unwrap().enter(class_of(cx.tool_name()))
 }
 
 async fn work(job: Job, cx: &Cx) -> Result<u64, String> {

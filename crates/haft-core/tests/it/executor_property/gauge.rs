@@ -12,12 +12,11 @@ pub(super) enum Class {
 }
 
 /// Shared by all handlers of a batch.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Gauge(Arc<Mutex<Readings>>);
 
 #[derive(Default)]
 struct Readings {
-    /// At most so many at a time; zero means all.
     most: usize,
     running: Vec<Class>,
     breaches: Vec<String>,
@@ -30,8 +29,9 @@ pub(super) struct Running {
 }
 
 impl Gauge {
-    pub(super) fn allow(&self, most: usize) {
-        self.0.lock().unwrap().most = most;
+    /// At most so many handlers at a time; zero means all.
+    pub(super) fn new(most: usize) -> Self {
+        Self(Arc::new(Mutex::new(Readings { most, ..Readings::default() })))
     }
 
     /// A handler begins. It is noted if it should not have.
