@@ -19,7 +19,7 @@ mod wait;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -98,8 +98,9 @@ pub struct Request {
     arguments: Arc<str>,
     /// The arguments as a tree, once somebody asked.
     tree: OnceLock<Value>,
-    /// The arguments as the handler's type, until they are used or changed.
-    deferred: Option<Deferred>,
+    /// The arguments as the handler's type, until they are used or changed. Locked by nobody: the lock only lets a
+    /// middleware keep a reference to the request while it waits.
+    deferred: Mutex<Option<Deferred>>,
     /// Whether the handler was reached, over all attempts.
     begun: Arc<AtomicBool>,
 }
@@ -177,7 +178,7 @@ impl Request {
     pub fn with_arguments(mut self, arguments: &Value) -> Self {
         self.arguments = arguments.to_string().into();
         self.tree = OnceLock::new();
-        self.deferred = None;
+        self.deferred = Mutex::default();
         self
     }
 
@@ -205,7 +206,7 @@ impl Request {
             tool: self.tool.clone(),
             arguments: Arc::clone(&self.arguments),
             tree: self.tree.clone(),
-            deferred: None,
+            deferred: Mutex::default(),
             begun: Arc::clone(&self.begun),
         }
     }
@@ -255,7 +256,7 @@ impl Layers {
             tool: tool.clone(),
             arguments: arguments.into(),
             tree: OnceLock::new(),
-            deferred: Some(read.value),
+            deferred: Mutex::new(Some(read.value)),
             begun: Arc::clone(&begun),
         };
         let all = Next { layers: self.clone(), left: self.0.as_ref().map_or(0, |layers| layers.len()) };
@@ -266,7 +267,7 @@ impl Layers {
 /// The innermost step: the handler itself.
 async fn reach_handler(request: Request) -> Outcome {
     let Request { cx, tool, arguments, deferred, begun, .. } = request;
-    let future = match deferred {
+    let future = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(deferred) => deferred(cx),
         None => {
             let Some(handler) = tool.handler() else {

@@ -1,12 +1,11 @@
 //! `#[tool(…)]`: every argument.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::time::Duration;
 
 use haft::{
     Annotation, ApprovalCx, ApprovalPolicy, Concurrency, EmitBuffer, ExecutionLimits, FailureMode, JsonSchema,
-    OnOverflow, OutputCap, StaticTool, Tool, tool,
+    OnOverflow, OutputCap, StaticTool, Tool, ToolCall, tool,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -57,7 +56,7 @@ fn limit(number: usize) -> NonZeroUsize {
 }
 
 async fn needs_approval(tool: &Tool, arguments: Value) -> bool {
-    let cx = ApprovalCx::new("c1".into(), Arc::default());
+    let cx = ApprovalCx::new(&ToolCall::new("c1", "t", "{}"));
     tool.approval().needs_approval(&arguments, cx).await.is_needed()
 }
 
