@@ -200,7 +200,7 @@ impl Case {
     }
 
     /// The healthy calls fail in the same way.
-    pub(super) fn as_do_all(mut self) -> Self {
+    pub(super) fn like_all_others(mut self) -> Self {
         self.siblings = Siblings::Alike;
         self
     }
@@ -265,7 +265,8 @@ fn hold_results(way: Way, row: &impl Fn(&Ran) -> Case) {
 
 /// Runs this to its end, which must come.
 fn within<T>(run: impl Future<Output = T>) -> T {
-    paused().block_on(async { timeout(FOREVER, run).await.expect("the run never ends") })
+    let ended = paused().block_on(async { timeout(FOREVER, run).await });
+    ended.unwrap_or_else(|_| panic!("the run never ends"))
 }
 
 async fn read(mut run: Run, reader: Reader) -> Vec<ToolEvent> {

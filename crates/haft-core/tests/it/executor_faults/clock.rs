@@ -143,12 +143,12 @@ fn a_handler_that_wakes_itself_leaves_room_for_other_tasks() {
             let (raised, seen) = (Arc::clone(&flag), flag);
             let handler = move |(), _: Cx| {
                 let seen = Arc::clone(&seen);
-                poll_fn(move |task| match seen.load(Ordering::SeqCst) {
-                    true => Poll::Ready(()),
-                    false => {
-                        task.waker().wake_by_ref();
-                        Poll::Pending
+                poll_fn(move |task| {
+                    if seen.load(Ordering::SeqCst) {
+                        return Poll::Ready(());
                     }
+                    task.waker().wake_by_ref();
+                    Poll::Pending
                 })
             };
             tokio::spawn(async move { raised.store(true, Ordering::SeqCst) });

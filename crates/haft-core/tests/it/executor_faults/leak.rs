@@ -1,5 +1,6 @@
 //! Runs that are dropped midway: nothing stays behind, and every call has its answer all the same.
 
+use std::future::pending;
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
@@ -23,9 +24,9 @@ fn clinging(token: &Token, freed: mpsc::UnboundedSender<bool>) -> Tool {
             let _ = freed.send(escaped.is_cancelled());
         });
         async move {
-            let _held = held;
             cx.emit("begun").await.unwrap();
-            std::future::pending::<()>().await;
+            pending::<()>().await;
+            drop(held);
         }
     };
     Tool::new("clinging").run(run).unwrap()
@@ -46,7 +47,8 @@ async fn drop_midway(options: RunOptions, asked: usize, running: usize, read: us
     let mut run = kit.run(&calls).with(options).observe(move |event| telling.lock().unwrap().push(event.clone()));
     let mut seen = Vec::new();
     for _ in 0..read {
-        seen.push(timeout(ms(10), run.next()).await.expect("nothing is shown").unwrap());
+        let event = timeout(ms(10), run.next()).await.unwrap_or_else(|_| panic!("nothing is shown"));
+        seen.push(event.unwrap());
     }
 
     drop(run);
@@ -119,11 +121,47 @@ async fn a_call_that_is_over_holds_nothing_while_its_siblings_go_on() {
     let token = Token::default();
     let (freed, mut is_free) = mpsc::unbounded_channel();
     let late = clinging(&token, freed).with_limits(limits().timeout(ms(5))).unwrap();
-    let endless = Tool::new("endless").run(|(), _| std::future::pending::<()>()).unwrap();
+    let endless = Tool::new("endless").run(|(), _| pending::<()>()).unwrap();
     let kit: Toolkit = [late, endless].into_iter().collect();
     let mut run = kit.run([ToolCall::new("c0", "clinging", "{}"), ToolCall::new("c1", "endless", "{}")]);
     while run.next().await.unwrap().result().is_none() {}
     tokio::task::yield_now().await;
     assert_eq!(is_free.try_recv(), Ok(true));
     assert_eq!(Arc::strong_count(&token), 2, "only the kit and this test");
+}
+
+/// Tells, when it is dropped, whether its call is still wanted by then.
+struct LastLook {
+    cx: Cx,
+    seen: Arc<Mutex<Vec<bool>>>,
+}
+
+impl Drop for LastLook {
+    fn drop(&mut self) {
+        self.seen.lock().unwrap().push(self.cx.is_cancelled());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_is_given_up_finds_its_context_cancelled_while_it_is_dropped() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let looking = Arc::clone(&seen);
+    let handler = move |(), cx: Cx| {
+        let look = LastLook { cx, seen: Arc::clone(&looking) };
+        async move {
+            pending::<()>().await;
+            drop(look);
+        }
+    };
+    let kit: Toolkit = [Tool::new("looking").run(handler).unwrap()].into_iter().collect();
+    let run = || kit.run([ToolCall::new("c", "looking", "{}")]);
+    run().timeout(ms(5)).collect_results().await;
+    let mut called_off = run();
+    assert!(timeout(ms(5), called_off.next()).await.is_err());
+    called_off.cancel();
+    called_off.collect_results().await;
+    let mut dropped = run();
+    assert!(timeout(ms(5), dropped.next()).await.is_err());
+    drop(dropped);
+    assert_eq!(*seen.lock().unwrap(), [true; 3], "after a timeout, when called off, when dropped");
 }

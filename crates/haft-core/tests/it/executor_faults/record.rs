@@ -9,7 +9,7 @@ pub(crate) fn check(calls: &[ToolCall], events: &[ToolEvent]) -> Result<(), Stri
         let of_call = || events.iter().filter(|event| event.index() == index);
         let outputs = of_call().filter(|event| event.result().is_some()).count();
         ensure(outputs == 1, || format!("call {index} has {outputs} outputs"))?;
-        ensure(of_call().last().is_some_and(|event| event.result().is_some()), || {
+        ensure(of_call().next_back().is_some_and(|event| event.result().is_some()), || {
             format!("something follows the output of call {index}")
         })?;
         ensure(of_call().all(|event| *event.call_id() == call.call_id && event.tool() == call.name), || {

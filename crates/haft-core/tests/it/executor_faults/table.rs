@@ -173,7 +173,7 @@ table! {
     deadline_as_a_moment: |_| of(endless()).given(|run| run.deadline(Instant::now() + ms(30)))
         .showing(1).fails(TimedOut).started();
     deadline_in_the_past: |ran| of(plain(ran)).given(|run| run.timeout(Duration::ZERO))
-        .fails(TimedOut).as_do_all().having_run(0);
+        .fails(TimedOut).like_all_others().having_run(0);
     deadline_while_it_waits_for_a_place: |ran| of(keyed(&endless())).given(|run| run.timeout(ms(30)))
         .showing(1).fails(TimedOut).started()
         .then(keyed(&plain(ran))).fails(TimedOut).having_run(0);
@@ -187,9 +187,9 @@ table! {
 // Calling off.
 table! {
     cancel_before_the_start: |ran| of(plain(ran)).read(Reader::CancellingAfter(Duration::ZERO))
-        .fails(Cancelled).as_do_all().saying(&["called off"]).having_run(0);
+        .fails(Cancelled).like_all_others().saying(&["called off"]).having_run(0);
     flag_raised_before_the_start: |ran| of(plain(ran)).read(Reader::RaisingAfter(Duration::ZERO, Cancellation::new()))
-        .fails(Cancelled).as_do_all().saying(&["called off"]).having_run(0);
+        .fails(Cancelled).like_all_others().saying(&["called off"]).having_run(0);
     cancel_midway: |_| of(endless()).read(Reader::CancellingAfter(ms(30)))
         .showing(1).fails(Cancelled).started().saying(&["called off"]);
     flag_raised_midway: |_| of(endless()).read(Reader::RaisingAfter(ms(30), Cancellation::new()))
