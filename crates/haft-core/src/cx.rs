@@ -12,6 +12,7 @@ use std::task::Poll;
 use serde::Serialize;
 use tokio::time::Instant;
 
+use crate::blocking::wait;
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{EmitError, Emitted, Emitter};
@@ -181,6 +182,26 @@ impl Cx {
             emitter.send(Emitted::Preliminary(encoded)).await;
         }
         Ok(())
+    }
+
+    /// [`emit`](Cx::emit) for blocking handlers: waits on the thread. In an asynchronous one it would block every other.
+    pub fn emit_blocking(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
+        wait(self.emit(value))
+    }
+
+    /// [`progress`](Cx::progress) for blocking handlers.
+    pub fn progress_blocking(
+        &self,
+        done: f64,
+        total: impl Into<Option<f64>> + Send,
+        message: impl Into<String> + Send,
+    ) -> Result<(), EmitError> {
+        wait(self.progress(done, total, message))
+    }
+
+    /// [`preliminary`](Cx::preliminary) for blocking handlers.
+    pub fn preliminary_blocking(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
+        wait(self.preliminary(value))
     }
 
     /// The service of this type.

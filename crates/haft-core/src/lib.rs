@@ -111,6 +111,7 @@ pub use self::usage::Usage;
 pub use self::version::FormatVersion;
 
 // tools, what runs them and what they need
+mod blocking;
 mod cancellation;
 mod cx;
 mod emit;

@@ -13,6 +13,7 @@ mod merge;
 mod namespace;
 mod provision;
 mod replacement;
+mod runnable;
 mod shadow;
 
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ pub use self::error::{MissingToolService, NotRunnable, ToolkitError, ToolkitFaul
 pub use self::namespace::{NAMESPACE_SEPARATOR, NamespaceError, NamespaceFault};
 use self::provision::Provision;
 pub use self::replacement::ReplaceError;
+use self::runnable::Problems;
 pub use self::shadow::Shadowed;
 use foldhash::fast::RandomState;
 
@@ -63,6 +65,8 @@ pub(crate) struct Set {
     /// What tools get that have nothing of their own.
     scope: Option<Arc<Scope>>,
     faults: Vec<ToolkitFault>,
+    /// Why the set can't be run, looked into once.
+    problems: Problems,
     shadowed: Vec<Shadowed>,
     /// What the set is called where it is told apart from others.
     label: Option<Arc<str>>,
@@ -191,7 +195,9 @@ impl<S> Toolkit<S> {
     }
 
     fn set_mut(&mut self) -> &mut Set {
-        Arc::make_mut(&mut self.set)
+        let set = Arc::make_mut(&mut self.set);
+        set.problems = Problems::default();
+        set
     }
 }
 
@@ -263,26 +269,6 @@ impl<S> Toolkit<S> {
     #[must_use]
     pub fn definition_errors(&self) -> &[ToolkitFault] {
         &self.set.faults
-    }
-}
-
-/// Running needs a toolkit that lacks nothing.
-impl Toolkit {
-    /// Whether every call could be run: lists all tools that need a handler and have none, all services that are
-    /// missing, and all faulty definitions.
-    pub fn ensure_runnable(&self) -> Result<(), NotRunnable> {
-        let without_handler = self.iter().filter(|tool| tool.requires_handler() && !tool.has_handler());
-        let missing_services = self.set.with_scopes().flat_map(|(tool, scope)| {
-            let services = scope.map_or(Services::none(), |scope| &scope.services);
-            let missing = services.missing(tool.dependencies());
-            missing.into_iter().map(|missing| MissingToolService::new(tool.name(), missing.service))
-        });
-        let problems = NotRunnable {
-            missing_handlers: without_handler.map(|tool| tool.name().to_owned()).collect(),
-            missing_services: missing_services.collect(),
-            faults: self.set.faults.clone(),
-        };
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 }
 

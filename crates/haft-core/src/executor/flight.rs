@@ -28,7 +28,7 @@ use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
 use crate::schema::Repair;
 use crate::tool::{ApprovalNeed, ExecutionLimits, Tool};
-use crate::toolkit::Set;
+use crate::toolkit::{NotRunnable, Set};
 
 /// One call on its way.
 pub(super) struct Flight {
@@ -88,6 +88,8 @@ pub(super) struct Tower<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) board: &'a Arc<Board>,
     pub(super) deadline: Option<Instant>,
+    /// Why nothing can be run.
+    pub(super) problems: Option<&'a NotRunnable>,
 }
 
 /// What a step came to.
@@ -181,17 +183,17 @@ impl Flight {
     }
 
     /// Its turn has come. When it must be done is decided here.
-    pub(super) fn take_off(&mut self, index: usize, tower: Tower<'_>) -> Result<(), ToolFailure> {
+    pub(super) fn take_off(&mut self, index: usize, options: &RunOptions, board: &Board) -> Result<(), ToolFailure> {
         let Some(prepared) = self.prepared.take() else { return Ok(()) };
         self.has_place = true;
         if self.clock.timeout.is_some() || self.clock.idle_timeout.is_some() {
             let now = Instant::now();
             self.clock.hard = self.clock.timeout.and_then(|timeout| now.checked_add(timeout));
             self.clock.active = Some(now);
-            tower.board.set_deadline(index, self.clock.hard);
+            board.set_deadline(index, self.clock.hard);
         }
         self.span.begin();
-        let prepared = match tower.options.place {
+        let prepared = match options.place {
             Place::Inline => prepared,
             Place::Spawned => spawn(prepared, self.span.span().clone())?,
         };

@@ -32,7 +32,7 @@ use crate::item::Item;
 use crate::result::ToolResult;
 use crate::service::Services;
 use crate::tool::{ApprovalPolicy, ExecutionLimits};
-use crate::toolkit::{Set, Toolkit};
+use crate::toolkit::{NotRunnable, Set, Toolkit};
 
 /// What is said about calls whose stream was dropped.
 const ABANDONED: &str = "the run was dropped before the call was done";
@@ -92,6 +92,8 @@ pub struct Run {
     has_free_place: bool,
     timer: Timer<Due>,
     deadline: Option<Instant>,
+    /// Why nothing can be run.
+    problems: Option<Arc<NotRunnable>>,
     called_off: Option<BoxFuture<()>>,
     is_cancelled: bool,
     ready: VecDeque<ToolEvent>,
@@ -127,6 +129,7 @@ impl Run {
             has_free_place: false,
             timer: Timer::new(),
             deadline: None,
+            problems: None,
             called_off: None,
             is_cancelled: false,
             ready: VecDeque::new(),

@@ -45,7 +45,7 @@ impl Toolkit {
     /// ```
     pub async fn run_call(&self, call: &ToolCall) -> ToolResult {
         match self.set().find(&call.name) {
-            Some((tool, scope)) if is_plain(tool) => {
+            Some((tool, scope)) if is_plain(tool) && self.set().problems(None).is_none() => {
                 run_plain(tool, call, Cx::scoped_to(tool, call, scope.cloned())).await
             }
             // On the heap, so that the short way is not the size of the long one.
@@ -57,7 +57,7 @@ impl Toolkit {
     /// [sink](RunOptions::sink), or is dropped.
     pub async fn run_call_with(&self, call: &ToolCall, options: &RunOptions) -> ToolResult {
         match self.set().find(&call.name) {
-            Some((tool, scope)) if options.is_plain() && is_plain(tool) => {
+            Some((tool, scope)) if options.is_plain() && is_plain(tool) && self.set().problems(None).is_none() => {
                 let scope = Scope::layered(options.scope.as_ref(), scope);
                 let cx = Cx::scoped_to(tool, call, scope).with_decode_options(options.decode);
                 run_plain(tool, call, cx).await

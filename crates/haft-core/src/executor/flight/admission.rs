@@ -17,7 +17,7 @@ use crate::executor::permit::{Decision, Permission};
 use crate::executor::span::CallSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{BoxError, BoxFuture, invalid_input};
+use crate::handler::{BoxError, BoxFuture, broken, invalid_input};
 use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::nearest::nearest;
 use crate::result::ToolResult;
@@ -111,6 +111,9 @@ impl Flight {
     /// Reads and checks the arguments, and finds out whether somebody may have to be asked.
     fn prepare(&mut self, call: &ToolCall, tower: Tower<'_>) -> Result<Step, ToolFailure> {
         let (Some(tool), Some(cx)) = (&self.tool, self.cx.take()) else { return Ok(Step::Moved) };
+        if let Some(problems) = tower.problems.filter(|_| tool.requires_handler()) {
+            return Err(broken(problems.clone()));
+        }
         let (own, also) = match &tower.options.policy {
             None => (Some(tool.approval()), None),
             Some(Policy::Also(policy)) => (Some(tool.approval()), Some(policy)),

@@ -44,6 +44,7 @@ impl Run {
         self.wakers.resize(count, None);
         self.ready.reserve(count);
         self.slots = Slots::new(self.options.concurrency);
+        self.problems = self.set.problems(self.options.scope.as_deref());
         self.deadline = match self.options.until {
             None => None,
             Some(Until::Moment(moment)) => Some(moment),
@@ -170,7 +171,13 @@ impl Run {
         }
         loop {
             let Some(board) = &self.board else { return };
-            let tower = Tower { set: &self.set, options: &self.options, board, deadline: self.deadline };
+            let tower = Tower {
+                set: &self.set,
+                options: &self.options,
+                board,
+                deadline: self.deadline,
+                problems: self.problems.as_deref(),
+            };
             let (flight, call) = (&mut self.flights[index], &self.calls[index]);
             // Most calls never wait, so only those that do get a waker of their own, and are polled once more with it.
             let mut step = match &self.wakers[index] {
@@ -203,9 +210,8 @@ impl Run {
     /// Lets a call that has a place run. Says no when it could not.
     fn take_off(&mut self, index: usize) -> bool {
         let Some(board) = &self.board else { return false };
-        let tower = Tower { set: &self.set, options: &self.options, board, deadline: self.deadline };
         let flight = &mut self.flights[index];
-        if let Err(failure) = flight.take_off(index, tower) {
+        if let Err(failure) = flight.take_off(index, &self.options, board) {
             self.settle(index, failure);
             return false;
         }

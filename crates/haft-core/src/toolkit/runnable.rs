@@ -1,0 +1,62 @@
+//! Whether a toolkit can be run.
+//!
+//! A toolkit that lacks a handler or a service runs nothing: that is a mistake of whoever put it together, and it must
+//! show at the first call, not at the one that happens to need what is missing. Looking into it costs as much as there
+//! are tools, so the answer is kept with the set and only asked for again when a run brings services of its own.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::scope::Scope;
+use crate::service::Services;
+use crate::toolkit::{MissingToolService, NotRunnable, Set, Toolkit};
+
+/// What is wrong with a set as it is, once somebody asked.
+pub(super) type Problems = OnceLock<Option<Arc<NotRunnable>>>;
+
+/// Running needs a toolkit that lacks nothing.
+impl Toolkit {
+    /// Whether calls can be run: lists all tools that need a handler and have none, all services that are missing, and
+    /// all faulty definitions. As long as there is one, every call of a tool is answered with `execution_error` and
+    /// nothing runs; services given to a run count there.
+    ///
+    /// ```
+    /// use haft_core::{Tool, Toolkit};
+    ///
+    /// let kit: Toolkit = Toolkit::from_iter([Tool::new("later").params::<u8>().define()?]);
+    /// assert_eq!(kit.ensure_runnable().unwrap_err().missing_handlers, ["later"]);
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn ensure_runnable(&self) -> Result<(), NotRunnable> {
+        match self.set.problems(None) {
+            None => Ok(()),
+            Some(problems) => Err(NotRunnable::clone(&problems)),
+        }
+    }
+}
+
+impl Set {
+    /// Why nothing of this set can be run with what a run brings along.
+    pub(crate) fn problems(&self, run: Option<&Scope>) -> Option<Arc<NotRunnable>> {
+        let own = self.problems.get_or_init(|| self.look_for_problems(None)).clone()?;
+        match run {
+            Some(run) if !own.missing_services.is_empty() => self.look_for_problems(Some(run)),
+            _ => Some(own),
+        }
+    }
+
+    fn look_for_problems(&self, run: Option<&Scope>) -> Option<Arc<NotRunnable>> {
+        let without_handler = self.with_scopes().filter(|(tool, _)| tool.requires_handler() && !tool.has_handler());
+        let missing_services = self.with_scopes().flat_map(|(tool, scope)| {
+            let provided = scope.map_or(Services::none(), |scope| &scope.services);
+            let given = run.map_or(Services::none(), |run| &run.services);
+            let missing = provided.missing(tool.dependencies().iter().filter(|needed| !given.has(needed)));
+            missing.into_iter().map(|missing| MissingToolService::new(tool.name(), missing.service))
+        });
+        let problems = NotRunnable {
+            missing_handlers: without_handler.map(|(tool, _)| tool.name().to_owned()).collect(),
+            missing_services: missing_services.collect(),
+            faults: self.faults.clone(),
+        };
+        (!problems.is_empty()).then(|| Arc::new(problems))
+    }
+}
