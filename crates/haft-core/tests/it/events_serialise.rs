@@ -54,12 +54,12 @@ fn one_of_each() -> [ToolEvent; 6] {
 #[test]
 fn the_form_of_each_event_is_pinned() {
     let written = one_of_each().map(|event| serde_json::to_string(&event).unwrap());
-    insta::assert_snapshot!(written[0], @"");
-    insta::assert_snapshot!(written[1], @"");
-    insta::assert_snapshot!(written[2], @"");
-    insta::assert_snapshot!(written[3], @"");
-    insta::assert_snapshot!(written[4], @"");
-    insta::assert_snapshot!(written[5], @"");
+    insta::assert_snapshot!(written[0], @r#"{"v":1,"type":"progress","index":0,"call_id":"c1","tool":"send","seq":0,"data":{"done":0.5,"value":null}}"#);
+    insta::assert_snapshot!(written[1], @r#"{"v":1,"type":"preliminary","index":1,"call_id":"c1","tool":"send","seq":1,"value":[1,"two"]}"#);
+    insta::assert_snapshot!(written[2], @r#"{"v":1,"type":"approval_requested","index":2,"request":{"v":1,"request_id":"r1","call_id":"c1","tool":"send","arguments":"{\"to\":\"ana\"}","digest":"d1","expires_at":5}}"#);
+    insta::assert_snapshot!(written[3], @r#"{"v":1,"type":"approval_resolved","index":2,"call_id":"c1","tool":"send","response":{"v":1,"request_id":"r1","decision":"denied","reason":"not now","who":"bob","at":7}}"#);
+    insta::assert_snapshot!(written[4], @r#"{"v":1,"type":"output","index":3,"result":{"v":1,"call_id":"c1","tool":"send","outcome":{"status":"ok","value":"sent"}}}"#);
+    insta::assert_snapshot!(written[5], @r#"{"v":1,"type":"output","index":4,"result":{"v":1,"call_id":"c1","tool":"send","outcome":{"status":"failed","kind":"input_validation_error","message":"look","issues":[{"pointer":"/to","keyword":"type","message":"must be a string"}],"retryable":true,"started":false}}}"#);
 }
 
 #[test]

@@ -163,7 +163,7 @@ async fn only_a_plain_yes_to_the_very_question_lets_a_call_run() {
         ("150", "denied", "this call needs approval and nobody gave it"),
         ("220", "denied", "the call was denied"),
         ("255", "denied", "this call needs approval and nobody gave it"),
-        ("256", "input_validation_error", ": must be at most 255, not 256"),
+        ("256", "input_validation_error", "must be at most 255"),
     ];
     let started = Instant::now();
     let run = kit.run(calls(table.map(|(amount, ..)| ("pay", amount)))).approvals(clerk.clone()).caller("ana");
@@ -171,7 +171,7 @@ async fn only_a_plain_yes_to_the_very_question_lets_a_call_run() {
     for (result, (amount, came_of, message)) in results.iter().zip(table) {
         assert_eq!(came(result), came_of, "{amount}");
         let said = result.failure().map_or("", |failure| &failure.message);
-        assert!(said.contains(message.trim_start_matches(": ")), "{amount}: {said}");
+        assert!(said.contains(message), "{amount}: {said}");
     }
     assert_eq!(began.load(Ordering::Relaxed), 1);
     assert_eq!(started.elapsed(), Duration::from_secs(1), "asked about all at once");

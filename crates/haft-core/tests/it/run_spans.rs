@@ -4,7 +4,7 @@ mod recorder;
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use haft_core::{Cx, ExecutionLimits, HandlerError, OutputCap, Permission, RunOptions, Tool, ToolCall, Toolkit};
 use tokio::time::sleep;
 
@@ -116,7 +116,7 @@ async fn refusals_timeouts_and_cancels_are_recorded() {
 
     let mut dropped = stuck.run(calls([("stuck", ""), ("stuck", "")]));
     let seen = Recorder::watch(async move {
-        assert!(futures_util::poll!(dropped.next()).is_pending());
+        assert!(dropped.next().now_or_never().is_none());
         drop(dropped);
     })
     .await;
@@ -234,7 +234,7 @@ async fn a_call_is_traced_below_its_surroundings() {
     let seen = Recorder::watch(async {
         let turn = tracing::info_span!(target: "app", "turn").entered();
         let mut run = kit.run(calls([("double", "1")]));
-        assert!(futures_util::poll!(run.next()).is_ready());
+        assert!(run.next().now_or_never().is_some());
         drop(turn);
     })
     .await;

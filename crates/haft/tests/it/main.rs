@@ -9,3 +9,4 @@ mod services_derive;
 mod tool_macro;
 mod tool_options;
 mod toolkit_macro;
+mod typed_calls;

@@ -197,7 +197,7 @@ async fn every_problem_of_the_arguments_is_on_the_failure_in_both_modes() {
             Err(failure) => failure.issues,
             Ok(result) => result.result.failure().unwrap().issues.clone(),
         };
-        assert_eq!(issues.iter().map(|issue| issue.path.as_str()).collect::<Vec<_>>(), ["/0", "/1"]);
+        assert_eq!(issues.iter().map(|issue| issue.pointer.as_str()).collect::<Vec<_>>(), ["/0", "/1"]);
     }
 }
 

@@ -55,7 +55,7 @@ async fn a_refusal_names_every_place_and_reaches_the_model() {
     let kit = kit([Tool::new("move").run(|(x, y): (u8, u8), _cx| async move { x.max(y) })]);
     let result = kit.run_call(&calls([("move", r#"["a",300]"#)])[0]).await;
     let failure = result.failure().unwrap();
-    let places: Vec<_> = failure.issues.iter().map(|issue| issue.path.as_str()).collect();
+    let places: Vec<_> = failure.issues.iter().map(|issue| issue.pointer.as_str()).collect();
     assert_eq!(places, ["/0", "/1"]);
     let output = result.to_call_output();
     assert!(output.is_error);
