@@ -221,10 +221,13 @@ async fn waiting_and_running_are_told_apart() {
     let run = slow.run(calls([("slow", ""), ("slow", "")])).concurrency(1);
     let seen = Recorder::watch(run.collect_results()).await;
     let times = |span: &SpanRecord| {
-        ["haft.queue_seconds", "haft.run_seconds"].map(|field| span.get(field).unwrap().parse::<f64>().unwrap().round())
+        ["haft.queue_seconds", "haft.run_seconds"].map(|field| {
+            let seconds: f64 = span.get(field).unwrap().parse().unwrap();
+            format!("{seconds:.0}")
+        })
     };
-    assert_eq!(times(&seen.spans[0]), [0.0, 2.0]);
-    assert_eq!(times(&seen.spans[1]), [2.0, 2.0]);
+    assert_eq!(times(&seen.spans[0]), ["0", "2"]);
+    assert_eq!(times(&seen.spans[1]), ["2", "2"]);
 }
 
 /// The call's span is a child of whatever span the run is polled in.

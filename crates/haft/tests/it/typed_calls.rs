@@ -46,6 +46,7 @@ async fn get_weather(
     cx: &Cx,
 ) -> Result<Weather, WeatherError> {
     asked.fetch_add(1, Ordering::Relaxed);
+    tokio::task::yield_now().await;
     match city.as_str() {
         "Atlantis" => Err(WeatherError::UnknownCity(city)),
         "Nowhere" => Err(WeatherError::Down),
@@ -165,12 +166,12 @@ fn forget(name: String) {
 fn nothing() {}
 
 #[tool]
-async fn read(path: String) -> std::io::Result<String> {
+fn read(path: String) -> std::io::Result<String> {
     Err(std::io::Error::other(format!("{path} is on /dev/secret")))
 }
 
 #[tool]
-async fn mixed(way: u8) -> Result<u8, HandlerError<String>> {
+fn mixed(way: u8) -> Result<u8, HandlerError<String>> {
     match way {
         0 => Err(HandlerError::Declared("as declared".to_owned())),
         1 => Err(HandlerError::opaque(ToolFailure::new("busy", "come back later"))),
@@ -212,6 +213,10 @@ async fn what_a_handler_fails_with_is_told_apart() {
     assert_eq!(fault(kit.call(Mixed { way: 2 }).await).message, "without details");
 }
 
+async fn with_question_mark(kit: &Toolkit) -> Result<i32, Box<dyn Error + Send + Sync>> {
+    Ok(kit.call(Divide { a: 1, b: 0 }).await?)
+}
+
 #[tokio::test]
 async fn an_error_of_a_call_says_what_happened() {
     let declared = CallError::Declared(WeatherError::UnknownCity("Atlantis".to_owned()));
@@ -220,9 +225,6 @@ async fn an_error_of_a_call_says_what_happened() {
     let fault = CallError::<NoFailure>::Fault(ToolFailure::new("busy", "come back later"));
     assert_eq!(fault.to_string(), "busy: come back later");
 
-    async fn with_question_mark(kit: &Toolkit) -> Result<i32, Box<dyn Error + Send + Sync>> {
-        Ok(kit.call(Divide { a: 1, b: 0 }).await?)
-    }
     let error = with_question_mark(&toolkit![Divide]).await.unwrap_err();
     assert!(error.to_string().contains("1 can't be divided by 0"), "{error}");
 }

@@ -31,7 +31,7 @@ async fn with_a_handler_a_success_is_given_in_both_modes() {
         let kit = kit([shell(mode)]);
         let result = kit.handle(&call(r#"["ls","-l"]"#)).await.unwrap();
         assert_eq!(result.encoded.as_str(), "\"ls -l\"");
-        assert_eq!(items(kit.handle_stream(&call(r#"["ls"]"#))).await, ["final \"ls\""]);
+        assert_eq!(items(kit.handle_stream(call(r#"["ls"]"#))).await, ["final \"ls\""]);
     }
 }
 

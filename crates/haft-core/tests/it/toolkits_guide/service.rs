@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_core::{
-    Cx, DefinitionError, Handle, HandlerError, Needs, NoFailure, Provide, Services, Tool, ToolType, Toolkit,
+    Cx, DefinitionError, Handle, HandlerError, Needs, NoFailure, Provide, Services, Tool, ToolResult, ToolType, Toolkit,
 };
 
 use super::says;
@@ -102,14 +102,20 @@ async fn everything_missing_is_listed_before_anything_starts() {
     assert_eq!(listed, ["one", "two"]);
     assert!(missing.missing_services.iter().all(|missing| missing.service.ends_with("WeatherApiKey")));
 
-    // Run all the same: each call is answered, the model learns nothing, the operator which service it was.
-    let results = kit.run(calls([("one", ""), ("plain", ""), ("two", "")])).collect_results().await;
-    assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["execution_error", "\"fine\"", "execution_error"]);
-    let failure = results[0].failure().unwrap();
-    assert!(!failure.started);
-    assert!(!failure.to_model_text().contains("WeatherApiKey"));
-    assert!(std::error::Error::source(failure).unwrap().to_string().contains("WeatherApiKey"));
+    // Run all the same: nothing starts, every call is answered, the model learns nothing, the operator all of it.
+    let calls = calls([("one", ""), ("plain", ""), ("two", "")]);
+    let results = kit.run(&calls).collect_results().await;
+    assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["execution_error"; 3]);
+    for failure in results.iter().filter_map(ToolResult::failure) {
+        assert!(!failure.started);
+        assert!(!failure.to_model_text().contains("WeatherApiKey"));
+        let cause = std::error::Error::source(failure).unwrap().to_string();
+        assert!(cause.contains("`one` needs") && cause.contains("`two` needs"), "{cause}");
+    }
     assert_eq!(began.load(Ordering::Relaxed), 0);
+    let provided = Services::new().with(WeatherApiKey("key"));
+    let results = kit.run(&calls).services(provided).collect_results().await;
+    assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["\"key\"", "\"fine\"", "\"key\""]);
 }
 
 #[tokio::test]
