@@ -10,7 +10,8 @@ use crate::argument::Arguments;
 use crate::workspace::Workspace;
 
 /// How many times its floor each work may cost.
-const BARS: [(&str, f64); 1] = [("W0", 1.5)];
+const BARS: [(&str, f64); 7] =
+    [("W0", 1.5), ("W1", 1.5), ("W1-10000", 1.5), ("W2", 2.0), ("W3", 1.2), ("W4", 4.0), ("W6", 3.0)];
 
 /// One measured work.
 #[derive(Debug, PartialEq)]

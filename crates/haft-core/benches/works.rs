@@ -47,8 +47,9 @@ struct Weather {
 
 /// About 120 bytes, as a model sends them.
 const ARGUMENTS: &str = r#"{"city":"Rio de Janeiro","units":"celsius","days":7,"tags":["weekend","surf","family","budget","outdoor","quiet"]}"#;
-/// Everything that can be wrong is.
-const REFUSED: &str = r#"{"city":12,"units":"kelvin","days":99,"tags":["weekend",7,"family"],"sea":"Atlantic"}"#;
+/// As above, with a unit that is none, too many days and a tag that is a number.
+const REFUSED: &str =
+    r#"{"city":"Rio de Janeiro","units":"kelvin","days":99,"tags":["weekend",7,"family","budget","outdoor","quiet"]}"#;
 const TOOLS: usize = 100;
 const BATCH: usize = 64;
 
@@ -130,7 +131,7 @@ fn refused_arguments() -> Figures {
     let call = ToolCall::new("call_1", "forecast_50", REFUSED);
     let refused = || {
         let result = now(kit.run_call(black_box(&call)));
-        assert_eq!(result.failure().unwrap().issues.len(), 5);
+        assert_eq!(result.failure().unwrap().issues.len(), 3);
         black_box(result);
     };
     inside_a_runtime(|| compare(refused, || floor(black_box(ARGUMENTS))))
@@ -160,8 +161,11 @@ fn dynamic_tool() -> Figures {
     });
     let tools = (0..TOOLS).map(|n| {
         let tool = Tool::dynamic(format!("forecast_{n}")).params_json(parameters.clone()).success_json(success.clone());
-        tool.run(|mut arguments: Value, _cx| async move {
-            json!({"city": arguments["city"].take(), "temperature": 21.5, "tags": arguments["tags"].take()})
+        tool.run(|arguments: Value, _cx| async move {
+            let Value::Object(mut weather) = arguments else { return arguments };
+            weather.retain(|key, _| key == "city" || key == "tags");
+            weather.insert("temperature".to_owned(), 21.5.into());
+            Value::Object(weather)
         })
         .unwrap()
     });

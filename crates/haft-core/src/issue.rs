@@ -115,7 +115,20 @@ impl Issues {
     /// left out; of a first one that is too long by itself, the beginning, cut at a character boundary.
     #[must_use]
     pub fn reason(&self, cap: usize) -> String {
-        let mut text = String::new();
+        let whole = self.0.iter().map(|issue| issue.pointer.len() + issue.message.len() + 4).sum::<usize>();
+        let mut text = String::with_capacity(whole.min(cap));
+        if whole <= cap {
+            // Nothing is left out, which is nearly always so.
+            for (index, issue) in self.0.iter().enumerate() {
+                text.push_str(if index == 0 { "" } else { "; " });
+                if !issue.pointer.is_empty() {
+                    text.push_str(&issue.pointer);
+                    text.push_str(": ");
+                }
+                text.push_str(&issue.message);
+            }
+            return text;
+        }
         for (index, issue) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { "; " };
             let next = format!("{separator}{issue}");

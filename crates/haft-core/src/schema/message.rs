@@ -20,7 +20,7 @@ const LISTED: usize = 12;
 pub(super) fn issue(problem: &Problem<'_>, value: &Value, path: &Path<'_>) -> Issue {
     let found = excerpt(value);
     let (keyword, expected, message) = words(problem, value, &found);
-    Issue { pointer: path.pointer(), keyword: keyword.to_owned(), expected, found, message }
+    Issue { pointer: path.pointer(), keyword: keyword.into(), expected, found, message }
 }
 
 /// A value, or its beginning, as it may be quoted: strings in quotes, containers by their size.
