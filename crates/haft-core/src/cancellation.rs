@@ -73,9 +73,9 @@ impl Cancellation {
     /// Ends when the flag is raised, at once if it already is.
     pub async fn cancelled(&self) {
         let mut waiting: Vec<_> = self.chain().map(|flag| Box::pin(raised(flag))).collect();
-        poll_fn(|task| match waiting.iter_mut().any(|flag| flag.as_mut().poll(task).is_ready()) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        poll_fn(|task| {
+            let raised = waiting.iter_mut().any(|flag| flag.as_mut().poll(task).is_ready());
+            if raised { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
     }

@@ -328,7 +328,7 @@ impl Cx {
         }))
     }
 
-    fn line(&self) -> Option<&Line> {
+    pub(crate) fn line(&self) -> Option<&Line> {
         self.0.emitter.as_ref().and_then(Emitter::line)
     }
 

@@ -6,6 +6,7 @@
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::call::CallId;
 use crate::item::{ApprovalRequest, ApprovalResponse};
@@ -133,30 +134,43 @@ impl ToolEvent {
     }
 }
 
+/// An event without its version.
+struct Tagged<'a>(&'a ToolEvent);
+
+impl Serialize for Tagged<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ToolEvent::serialize(self.0, serializer)
+    }
+}
+
 impl Serialize for ToolEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Versioned<'a> {
             v: FormatVersion,
-            #[serde(flatten, serialize_with = "tagged")]
-            event: &'a ToolEvent,
+            #[serde(flatten)]
+            event: Tagged<'a>,
         }
-        fn tagged<S: Serializer>(event: &&ToolEvent, serializer: S) -> Result<S::Ok, S::Error> {
-            ToolEvent::serialize(event, serializer)
-        }
-        Versioned { v: FormatVersion::default(), event: self }.serialize(serializer)
+        Versioned { v: FormatVersion::default(), event: Tagged(self) }.serialize(serializer)
     }
 }
 
-/// What a handler showed, as it is stored.
 #[derive(Deserialize)]
 struct Shown {
     index: usize,
     call_id: CallId,
     tool: ToolName,
     seq: u64,
-    #[serde(alias = "value")]
     data: JsonText,
+}
+
+#[derive(Deserialize)]
+struct ShownEarly {
+    index: usize,
+    call_id: CallId,
+    tool: ToolName,
+    seq: u64,
+    value: JsonText,
 }
 
 #[derive(Deserialize)]
@@ -179,15 +193,17 @@ struct Done {
     result: ToolResult,
 }
 
+const TAG: &str = "type";
+
+fn body<T: DeserializeOwned, E: Error>(event: Value) -> Result<T, E> {
+    reading::body(event, TAG)
+}
+
 impl<'de> Deserialize<'de> for ToolEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const TAG: &str = "type";
         let event = tree(deserializer)?;
         if let Some(version) = event.get("v") {
             FormatVersion::deserialize(version).map_err(D::Error::custom)?;
-        }
-        fn body<T: DeserializeOwned, E: Error>(event: serde_json::Value) -> Result<T, E> {
-            reading::body(event, TAG)
         }
         match reading::tag::<D::Error>(&event, TAG)? {
             "progress" => body(event).map(|Shown { index, call_id, tool, seq, data }| Self::Progress {
@@ -197,7 +213,7 @@ impl<'de> Deserialize<'de> for ToolEvent {
                 seq,
                 data,
             }),
-            "preliminary" => body(event).map(|Shown { index, call_id, tool, seq, data: value }| Self::Preliminary {
+            "preliminary" => body(event).map(|ShownEarly { index, call_id, tool, seq, value }| Self::Preliminary {
                 index,
                 call_id,
                 tool,

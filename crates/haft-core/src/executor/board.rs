@@ -5,7 +5,7 @@
 //! says that its call is over: whoever still holds its context finds it cancelled, and emits into nothing.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Wake, Waker};
 
@@ -34,6 +34,8 @@ struct Place {
     over_flag: OnceLock<Cancellation>,
     /// When the call must be done by its own limits.
     deadline: OnceLock<Instant>,
+    /// How many things of this call run where they can't be stopped.
+    stays: AtomicUsize,
     /// Room for emitted values; made when the first one is sent.
     room: OnceLock<Semaphore>,
 }
@@ -59,6 +61,9 @@ pub(crate) struct Line {
     index: usize,
     buffer: EmitBuffer,
 }
+
+/// Something of a call that runs where it can't be stopped.
+pub(crate) struct Stay(Line);
 
 /// Wakes one call.
 struct CallWaker {
@@ -131,15 +136,28 @@ impl Board {
         self.places[index].room.get().is_some_and(|room| room.available_permits() == 0)
     }
 
+    /// Whether something of the call still runs.
+    pub(super) fn is_occupied(&self, index: usize) -> bool {
+        self.places[index].stays.load(Ordering::Acquire) > 0
+    }
+
     /// The call is over: nobody listens to it any more.
     pub(super) fn close(&self, index: usize) {
         let place = &self.places[index];
         place.over.store(true, Ordering::SeqCst);
+        // Either whoever makes a flag or a room after this sees that the call is over, or we see what they made.
+        fence(Ordering::SeqCst);
         if let Some(flag) = place.over_flag.get() {
             flag.cancel();
         }
         if let Some(room) = place.room.get() {
             room.close();
+        }
+    }
+
+    fn wake(&self, index: usize) {
+        if !self.places[index].woken.swap(true, Ordering::AcqRel) {
+            self.note(|notes| notes.woken.push(index));
         }
     }
 
@@ -167,6 +185,7 @@ impl Line {
         let place = self.place();
         if let EmitBuffer::Bounded(size) = self.buffer {
             let room = place.room.get_or_init(|| Semaphore::new(size.get().min(Semaphore::MAX_PERMITS)));
+            fence(Ordering::SeqCst);
             if self.is_over() {
                 return;
             }
@@ -179,6 +198,12 @@ impl Line {
             let emission = Emission { index: self.index, emitted, at: Instant::now() };
             self.board.note(|notes| notes.emitted.push_back(emission));
         }
+    }
+
+    /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
+    pub(crate) fn stay(&self) -> Stay {
+        self.place().stays.fetch_add(1, Ordering::AcqRel);
+        Stay(self.clone())
     }
 
     /// When the call must be done by its own limits, once it runs.
@@ -195,6 +220,7 @@ impl Line {
     pub(crate) async fn over(&self) {
         // The flag comes first: whoever closes the place after this sees it, and whoever did so before is seen.
         let flag = self.place().over_flag.get_or_init(Cancellation::new);
+        fence(Ordering::SeqCst);
         if !self.is_over() {
             flag.cancelled().await;
         }
@@ -205,14 +231,20 @@ impl Line {
     }
 }
 
+impl Drop for Stay {
+    fn drop(&mut self) {
+        let Self(line) = self;
+        line.place().stays.fetch_sub(1, Ordering::AcqRel);
+        line.board.wake(line.index);
+    }
+}
+
 impl Wake for CallWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if !self.board.places[self.index].woken.swap(true, Ordering::AcqRel) {
-            self.board.note(|notes| notes.woken.push(self.index));
-        }
+        self.board.wake(self.index);
     }
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::board::Board;
+use super::cap::hold;
 use super::isolation::{drop_isolated, poll_isolated};
 use super::option::{Place, RunOptions};
 use super::permit::Permission;
@@ -27,7 +28,7 @@ use crate::handler::{BoxError, BoxFuture, Prepared};
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
 use crate::schema::Repair;
-use crate::tool::{ApprovalNeed, ExecutionLimits, Tool};
+use crate::tool::{ApprovalNeed, EmitBuffer, ExecutionLimits, OutputCap, Tool};
 use crate::toolkit::{NotRunnable, Set};
 
 /// One call on its way.
@@ -47,6 +48,7 @@ pub(super) struct Flight {
     polled: bool,
     begun: Option<Arc<AtomicBool>>,
     clock: Clock,
+    cap: Option<OutputCap>,
     span: CallSpan,
 }
 
@@ -122,6 +124,7 @@ impl Flight {
             polled: false,
             begun: None,
             clock: Clock::default(),
+            cap: None,
             span: CallSpan::none(),
         }
     }
@@ -183,7 +186,12 @@ impl Flight {
     }
 
     /// Its turn has come. When it must be done is decided here.
-    pub(super) fn take_off(&mut self, index: usize, options: &RunOptions, board: &Board) -> Result<(), ToolFailure> {
+    pub(super) fn take_off(
+        &mut self,
+        index: usize,
+        options: &RunOptions,
+        board: &Arc<Board>,
+    ) -> Result<(), ToolFailure> {
         let Some(prepared) = self.prepared.take() else { return Ok(()) };
         self.has_place = true;
         if self.clock.timeout.is_some() || self.clock.idle_timeout.is_some() {
@@ -195,7 +203,9 @@ impl Flight {
         self.span.begin();
         let prepared = match options.place {
             Place::Inline => prepared,
-            Place::Spawned => spawn(prepared, self.span.span().clone())?,
+            Place::Spawned => {
+                spawn(prepared, board.line(index, EmitBuffer::Unbounded).stay(), self.span.span().clone())?
+            }
         };
         self.begun = prepared.begun;
         self.phase = Phase::Running(Some(prepared.future));
@@ -203,18 +213,29 @@ impl Flight {
     }
 
     /// Ends where it is, with a failure. Whatever runs is dropped.
-    pub(super) fn settle(&mut self, failure: ToolFailure) -> Outcome {
+    pub(super) fn settle(&mut self, call: &ToolCall, failure: ToolFailure) -> Outcome {
+        if matches!(self.phase, Phase::Fresh) {
+            self.span = CallSpan::open(call, None);
+        }
         self.land(failure.into())
     }
 
     /// Drops what is left and notes the outcome. Whether the handler had begun is known here and nowhere else.
     fn land(&mut self, mut outcome: Outcome) -> Outcome {
+        if let Some(cap) = self.cap {
+            outcome = hold(outcome, cap);
+        }
         if let Outcome::Failed(failure) = &mut outcome {
             failure.started = self.polled && self.begun.as_ref().is_none_or(|begun| begun.load(Ordering::Relaxed));
         }
         match std::mem::replace(&mut self.phase, Phase::Landed) {
             Phase::Running(None) => {}
-            unfinished => drop_isolated((unfinished, self.prepared.take(), self.cx.take())),
+            unfinished => {
+                // One by one: two panics at once would end the process.
+                drop_isolated(unfinished);
+                drop_isolated(self.prepared.take());
+                drop_isolated(self.cx.take());
+            }
         }
         self.span.end(&outcome);
         outcome
@@ -253,13 +274,16 @@ impl Flight {
 }
 
 impl Clock {
-    /// The tighter of the tool's limits and the run's.
-    fn new(tool: &ExecutionLimits, run: Option<&ExecutionLimits>) -> Self {
-        let tighter =
-            |of: fn(&ExecutionLimits) -> Option<Duration>| [of(tool), run.and_then(of)].into_iter().flatten().min();
+    /// The tighter of the tool's limits and the run's. A moment passes even under a limit of nothing.
+    fn new(tool: &ExecutionLimits, run: &RunOptions) -> Self {
+        const LEAST: Duration = Duration::from_nanos(1);
+        let tighter = |tool: Option<Duration>, run: Option<Duration>| {
+            let tightest = [tool, run].into_iter().flatten().min();
+            tightest.map(|limit| limit.max(LEAST))
+        };
         Self {
-            timeout: tighter(|limits| limits.timeout),
-            idle_timeout: tighter(|limits| limits.idle_timeout),
+            timeout: tighter(tool.timeout, run.call_timeout),
+            idle_timeout: tighter(tool.idle_timeout, run.call_idle_timeout),
             hard: None,
             active: None,
         }

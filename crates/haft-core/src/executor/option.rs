@@ -20,7 +20,7 @@ use crate::item::Item;
 use crate::schema::DecodeOptions;
 use crate::scope::Scope;
 use crate::service::Services;
-use crate::tool::{ApprovalPolicy, ExecutionLimits};
+use crate::tool::{ApprovalPolicy, OutputCap};
 
 /// How calls are run. Cloning is cheap.
 ///
@@ -35,7 +35,9 @@ use crate::tool::{ApprovalPolicy, ExecutionLimits};
 #[derive(Clone, Default)]
 pub struct RunOptions {
     pub(super) concurrency: Option<NonZeroUsize>,
-    pub(super) limits: Option<ExecutionLimits>,
+    pub(super) call_timeout: Option<Duration>,
+    pub(super) call_idle_timeout: Option<Duration>,
+    pub(super) output_cap: Option<OutputCap>,
     pub(super) policy: Option<Policy>,
     pub(super) permit: Option<Arc<dyn Permit>>,
     pub(super) approver: Option<Arc<dyn Approver>>,
@@ -89,10 +91,24 @@ impl RunOptions {
         self
     }
 
-    /// Limits for every call. Where a tool has one of its own, the tighter of the two holds.
+    /// The longest each call may take. Where its tool has a limit of its own, the tighter of the two holds.
     #[must_use]
-    pub fn limits(mut self, limits: ExecutionLimits) -> Self {
-        self.limits = Some(limits);
+    pub fn call_timeout(mut self, timeout: Duration) -> Self {
+        self.call_timeout = Some(timeout);
+        self
+    }
+
+    /// The longest each call may stay silent. Where its tool has a limit of its own, the tighter of the two holds.
+    #[must_use]
+    pub fn call_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.call_idle_timeout = Some(timeout);
+        self
+    }
+
+    /// The largest output of each call. Where its tool has a cap of its own, the tighter of the two holds.
+    #[must_use]
+    pub fn output_cap(mut self, cap: OutputCap) -> Self {
+        self.output_cap = Some(cap);
         self
     }
 
@@ -203,9 +219,11 @@ impl RunOptions {
 
     /// Whether a single call needs nothing but to be run.
     pub(super) fn is_plain(&self) -> bool {
-        let Self { concurrency: _, limits, policy, permit, approver: _, scope: _, decode: _, .. } = self;
+        let Self { call_timeout, call_idle_timeout, output_cap, policy, permit, .. } = self;
         let Self { until, cancellation, observer, sink, place, .. } = self;
-        limits.is_none()
+        call_timeout.is_none()
+            && call_idle_timeout.is_none()
+            && output_cap.is_none()
             && policy.is_none()
             && permit.is_none()
             && until.is_none()
@@ -229,7 +247,7 @@ impl fmt::Debug for RunOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunOptions")
             .field("concurrency", &self.concurrency)
-            .field("limits", &self.limits)
+            .field("call_timeout", &self.call_timeout)
             .field("permit", &self.permit.is_some())
             .field("approvals", &self.approver.is_some())
             .field("caller", &self.caller_ref())

@@ -31,9 +31,11 @@ use crate::handler::BoxFuture;
 use crate::item::Item;
 use crate::result::ToolResult;
 use crate::service::Services;
-use crate::tool::{ApprovalPolicy, ExecutionLimits};
+use crate::tool::{ApprovalPolicy, OutputCap};
 use crate::toolkit::{NotRunnable, Set, Toolkit};
 
+/// How often calls are looked at before others in the runtime get their turn: a handler may wake itself for ever.
+const ROUNDS: usize = 16;
 /// What is said about calls whose stream was dropped.
 const ABANDONED: &str = "the run was dropped before the call was done";
 
@@ -96,6 +98,8 @@ pub struct Run {
     problems: Option<Arc<NotRunnable>>,
     called_off: Option<BoxFuture<()>>,
     is_cancelled: bool,
+    /// Whether a call was ended by time or a cancel.
+    is_cut_short: bool,
     ready: VecDeque<ToolEvent>,
     unfinished: usize,
 }
@@ -132,6 +136,7 @@ impl Run {
             problems: None,
             called_off: None,
             is_cancelled: false,
+            is_cut_short: false,
             ready: VecDeque::new(),
         }
     }
@@ -167,20 +172,19 @@ impl Run {
 
     /// Whether the run was called off.
     pub(super) fn was_cancelled(&self) -> bool {
-        self.is_cancelled || self.options.cancellation.as_ref().is_some_and(|flag| flag.is_cancelled())
+        self.is_cancelled || self.options.cancellation.as_ref().is_some_and(Cancellation::is_cancelled)
     }
 
     /// Lets time and cancels go on without handing out events; gives the result of the first call that they ended.
     pub(super) fn poll_cut_short(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
-        while !self.tick(task) {}
-        let cut_short = self.ready.iter().filter_map(ToolEvent::result).find(|result| {
-            let kind = result.failure().map(|failure| &failure.kind);
-            matches!(kind, Some(FailureKind::TimedOut | FailureKind::Cancelled))
-        });
-        cut_short.cloned().map_or(Poll::Pending, Poll::Ready)
+        if (0..ROUNDS).all(|_| !self.tick(task)) {
+            task.waker().wake_by_ref();
+        }
+        let result = self.ready.iter().find_map(ToolEvent::result).filter(|_| self.is_cut_short);
+        result.cloned().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// Settles and moves everything once. Says yes when the task can rest until it is woken.
+    /// Settles and moves everything once. Says yes when there is nothing more to do until the task is woken.
     fn tick(&mut self, task: &mut Context<'_>) -> bool {
         if self.board.is_none() {
             self.start();
@@ -188,7 +192,7 @@ impl Run {
         self.settle_cancelled(task);
         self.settle_late();
         self.move_on();
-        self.unfinished == 0 || self.rest(task)
+        !self.ready.is_empty() || self.unfinished == 0 || self.rest(task)
     }
 
     /// The next event, if there is one without waiting.
@@ -218,9 +222,19 @@ impl Run {
         self.changed(|options| options.concurrency(most))
     }
 
-    /// See [`RunOptions::limits`].
-    pub fn limits(self, limits: ExecutionLimits) -> Self {
-        self.changed(|options| options.limits(limits))
+    /// See [`RunOptions::call_timeout`].
+    pub fn call_timeout(self, timeout: Duration) -> Self {
+        self.changed(|options| options.call_timeout(timeout))
+    }
+
+    /// See [`RunOptions::call_idle_timeout`].
+    pub fn call_idle_timeout(self, timeout: Duration) -> Self {
+        self.changed(|options| options.call_idle_timeout(timeout))
+    }
+
+    /// See [`RunOptions::output_cap`].
+    pub fn output_cap(self, cap: OutputCap) -> Self {
+        self.changed(|options| options.output_cap(cap))
     }
 
     /// See [`RunOptions::policy`].
@@ -289,23 +303,20 @@ impl Stream for Run {
 
     fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<ToolEvent>> {
         let run = self.get_mut();
-        if run.board.is_none() {
-            run.start();
-        }
-        loop {
-            run.settle_cancelled(task);
-            run.settle_late();
-            run.move_on();
+        for _ in 0..ROUNDS {
+            let rests = run.tick(task);
             if let Some(event) = run.next_ready() {
                 return Poll::Ready(Some(event));
             }
             if run.unfinished == 0 {
                 return Poll::Ready(None);
             }
-            if run.rest(task) {
+            if rests {
                 return Poll::Pending;
             }
         }
+        task.waker().wake_by_ref();
+        Poll::Pending
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -316,7 +327,11 @@ impl Stream for Run {
 /// Nobody reads any more: handlers are dropped, and the observer is told of everything the reader missed.
 impl Drop for Run {
     fn drop(&mut self) {
-        if self.board.is_none() || (self.unfinished == 0 && self.ready.is_empty()) {
+        if self.board.is_none() {
+            // Never polled: there is nothing to drop, and still every call is answered.
+            for (index, call) in self.calls.iter().enumerate() {
+                self.show(&ToolEvent::Output { index, result: ToolResult::cancelled(call, ABANDONED) });
+            }
             return;
         }
         self.hear();

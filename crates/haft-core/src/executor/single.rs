@@ -11,7 +11,7 @@ use std::task::{Poll, ready};
 
 use futures_core::Stream;
 
-use super::cap::capped;
+use super::cap::hold;
 use super::isolation::{isolated, isolated_future};
 use super::option::RunOptions;
 use super::run::Run;
@@ -98,19 +98,23 @@ impl Toolkit {
 
 /// The short way: read, run, answer.
 async fn run_plain(tool: &Tool, call: &ToolCall, cx: Cx) -> ToolResult {
-    let mut span = CallSpan::open(tool, call);
+    let mut span = CallSpan::open(call, Some(tool));
     let (outcome, repairs) = match isolated(|| tool.prepare(call, cx)) {
         Ok(Ok(prepared)) => {
             span.begin();
             let outcome = isolated_future(prepared.future, span.span()).await;
             let outcome = outcome.unwrap_or_else(|panicked| ToolFailure::from(panicked).into());
+            let outcome = match tool.limits().output_cap {
+                Some(cap) => hold(outcome, cap),
+                None => outcome,
+            };
             (begun(outcome, prepared.begun.as_deref()), prepared.repairs)
         }
         Ok(Err(failure)) => (failure.into(), Vec::new()),
         Err(panicked) => (ToolFailure::from(panicked).not_started().into(), Vec::new()),
     };
     span.end(&outcome);
-    let mut result = ToolResult::named(tool.shared_name().clone(), call, capped(outcome, tool, None));
+    let mut result = ToolResult::named(tool.shared_name().clone(), call, outcome);
     result.repairs = repairs;
     result
 }

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use tokio::time::Instant;
 use tracing::{Level, Span, field};
 
+use super::isolation::isolated;
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
 use crate::result::Outcome;
@@ -32,28 +33,29 @@ impl CallSpan {
         Self { span: Span::none(), times: None }
     }
 
-    /// The span of a call of a tool.
+    /// The span of a call, of a tool or of none that exists.
     #[inline]
-    pub(super) fn open(tool: &Tool, call: &ToolCall) -> Self {
-        if tracing::enabled!(target: "haft", Level::INFO) { Self::opened(tool, call) } else { Self::none() }
+    pub(super) fn open(call: &ToolCall, tool: Option<&Tool>) -> Self {
+        if tracing::enabled!(target: "haft", Level::INFO) { Self::opened(call, tool) } else { Self::none() }
     }
 
     #[cold]
-    fn opened(tool: &Tool, call: &ToolCall) -> Self {
-        let kind = match tool.kind() {
-            ToolKind::Provider(_) => "extension",
+    fn opened(call: &ToolCall, tool: Option<&Tool>) -> Self {
+        let kind = match tool.map(Tool::kind) {
+            Some(ToolKind::Provider(_)) => "extension",
             _ => "function",
         };
+        let name = call.name.as_str();
         let span = tracing::info_span!(
             target: "haft",
             "execute_tool",
-            otel.name = format_args!("execute_tool {}", tool.name()),
+            otel.name = format_args!("execute_tool {name}"),
             otel.kind = "internal",
             otel.status_code = field::Empty,
             gen_ai.operation.name = "execute_tool",
-            gen_ai.tool.name = tool.name(),
+            gen_ai.tool.name = name,
             "gen_ai.tool.type" = kind,
-            gen_ai.tool.description = tool.description(),
+            gen_ai.tool.description = tool.and_then(Tool::description),
             gen_ai.tool.call.id = call.call_id.as_str(),
             gen_ai.tool.call.arguments = field::Empty,
             gen_ai.tool.call.result = field::Empty,
@@ -81,7 +83,8 @@ impl CallSpan {
     #[inline]
     pub(super) fn end(&mut self, outcome: &Outcome) {
         if let Some(times) = self.times.take() {
-            self.record(&times, outcome);
+            // Writes down a cause of a user's, and whoever listens is a user's too.
+            drop(isolated(|| self.record(&times, outcome)));
         }
     }
 

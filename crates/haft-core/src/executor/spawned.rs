@@ -9,11 +9,12 @@ use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 use tracing::Span;
 
+use super::board::Stay;
 use super::isolation::Panicked;
 use super::span::InSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{BoxFuture, OPAQUE_MESSAGE, Prepared, broken};
+use crate::handler::{OPAQUE_MESSAGE, Prepared, broken};
 use crate::result::Outcome;
 
 /// A task that is aborted when it is no longer waited for.
@@ -24,25 +25,28 @@ struct Task(JoinHandle<Outcome>);
 #[error("a spawned run needs a tokio runtime, and it is polled outside of one")]
 struct NoRuntime;
 
-/// Starts a prepared call in a task of its own.
-pub(super) fn spawn(prepared: Prepared, span: Span) -> Result<Prepared, ToolFailure> {
+/// Starts a prepared call in a task of its own. The task keeps the call's place until it is gone: one that is given up
+/// runs on until it next waits.
+pub(super) fn spawn(prepared: Prepared, stay: Stay, span: Span) -> Result<Prepared, ToolFailure> {
     let Ok(runtime) = Runtime::try_current() else { return Err(broken(NoRuntime)) };
     let Prepared { future, repairs, begun } = prepared;
-    // A task that was never polled has not begun, and only it can tell.
-    let (begun, future) = match begun {
-        Some(begun) => (begun, future),
+    // A task that was never polled has not begun, and only it can tell; unless something stands in front of it, which
+    // knows better.
+    let (begun, polled) = match begun {
+        Some(begun) => (begun, None),
         None => {
-            let begun = Arc::new(AtomicBool::new(false));
-            (Arc::clone(&begun), Box::pin(beginning(begun, future)) as BoxFuture<Outcome>)
+            let polled = Arc::new(AtomicBool::new(false));
+            (Arc::clone(&polled), Some(polled))
         }
     };
-    let task = Task(runtime.spawn(InSpan::new(future, span)));
-    Ok(Prepared { future: Box::pin(task), repairs, begun: Some(begun) })
-}
-
-async fn beginning(begun: Arc<AtomicBool>, future: BoxFuture<Outcome>) -> Outcome {
-    begun.store(true, Ordering::Relaxed);
-    future.await
+    let work = async move {
+        let _stay = stay;
+        if let Some(polled) = polled {
+            polled.store(true, Ordering::Relaxed);
+        }
+        InSpan::new(future, span).await
+    };
+    Ok(Prepared { future: Box::pin(Task(runtime.spawn(work))), repairs, begun: Some(begun) })
 }
 
 impl Future for Task {

@@ -90,7 +90,7 @@ where
         Outcome::Failed(failure) => *failure,
     };
     let details = failure.details.as_deref().filter(|_| failure.kind == FailureKind::ToolFailed);
-    match details.map(|details| details.decode::<T::Failure>()) {
+    match details.map(JsonText::decode::<T::Failure>) {
         Some(Ok(declared)) => Err(CallError::Declared(declared)),
         Some(Err(_)) | None => Err(CallError::Fault(failure)),
     }

@@ -9,6 +9,7 @@ use tokio::runtime::Handle as Runtime;
 
 use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
+use crate::executor::Line;
 use crate::handler::{
     Deferred, Handler, HandlerError, Prepared, Returned, ReturnedNow, TypeInfo, Unbound, broken, encode,
 };
@@ -97,7 +98,14 @@ where
         let called_off = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
         let inside = cx.clone().with_cancellation(called_off.cancellation().clone());
         let run = Arc::clone(run);
-        let outcome = match runtime.spawn_blocking(move || run(params, inside).now()).await {
+        let stay = cx.line().map(Line::stay);
+        let outcome = match runtime
+            .spawn_blocking(move || {
+                let _stay = stay;
+                run(params, inside).now()
+            })
+            .await
+        {
             Ok(outcome) => outcome,
             // A panic goes on to whoever runs the call, as that of an asynchronous handler does.
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),

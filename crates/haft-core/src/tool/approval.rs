@@ -112,7 +112,7 @@ impl ApprovalPolicy {
         Fut: Future<Output = Result<bool, E>> + Send + 'static,
         E: Into<BoxError>,
     {
-        Self(Rule::When(Arc::new(move |arguments, cx| match P::deserialize(arguments) {
+        Self(Rule::When(Arc::new(move |arguments, cx| match read::<P>(arguments) {
             Ok(params) => {
                 let needed = decide(params, cx);
                 Box::pin(async move { ApprovalNeed::from_answer(needed.await.map_err(Into::into)) })
@@ -151,6 +151,14 @@ impl ApprovalPolicy {
             }
         }
     }
+}
+
+/// No arguments are an empty object, which is nothing to those who read a `()`.
+fn read<P: DeserializeOwned>(arguments: &Value) -> Result<P, serde_json::Error> {
+    P::deserialize(arguments).or_else(|error| match arguments {
+        Value::Object(none) if none.is_empty() => P::deserialize(&Value::Null).map_err(|_| error),
+        _ => Err(error),
+    })
 }
 
 impl ApprovalCx {

@@ -138,10 +138,10 @@ async fn the_earlier_of_the_runs_deadline_and_the_tools_timeout_is_told() {
         (&two, run(), "2"),
         (&two, run().timeout(seconds(5)), "2"),
         (&nine, run().timeout(seconds(5)), "5"),
-        (&none, run().limits(nine.clone()), "9"),
-        (&two, run().limits(nine.clone()), "2"),
-        (&nine, run().limits(two.clone()), "2"),
-        (&nine, run().limits(two.clone()).timeout(seconds(1)), "1"),
+        (&none, run().call_timeout(seconds(9)), "9"),
+        (&two, run().call_timeout(seconds(9)), "2"),
+        (&nine, run().call_timeout(seconds(2)), "2"),
+        (&nine, run().call_timeout(seconds(2)).timeout(seconds(1)), "1"),
     ] {
         assert_eq!(every_way(&deadline(tool.clone()), "deadline", &options).await, vec![expected; 4]);
     }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{Clock, Flight, Phase, Step, Tower};
 use crate::call::ToolCall;
 use crate::cx::{Cx, RunCx};
+use crate::executor::cap::tighter;
 use crate::executor::isolation::{Panicked, isolated, poll_isolated};
 use crate::executor::option::Policy;
 use crate::executor::permit::{Decision, Permission};
@@ -66,11 +67,13 @@ impl Flight {
     }
 
     fn look_up(&mut self, index: usize, call: &ToolCall, tower: Tower<'_>) -> Result<Step, ToolFailure> {
-        let Some((tool, scope)) = tower.set.find(&call.name) else { return Err(tower.unknown_tool(call, None)) };
+        let found = tower.set.find(&call.name);
+        self.span = CallSpan::open(call, found.map(|(tool, _)| tool));
+        let Some((tool, scope)) = found else { return Err(tower.unknown_tool(call, None)) };
         let options = tower.options;
         self.tool = Some(tool.clone());
-        self.span = CallSpan::open(tool, call);
-        self.clock = Clock::new(tool.limits(), options.limits.as_ref());
+        self.clock = Clock::new(tool.limits(), options);
+        self.cap = tighter(tool.limits().output_cap, options.output_cap);
         let run = RunCx {
             line: tower.board.line(index, tool.limits().emit_buffer),
             decode: options.decode,
@@ -192,7 +195,21 @@ impl Tower<'_> {
             hidden.is_none_or(|hidden| !tool.is_same(hidden))
                 && permit.is_none_or(|permit| isolated(|| permit.sees(tool, caller)).unwrap_or_default())
         });
-        ToolResult::unknown_tool(call, &nearest(&call.name, seen.map(Tool::name))).into_failure()
+        let mut names = nearest(&call.name, seen.map(Tool::name));
+        names.retain(|name| !self.is_hidden(name, call));
+        ToolResult::unknown_tool(call, &names).into_failure()
+    }
+
+    /// Whether the permit would hide a tool that the caller didn't quite name. A decision that takes a while is not
+    /// waited for: the name is left out.
+    fn is_hidden(&self, name: &str, call: &ToolCall) -> bool {
+        let (Some(permit), Some((tool, scope))) = (&self.options.permit, self.set.find(name)) else { return false };
+        let call = ToolCall { name: name.to_owned(), ..call.clone() };
+        let cx = Cx::scoped_to(tool, &call, Scope::layered(self.options.scope.as_ref(), scope));
+        match isolated(|| permit.permit(tool, &call, &cx).0) {
+            Ok(Decision::Now(Ok(permission))) => permission == Permission::Hidden,
+            _ => true,
+        }
     }
 }
 

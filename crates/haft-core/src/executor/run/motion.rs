@@ -1,8 +1,8 @@
 //! How a run moves its calls.
 //!
-//! Every poll does the same, in this order: settle what was called off, settle what is late, move the calls that have
-//! something to say, and only then hand out an event. So no event is given that a cancel or a timeout should have
-//! preceded.
+//! Every poll does the same, in this order: settle what was called off; let running calls that have something to say say
+//! it, as one that is done is not late however late it is asked; settle what is late; move all others; and only then
+//! hand out an event. So no event is given that a cancel or a timeout should have preceded.
 
 use std::collections::HashSet;
 use std::task::{Context, Poll, Waker};
@@ -14,10 +14,9 @@ use super::{Due, Run};
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::executor::board::{Board, Emission};
-use crate::executor::cap::capped;
 use crate::executor::flight::{Flight, Step, Tower};
 use crate::executor::isolation::Panicked;
-use crate::executor::option::Until;
+use crate::executor::option::{Place, Until};
 use crate::executor::slot::Slots;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -64,6 +63,7 @@ impl Run {
             let failure = ToolResult::duplicate_call_id(&self.calls[index]).into_failure();
             self.settle(index, failure);
         }
+        self.is_cut_short = false;
         for index in 0..count {
             self.advance(index);
         }
@@ -78,6 +78,10 @@ impl Run {
             (self.called_off, self.is_cancelled) = (None, true);
         }
         if self.is_cancelled && self.unfinished > 0 {
+            if self.options.place == Place::Spawned {
+                // What ended in its own task before it was called off has its result.
+                self.move_running();
+            }
             self.settle_all(|| ToolFailure::new(FailureKind::Cancelled, CALLED_OFF));
         }
     }
@@ -87,8 +91,7 @@ impl Run {
         if self.timer.is_empty() {
             return;
         }
-        // A sign of life that was not heard yet counts.
-        self.hear();
+        self.move_running();
         let now = Instant::now();
         while let Some(due) = self.timer.pop(now) {
             match due {
@@ -114,6 +117,18 @@ impl Run {
         }
         let failure = flight.lateness(now);
         self.settle(index, failure);
+    }
+
+    /// Moves the running calls that have something to say. Nothing starts that did not run before.
+    fn move_running(&mut self) {
+        self.hear();
+        for _ in 0..self.woken.len() {
+            match self.woken.pop_front() {
+                Some(index) if self.flights[index].is_running() => self.advance(index),
+                Some(index) => self.woken.push_back(index),
+                None => return,
+            }
+        }
     }
 
     /// Moves the calls that have something to say, and those whose turn has come.
@@ -167,7 +182,7 @@ impl Run {
     /// Moves one call as far as it goes.
     fn advance(&mut self, index: usize) {
         if self.flights[index].is_answered() {
-            return;
+            return self.leave_place(index);
         }
         loop {
             let Some(board) = &self.board else { return };
@@ -198,7 +213,12 @@ impl Run {
                 }
                 Step::WantsPlace => {
                     let entered = flight.tool().is_none_or(|tool| self.slots.enter(index, tool));
-                    if !entered || !self.take_off(index) {
+                    if !entered {
+                        // It may pass those that wait for their own kind only.
+                        self.has_free_place = true;
+                        return;
+                    }
+                    if !self.take_off(index) {
                         return;
                     }
                 }
@@ -231,9 +251,15 @@ impl Run {
         }
     }
 
-    /// Ends one call where it is.
+    /// Ends one call where it is, as it was called off or took too long.
     fn settle(&mut self, index: usize, failure: ToolFailure) {
-        let outcome = self.flights[index].settle(failure);
+        self.hear();
+        if let Some(board) = &self.board {
+            // First, so that whatever is dropped now finds itself called off.
+            board.close(index);
+        }
+        self.is_cut_short = true;
+        let outcome = self.flights[index].settle(&self.calls[index], failure);
         self.land(index, outcome);
     }
 
@@ -241,16 +267,7 @@ impl Run {
     fn land(&mut self, index: usize, outcome: Outcome) {
         // What the call showed comes before its output.
         self.hear();
-        let flight = &mut self.flights[index];
-        let repairs = flight.answer();
-        let outcome = match flight.tool() {
-            Some(tool) => capped(outcome, tool, self.options.limits.as_ref()),
-            None => outcome,
-        };
-        if let Some(tool) = flight.gives_back_place() {
-            self.slots.leave(tool);
-            self.has_free_place = true;
-        }
+        let repairs = self.flights[index].answer();
         if let Some(board) = &self.board {
             board.close(index);
         }
@@ -258,6 +275,18 @@ impl Run {
         result.repairs = repairs;
         self.ready.push_back(ToolEvent::Output { index, result });
         self.unfinished -= 1;
+        self.leave_place(index);
+    }
+
+    /// Gives the place of an answered call back, unless something of it still runs where it can't be stopped.
+    fn leave_place(&mut self, index: usize) {
+        if self.board.as_ref().is_some_and(|board| board.is_occupied(index)) {
+            return;
+        }
+        if let Some(tool) = self.flights[index].gives_back_place() {
+            self.slots.leave(tool);
+            self.has_free_place = true;
+        }
     }
 
     /// The calls whose id an earlier one has.

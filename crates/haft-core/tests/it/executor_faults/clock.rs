@@ -168,7 +168,7 @@ fn a_run_that_tolerates_no_silence_at_all_ends() {
                 }
             };
             let tool = Tool::new("t").limits(limits().emit_buffer(room(1))).run(handler).unwrap();
-            let results = run(&tool, 1).limits(limits().idle_timeout(Duration::ZERO)).collect_results().await;
+            let results = run(&tool, 1).call_idle_timeout(Duration::ZERO).collect_results().await;
             assert_eq!(results.len(), 1);
         });
     });

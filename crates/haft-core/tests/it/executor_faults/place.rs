@@ -42,8 +42,8 @@ async fn a_late_call_passes_those_that_wait_for_their_own_kind_when_spawned() {
     a_late_call_passes(RunOptions::new().spawned()).await;
 }
 
-/// Runs ten calls of a tool with one limit in a run with another, and gives how many ran at a time.
-async fn side_by_side(tool: ExecutionLimits, run: ExecutionLimits) -> usize {
+/// Runs ten calls of a tool with a limit in a run with another, and gives how many ran at a time.
+async fn side_by_side(tool: ExecutionLimits, run: usize) -> usize {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let counted = (Arc::clone(&now), Arc::clone(&most));
     let handler = move |(), _: Cx| {
@@ -56,7 +56,7 @@ async fn side_by_side(tool: ExecutionLimits, run: ExecutionLimits) -> usize {
     };
     let kit: Toolkit = [Tool::new("t").limits(tool).run(handler).unwrap()].into_iter().collect();
     let calls = (0..10).map(|n| ToolCall::new(format!("c{n}"), "t", "{}"));
-    let results = kit.run(calls).limits(run).collect_results().await;
+    let results = kit.run(calls).concurrency(run).collect_results().await;
     assert!(results.iter().all(haft_core::ToolResult::is_ok), "{results:?}");
     most.load(Ordering::SeqCst)
 }
@@ -64,11 +64,9 @@ async fn side_by_side(tool: ExecutionLimits, run: ExecutionLimits) -> usize {
 #[tokio::test(start_paused = true)]
 async fn the_tighter_of_two_limits_on_neighbours_holds() {
     let at_most = |count| limits().concurrency(Concurrency::Max(NonZeroUsize::new(count).unwrap()));
-    let alone = || limits().concurrency(Concurrency::Exclusive);
-    assert_eq!(side_by_side(limits(), limits()).await, 10);
-    assert_eq!(side_by_side(at_most(2), at_most(5)).await, 2, "the tool's");
-    assert_eq!(side_by_side(alone(), limits()).await, 1, "the tool's");
-    assert_eq!(side_by_side(at_most(5), at_most(2)).await, 2, "the run's");
-    assert_eq!(side_by_side(limits(), at_most(2)).await, 2, "the run's");
-    assert_eq!(side_by_side(at_most(5), alone()).await, 1, "the run's");
+    assert_eq!(side_by_side(limits(), 0).await, 10);
+    assert_eq!(side_by_side(at_most(2), 5).await, 2, "the tool's");
+    assert_eq!(side_by_side(limits().concurrency(Concurrency::Exclusive), 0).await, 1, "the tool's");
+    assert_eq!(side_by_side(at_most(5), 2).await, 2, "the run's");
+    assert_eq!(side_by_side(limits(), 2).await, 2, "the run's");
 }

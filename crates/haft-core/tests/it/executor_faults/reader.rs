@@ -80,15 +80,6 @@ async fn an_unbounded_queue_makes_nobody_wait() {
     assert_eq!(read_slowly(EmitBuffer::Unbounded, RunOptions::new().spawned()).await, 100, "spawned");
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_tighter_of_two_queues_holds() {
-    let tight = RunOptions::new().limits(limits().emit_buffer(room(2)));
-    assert_eq!(read_slowly(room(50), tight.clone()).await, 2, "the run's");
-    assert_eq!(read_slowly(EmitBuffer::Unbounded, tight).await, 2, "the run's");
-    let wide = RunOptions::new().limits(limits().emit_buffer(EmitBuffer::Unbounded));
-    assert_eq!(read_slowly(room(2), wide).await, 2, "the tool's");
-}
-
 #[tokio::test]
 async fn an_observer_that_panics_changes_nothing() {
     let kit: Toolkit = [Tool::new("t").run(|n: u8, _| async move { n }).unwrap()].into_iter().collect();

@@ -99,7 +99,7 @@ table! {
     stream_of_nothing: |_| of(streaming(0)).fails(ExecutionError).started();
     stream_without_an_end: |_| of(streaming(2)).showing(2).fails(ExecutionError).started();
     too_large_output: |_| of(giving_text(cap(20))).fails(OutputTooLarge).started().saying(&["20 bytes", "ask for less"]);
-    too_large_output_for_the_run: |_| of(giving_text(None)).given(|run| run.limits(capped(cap(20))))
+    too_large_output_for_the_run: |_| of(giving_text(None)).given(|run| run.output_cap(cap(20).unwrap()))
         .fails(OutputTooLarge).started();
     too_large_output_cut_off: |_| of(giving_text(cap(20).map(|cap| cap.on_overflow(OnOverflow::Truncate))))
         .gives_shortened("x".repeat(100), &["xxxxxxxxxxxxxxxxxxxx", "[cut off: these are the first 20 of 100 bytes]"]);
@@ -154,7 +154,7 @@ table! {
 table! {
     timeout: |_| of(endless().with_limits(limits().timeout(ms(30))).unwrap())
         .showing(1).fails(TimedOut).started().saying(&["30ms"]);
-    timeout_of_the_run_for_each_call: |_| of(endless()).given(|run| run.limits(limits().timeout(ms(30))))
+    timeout_of_the_run_for_each_call: |_| of(endless()).given(|run| run.call_timeout(ms(30)))
         .showing(1).fails(TimedOut).started().saying(&["30ms"]);
     timeout_beyond_all_clocks: |_| of(talkative(1, ms(1)).with_limits(limits().timeout(Duration::MAX)).unwrap())
         .given(|run| run.timeout(Duration::MAX)).showing(1).gives(1);
