@@ -24,15 +24,18 @@ async fn main() -> anyhow::Result<()> {
     let tool = GetWeather::tool()?;
     println!("The model sees:\n{}\n", serde_json::to_string_pretty(&*tool.descriptor())?);
 
+    let kit = toolkit![GetWeather];
     for (id, arguments) in [
         ("good", r#"{"city": "Paris", "days": 3}"#),
         ("bad", r#"{"city": 75001, "days": 30, "unit": "C"}"#),
         ("failing", r#"{"city": "Atlantis", "days": 1}"#),
     ] {
-        let call = ToolCall::new(id, "get_weather", arguments);
-        let result = tool.run_call(&call, &Cx::for_call(&call)).await;
+        let result = kit.run_call(&ToolCall::new(id, "get_weather", arguments)).await;
         println!("{id}: {arguments}\n  -> {}", result.to_call_output().output);
         assert_eq!(result.is_ok(), id == "good");
     }
+
+    // The function is still a function.
+    assert_eq!(get_weather("Oslo".to_owned(), 2), Ok("Oslo: sunny for 2 days".to_owned()));
     Ok(())
 }

@@ -4,7 +4,6 @@
 
 use haft::NameMapper;
 use haft::prelude::*;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -41,11 +40,13 @@ async fn main() -> anyhow::Result<()> {
     println!("the loop is told: {}", signal.reason);
 
     // A loop that forgets to look at it gets an answer all the same.
-    let result = escalate.run_call(&call, &Cx::for_call(&call)).await;
-    println!("run anyway: {}", result.to_call_output().output);
-    assert_eq!(result.failure().map(|failure| failure.kind.as_str()), Some("non_local_tool"));
-
     let ask = Tool::interaction("choose_account").describe("Asks the user which account to use.").define()?;
     assert!(ask.is_interaction() && !ask.requires_handler());
+    let kit: Toolkit = Toolkit::new().with_all([search, escalate, ask])?;
+    kit.ensure_runnable()?;
+    for result in kit.run([call, ToolCall::new("c2", "choose_account", "{}")]).collect_results().await {
+        println!("run anyway: {}", result.to_call_output().output);
+        assert_eq!(result.failure().map(|failure| failure.kind.as_str()), Some("non_local_tool"));
+    }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Tools that need something from the application. The toolkit can't run until it is provided, and the compiler says so.
+//! Tools that need something from the application. The toolkit can't run until it is provided, and the compiler says so;
+//! a single run can bring its own instead.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -10,16 +11,17 @@ trait Clock: Send + Sync {
     fn hour(&self) -> u8;
 }
 
-struct Noon;
+struct At(u8);
 
-impl Clock for Noon {
+impl Clock for At {
     fn hour(&self) -> u8 {
-        12
+        self.0
     }
 }
 
-struct Name(String);
+struct Name(&'static str);
 
+/// What the application has, given when the toolkit is built.
 #[derive(Services)]
 struct App {
     name: Name,
@@ -46,13 +48,34 @@ fn greet(
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let kit = toolkit![GetHour, Greet];
-    let kit = kit.provide(App { name: Name("haft".to_owned()), clock: Arc::new(Noon) });
+    // Without `provide` there is no `run`: leave it out, and the compiler names what is missing.
+    let kit = toolkit![GetHour, Greet].provide(App { name: Name("haft"), clock: Arc::new(At(15)) });
     kit.ensure_runnable()?;
 
-    let call = ToolCall::new("c1", "greet", r#"{"whom": "Ana"}"#);
-    let result = kit.run_call(&call).await;
-    println!("{}", result.to_call_output().output);
-    assert_eq!(result.to_call_output().output.to_string(), "Good afternoon, Ana; haft here.");
+    let calls = [ToolCall::new("c1", "get_hour", ""), ToolCall::new("c2", "greet", r#"{"whom": "Ana"}"#)];
+
+    let built = texts(&kit.run(&calls).collect_results().await);
+    println!("as built:     {built:?}");
+    assert_eq!(built, ["15", "Good afternoon, Ana; haft here."]);
+
+    // Services of one run win over those of the toolkit. What it doesn't bring is the toolkit's.
+    let early = Services::new().with_shared::<dyn Clock>(Arc::new(At(6)));
+    let one_run = texts(&kit.run(&calls).services(early).collect_results().await);
+    println!("for one run:  {one_run:?}");
+    assert_eq!(one_run, ["6", "Good morning, Ana; haft here."]);
+
+    let again = texts(&kit.run(&calls).collect_results().await);
+    println!("and after it: {again:?}");
+    assert_eq!(again, built);
+
+    // A toolkit put together at run time has no state type to tell the compiler: it says the same before it runs.
+    let loose: Toolkit = Toolkit::new().with(Greet::tool()?)?;
+    let missing = loose.ensure_runnable().map_err(|problems| problems.to_string());
+    println!("not runnable: {missing:?}");
+    assert!(missing.is_err_and(|problems| problems.contains("Clock") && problems.contains("Name")));
     Ok(())
+}
+
+fn texts(results: &[ToolResult]) -> Vec<String> {
+    results.iter().map(|result| result.to_call_output().output.to_string()).collect()
 }

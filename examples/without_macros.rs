@@ -1,24 +1,15 @@
-//! Tools from plain values: a closure that may fail, one that answers in steps, and a type with state.
+//! Tools from plain values, without a macro: a closure that may fail, one that blocks its thread, and a type with state.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use futures_util::stream;
 use haft::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc;
+use serde::Deserialize;
 
 #[derive(Deserialize, JsonSchema)]
 struct Division {
     dividend: i64,
     /// Not zero.
     divisor: i64,
-}
-
-#[derive(Clone, Serialize, JsonSchema)]
-struct Found {
-    pages: u32,
-    done: bool,
 }
 
 /// A tool with state: it knows what to greet with.
@@ -46,29 +37,26 @@ async fn main() -> anyhow::Result<()> {
         Tool::new("divide").describe("Divides two integers.").try_run(|division: Division, _cx| async move {
             division.dividend.checked_div(division.divisor).ok_or("division by zero")
         })?;
-    let crawl = Tool::new("crawl").describe("Crawls a site.").run_stream(|pages: u32, _cx| {
-        let steps = (1..=pages).map(move |page| Found { pages: page, done: page == pages });
-        Outputs::<Found>::values(stream::iter(steps))
+    // It runs on threads for such work, beside the others.
+    let count_files = Tool::new("count_files").annotate(Readonly(true)).handle_blocking(|folder: String, _cx| {
+        let count = std::fs::read_dir(folder)?.count();
+        Ok::<_, HandlerError>(count)
     })?;
-    let greet = Tool::from_handler(Greet { greeting: "Hello".to_owned() })?;
+    let kit: Toolkit = Toolkit::new().with_all([divide, count_files])?.handler(Greet { greeting: "Hello".to_owned() });
 
-    println!("{}", answer(&divide, r#"{"dividend": 84, "divisor": 2}"#).await);
-    println!("{}", answer(&divide, r#"{"dividend": 84, "divisor": 0}"#).await);
-    println!("{}", answer(&greet, r#""Ana""#).await);
-
-    // Early values of a streaming handler go to whoever listens.
-    let (queue, mut early) = mpsc::unbounded_channel();
-    let call = ToolCall::new("c", "crawl", "3");
-    let result = crawl.run_call(&call, &Cx::for_call(&call).with_emitter(queue)).await;
-    while let Ok(emitted) = early.try_recv() {
-        println!("early: {emitted:?}");
+    let calls = [
+        ToolCall::new("c1", "divide", r#"{"dividend": 84, "divisor": 2}"#),
+        ToolCall::new("c2", "divide", r#"{"dividend": 84, "divisor": 0}"#),
+        ToolCall::new("c3", "count_files", r#"".""#),
+        ToolCall::new("c4", "count_files", r#""no such folder""#),
+        ToolCall::new("c5", "greet", r#""Ana""#),
+    ];
+    let results = kit.run(&calls).collect_results().await;
+    for (call, result) in calls.iter().zip(&results) {
+        println!("{} {}\n  -> {}", call.name, call.arguments, result.to_call_output().output);
     }
-    println!("final: {}", result.to_call_output().output);
-    assert_eq!(result.value().map(JsonText::to_value), Some(serde_json::json!({"pages": 3, "done": true})));
+    let kinds: Vec<_> = results.iter().map(|result| result.failure().map_or("ok", |f| f.kind.as_str())).collect();
+    assert_eq!(kinds, ["ok", "tool_failed", "ok", "execution_error", "ok"]);
+    assert_eq!(results[4].to_call_output().output.to_string(), "Hello, Ana!");
     Ok(())
-}
-
-async fn answer(tool: &Tool, arguments: &str) -> String {
-    let call = ToolCall::new("c", tool.name(), arguments);
-    tool.run_call(&call, &Cx::for_call(&call)).await.to_call_output().output.to_string()
 }

@@ -1,0 +1,102 @@
+//! A gated tool: denied while nobody can be asked, and asked about otherwise. And permits, which say no, or that there
+//! is no such tool, before anybody is asked.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use futures_util::StreamExt;
+use haft::prelude::*;
+use haft::{
+    ApprovalDecision, ApprovalRequest, ApprovalResponse, BoxError, Caller, Dispatch, Permission, Permit, Permitting,
+};
+
+/// Moves money.
+#[tool(destructive, approval = |transfer: Transfer, _cx| async move { transfer.cents > 10_000 })]
+fn transfer(to: String, cents: u64) -> String {
+    format!("{cents} cents went to {to}")
+}
+
+/// The balance of the account, in cents.
+#[tool(readonly)]
+fn get_balance() -> i64 {
+    1_200_000
+}
+
+/// Everybody may read, and only the treasurer knows that there is more.
+struct Treasury;
+
+impl Permit for Treasury {
+    fn permit(&self, tool: &Tool, _call: &ToolCall, cx: &Cx) -> Permitting {
+        if self.sees(tool, cx.caller()) { Permission::Allowed.into() } else { Permission::Hidden.into() }
+    }
+
+    fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
+        tool.annotations().readonly() || caller.is_some_and(|caller| caller.as_str() == "treasurer")
+    }
+}
+
+/// Stands for a person. Only a yes to this very question lets the call run.
+async fn ask_somebody(request: ApprovalRequest, _cx: Cx) -> Result<ApprovalResponse, BoxError> {
+    if request.arguments.contains("Mallory") {
+        Ok(ApprovalResponse::new(request.request_id, ApprovalDecision::Denied).reason("not to Mallory"))
+    } else {
+        Ok(ApprovalResponse::new(request.request_id, ApprovalDecision::Approved))
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    let kit = toolkit![Transfer, GetBalance];
+    let small = ToolCall::new("small", "transfer", r#"{"to": "Ada", "cents": 500}"#);
+    let large = ToolCall::new("large", "transfer", r#"{"to": "Ada", "cents": 250000}"#);
+    let shady = ToolCall::new("shady", "transfer", r#"{"to": "Mallory", "cents": 250000}"#);
+    let balance = ToolCall::new("balance", "get_balance", "{}");
+
+    println!("Nobody can be asked:");
+    let seen = watch(kit.run([&small, &large])).await;
+    assert_eq!(seen, ["small ok", "large denied"]);
+
+    println!("\nSomebody is asked:");
+    let seen = watch(kit.run([&small, &large, &shady]).approvals(ask_somebody)).await;
+    for expected in ["small ok", "large asked", "large approved", "large ok", "shady denied"] {
+        assert!(seen.iter().any(|line| line == expected), "{expected} in {seen:?}");
+    }
+    assert!(!seen.contains(&"small asked".to_owned()));
+
+    println!("\nOnly reading is permitted, whoever would approve of more:");
+    let only_reading = |tool: &Tool, _: &ToolCall, _: &Cx| {
+        if tool.annotations().readonly() { Permission::Allowed } else { Permission::denied("only reading is allowed") }
+    };
+    let seen = watch(kit.run([&balance, &large]).permit(only_reading).approvals(ask_somebody)).await;
+    assert_eq!(seen, ["balance ok", "large permission_denied"]);
+
+    println!("\nFor a guest there is no such tool:");
+    let guest = RunOptions::new().permit(Treasury).caller("guest");
+    let seen = watch(kit.run([&balance, &small]).with(guest.clone())).await;
+    assert_eq!(seen, ["balance ok", "small unknown_tool"]);
+    let listed: Vec<_> = kit.list(&guest).iter().map(|descriptor| descriptor.name.clone()).collect();
+    println!("  and the list is {listed:?}");
+    assert_eq!(listed, ["get_balance"]);
+}
+
+/// Prints what happens and gives it in short.
+async fn watch(mut run: Run) -> Vec<String> {
+    let mut seen = Vec::new();
+    while let Some(event) = run.next().await {
+        let (short, long) = match &event {
+            ToolEvent::ApprovalRequested { request, .. } => {
+                ("asked", format!("may {} run with {}?", request.tool, request.arguments))
+            }
+            ToolEvent::ApprovalResolved { response, .. } => {
+                (response.decision.as_str(), response.reason.clone().unwrap_or_default())
+            }
+            ToolEvent::Output { result, .. } => {
+                let kind = result.failure().map_or("ok", |failure| failure.kind.as_str());
+                (kind, result.to_call_output().output.to_string())
+            }
+            _ => continue,
+        };
+        println!("  {:<8} {short:<18} {long}", event.call_id().as_str());
+        seen.push(format!("{} {short}", event.call_id()));
+    }
+    seen
+}
