@@ -12,7 +12,7 @@ static SENT: AtomicU32 = AtomicU32::new(0);
 
 /// Sends a mail.
 #[tool(open_world)]
-async fn send_mail(
+fn send_mail(
     /// The receiver's address
     #[schemars(regex(pattern = "@"))]
     to: String,
