@@ -29,7 +29,7 @@ mod timer;
 mod try_run;
 mod typed_call;
 
-pub use self::approve::Approve;
+pub use self::approve::{ApprovalAnswer, Approve};
 pub(crate) use self::board::Line;
 pub use self::call_error::CallError;
 pub use self::continuation::{Continuation, Step};

@@ -129,8 +129,8 @@ pub use self::cancellation::Cancellation;
 pub use self::cx::{Caller, Cx};
 pub use self::emit::{EmitError, Emitted, Emitter};
 pub use self::executor::{
-    Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream, HandlerResult,
-    Permission, Permit, Permitting, Run, RunError, RunOptions, Step, TryRun,
+    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream,
+    HandlerResult, Permission, Permit, Permitting, Run, RunError, RunOptions, Step, TryRun,
 };
 pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,

@@ -43,7 +43,7 @@ use crate::tool::{MissingHandler, Tool};
 /// A closure `Fn(Request, Next) -> impl Future<Output = Outcome>` is one that needs no services.
 ///
 /// ```
-/// use haft_core::{FailureKind, Middleware, Needs, Next, Outcome, Request, Tool, ToolFailure, Toolkit};
+/// use haft_core::{FailureKind, Middleware, Needs, Next, Outcome, Provide, Request, Tool, ToolFailure, Toolkit};
 ///
 /// struct Admins(Vec<String>);
 ///
@@ -62,13 +62,22 @@ use crate::tool::{MissingHandler, Tool};
 ///     }
 /// }
 ///
-/// let kit: Toolkit = Toolkit::new()
+/// impl Provide<Admins> for Admins {
+///     fn provide(&self) -> &Admins {
+///         self
+///     }
+/// }
+///
+/// // The state must provide what the middleware needs; the logging one, applied last, runs first.
+/// let kit: Toolkit<Admins> = Toolkit::new()
 ///     .with(Tool::new("reboot").run(|(), _cx| async { "done" })?)?
+///     .wrap(AdminsOnly)
 ///     .wrap(|request: Request, next: Next| async move {
 ///         println!("{} is called", request.tool().name());
 ///         next.run(request).await
 ///     });
-/// # let _ = AdminsOnly;
+/// let kit = kit.provide(Admins(vec!["ana".to_owned()]));
+/// kit.ensure_runnable()?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 pub trait Middleware: Send + Sync + 'static {

@@ -1,10 +1,17 @@
 //! Names that were probably meant.
 
+use crate::toolkit::NAMESPACE_SEPARATOR;
+
 /// The names closest to `name` among `candidates`, best first; none when nothing is close.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let most = (name.chars().count() / 3).max(1);
+    let near = |candidate: &str| {
+        // Behind a prefix the name itself is what is remembered.
+        let bare = candidate.rsplit_once(NAMESPACE_SEPARATOR).map(|(_, bare)| bare);
+        [Some(candidate), bare].into_iter().flatten().filter_map(|candidate| distance(name, candidate, most)).min()
+    };
     let mut close: Vec<(usize, &str)> =
-        candidates.filter_map(|candidate| Some((distance(name, candidate, most)?, candidate))).collect();
+        candidates.filter_map(|candidate| Some((near(candidate)?, candidate))).collect();
     close.sort_by_key(|(distance, _)| *distance);
     close.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
@@ -51,6 +58,14 @@ mod tests {
         assert!(found("temperature").is_empty());
         assert!(found("x").is_empty());
         assert!(nearest("k", ["a"].into_iter()).is_empty());
+    }
+
+    #[test]
+    fn a_name_without_its_prefix_is_found() {
+        let names = ["github__search", "wiki__search", "github__issues"];
+        assert_eq!(nearest("search", names.into_iter()), ["github__search", "wiki__search"]);
+        assert_eq!(nearest("serach", names.into_iter()), ["github__search", "wiki__search"]);
+        assert_eq!(nearest("github__serch", names.into_iter()), ["github__search"]);
     }
 
     #[test]

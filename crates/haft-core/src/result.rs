@@ -4,6 +4,7 @@
 //! step is [`ToolResult::to_call_output`] and nothing else. Whoever can't run a call builds its result here too, so
 //! every call is answered and no failure is without a message.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::call::{CallId, ToolCall};
@@ -136,7 +137,11 @@ impl ToolResult {
     pub fn unknown_tool(call: &ToolCall, nearest: &[&str]) -> Self {
         let mut message = format!("there is no tool called {}", quoted(&call.name));
         for (index, name) in nearest.iter().enumerate() {
-            message.push_str(if index == 0 { "; the nearest are " } else { ", " });
+            message.push_str(match (index, nearest.len()) {
+                (0, 1) => "; the nearest is ",
+                (0, _) => "; the nearest are ",
+                _ => ", ",
+            });
             message.push_str(&quoted(name));
         }
         Self::failed(call, FailureKind::UnknownTool, message)
@@ -183,24 +188,46 @@ impl ToolResult {
     /// Whether the call gave a value.
     #[must_use]
     pub fn is_ok(&self) -> bool {
-        matches!(self.outcome, Outcome::Ok(_))
+        self.outcome.is_ok()
     }
 
     /// The value, when there is one.
     #[must_use]
     pub fn value(&self) -> Option<&JsonText> {
-        match &self.outcome {
-            Outcome::Ok(output) => Some(&output.value),
-            Outcome::Failed(_) => None,
-        }
+        self.outcome.output().map(|output| &output.value)
     }
 
     /// The failure, when there is no value.
     #[must_use]
     pub fn failure(&self) -> Option<&ToolFailure> {
+        self.outcome.failure()
+    }
+
+    /// The value as a type of one's own. A failed call has none, and its failure is the error.
+    ///
+    /// ```
+    /// use haft_core::{ToolCall, ToolResult};
+    /// use serde_json::json;
+    ///
+    /// let result = ToolResult::ok(&ToolCall::new("c1", "add", "[1,2]"), json!(3));
+    /// assert_eq!(result.decode::<u8>()?, 3);
+    /// # Ok::<_, haft_core::ToolFailure>(())
+    /// ```
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, ToolFailure> {
         match &self.outcome {
-            Outcome::Ok(_) => None,
-            Outcome::Failed(failure) => Some(failure),
+            Outcome::Ok(output) => output.value.decode().map_err(unreadable),
+            Outcome::Failed(failure) => Err(ToolFailure::clone(failure)),
+        }
+    }
+
+    /// What the model gets to read, as one text. Parts that are not text are left out; [`to_call_output`] has them all.
+    ///
+    /// [`to_call_output`]: ToolResult::to_call_output
+    #[must_use]
+    pub fn to_model_text(&self) -> String {
+        match &self.outcome {
+            Outcome::Ok(output) => model_text(output),
+            Outcome::Failed(failure) => failure.to_model_text(),
         }
     }
 
@@ -219,6 +246,37 @@ impl ToolResult {
         let answer = ToolCallOutput::new(self.call_id.clone(), output).tool(self.tool.as_str());
         if self.is_ok() { answer } else { answer.error() }
     }
+}
+
+impl Outcome {
+    /// Whether there is a value.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        matches!(self, Self::Ok(_))
+    }
+
+    /// The output, when there is one.
+    #[must_use]
+    pub fn output(&self) -> Option<&ToolOutput> {
+        match self {
+            Self::Ok(output) => Some(output),
+            Self::Failed(_) => None,
+        }
+    }
+
+    /// The failure, when there is no output.
+    #[must_use]
+    pub fn failure(&self) -> Option<&ToolFailure> {
+        match self {
+            Self::Ok(_) => None,
+            Self::Failed(failure) => Some(failure),
+        }
+    }
+}
+
+/// A value that fits its schema and still not the type it is read as.
+pub(crate) fn unreadable(error: serde_json::Error) -> ToolFailure {
+    ToolFailure::new(FailureKind::OutputValidationError, "the result can't be read as the type asked for").cause(error)
 }
 
 impl From<ToolFailure> for Outcome {

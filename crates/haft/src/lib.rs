@@ -29,8 +29,8 @@ pub use haft_core::{
 // running calls
 #[doc(inline)]
 pub use haft_core::{
-    Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream, HandlerResult,
-    Permission, Permit, Permitting, Run, RunError, RunOptions, Step, ToolEvent, TryRun,
+    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream,
+    HandlerResult, Permission, Permit, Permitting, Run, RunError, RunOptions, Step, ToolEvent, TryRun,
 };
 // what stands around them
 #[doc(inline)]

@@ -147,14 +147,13 @@
 /// | `blocking` | the function blocks its thread: it runs on threads for such work |
 /// | `crate = path` | where haft is, if not at `::haft` |
 ///
-/// ¹ Kept as data, in [`Tool::limits`](crate::Tool::limits), for whoever runs batches of calls:
-/// [`Tool::run_call`](crate::Tool::run_call) itself enforces none of them.
+/// ¹ Enforced by everything a [`Toolkit`](crate::Toolkit) runs; [`Tool::run_call`](crate::Tool::run_call), which runs one
+/// call as it is, enforces none of them.
 ///
 /// The function of `approval` gets the generated type, with the parameters as its fields, or else the `#[params]` type:
 ///
 /// ```
-/// use std::sync::Arc;
-/// use haft::{ApprovalCx, StaticTool, tool};
+/// use haft::{ApprovalCx, StaticTool, ToolCall, tool};
 /// use serde_json::json;
 ///
 /// /// Moves money.
@@ -164,7 +163,7 @@
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), haft::DefinitionError> {
 /// let policy = Transfer::tool()?.approval().clone();
-/// let cx = || ApprovalCx::new("c1".into(), Arc::default());
+/// let cx = || ApprovalCx::new(&ToolCall::new("c1", "transfer", "{}"));
 /// assert!(policy.needs_approval(&json!({"to": "Ada", "cents": 20_000}), cx()).await.is_needed());
 /// assert!(!policy.needs_approval(&json!({"to": "Ada", "cents": 50}), cx()).await.is_needed());
 /// # Ok(())

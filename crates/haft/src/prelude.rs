@@ -12,10 +12,11 @@
 //! ```
 
 pub use crate::{
-    ApprovalPolicy, CallError, ContentPart, Cx, DefinitionError, Destructive, ExecutionLimits, Failure, FailureKind,
-    Handle, HandlerError, HandlerOutput, Idempotent, JsonSchema, JsonText, NoFailure, OpenWorld, Outputs, Provide,
-    Readonly, Run, RunOptions, Schema, Services, StaticTool, Strict, Title, Tool, ToolCall, ToolEvent, ToolFailure,
-    ToolResult, ToolType, Toolkit,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, CallError, Cancellation, ContentPart, Cx,
+    DefinitionError, Destructive, ExecutionLimits, Failure, FailureKind, FailureMode, Handle, HandlerError,
+    HandlerOutput, Idempotent, JsonSchema, JsonText, Middleware, Needs, Next, NoFailure, OpenWorld, Outcome, Outputs,
+    Permission, Provide, Readonly, Request, Run, RunOptions, Schema, Services, StaticTool, Strict, Title, Tool,
+    ToolCall, ToolEvent, ToolFailure, ToolResult, ToolType, Toolkit,
 };
 #[cfg(feature = "macros")]
 pub use crate::{tool, toolkit};

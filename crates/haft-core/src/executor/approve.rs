@@ -12,15 +12,13 @@ use crate::item::{ApprovalRequest, ApprovalResponse};
 
 /// Answers questions about calls, one at a time: a person at a terminal, a queue, a service.
 ///
-/// A closure `Fn(ApprovalRequest, Cx) -> impl Future<Output = Result<ApprovalResponse, _>>` is an approver.
+/// A closure `Fn(ApprovalRequest, Cx)` whose future gives an [`ApprovalResponse`], or a `Result` of one, is an approver.
 ///
 /// ```
-/// use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, BoxError, Cx, RunOptions};
+/// use haft_core::{ApprovalRequest, Cx, RunOptions};
 ///
 /// let options = RunOptions::new().approvals(|request: ApprovalRequest, _cx: Cx| async move {
-///     let decision =
-///         if request.arguments.contains("prod") { ApprovalDecision::Denied } else { ApprovalDecision::Approved };
-///     Ok::<_, BoxError>(ApprovalResponse::new(request.request_id, decision))
+///     if request.arguments.contains("prod") { request.deny("not in production") } else { request.approve() }
 /// });
 /// # let _ = options;
 /// ```
@@ -44,13 +42,28 @@ impl<A: Approve> Approver for A {
     }
 }
 
-impl<F, Fut, E> Approve for F
+/// What an approver's closure came to: a response, or an error.
+#[derive(Debug)]
+pub struct ApprovalAnswer(Result<ApprovalResponse, BoxError>);
+
+impl From<ApprovalResponse> for ApprovalAnswer {
+    fn from(response: ApprovalResponse) -> Self {
+        Self(Ok(response))
+    }
+}
+
+impl<E: Into<BoxError>> From<Result<ApprovalResponse, E>> for ApprovalAnswer {
+    fn from(answer: Result<ApprovalResponse, E>) -> Self {
+        Self(answer.map_err(Into::into))
+    }
+}
+
+impl<F, Fut> Approve for F
 where
     F: Fn(ApprovalRequest, Cx) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<ApprovalResponse, E>> + Send,
-    E: Into<BoxError>,
+    Fut: Future<Output: Into<ApprovalAnswer>> + Send,
 {
     async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalResponse, BoxError> {
-        self(request, cx).await.map_err(Into::into)
+        self(request, cx).await.into().0
     }
 }

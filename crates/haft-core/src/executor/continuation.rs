@@ -1,6 +1,7 @@
 //! What comes after a run: something made from all of its results.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -60,6 +61,14 @@ impl<F> Continuation<F> {
     /// Calls everything off, as [`Run::cancel`] does: events go on to every call's result, and nothing follows them.
     pub fn cancel(&mut self) {
         self.run.cancel();
+    }
+
+    /// The next event, and at the end what was made from the results.
+    pub async fn next<T>(&mut self) -> Option<Step<T>>
+    where
+        F: FnOnce(Vec<ToolResult>) -> T + Unpin,
+    {
+        poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
 }
 

@@ -5,6 +5,7 @@
 //! call of a tool that does not exist has no mode and is an `Err`.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -101,6 +102,11 @@ impl Toolkit {
 }
 
 impl HandleStream {
+    /// The next early result, and at the end the final one.
+    pub async fn next(&mut self) -> Option<Result<HandlerResult, ToolFailure>> {
+        poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
+    }
+
     /// The same call with options.
     pub fn with(mut self, options: RunOptions) -> Self {
         self.run = self.run.with(options);

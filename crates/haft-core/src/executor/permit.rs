@@ -27,7 +27,8 @@ pub trait Permit: Send + Sync + 'static {
     /// Whether this call may run. The context names the caller.
     fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting;
 
-    /// Whether the caller may know of the tool: tools that are not seen are not listed and never suggested.
+    /// Whether the caller may know of the tool. One that is not seen is not listed, never suggested, and to its caller
+    /// unknown: [`permit`](Permit::permit) is not asked about it.
     fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
         let _ = (tool, caller);
         true

@@ -30,6 +30,7 @@ use crate::failure_kind::FailureKind;
 use crate::handler::BoxFuture;
 use crate::item::Item;
 use crate::result::ToolResult;
+use crate::schema::DecodeOptions;
 use crate::service::Services;
 use crate::tool::{ApprovalPolicy, OutputCap};
 use crate::toolkit::{NotRunnable, Set, Toolkit};
@@ -54,7 +55,6 @@ const ABANDONED: &str = "the run was dropped before the call was done";
 /// every call.
 ///
 /// ```
-/// use futures_util::StreamExt;
 /// use haft_core::{Tool, ToolCall, ToolEvent, Toolkit};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -159,10 +159,16 @@ impl Run {
         &self.calls
     }
 
-    /// Runs everything to the end and gives the results in the order of the calls.
+    /// The next event; `None` when every call has its output.
+    pub async fn next(&mut self) -> Option<ToolEvent> {
+        poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
+    }
+
+    /// Runs everything to the end and gives the results in the order of the calls. To see the events on the way as
+    /// well, use [`continue_with_results`](Run::continue_with_results).
     pub async fn collect_results(mut self) -> Vec<ToolResult> {
         let mut results: Vec<Option<ToolResult>> = self.calls.iter().map(|_| None).collect();
-        while let Some(event) = poll_fn(|task| Pin::new(&mut self).poll_next(task)).await {
+        while let Some(event) = self.next().await {
             if let ToolEvent::Output { index, result } = event {
                 results[index] = Some(result);
             }
@@ -177,22 +183,25 @@ impl Run {
 
     /// Lets time and cancels go on without handing out events; gives the result of the first call that they ended.
     pub(super) fn poll_cut_short(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
-        if (0..ROUNDS).all(|_| !self.tick(task)) {
+        let rests = (0..ROUNDS).any(|_| {
+            self.tick(task);
+            self.unfinished == 0 || self.rest(task)
+        });
+        if !rests {
             task.waker().wake_by_ref();
         }
         let result = self.ready.iter().find_map(ToolEvent::result).filter(|_| self.is_cut_short);
         result.cloned().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// Settles and moves everything once. Says yes when there is nothing more to do until the task is woken.
-    fn tick(&mut self, task: &mut Context<'_>) -> bool {
+    /// Settles and moves everything once.
+    fn tick(&mut self, task: &mut Context<'_>) {
         if self.board.is_none() {
             self.start();
         }
         self.settle_cancelled(task);
         self.settle_late();
         self.move_on();
-        !self.ready.is_empty() || self.unfinished == 0 || self.rest(task)
     }
 
     /// The next event, if there is one without waiting.
@@ -242,6 +251,11 @@ impl Run {
         self.changed(|options| options.policy(policy))
     }
 
+    /// See [`RunOptions::policy_instead`].
+    pub fn policy_instead(self, policy: ApprovalPolicy) -> Self {
+        self.changed(|options| options.policy_instead(policy))
+    }
+
     /// See [`RunOptions::permit`].
     pub fn permit(self, permit: impl Permit) -> Self {
         self.changed(|options| options.permit(permit))
@@ -255,6 +269,16 @@ impl Run {
     /// See [`RunOptions::services`].
     pub fn services(self, services: Services) -> Self {
         self.changed(|options| options.services(services))
+    }
+
+    /// See [`RunOptions::extension`].
+    pub fn extension<T: Send + Sync + 'static>(self, value: T) -> Self {
+        self.changed(|options| options.extension(value))
+    }
+
+    /// See [`RunOptions::decode_options`].
+    pub fn decode_options(self, decode: DecodeOptions) -> Self {
+        self.changed(|options| options.decode_options(decode))
     }
 
     /// See [`RunOptions::caller`].
@@ -304,14 +328,14 @@ impl Stream for Run {
     fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<ToolEvent>> {
         let run = self.get_mut();
         for _ in 0..ROUNDS {
-            let rests = run.tick(task);
+            run.tick(task);
             if let Some(event) = run.next_ready() {
                 return Poll::Ready(Some(event));
             }
             if run.unfinished == 0 {
                 return Poll::Ready(None);
             }
-            if rests {
+            if run.rest(task) {
                 return Poll::Pending;
             }
         }

@@ -39,7 +39,7 @@ impl Toolkit {
     /// assert_eq!(result.value().unwrap().as_str(), "42");
     ///
     /// let result = kit.run_call(&ToolCall::new("c2", "doubel", "21")).await;
-    /// assert_eq!(result.failure().unwrap().message, "there is no tool called 'doubel'; the nearest are 'double'");
+    /// assert_eq!(result.failure().unwrap().message, "there is no tool called 'doubel'; the nearest is 'double'");
     /// # Ok(())
     /// # }
     /// ```

@@ -4,6 +4,7 @@
 //! error that carries everything that was finished.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -78,10 +79,15 @@ impl TryRun {
         self.run.cancel();
     }
 
+    /// The next event, or at the end the error; `None` when there is nothing more.
+    pub async fn next(&mut self) -> Option<Result<ToolEvent, RunError>> {
+        poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
+    }
+
     /// Runs everything to the end and gives the results in the order of the calls, or the error that holds them.
     pub async fn collect_results(mut self) -> Result<Vec<ToolResult>, RunError> {
         let mut last = Ok(());
-        while let Some(item) = std::future::poll_fn(|task| Pin::new(&mut self).poll_next(task)).await {
+        while let Some(item) = self.next().await {
             last = item.map(drop);
         }
         last.map(|()| self.results.into_iter().flatten().collect())

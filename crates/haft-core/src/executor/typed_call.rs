@@ -9,11 +9,10 @@ use serde::de::DeserializeOwned;
 use super::call_error::CallError;
 use super::option::RunOptions;
 use crate::call::ToolCall;
-use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{ToolType, invalid_input};
 use crate::json_text::JsonText;
-use crate::result::{Outcome, ToolResult};
+use crate::result::{Outcome, ToolResult, unreadable};
 use crate::toolkit::Toolkit;
 
 /// The id of every call that the program makes itself.
@@ -94,9 +93,4 @@ where
         Some(Ok(declared)) => Err(CallError::Declared(declared)),
         Some(Err(_)) | None => Err(CallError::Fault(failure)),
     }
-}
-
-/// A result that fits its schema and still not its type.
-fn unreadable(error: serde_json::Error) -> ToolFailure {
-    ToolFailure::new(FailureKind::OutputValidationError, "the result can't be read as the tool's own type").cause(error)
 }

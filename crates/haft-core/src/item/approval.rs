@@ -118,6 +118,27 @@ impl ApprovalRequest {
         }
     }
 
+    /// The answer yes, to this question and its digest.
+    ///
+    /// ```
+    /// use haft_core::{ApprovalRequest, ToolCall};
+    ///
+    /// let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "pay", r#"{"cents":5}"#));
+    /// assert_eq!(request.approve().request_id, "q1");
+    /// assert_eq!(request.deny("too much").reason.as_deref(), Some("too much"));
+    /// ```
+    #[must_use]
+    pub fn approve(&self) -> ApprovalResponse {
+        ApprovalResponse::new(&self.request_id, ApprovalDecision::Approved).digest(self.digest.as_str())
+    }
+
+    /// The answer no, to this question and its digest. The model reads the reason.
+    #[must_use]
+    pub fn deny(&self, reason: impl Into<String>) -> ApprovalResponse {
+        let denied = ApprovalResponse::new(&self.request_id, ApprovalDecision::Denied);
+        denied.digest(self.digest.as_str()).reason(reason)
+    }
+
     /// The same question, bound by a digest.
     #[must_use]
     pub fn digest(mut self, digest: impl Into<String>) -> Self {

@@ -1,8 +1,8 @@
 //! How long, how wide and how large one run of a tool may be.
 //!
-//! Limits are data of the definition: the tool's author knows them best. Enforcing them is the business of whoever runs
-//! calls beside each other; a handler never needs to look at them, and [`Tool::run_call`](crate::Tool::run_call), which
-//! runs one call as it is, doesn't either.
+//! Limits are data of the definition: the tool's author knows them best. Everything a toolkit runs is held to them; a
+//! handler never needs to look at them, and [`Tool::run_call`](crate::Tool::run_call), which runs one call as it is,
+//! doesn't either. What a call may run beside counts within its run.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;

@@ -41,7 +41,7 @@ impl<S> Toolkit<S> {
     /// assert_eq!(dry.descriptors(), kit.descriptors());
     ///
     /// let error = kit.with_run("sned", |_: String, _cx| async {}).unwrap_err();
-    /// assert_eq!(error.to_string(), "there is no tool named `sned`; the nearest are `send`");
+    /// assert_eq!(error.to_string(), "there is no tool named `sned`; the nearest is `send`");
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_run<A, T, F, Fut>(self, name: &str, handler: F) -> Result<Self, ReplaceError>
@@ -93,5 +93,9 @@ impl<S> Toolkit<S> {
 }
 
 fn suggestion(nearest: &[String]) -> String {
-    if nearest.is_empty() { String::new() } else { format!("; the nearest are `{}`", nearest.join("`, `")) }
+    match nearest {
+        [] => String::new(),
+        [one] => format!("; the nearest is `{one}`"),
+        several => format!("; the nearest are `{}`", several.join("`, `")),
+    }
 }

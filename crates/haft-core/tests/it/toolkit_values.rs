@@ -248,7 +248,7 @@ async fn a_call_runs_through_its_toolkit_with_its_services() {
     };
     assert_eq!(run("greet", Services::new()).await, "kit");
     assert_eq!(run("greet", Services::new().with(String::from("request"))).await, "request");
-    assert!(run("gret", Services::new()).await.contains("the nearest are 'greet'"));
+    assert!(run("gret", Services::new()).await.contains("the nearest is 'greet'"));
     assert!(!run("delete", Services::new()).await.contains("nearest"));
     assert!(run("pause", Services::new()).await.contains("non_local_tool"));
 }

@@ -85,7 +85,10 @@ impl Flight {
             self.cx = Some(cx);
             return self.prepare(call, tower);
         };
-        let decision = isolated(|| permit.permit(tool, call, &cx));
+        let decision = isolated(|| {
+            let is_seen = permit.sees(tool, cx.caller());
+            if is_seen { permit.permit(tool, call, &cx) } else { Permission::Hidden.into() }
+        });
         self.cx = Some(cx);
         match decision.map(|permitting| permitting.0) {
             Ok(Decision::Now(decision)) => self.permitted(call, tower, decision),

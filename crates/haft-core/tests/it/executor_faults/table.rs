@@ -50,7 +50,6 @@ table! {
     interaction: |_| of(Tool::interaction("ask").define().unwrap()).fails(NonLocalTool).saying(&["'ask'"]);
     provider_defined: |_| of(provider_tool()).fails(NonLocalTool).saying(&["not run here"]);
     executed_by_the_provider: |ran| of(plain(ran)).by_the_provider().fails(NonLocalTool).having_run(0);
-    missing_service: |ran| of(plain(ran).add_dependency::<Infallible>()).fails(ExecutionError).having_run(0);
     one_id_for_three_calls: |ran| of(plain(ran)).having_run(1)
         .again().fails(DuplicateCallId).saying(&["'fault'", "earlier", "not run"])
         .again().fails(DuplicateCallId);

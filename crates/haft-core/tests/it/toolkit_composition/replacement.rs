@@ -78,7 +78,7 @@ fn a_name_that_is_not_there_comes_with_the_nearest() {
     assert!(
         matches!(&error, ReplaceError::UnknownTool { name, nearest } if name == "serach" && nearest[0] == "search")
     );
-    assert!(error.to_string().starts_with("there is no tool named `serach`; the nearest are `search`"), "{error}");
+    assert!(error.to_string().starts_with("there is no tool named `serach`; the nearest is `search`"), "{error}");
     assert_eq!(replace("delete").to_string(), "there is no tool named `delete`");
     assert_eq!(replace("").to_string(), "there is no tool named ``");
     let failing = kit(&["search"]).try_with_run("serch", |(), _| async { Err::<(), _>("no") }).unwrap_err();
