@@ -48,12 +48,19 @@ pub struct Cx(Arc<Inner>);
 struct Inner {
     call_id: CallId,
     subject: Subject,
+    emitter: Option<Emitter>,
+    scope: Option<Arc<Scope>>,
+    /// On the heap, so that the contexts of ordinary calls are small: every call makes one.
+    special: Option<Box<Special>>,
+}
+
+/// What most calls do without.
+#[derive(Clone)]
+struct Special {
     attempt: u32,
     deadline: Option<Instant>,
     cancellation: Option<Cancellation>,
-    emitter: Option<Emitter>,
     decode: DecodeOptions,
-    scope: Option<Arc<Scope>>,
 }
 
 /// What a run gives the contexts of its calls.
@@ -111,26 +118,27 @@ impl Cx {
     /// Which attempt this is, counted from one.
     #[must_use]
     pub fn attempt(&self) -> u32 {
-        self.0.attempt
+        self.0.special.as_ref().map_or(1, |special| special.attempt)
     }
 
     /// When the call must be done, if there is such a time.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let own = self.line().and_then(Line::deadline);
-        [self.0.deadline, own].into_iter().flatten().min()
+        let told = self.0.special.as_ref().and_then(|special| special.deadline);
+        [told, own].into_iter().flatten().min()
     }
 
     /// Whether the call is no longer wanted: it was cancelled, took too long, or has its result already.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.cancellation.as_ref().is_some_and(Cancellation::is_cancelled) || self.line().is_some_and(Line::is_over)
+        self.cancellation().is_some_and(Cancellation::is_cancelled) || self.line().is_some_and(Line::is_over)
     }
 
     /// Ends when the call is no longer wanted; never, if it can't be cancelled.
     pub async fn cancelled(&self) {
         let mut cancelled = pin!(async {
-            match &self.0.cancellation {
+            match self.cancellation() {
                 Some(cancellation) => cancellation.cancelled().await,
                 None => pending().await,
             }
@@ -236,7 +244,8 @@ impl Cx {
     /// How argument text is read.
     #[must_use]
     pub fn decode_options(&self) -> &DecodeOptions {
-        &self.0.decode
+        const DEFAULT: &DecodeOptions = &DecodeOptions::DEFAULT;
+        self.0.special.as_ref().map_or(DEFAULT, |special| &special.decode)
     }
 }
 
@@ -269,7 +278,7 @@ impl Cx {
     /// The same context with other rules for reading argument text.
     #[must_use]
     pub fn with_decode_options(self, options: DecodeOptions) -> Self {
-        self.changed(|inner| inner.decode = options)
+        self.specially(|special| special.decode = options)
     }
 
     /// The same context whose emitted values go to a queue. The queue ends when this context and every clone of it are
@@ -282,20 +291,20 @@ impl Cx {
     /// The same context, cancelled by this flag.
     #[must_use]
     pub fn with_cancellation(self, cancellation: Cancellation) -> Self {
-        self.changed(|inner| inner.cancellation = Some(cancellation))
+        self.specially(|special| special.cancellation = Some(cancellation))
     }
 
     /// The same context with a time by which the call must be done. It is told to the handler; whoever runs the call
     /// enforces it, and [`Tool::run_call`] does not.
     #[must_use]
     pub fn with_deadline(self, deadline: Instant) -> Self {
-        self.changed(|inner| inner.deadline = Some(deadline))
+        self.specially(|special| special.deadline = Some(deadline))
     }
 
     /// The same context of another attempt, counted from one.
     #[must_use]
     pub fn with_attempt(self, attempt: u32) -> Self {
-        self.changed(|inner| inner.attempt = attempt)
+        self.specially(|special| special.attempt = attempt)
     }
 
     /// The same context with its tool known, so that preliminaries are encoded by its schema.
@@ -308,24 +317,24 @@ impl Cx {
 
     /// The flag that cancels the call, if there is one.
     pub(crate) fn cancellation(&self) -> Option<&Cancellation> {
-        self.0.cancellation.as_ref()
+        self.0.special.as_ref()?.cancellation.as_ref()
     }
 
     /// The context of a call of a toolkit's tool.
     pub(crate) fn scoped_to(tool: &Tool, call: &ToolCall, scope: Option<Arc<Scope>>) -> Self {
-        Self(Arc::new(Inner { scope, ..Inner::new(call, Subject::Bound(tool.clone())) }))
+        let (call_id, subject) = (call.call_id.clone(), Subject::Bound(tool.clone()));
+        Self(Arc::new(Inner { call_id, subject, emitter: None, scope, special: None }))
     }
 
     /// The context of a call of a run.
     pub(crate) fn in_run(tool: &Tool, call: &ToolCall, scope: Option<Arc<Scope>>, run: RunCx<'_>) -> Self {
-        Self(Arc::new(Inner {
-            scope,
-            emitter: Some(run.line.into()),
-            decode: run.decode,
-            cancellation: run.cancellation.cloned(),
-            deadline: run.deadline,
-            ..Inner::new(call, Subject::Bound(tool.clone()))
-        }))
+        let (call_id, subject) = (call.call_id.clone(), Subject::Bound(tool.clone()));
+        let is_special = run.cancellation.is_some() || run.deadline.is_some() || run.decode != DecodeOptions::DEFAULT;
+        let special = is_special.then(|| {
+            let (deadline, cancellation) = (run.deadline, run.cancellation.cloned());
+            Box::new(Special { deadline, cancellation, decode: run.decode, ..Special::default() })
+        });
+        Self(Arc::new(Inner { call_id, subject, emitter: Some(run.line.into()), scope, special }))
     }
 
     pub(crate) fn line(&self) -> Option<&Line> {
@@ -338,7 +347,7 @@ impl Cx {
     }
 
     fn with_subject(call: &ToolCall, subject: Subject) -> Self {
-        Self(Arc::new(Inner::new(call, subject)))
+        Self(Arc::new(Inner { call_id: call.call_id.clone(), subject, emitter: None, scope: None, special: None }))
     }
 
     fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Self {
@@ -346,23 +355,18 @@ impl Cx {
         self
     }
 
+    fn specially(self, change: impl FnOnce(&mut Special)) -> Self {
+        self.changed(|inner| change(inner.special.get_or_insert_default()))
+    }
+
     fn scoped(self, change: impl FnOnce(&mut Scope)) -> Self {
         self.changed(|inner| change(Arc::make_mut(inner.scope.get_or_insert_default())))
     }
 }
 
-impl Inner {
-    fn new(call: &ToolCall, subject: Subject) -> Self {
-        Self {
-            call_id: call.call_id.clone(),
-            subject,
-            attempt: 1,
-            deadline: None,
-            cancellation: None,
-            emitter: None,
-            decode: DecodeOptions::default(),
-            scope: None,
-        }
+impl Default for Special {
+    fn default() -> Self {
+        Self { attempt: 1, deadline: None, cancellation: None, decode: DecodeOptions::DEFAULT }
     }
 }
 

@@ -39,4 +39,5 @@ pub use self::handling::{FailureOrigin, HandleStream, HandlerResult};
 pub use self::option::RunOptions;
 pub use self::permit::{Permission, Permit, Permitting};
 pub use self::run::Run;
+pub use self::single::RunCall;
 pub use self::try_run::{RunError, TryRun};

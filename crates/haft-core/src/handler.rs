@@ -16,7 +16,7 @@ mod tool_type;
 use std::any::{Any, TypeId};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
@@ -46,10 +46,28 @@ pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub(crate) struct Prepared {
     /// Runs the function and encodes its outcome.
     pub(crate) future: BoxFuture<Outcome>,
+    /// On the heap, as most calls have nothing to note and are handed from hand to hand.
+    pub(crate) aside: Option<Box<Aside>>,
+}
+
+/// What is to be noted about a prepared call.
+#[derive(Default)]
+pub(crate) struct Aside {
     /// What was mended in the arguments.
     pub(crate) repairs: Vec<Repair>,
     /// Whether the function was reached, where something stands in front of it; without, it is by the first poll.
     pub(crate) begun: Option<Arc<AtomicBool>>,
+}
+
+impl Aside {
+    pub(crate) fn of_repairs(repairs: Vec<Repair>) -> Option<Box<Self>> {
+        if repairs.is_empty() { None } else { Some(Box::new(Self { repairs, begun: None })) }
+    }
+
+    /// Whether the function was reached, if something stands in front of it.
+    pub(crate) fn has_begun(this: Option<&Self>) -> Option<bool> {
+        this?.begun.as_ref().map(|begun| begun.load(Ordering::Relaxed))
+    }
 }
 
 /// Arguments that were read, waiting for the context their function is to get.
@@ -106,15 +124,33 @@ pub(crate) fn invalid_output(issues: Issues) -> ToolFailure {
     ToolFailure::new(FailureKind::OutputValidationError, message).issues(issues)
 }
 
-/// A handler that gives a [`ToolOutput`] has said itself what the model sees; its value is checked like any other.
-pub(crate) fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> Result<ToolOutput, Issues> {
+/// The outcome of a success, encoded by the success schema. A handler that gives a [`ToolOutput`] has said itself what
+/// the model sees; its value is checked like any other.
+pub(crate) fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> Outcome {
     if let Some(output) = (value as &dyn Any).downcast_ref::<ToolOutput>() {
-        tool.success().check(&output.value.to_value())?;
-        return Ok(output.clone());
+        return match tool.success().check(&output.value.to_value()) {
+            Ok(()) => Outcome::Ok(output.clone()),
+            Err(issues) => unpromised(issues),
+        };
     }
-    let mut output = ToolOutput::new(tool.success().encode(value)?);
-    output.model = tool.render_for_model(value);
-    Ok(output)
+    match tool.success().encode(value) {
+        Ok(encoded) => Outcome::Ok(ToolOutput { value: encoded, model: tool.render_for_model(value) }),
+        Err(issues) => unpromised(issues),
+    }
+}
+
+#[cold]
+fn unpromised(issues: Issues) -> Outcome {
+    invalid_output(issues).started().into()
+}
+
+/// The outcome of a success of the context's tool.
+#[inline]
+fn encode_value<T: Serialize + 'static>(cx: &Cx, value: &T) -> Outcome {
+    match cx.tool() {
+        Some(tool) => encode_success(tool, value),
+        None => lost(),
+    }
 }
 
 /// The outcome of a call, encoded by the schemas of the context's tool.
@@ -123,15 +159,15 @@ where
     T: Serialize + 'static,
     F: Failure,
 {
-    let Some(tool) = cx.tool() else {
-        return Outcome::Failed(Box::new(ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).cause(Unbound)));
-    };
-    let failure = match outcome {
-        Ok(value) => match encode_success(tool, &value) {
-            Ok(output) => return Outcome::Ok(output),
-            Err(issues) => invalid_output(issues),
-        },
-        Err(error) => error.into_failure(tool),
-    };
-    Outcome::Failed(Box::new(failure.started()))
+    match (outcome, cx.tool()) {
+        (Ok(value), _) => encode_value(cx, &value),
+        (Err(error), Some(tool)) => error.into_failure(tool).started().into(),
+        (Err(_), None) => lost(),
+    }
+}
+
+/// The context belongs to another tool than the arguments did, which nothing here lets happen.
+#[cold]
+fn lost() -> Outcome {
+    broken(Unbound).into()
 }

@@ -130,7 +130,7 @@ pub use self::cx::{Caller, Cx};
 pub use self::emit::{EmitError, Emitted, Emitter};
 pub use self::executor::{
     ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream,
-    HandlerResult, Permission, Permit, Permitting, Run, RunError, RunOptions, Step, TryRun,
+    HandlerResult, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step, TryRun,
 };
 pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,

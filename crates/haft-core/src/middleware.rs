@@ -32,7 +32,7 @@ pub use self::timeout::Timeout;
 pub use self::trace::Trace;
 use crate::call::CallId;
 use crate::cx::Cx;
-use crate::handler::{BoxFuture, Deferred, Prepared, broken, encode_success, invalid_input, invalid_output};
+use crate::handler::{Aside, BoxFuture, Deferred, Prepared, broken, encode_success, invalid_input};
 use crate::result::Outcome;
 use crate::schema::Decoded;
 use crate::service::ServiceList;
@@ -223,10 +223,7 @@ impl Request {
     /// An answer in the tool's place, encoded by its success schema and checked against it.
     #[must_use]
     pub fn answer<T: Serialize + 'static>(&self, value: &T) -> Outcome {
-        match encode_success(&self.tool, value) {
-            Ok(output) => Outcome::Ok(output),
-            Err(issues) => invalid_output(issues).into(),
-        }
+        encode_success(&self.tool, value)
     }
 }
 
@@ -269,7 +266,8 @@ impl Layers {
             begun: Arc::clone(&begun),
         };
         let all = Next { layers: self.clone(), left: self.0.as_ref().map_or(0, |layers| layers.len()) };
-        Prepared { future: all.boxed(request), repairs: read.repairs, begun: Some(begun) }
+        let aside = Aside { repairs: read.repairs, begun: Some(begun) };
+        Prepared { future: all.boxed(request), aside: Some(Box::new(aside)) }
     }
 }
 

@@ -30,7 +30,7 @@ pub use haft_core::{
 #[doc(inline)]
 pub use haft_core::{
     ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream,
-    HandlerResult, Permission, Permit, Permitting, Run, RunError, RunOptions, Step, ToolEvent, TryRun,
+    HandlerResult, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step, ToolEvent, TryRun,
 };
 // what stands around them
 #[doc(inline)]

@@ -7,7 +7,6 @@
 mod admission;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -24,7 +23,7 @@ use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{BoxError, BoxFuture, Prepared};
+use crate::handler::{Aside, BoxError, BoxFuture, Prepared};
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
 use crate::schema::Repair;
@@ -39,14 +38,14 @@ pub(super) struct Flight {
     cx: Option<Cx>,
     /// The handler with its arguments, from their check until it runs.
     prepared: Option<Prepared>,
-    repairs: Vec<Repair>,
+    /// What is to be noted about the prepared call.
+    aside: Option<Box<Aside>>,
     /// How many things it has shown.
     seq: u64,
     has_place: bool,
     answered: bool,
-    /// Whether the handler was polled; where something stands in front of it, `begun` knows better.
+    /// Whether the handler was polled; where something stands in front of it, that knows better.
     polled: bool,
-    begun: Option<Arc<AtomicBool>>,
     clock: Clock,
     cap: Option<OutputCap>,
     span: CallSpan,
@@ -117,12 +116,11 @@ impl Flight {
             tool: None,
             cx: None,
             prepared: None,
-            repairs: Vec::new(),
+            aside: None,
             seq: 0,
             has_place: false,
             answered: false,
             polled: false,
-            begun: None,
             clock: Clock::default(),
             cap: None,
             span: CallSpan::none(),
@@ -142,7 +140,7 @@ impl Flight {
     /// Its result goes out. Gives what was mended in its arguments.
     pub(super) fn answer(&mut self) -> Vec<Repair> {
         self.answered = true;
-        std::mem::take(&mut self.repairs)
+        self.aside.take().map(|aside| aside.repairs).unwrap_or_default()
     }
 
     /// Whether it waits for something that will wake it.
@@ -171,10 +169,7 @@ impl Flight {
         let polled = match &mut self.phase {
             Phase::Running(handler) => {
                 self.polled = true;
-                let entered = self.span.span().enter();
-                let polled = poll_isolated(handler, task);
-                drop(entered);
-                match polled {
+                match self.span.within(|| poll_isolated(handler, task)) {
                     Poll::Pending => return Step::Pending,
                     Poll::Ready(Ok(outcome)) => return Step::Landed(self.land(outcome)),
                     Poll::Ready(Err(panicked)) => Err(panicked.into()),
@@ -192,7 +187,8 @@ impl Flight {
         options: &RunOptions,
         board: &Arc<Board>,
     ) -> Result<(), ToolFailure> {
-        let Some(prepared) = self.prepared.take() else { return Ok(()) };
+        let Some(mut prepared) = self.prepared.take() else { return Ok(()) };
+        prepared.aside = self.aside.take();
         self.has_place = true;
         if self.clock.timeout.is_some() || self.clock.idle_timeout.is_some() {
             let now = Instant::now();
@@ -203,11 +199,9 @@ impl Flight {
         self.span.begin();
         let prepared = match options.place {
             Place::Inline => prepared,
-            Place::Spawned => {
-                spawn(prepared, board.line(index, EmitBuffer::Unbounded).stay(), self.span.span().clone())?
-            }
+            Place::Spawned => spawn(prepared, board.line(index, EmitBuffer::Unbounded).stay(), self.span.to_span())?,
         };
-        self.begun = prepared.begun;
+        self.aside = prepared.aside;
         self.phase = Phase::Running(Some(prepared.future));
         Ok(())
     }
@@ -226,7 +220,7 @@ impl Flight {
             outcome = hold(outcome, cap);
         }
         if let Outcome::Failed(failure) = &mut outcome {
-            failure.started = self.polled && self.begun.as_ref().is_none_or(|begun| begun.load(Ordering::Relaxed));
+            failure.started = self.polled && Aside::has_begun(self.aside.as_deref()).unwrap_or(true);
         }
         match std::mem::replace(&mut self.phase, Phase::Landed) {
             Phase::Running(None) => {}

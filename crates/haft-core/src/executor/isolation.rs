@@ -4,12 +4,9 @@
 //! payload of the panic itself. A program built with `panic = "abort"` has no such isolation.
 
 use std::any::Any;
-use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
-
-use tracing::Span;
 
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -21,16 +18,19 @@ use crate::handler::OPAQUE_MESSAGE;
 pub(crate) struct Panicked(String);
 
 /// Runs code that may panic. Nothing it touched is used after a panic except to be dropped.
+#[inline]
 pub(super) fn isolated<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(code)).map_err(Panicked::new)
 }
 
 /// Drops something whose drop may panic. Nobody can be told: the call it belonged to has its result already.
+#[inline]
 pub(super) fn drop_isolated<T>(value: T) {
     drop(isolated(|| drop(value)));
 }
 
 /// Polls a future that may panic; when it ends either way it is dropped, in isolation, before this returns.
+#[inline]
 pub(super) fn poll_isolated<F>(slot: &mut Option<F>, task: &mut Context<'_>) -> Poll<Result<F::Output, Panicked>>
 where
     F: Future + Unpin,
@@ -45,27 +45,6 @@ where
         Err(panicked) => {
             drop_isolated(slot.take());
             Poll::Ready(Err(panicked))
-        }
-    }
-}
-
-/// Waits, inside a span, for a future that may panic.
-pub(super) async fn isolated_future<F: Future + Unpin>(future: F, span: &Span) -> Result<F::Output, Panicked> {
-    let mut slot = Guard(Some(future));
-    poll_fn(|task| {
-        let _entered = span.enter();
-        poll_isolated(&mut slot.0, task)
-    })
-    .await
-}
-
-/// Drops an unfinished future in isolation when whoever waits for it is dropped.
-struct Guard<F>(Option<F>);
-
-impl<F> Drop for Guard<F> {
-    fn drop(&mut self) {
-        if let Some(future) = self.0.take() {
-            drop_isolated(future);
         }
     }
 }

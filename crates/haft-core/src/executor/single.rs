@@ -3,16 +3,16 @@
 //! Most single calls need nothing but to be run: no limits of time, nobody to ask. Those take the short way here, with
 //! the same checks and the same isolation. Everything else is a run of one.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Poll, ready};
+use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
 use super::cap::hold;
-use super::isolation::{isolated, isolated_future};
+use super::isolation::{drop_isolated, isolated, poll_isolated};
 use super::option::RunOptions;
 use super::run::Run;
 use super::span::CallSpan;
@@ -21,11 +21,35 @@ use crate::cx::Cx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
-use crate::handler::BoxFuture;
+use crate::handler::{Aside, BoxFuture};
 use crate::result::{Outcome, ToolResult};
 use crate::scope::Scope;
 use crate::tool::Tool;
 use crate::toolkit::Toolkit;
+
+/// One call on its way to its one result. See [`Toolkit::run_call`].
+#[must_use = "a call does nothing unless it is awaited"]
+pub struct RunCall<'a> {
+    kit: &'a Toolkit,
+    call: &'a ToolCall,
+    options: Option<&'a RunOptions>,
+    way: Way<'a>,
+}
+
+enum Way<'a> {
+    Untaken,
+    Short(Short<'a>),
+    Long(Pin<Box<dyn Future<Output = ToolResult> + Send + 'a>>),
+}
+
+/// The short way: read, run, answer. Written by hand, as every value that is moved once more shows in what a call costs.
+struct Short<'a> {
+    tool: &'a Tool,
+    running: Option<BoxFuture<Outcome>>,
+    refused: Option<Box<ToolFailure>>,
+    aside: Option<Box<Aside>>,
+    span: CallSpan,
+}
 
 impl Toolkit {
     /// Runs one call and gives its one result. What it shows on the way is dropped.
@@ -43,27 +67,14 @@ impl Toolkit {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn run_call(&self, call: &ToolCall) -> ToolResult {
-        match self.set().find(&call.name) {
-            Some((tool, scope)) if is_plain(tool) && self.set().problems(None).is_none() => {
-                run_plain(tool, call, Cx::scoped_to(tool, call, scope.cloned())).await
-            }
-            // On the heap, so that the short way is not the size of the long one.
-            _ => Box::pin(self.run_as_one(call, RunOptions::new())).await,
-        }
+    pub fn run_call<'a>(&'a self, call: &'a ToolCall) -> RunCall<'a> {
+        RunCall { kit: self, call, options: None, way: Way::Untaken }
     }
 
     /// Runs one call with options and gives its one result. What it shows on the way goes to the options'
     /// [sink](RunOptions::sink), or is dropped.
-    pub async fn run_call_with(&self, call: &ToolCall, options: &RunOptions) -> ToolResult {
-        match self.set().find(&call.name) {
-            Some((tool, scope)) if options.is_plain() && is_plain(tool) && self.set().problems(None).is_none() => {
-                let scope = Scope::layered(options.scope.as_ref(), scope);
-                let cx = Cx::scoped_to(tool, call, scope).with_decode_options(options.decode);
-                run_plain(tool, call, cx).await
-            }
-            _ => Box::pin(self.run_as_one(call, options.clone())).await,
-        }
+    pub fn run_call_with<'a>(&'a self, call: &'a ToolCall, options: &'a RunOptions) -> RunCall<'a> {
+        RunCall { kit: self, call, options: Some(options), way: Way::Untaken }
     }
 
     /// Time and cancels go on while the reader of the sink is slow: a call that they end is answered at once.
@@ -96,35 +107,96 @@ impl Toolkit {
     }
 }
 
-/// The short way: read, run, answer.
-async fn run_plain(tool: &Tool, call: &ToolCall, cx: Cx) -> ToolResult {
-    let mut span = CallSpan::open(call, Some(tool));
-    let (outcome, repairs) = match isolated(|| tool.prepare(call, cx)) {
-        Ok(Ok(prepared)) => {
-            span.begin();
-            let outcome = isolated_future(prepared.future, span.span()).await;
-            let outcome = outcome.unwrap_or_else(|panicked| ToolFailure::from(panicked).into());
-            let outcome = match tool.limits().output_cap {
-                Some(cap) => hold(outcome, cap),
-                None => outcome,
-            };
-            (begun(outcome, prepared.begun.as_deref()), prepared.repairs)
+impl<'a> RunCall<'a> {
+    /// Which way the call has to go.
+    fn set_out(&self) -> Way<'a> {
+        let (kit, call) = (self.kit, self.call);
+        match kit.set().find(&call.name) {
+            Some((tool, scope))
+                if is_plain(tool)
+                    && self.options.is_none_or(RunOptions::is_plain)
+                    && kit.set().problems(None).is_none() =>
+            {
+                let cx = match self.options {
+                    None => Cx::scoped_to(tool, call, scope.cloned()),
+                    Some(options) => {
+                        let scope = Scope::layered(options.scope.as_ref(), scope);
+                        Cx::scoped_to(tool, call, scope).with_decode_options(options.decode)
+                    }
+                };
+                Way::Short(Short::new(tool, call, cx))
+            }
+            _ => Way::Long(Box::pin(kit.run_as_one(call, self.options.cloned().unwrap_or_default()))),
         }
-        Ok(Err(failure)) => (failure.into(), Vec::new()),
-        Err(panicked) => (ToolFailure::from(panicked).not_started().into(), Vec::new()),
-    };
-    span.end(&outcome);
-    let mut result = ToolResult::named(tool.shared_name().clone(), call, outcome);
-    result.repairs = repairs;
-    result
+    }
 }
 
-/// A failure of something in front of the handler says whether that was reached.
-fn begun(mut outcome: Outcome, begun: Option<&AtomicBool>) -> Outcome {
-    if let (Outcome::Failed(failure), Some(begun)) = (&mut outcome, begun) {
-        failure.started = begun.load(Ordering::Relaxed);
+impl Future for RunCall<'_> {
+    type Output = ToolResult;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<ToolResult> {
+        let this = self.get_mut();
+        if let Way::Untaken = this.way {
+            this.way = this.set_out();
+        }
+        match &mut this.way {
+            Way::Short(short) => short.poll(task, this.call),
+            Way::Long(long) => long.as_mut().poll(task),
+            Way::Untaken => Poll::Pending,
+        }
     }
-    outcome
+}
+
+impl<'a> Short<'a> {
+    /// Reads and checks the arguments.
+    fn new(tool: &'a Tool, call: &ToolCall, cx: Cx) -> Self {
+        let mut span = CallSpan::open(call, Some(tool));
+        let (running, refused, aside) = match isolated(|| tool.prepare(call, cx)) {
+            Ok(Ok(prepared)) => (Some(prepared.future), None, prepared.aside),
+            Ok(Err(failure)) => (None, Some(failure), None),
+            Err(panicked) => (None, Some(Box::new(ToolFailure::from(panicked).not_started())), None),
+        };
+        span.begin();
+        Self { tool, running, refused, aside, span }
+    }
+
+    fn poll(&mut self, task: &mut Context<'_>, call: &ToolCall) -> Poll<ToolResult> {
+        let outcome = match self.refused.take() {
+            Some(failure) => Outcome::Failed(failure),
+            None => match ready!(self.span.within(|| poll_isolated(&mut self.running, task))) {
+                Ok(outcome) => outcome,
+                Err(panicked) => ToolFailure::from(panicked).into(),
+            },
+        };
+        let mut result = ToolResult::named(self.tool.shared_name().clone(), call, outcome);
+        if let Some(cap) = self.tool.limits().output_cap {
+            result.outcome = hold(result.outcome, cap);
+        }
+        if let Some(aside) = self.aside.take() {
+            // A failure of something in front of the handler says whether that was reached.
+            if let (Outcome::Failed(failure), Some(begun)) = (&mut result.outcome, Aside::has_begun(Some(&aside))) {
+                failure.started = begun;
+            }
+            result.repairs = aside.repairs;
+        }
+        self.span.end(&result.outcome);
+        Poll::Ready(result)
+    }
+}
+
+/// Whatever is unfinished is dropped in isolation.
+impl Drop for Short<'_> {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            drop_isolated(running);
+        }
+    }
+}
+
+impl fmt::Debug for RunCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunCall").field("call", self.call).finish_non_exhaustive()
+    }
 }
 
 /// Whether the tool's calls need nothing but to be run.

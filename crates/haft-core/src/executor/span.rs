@@ -16,21 +16,21 @@ use crate::failure::ToolFailure;
 use crate::result::Outcome;
 use crate::tool::{Tool, ToolKind};
 
-/// The span of one call, and when things happened to it.
-pub(super) struct CallSpan {
-    span: Span,
-    times: Option<Times>,
-}
+/// The span of one call, if somebody listens. Small, as mostly nobody does.
+pub(super) struct CallSpan(Option<Box<Open>>);
 
-struct Times {
+/// An open span, and when things happened to its call.
+struct Open {
+    span: Span,
     asked: Instant,
     began: Option<Instant>,
+    is_over: bool,
 }
 
 impl CallSpan {
     /// A span that nobody sees.
     pub(super) fn none() -> Self {
-        Self { span: Span::none(), times: None }
+        Self(None)
     }
 
     /// The span of a call, of a tool or of none that exists.
@@ -64,35 +64,47 @@ impl CallSpan {
             haft.queue_seconds = field::Empty,
             haft.run_seconds = field::Empty,
         );
-        Self { span, times: Some(Times { asked: Instant::now(), began: None }) }
+        Self(Some(Box::new(Open { span, asked: Instant::now(), began: None, is_over: false })))
     }
 
-    pub(super) fn span(&self) -> &Span {
-        &self.span
+    /// The span, for a task of its own.
+    pub(super) fn to_span(&self) -> Span {
+        self.0.as_ref().map_or_else(Span::none, |open| open.span.clone())
+    }
+
+    /// Does something inside the span.
+    #[inline]
+    pub(super) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _entered = self.0.as_ref().map(|open| open.span.enter());
+        work()
     }
 
     /// The handler's turn has come.
     #[inline]
     pub(super) fn begin(&mut self) {
-        if let Some(times) = &mut self.times {
-            times.began = Some(Instant::now());
+        if let Some(open) = &mut self.0 {
+            open.began = Some(Instant::now());
         }
     }
 
     /// The call has its result.
     #[inline]
     pub(super) fn end(&mut self, outcome: &Outcome) {
-        if let Some(times) = self.times.take() {
+        if let Some(open) = &mut self.0 {
             // Writes down a cause of a user's, and whoever listens is a user's too.
-            drop(isolated(|| self.record(&times, outcome)));
+            drop(isolated(|| open.record(outcome)));
         }
     }
+}
 
-    #[cold]
-    fn record(&self, times: &Times, outcome: &Outcome) {
+impl Open {
+    fn record(&mut self, outcome: &Outcome) {
+        if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
         let now = Instant::now();
-        let began = times.began.unwrap_or(now);
-        self.span.record("haft.queue_seconds", (began - times.asked).as_secs_f64());
+        let began = self.began.unwrap_or(now);
+        self.span.record("haft.queue_seconds", (began - self.asked).as_secs_f64());
         self.span.record("haft.run_seconds", (now - began).as_secs_f64());
         if let Outcome::Failed(failure) = outcome {
             self.record_failure(failure);

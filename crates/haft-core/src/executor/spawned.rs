@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use tokio::runtime::Handle as Runtime;
@@ -29,15 +29,13 @@ struct NoRuntime;
 /// runs on until it next waits.
 pub(super) fn spawn(prepared: Prepared, stay: Stay, span: Span) -> Result<Prepared, ToolFailure> {
     let Ok(runtime) = Runtime::try_current() else { return Err(broken(NoRuntime)) };
-    let Prepared { future, repairs, begun } = prepared;
+    let Prepared { future, aside } = prepared;
+    let mut aside = aside.unwrap_or_default();
     // A task that was never polled has not begun, and only it can tell; unless something stands in front of it, which
     // knows better.
-    let (begun, polled) = match begun {
-        Some(begun) => (begun, None),
-        None => {
-            let polled = Arc::new(AtomicBool::new(false));
-            (Arc::clone(&polled), Some(polled))
-        }
+    let polled = match &aside.begun {
+        Some(_) => None,
+        None => Some(Arc::clone(aside.begun.insert(Arc::default()))),
     };
     let work = async move {
         let _stay = stay;
@@ -46,7 +44,7 @@ pub(super) fn spawn(prepared: Prepared, stay: Stay, span: Span) -> Result<Prepar
         }
         InSpan::new(future, span).await
     };
-    Ok(Prepared { future: Box::pin(Task(runtime.spawn(work))), repairs, begun: Some(begun) })
+    Ok(Prepared { future: Box::pin(Task(runtime.spawn(work))), aside: Some(aside) })
 }
 
 impl Future for Task {

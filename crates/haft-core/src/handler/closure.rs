@@ -11,7 +11,7 @@ use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
 use crate::executor::Line;
 use crate::handler::{
-    Deferred, Handler, HandlerError, Prepared, Returned, ReturnedNow, TypeInfo, Unbound, broken, encode,
+    Aside, Deferred, Handler, HandlerError, Prepared, Returned, ReturnedNow, TypeInfo, encode, encode_value, lost,
 };
 use crate::issue::Issues;
 use crate::result::Outcome;
@@ -57,6 +57,9 @@ where
     async fn answer(params: P, cx: Cx) -> Outcome {
         let Some(Self { run, .. }) = of_tool(&cx) else { return lost() };
         let returned = run(params, cx.clone()).await;
+        if let Some(value) = returned.success() {
+            return encode_value(&cx, value);
+        }
         let outcome = returned.settle(&cx).await;
         encode(&cx, outcome)
     }
@@ -70,7 +73,7 @@ where
 {
     fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Prepared { future: Box::pin(Self::answer(value, cx)), repairs, begun: None })
+        Ok(Prepared { future: Box::pin(Self::answer(value, cx)), aside: Aside::of_repairs(repairs) })
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
@@ -124,7 +127,7 @@ where
 {
     fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Prepared { future: Box::pin(Self::answer(value, cx)), repairs, begun: None })
+        Ok(Prepared { future: Box::pin(Self::answer(value, cx)), aside: Aside::of_repairs(repairs) })
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
@@ -140,10 +143,4 @@ where
 /// The handler of the context's tool. A future finds it there instead of holding on to it a second time.
 fn of_tool<H: Handler>(cx: &Cx) -> Option<&H> {
     (cx.tool()?.handler()? as &dyn Any).downcast_ref()
-}
-
-/// The context belongs to another tool than the arguments did, which nothing here lets happen.
-#[cold]
-fn lost() -> Outcome {
-    broken(Unbound).into()
 }

@@ -37,6 +37,11 @@ pub trait Returned<const KIND: u8>: Sized + Send {
     /// The declared failure.
     type Failure: Failure;
 
+    /// The value of a success that is there without waiting: most are, and can be encoded where they stand.
+    fn success(&self) -> Option<&Self::Success> {
+        None
+    }
+
     /// Waits for the final value, showing early ones through the context.
     fn settle(self, cx: &Cx) -> impl Future<Output = Result<Self::Success, HandlerError<Self::Failure>>> + Send;
 }
@@ -56,6 +61,11 @@ impl<T: Serialize + Send + 'static> Returned<PLAIN> for T {
     type Success = T;
     type Failure = NoFailure;
 
+    #[inline]
+    fn success(&self) -> Option<&T> {
+        Some(self)
+    }
+
     fn settle(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError>> + Send {
         ready(self.now())
     }
@@ -71,6 +81,11 @@ impl<T: Serialize + Send + 'static> ReturnedNow<PLAIN> for T {
 impl<T: Serialize + Send + 'static, F: Failure> Returned<DECLARED> for Result<T, F> {
     type Success = T;
     type Failure = F;
+
+    #[inline]
+    fn success(&self) -> Option<&T> {
+        self.as_ref().ok()
+    }
 
     fn settle(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError<F>>> + Send {
         ready(ReturnedNow::<DECLARED>::now(self))
@@ -88,6 +103,11 @@ impl<T: Serialize + Send + 'static, F: Failure> ReturnedNow<DECLARED> for Result
 impl<T: Serialize + Send + 'static, E: Into<BoxError> + Send> Returned<OPAQUE> for Result<T, E> {
     type Success = T;
     type Failure = NoFailure;
+
+    #[inline]
+    fn success(&self) -> Option<&T> {
+        self.as_ref().ok()
+    }
 
     fn settle(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError>> + Send {
         ready(ReturnedNow::<OPAQUE>::now(self))
@@ -115,6 +135,11 @@ impl<T: Serialize + Send + 'static, F: Failure> Returned<STREAM> for Outputs<T, 
 impl<T: Serialize + Send + 'static, F: Failure> Returned<MIXED> for Result<T, HandlerError<F>> {
     type Success = T;
     type Failure = F;
+
+    #[inline]
+    fn success(&self) -> Option<&T> {
+        self.as_ref().ok()
+    }
 
     fn settle(self, _: &Cx) -> impl Future<Output = Self> + Send {
         ready(self)

@@ -28,7 +28,7 @@ pub enum DuplicateKeys {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_bytes: 4 * 1024 * 1024, max_depth: 128, duplicate_keys: DuplicateKeys::Refuse }
+        DecodeOptions::DEFAULT.limits
     }
 }
 
@@ -96,7 +96,7 @@ impl Repairs {
 }
 
 /// How argument text is read: its limits and the repairs that are allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecodeOptions {
     /// What the text may cost.
@@ -105,7 +105,19 @@ pub struct DecodeOptions {
     pub repairs: Repairs,
 }
 
+impl Default for DecodeOptions {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
 impl DecodeOptions {
+    /// The default options.
+    pub(crate) const DEFAULT: Self = Self {
+        limits: Limits { max_bytes: 4 * 1024 * 1024, max_depth: 128, duplicate_keys: DuplicateKeys::Refuse },
+        repairs: Repairs { nested_json: false, quoted_scalars: false, single_item_arrays: false },
+    };
+
     /// The same options with other limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {

@@ -12,7 +12,8 @@ use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{Prepared, broken, invalid_input};
-use crate::result::ToolResult;
+use crate::issue::Issues;
+use crate::result::{Outcome, ToolResult};
 use crate::schema::DecodeOptions;
 use crate::service::MissingService;
 use crate::tool::{ApprovalCx, ApprovalNeed, Tool};
@@ -74,10 +75,11 @@ impl Tool {
     /// # }
     /// ```
     pub async fn run_call(&self, call: &ToolCall, cx: &Cx) -> ToolResult {
-        let Prepared { future, repairs, .. } = match self.prepare(call, cx.clone()) {
+        let Prepared { future, aside } = match self.prepare(call, cx.clone()) {
             Ok(prepared) => prepared,
-            Err(failure) => return ToolResult::from_failure(call, failure),
+            Err(failure) => return ToolResult::new(call, Outcome::Failed(failure)),
         };
+        let repairs = aside.map(|aside| aside.repairs).unwrap_or_default();
         if !self.approval().is_never()
             && let Err(failure) = self.gate(call, cx).await
         {
@@ -89,26 +91,26 @@ impl Tool {
     }
 
     /// Reads and checks the arguments. Nothing has run when this returns.
-    pub(crate) fn prepare(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, ToolFailure> {
+    pub(crate) fn prepare(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
         self.check_name(call)?;
         if call.provider_executed || !self.requires_handler() {
-            return Err(ToolResult::non_local_tool(call).into_failure());
+            return Err(Box::new(ToolResult::non_local_tool(call).into_failure()));
         }
         if cx.is_cancelled() {
-            return Err(ToolFailure::new(FailureKind::Cancelled, "").not_started());
+            return Err(Box::new(ToolFailure::new(FailureKind::Cancelled, "").not_started()));
         }
         let Some(handler) = self.handler() else {
-            return Err(broken(MissingHandler { tool: self.name().to_owned() }));
+            return Err(Box::new(broken(MissingHandler { tool: self.name().to_owned() })));
         };
         let missing = cx.services().missing(self.dependencies());
         if !missing.is_empty() {
-            return Err(broken(MissingServices { tool: self.name().to_owned(), missing }));
+            return Err(Box::new(broken(MissingServices { tool: self.name().to_owned(), missing })));
         }
         let cx = cx.bound_to(self);
         if self.layers().is_empty() {
-            return handler.prepare(self, &call.arguments, cx).map_err(invalid_input);
+            return handler.prepare(self, &call.arguments, cx).map_err(refused);
         }
-        let read = handler.defer(self, &call.arguments, &cx).map_err(invalid_input)?;
+        let read = handler.defer(self, &call.arguments, &cx).map_err(refused)?;
         Ok(self.layers().prepare(self, &call.arguments, cx, read))
     }
 
@@ -141,4 +143,10 @@ impl Tool {
         }
         Err(ToolResult::unknown_tool(call, &[self.name()]).into_failure())
     }
+}
+
+#[cold]
+#[allow(clippy::unnecessary_box_returns, reason = "the failure is handed on in its box, from hand to hand")]
+fn refused(issues: Issues) -> Box<ToolFailure> {
+    Box::new(invalid_input(issues))
 }

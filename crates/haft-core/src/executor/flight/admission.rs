@@ -130,8 +130,11 @@ impl Flight {
         if gated {
             self.cx = Some(cx.clone());
         }
-        let mut prepared = isolated(|| tool.prepare(call, cx)).unwrap_or_else(|panicked| Err(panicked.into()))?;
-        self.repairs = std::mem::take(&mut prepared.repairs);
+        let mut prepared = match isolated(|| tool.prepare(call, cx)) {
+            Ok(prepared) => prepared.map_err(|failure| *failure)?,
+            Err(panicked) => return Err(panicked.into()),
+        };
+        self.aside = prepared.aside.take();
         self.prepared = Some(prepared);
         if !gated {
             self.phase = Phase::Waiting;
