@@ -6,11 +6,11 @@
 //! # A tool and a call
 //!
 //! A [`Tool`] is a name, schemas and a handler. It is made by a builder whose last step reports everything that is wrong
-//! with the definition at once. A [`ToolCall`] is what a model sent: a name and argument text. Running one gives a
-//! [`ToolResult`]: a value, or a failure that the model can read.
+//! with the definition at once. A [`ToolCall`] is what a model sent: a name and argument text. Running calls gives one
+//! [`ToolResult`] each: a value, or a failure that the model can read.
 //!
 //! ```
-//! use haft_core::{Cx, Tool, ToolCall};
+//! use haft_core::{Tool, ToolCall, Toolkit};
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
 //!
@@ -28,9 +28,9 @@
 //! })?;
 //! assert_eq!(divide.description(), Some("Divides two integers."));
 //!
-//! let call = ToolCall::new("call_1", "divide", r#"{"dividend": 84, "divisor": 2}"#);
-//! let result = divide.run_call(&call, &Cx::for_call(&call)).await;
-//! assert_eq!(result.to_call_output().output.to_string(), "42");
+//! let kit: Toolkit = Toolkit::from_iter([divide]);
+//! let results = kit.run([ToolCall::new("call_1", "divide", r#"{"dividend": 84, "divisor": 2}"#)]).collect_results().await;
+//! assert_eq!(results[0].to_model_text(), "42");
 //! # Ok(())
 //! # }
 //! ```
@@ -40,8 +40,12 @@
 //! - Defining: [`Tool`], [`ToolBuilder`], [`ToolType`] and [`Handle`] for tools as types, [`Annotations`],
 //!   [`ProviderTool`] and [`NameMapper`] for tools of providers.
 //! - Checking: [`Schema`], [`Validation`], [`Limits`], [`Repairs`], [`Issues`], [`secure_json`].
-//! - Running: [`Cx`] is what a handler knows, [`Services`] what it needs, [`Failure`] and [`HandlerError`] how it fails,
-//!   [`Outputs`] how it answers in steps; [`Toolkit`] is an ordered set of tools.
+//! - Handling: [`Cx`] is what a handler knows, [`Services`] what it needs, [`Failure`] and [`HandlerError`] how it fails,
+//!   [`Outputs`] how it answers in steps.
+//! - Putting together: [`Toolkit`] is an ordered set of tools; [`Middleware`] stands around them: [`Trace`], [`Retry`],
+//!   [`Timeout`], [`RateLimit`], [`Cache`], or one's own.
+//! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`]s; [`RunOptions`] say how; [`Permit`] and
+//!   [`Approve`] decide; [`Dispatch`] is anything that runs calls.
 //! - Conversations: [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`].
 //!
 //! # Features
