@@ -73,6 +73,12 @@ impl ToolCall {
         }
     }
 
+    /// A call whose arguments came as a tree, as some providers send them.
+    #[must_use]
+    pub fn json(call_id: impl Into<CallId>, name: impl Into<String>, arguments: &Value) -> Self {
+        Self::new(call_id, name, arguments.to_string())
+    }
+
     /// The same call, run by the provider.
     #[must_use]
     pub fn executed_by_provider(mut self) -> Self {

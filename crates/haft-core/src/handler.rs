@@ -14,9 +14,11 @@ mod returned;
 mod tool_type;
 
 use std::any::{Any, TypeId};
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 
 use serde::Serialize;
 
@@ -41,11 +43,21 @@ use crate::tool::Tool;
 /// A future on the heap.
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
+/// A function at work on one call. It is lent its tool at every poll, so that it need not hold on to it.
+pub(crate) trait Running: Send {
+    fn poll(self: Pin<&mut Self>, tool: &Tool, task: &mut Context<'_>) -> Poll<Outcome>;
+}
+
+pub(crate) type BoxRunning = Pin<Box<dyn Running>>;
+
+/// A call that needs no tool lent: everything it needs is in the future.
+pub(crate) struct Whole(pub(crate) BoxFuture<Outcome>);
+
 /// A call whose arguments were read: ready to run, not started.
 #[must_use = "a prepared call does nothing unless its future is polled"]
 pub(crate) struct Prepared {
     /// Runs the function and encodes its outcome.
-    pub(crate) future: BoxFuture<Outcome>,
+    pub(crate) running: BoxRunning,
     /// On the heap, as most calls have nothing to note and are handed from hand to hand.
     pub(crate) aside: Option<Box<Aside>>,
 }
@@ -71,7 +83,7 @@ impl Aside {
 }
 
 /// Arguments that were read, waiting for the context their function is to get.
-pub(crate) type Deferred = Box<dyn FnOnce(Cx) -> BoxFuture<Outcome> + Send>;
+pub(crate) type Deferred = Box<dyn FnOnce(Cx) -> BoxRunning + Send>;
 
 /// A function behind a tool.
 pub(crate) trait Handler: Any + Send + Sync {
@@ -84,11 +96,6 @@ pub(crate) trait Handler: Any + Send + Sync {
     /// The type of its successful values.
     fn returns(&self) -> TypeInfo;
 }
-
-/// A handler was given a context of no tool.
-#[derive(Debug, thiserror::Error)]
-#[error("the context of the call names no tool")]
-struct Unbound;
 
 /// A type known at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,30 +151,25 @@ fn unpromised(issues: Issues) -> Outcome {
     invalid_output(issues).started().into()
 }
 
-/// The outcome of a success of the context's tool.
-#[inline]
-fn encode_value<T: Serialize + 'static>(cx: &Cx, value: &T) -> Outcome {
-    match cx.tool() {
-        Some(tool) => encode_success(tool, value),
-        None => lost(),
-    }
-}
-
-/// The outcome of a call, encoded by the schemas of the context's tool.
-fn encode<T, F>(cx: &Cx, outcome: Result<T, HandlerError<F>>) -> Outcome
+/// The outcome of a call, encoded by its tool's schemas.
+fn encode<T, F>(tool: &Tool, outcome: Result<T, HandlerError<F>>) -> Outcome
 where
     T: Serialize + 'static,
     F: Failure,
 {
-    match (outcome, cx.tool()) {
-        (Ok(value), _) => encode_value(cx, &value),
-        (Err(error), Some(tool)) => error.into_failure(tool).started().into(),
-        (Err(_), None) => lost(),
+    match outcome {
+        Ok(value) => encode_success(tool, &value),
+        Err(error) => error.into_failure(tool).started().into(),
     }
 }
 
-/// The context belongs to another tool than the arguments did, which nothing here lets happen.
-#[cold]
-fn lost() -> Outcome {
-    broken(Unbound).into()
+/// Work that is lent the tool it is given here.
+pub(crate) async fn with_tool(mut running: BoxRunning, tool: Tool) -> Outcome {
+    poll_fn(|task| running.as_mut().poll(&tool, task)).await
+}
+
+impl Running for Whole {
+    fn poll(mut self: Pin<&mut Self>, _: &Tool, task: &mut Context<'_>) -> Poll<Outcome> {
+        self.0.as_mut().poll(task)
+    }
 }

@@ -32,13 +32,18 @@ pub use self::timeout::Timeout;
 pub use self::trace::Trace;
 use crate::call::CallId;
 use crate::cx::Cx;
-use crate::handler::{Aside, BoxFuture, Deferred, Prepared, broken, encode_success, invalid_input};
+use crate::handler::{Aside, BoxFuture, Deferred, Prepared, Whole, broken, encode_success, invalid_input, with_tool};
 use crate::result::Outcome;
 use crate::schema::Decoded;
 use crate::service::ServiceList;
 use crate::tool::{MissingHandler, Tool};
 
 /// Something around the runs of tools.
+///
+/// A call is permitted, its arguments are read and it is approved before a middleware sees it, so what fails before that
+/// passes it by: to see every result use [`RunOptions::observe`](crate::RunOptions::observe). When a call is called off or
+/// takes too long its future is dropped where it waits: what comes after `next.run(request).await` may not happen. An
+/// approval was given for the arguments as they came; who changes them answers for that.
 ///
 /// A closure `Fn(Request, Next) -> impl Future<Output = Outcome>` is one that needs no services.
 ///
@@ -267,27 +272,27 @@ impl Layers {
         };
         let all = Next { layers: self.clone(), left: self.0.as_ref().map_or(0, |layers| layers.len()) };
         let aside = Aside { repairs: read.repairs, begun: Some(begun) };
-        Prepared { future: all.boxed(request), aside: Some(Box::new(aside)) }
+        Prepared { running: Box::pin(Whole(all.boxed(request))), aside: Some(Box::new(aside)) }
     }
 }
 
 /// The innermost step: the handler itself.
 async fn reach_handler(request: Request) -> Outcome {
     let Request { cx, tool, arguments, deferred, begun, .. } = request;
-    let future = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    let running = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(deferred) => deferred(cx),
         None => {
             let Some(handler) = tool.handler() else {
                 return broken(MissingHandler { tool: tool.name().to_owned() }).into();
             };
             match handler.prepare(&tool, &arguments, cx) {
-                Ok(prepared) => prepared.future,
+                Ok(prepared) => prepared.running,
                 Err(issues) => return invalid_input(issues).into(),
             }
         }
     };
     begun.store(true, Ordering::Relaxed);
-    future.await
+    with_tool(running, tool).await
 }
 
 impl fmt::Debug for Request {

@@ -275,8 +275,18 @@ impl<S> Toolkit<S> {
 impl Set {
     /// The tool of this name and what it was provided with.
     pub(crate) fn find(&self, name: &str) -> Option<(&Tool, Option<&Arc<Scope>>)> {
-        let entry = &self.entries[*self.index.get(name)?];
-        Some((&entry.tool, self.scope_of(entry)))
+        self.place_of(name).map(|place| self.at(place))
+    }
+
+    /// The place of the tool of this name.
+    pub(crate) fn place_of(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+
+    /// The tool at a place and what it was provided with.
+    pub(crate) fn at(&self, place: usize) -> (&Tool, Option<&Arc<Scope>>) {
+        let entry = &self.entries[place];
+        (&entry.tool, self.scope_of(entry))
     }
 
     /// Every tool, with what it was provided with.

@@ -176,6 +176,9 @@ pub use haft_macros::tool;
 /// Two tools of one name don't compile. A tool with state is given as `Type = value`; tools made at run time follow a
 /// semicolon, and make the expression a `Result`. `toolkit![crate = path; …]` says where haft is, if not at `::haft`.
 ///
+/// What the tools need is the `S` of the [`Toolkit<S>`](crate::Toolkit) this gives. Running it or providing a state says
+/// which; a program that does neither writes `let kit: Toolkit = toolkit![…];`.
+///
 /// ```
 /// use haft::{Cx, Handle, HandlerError, NoFailure, Tool, ToolType, Toolkit, tool, toolkit};
 ///

@@ -12,11 +12,12 @@
 //! ```
 
 pub use crate::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, CallError, Cancellation, ContentPart, Cx,
-    DefinitionError, Destructive, ExecutionLimits, Failure, FailureKind, FailureMode, Handle, HandlerError,
-    HandlerOutput, Idempotent, JsonSchema, JsonText, Middleware, Needs, Next, NoFailure, OpenWorld, Outcome, Outputs,
-    Permission, Provide, Readonly, Request, Run, RunOptions, Schema, Services, StaticTool, Strict, Title, Tool,
-    ToolCall, ToolEvent, ToolFailure, ToolResult, ToolType, Toolkit,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cache, CallError, Caller, Cancellation,
+    ContentPart, Cx, DefinitionError, Destructive, Dispatch, ExecutionLimits, Failure, FailureKind, FailureMode,
+    Handle, HandlerError, HandlerOutput, Idempotent, JsonSchema, JsonText, Middleware, Needs, Next, NoFailure,
+    OpenWorld, Outcome, Outputs, Permission, Permit, Permitting, Provide, RateLimit, Readonly, Request, Retry, Run,
+    RunOptions, Schema, Services, StaticTool, Strict, Timeout, Title, Tool, ToolCall, ToolEvent, ToolFailure,
+    ToolResult, ToolType, Toolkit, Trace,
 };
 #[cfg(feature = "macros")]
 pub use crate::{tool, toolkit};

@@ -10,7 +10,8 @@ use crate::cx::Cx;
 use crate::handler::{BoxError, BoxFuture};
 use crate::item::{ApprovalRequest, ApprovalResponse};
 
-/// Answers questions about calls, one at a time: a person at a terminal, a queue, a service.
+/// Answers questions about calls: a person at a terminal, a queue, a service. Each question comes by itself, and several
+/// may be open at the same time.
 ///
 /// A closure `Fn(ApprovalRequest, Cx)` whose future gives an [`ApprovalResponse`], or a `Result` of one, is an approver.
 ///

@@ -100,7 +100,7 @@ impl Board {
 
     /// Takes the notes, if there are any.
     pub(super) fn hear(&self) -> Option<(Vec<usize>, VecDeque<Emission>)> {
-        if !self.noted.swap(false, Ordering::AcqRel) {
+        if !self.noted.load(Ordering::Acquire) || !self.noted.swap(false, Ordering::AcqRel) {
             return None;
         }
         let mut notes = self.notes();

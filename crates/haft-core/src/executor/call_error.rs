@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::failure::ToolFailure;
-use crate::handler::NoFailure;
+use crate::handler::{Failure, NoFailure};
 
 /// Why a typed call gave no value.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,16 +16,16 @@ pub enum CallError<F = NoFailure> {
     Fault(ToolFailure),
 }
 
-impl<F: fmt::Debug> fmt::Display for CallError<F> {
+impl<F: Failure> fmt::Display for CallError<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Declared(declared) => write!(f, "the tool failed as declared: {declared:?}"),
+            Self::Declared(declared) => write!(f, "the tool failed: {}", declared.message()),
             Self::Fault(failure) => failure.fmt(f),
         }
     }
 }
 
-impl<F: fmt::Debug> Error for CallError<F> {
+impl<F: Failure + fmt::Debug> Error for CallError<F> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Declared(_) => None,

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::board::Board;
 use super::cap::hold;
-use super::isolation::{drop_isolated, poll_isolated};
+use super::isolation::{drop_isolated, poll_isolated_by};
 use super::option::{Place, RunOptions};
 use super::permit::Permission;
 use super::span::CallSpan;
@@ -23,17 +23,21 @@ use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{Aside, BoxError, BoxFuture, Prepared};
+use crate::handler::{Aside, BoxError, BoxFuture, BoxRunning, Prepared};
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
 use crate::schema::Repair;
 use crate::tool::{ApprovalNeed, EmitBuffer, ExecutionLimits, OutputCap, Tool};
 use crate::toolkit::{NotRunnable, Set};
 
+/// What the model is told when nobody answered in time.
+const NOBODY_ANSWERED: &str = "this call needs approval and nobody answered in time";
+
 /// One call on its way.
 pub(super) struct Flight {
     phase: Phase,
-    tool: Option<Tool>,
+    /// The place of its tool in the set, once it was found.
+    found: Option<usize>,
     /// There until the handler has it.
     cx: Option<Cx>,
     /// The handler with its arguments, from their check until it runs.
@@ -66,7 +70,7 @@ enum Phase {
     /// A place.
     Waiting,
     /// The handler.
-    Running(Option<BoxFuture<Outcome>>),
+    Running(Option<BoxRunning>),
     /// Nothing ever again.
     Landed,
 }
@@ -80,6 +84,8 @@ struct Clock {
     hard: Option<Instant>,
     /// When it last showed a sign of life, once it runs.
     active: Option<Instant>,
+    /// When the wait for an answer is over, while it waits for one.
+    answer: Option<Instant>,
 }
 
 /// What all flights of a run are lent.
@@ -113,7 +119,7 @@ impl Flight {
     pub(super) fn new() -> Self {
         Self {
             phase: Phase::Fresh,
-            tool: None,
+            found: None,
             cx: None,
             prepared: None,
             aside: None,
@@ -128,8 +134,8 @@ impl Flight {
     }
 
     /// The tool, once it was found.
-    pub(super) fn tool(&self) -> Option<&Tool> {
-        self.tool.as_ref()
+    pub(super) fn tool<'s>(&self, set: &'s Set) -> Option<&'s Tool> {
+        self.found.map(|place| set.at(place).0)
     }
 
     /// Whether its result is out.
@@ -152,9 +158,9 @@ impl Flight {
         matches!(self.phase, Phase::Running(_))
     }
 
-    /// The tool whose place it had, the first time this is asked.
-    pub(super) fn gives_back_place(&mut self) -> Option<&Tool> {
-        if std::mem::take(&mut self.has_place) { self.tool.as_ref() } else { None }
+    /// Whether it had a place, the first time this is asked.
+    pub(super) fn gives_back_place(&mut self) -> bool {
+        std::mem::take(&mut self.has_place)
     }
 
     /// The place of the next thing it shows.
@@ -169,7 +175,8 @@ impl Flight {
         let polled = match &mut self.phase {
             Phase::Running(handler) => {
                 self.polled = true;
-                match self.span.within(|| poll_isolated(handler, task)) {
+                let Some((tool, _)) = self.found.map(|place| tower.set.at(place)) else { return Step::Pending };
+                match self.span.within(|| poll_isolated_by(handler, |running| running.as_mut().poll(tool, task))) {
                     Poll::Pending => return Step::Pending,
                     Poll::Ready(Ok(outcome)) => return Step::Landed(self.land(outcome)),
                     Poll::Ready(Err(panicked)) => Err(panicked.into()),
@@ -180,13 +187,13 @@ impl Flight {
         polled.unwrap_or_else(|failure| Step::Landed(self.land(failure.into())))
     }
 
+    /// Whether time counts: it runs, or waits for an answer.
+    pub(super) fn is_timed(&self) -> bool {
+        matches!(self.phase, Phase::Running(_) | Phase::Approving(..))
+    }
+
     /// Its turn has come. When it must be done is decided here.
-    pub(super) fn take_off(
-        &mut self,
-        index: usize,
-        options: &RunOptions,
-        board: &Arc<Board>,
-    ) -> Result<(), ToolFailure> {
+    pub(super) fn take_off(&mut self, index: usize, tower: Tower<'_>) -> Result<(), ToolFailure> {
         let Some(mut prepared) = self.prepared.take() else { return Ok(()) };
         prepared.aside = self.aside.take();
         self.has_place = true;
@@ -194,15 +201,19 @@ impl Flight {
             let now = Instant::now();
             self.clock.hard = self.clock.timeout.and_then(|timeout| now.checked_add(timeout));
             self.clock.active = Some(now);
-            board.set_deadline(index, self.clock.hard);
+            tower.board.set_deadline(index, self.clock.hard);
         }
         self.span.begin();
-        let prepared = match options.place {
+        let prepared = match tower.options.place {
             Place::Inline => prepared,
-            Place::Spawned => spawn(prepared, board.line(index, EmitBuffer::Unbounded).stay(), self.span.to_span())?,
+            Place::Spawned => {
+                let Some(tool) = self.tool(tower.set) else { return Ok(()) };
+                let stay = tower.board.line(index, EmitBuffer::Unbounded).stay();
+                spawn(prepared, tool.clone(), stay, self.span.to_span())?
+            }
         };
         self.aside = prepared.aside;
-        self.phase = Phase::Running(Some(prepared.future));
+        self.phase = Phase::Running(Some(prepared.running));
         Ok(())
     }
 
@@ -241,7 +252,7 @@ impl Flight {
     /// When it will have taken too long, if ever.
     pub(super) fn due(&self) -> Option<Instant> {
         let idle = self.clock.active.and_then(|active| active.checked_add(self.clock.idle_timeout?));
-        [self.clock.hard, idle].into_iter().flatten().min()
+        [self.clock.hard, idle, self.clock.answer].into_iter().flatten().min()
     }
 
     /// Whether it is its silence that is due, and nothing else.
@@ -258,6 +269,9 @@ impl Flight {
 
     /// Why it has taken too long by now.
     pub(super) fn lateness(&self, now: Instant) -> ToolFailure {
+        if self.clock.answer.is_some() {
+            return ToolFailure::new(FailureKind::Cancelled, NOBODY_ANSWERED);
+        }
         let message = match (self.clock.timeout, self.clock.idle_timeout) {
             (_, Some(idle)) if self.is_merely_silent(now) => format!("the call showed no progress for {idle:?}"),
             (Some(timeout), _) => format!("the call took longer than {timeout:?}"),
@@ -270,7 +284,7 @@ impl Flight {
 impl Clock {
     /// The tighter of the tool's limits and the run's. A moment passes even under a limit of nothing.
     fn new(tool: &ExecutionLimits, run: &RunOptions) -> Self {
-        const LEAST: Duration = Duration::from_nanos(1);
+        const LEAST: Duration = Duration::from_millis(1);
         let tighter = |tool: Option<Duration>, run: Option<Duration>| {
             let tightest = [tool, run].into_iter().flatten().min();
             tightest.map(|limit| limit.max(LEAST))
@@ -280,6 +294,7 @@ impl Clock {
             idle_timeout: tighter(tool.idle_timeout, run.call_idle_timeout),
             hard: None,
             active: None,
+            answer: None,
         }
     }
 }

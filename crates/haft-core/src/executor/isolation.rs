@@ -30,13 +30,21 @@ pub(super) fn drop_isolated<T>(value: T) {
 }
 
 /// Polls a future that may panic; when it ends either way it is dropped, in isolation, before this returns.
-#[inline]
 pub(super) fn poll_isolated<F>(slot: &mut Option<F>, task: &mut Context<'_>) -> Poll<Result<F::Output, Panicked>>
 where
     F: Future + Unpin,
 {
-    let Some(future) = slot else { return Poll::Pending };
-    match isolated(|| Pin::new(future).poll(task)) {
+    poll_isolated_by(slot, |future| Pin::new(future).poll(task))
+}
+
+/// The same for what is polled in a way of its own.
+#[inline]
+pub(super) fn poll_isolated_by<F, T>(
+    slot: &mut Option<F>,
+    poll: impl FnOnce(&mut F) -> Poll<T>,
+) -> Poll<Result<T, Panicked>> {
+    let Some(polled) = slot else { return Poll::Pending };
+    match isolated(|| poll(polled)) {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(output)) => {
             drop_isolated(slot.take());

@@ -25,7 +25,6 @@ use crate::tool::{ApprovalPolicy, OutputCap};
 /// How calls are run. Cloning is cheap.
 ///
 /// ```
-/// use std::num::NonZeroUsize;
 /// use std::time::Duration;
 /// use haft_core::RunOptions;
 ///
@@ -41,6 +40,7 @@ pub struct RunOptions {
     pub(super) policy: Option<Policy>,
     pub(super) permit: Option<Arc<dyn Permit>>,
     pub(super) approver: Option<Arc<dyn Approver>>,
+    pub(super) approval_timeout: Option<Duration>,
     pub(super) scope: Option<Arc<Scope>>,
     pub(super) decode: DecodeOptions,
     pub(super) until: Option<Until>,
@@ -91,7 +91,8 @@ impl RunOptions {
         self
     }
 
-    /// The longest each call may take. Where its tool has a limit of its own, the tighter of the two holds.
+    /// The longest each call may take from the moment its handler begins: waiting for a place, a permit or an approval
+    /// doesn't count. Where its tool has a limit of its own, the tighter of the two holds.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = Some(timeout);
@@ -133,10 +134,19 @@ impl RunOptions {
         self
     }
 
-    /// Asks this approver about gated calls. Without one they are denied.
+    /// Asks this approver about gated calls, about several at the same time if there are several. Without one they are
+    /// denied.
     #[must_use]
     pub fn approvals(mut self, approver: impl Approve) -> Self {
         self.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// The longest to wait for each answer of the approver: a call that nobody has answered by then is `cancelled`.
+    /// Without it only the run's own time ends the wait.
+    #[must_use]
+    pub fn approval_timeout(mut self, timeout: Duration) -> Self {
+        self.approval_timeout = Some(timeout);
         self
     }
 
@@ -210,7 +220,8 @@ impl RunOptions {
     }
 
     /// Runs each handler in a task of its own, so that they use several cores and go on while nobody polls the run.
-    /// Needs a tokio runtime. Dropping the run aborts them.
+    /// Needs a tokio runtime. A call that is given up, or a run that is dropped, aborts its task: what the handler does
+    /// ends when it next waits, which may be a moment after its `cancelled` or `timed_out` was given.
     #[must_use]
     pub fn spawned(mut self) -> Self {
         self.place = Place::Spawned;

@@ -46,7 +46,8 @@ pub enum Permission {
         /// Why, for the model. A blank reason is replaced.
         reason: String,
     },
-    /// The call may not run, and the caller may not know that there is such a tool.
+    /// The call may not run, and is answered as if there were no such tool. A permit that hides tools also implements
+    /// [`Permit::sees`], so that they are not listed: a closure can't.
     Hidden,
 }
 

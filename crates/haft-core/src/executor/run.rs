@@ -44,7 +44,9 @@ const ABANDONED: &str = "the run was dropped before the call was done";
 ///
 /// Nothing happens until the stream is polled. The first poll starts every call that the limits allow, before it gives
 /// the first event. Every call gets exactly one [`ToolEvent::Output`], after everything else it had to say; the stream
-/// ends when all have theirs.
+/// ends when all have theirs. Between calls events come as they happen, so outputs come as calls finish;
+/// [`collect_results`](Run::collect_results) and [`continue_with_results`](Run::continue_with_results) put results in the
+/// order of the calls.
 ///
 /// Handlers run inside the task that polls the stream, so they advance, and timeouts fire, only while it is polled. A
 /// consumer that stops polling to wait for something that a handler holds waits for ever: poll to the end
@@ -264,6 +266,11 @@ impl Run {
     /// See [`RunOptions::approvals`].
     pub fn approvals(self, approver: impl Approve) -> Self {
         self.changed(|options| options.approvals(approver))
+    }
+
+    /// See [`RunOptions::approval_timeout`].
+    pub fn approval_timeout(self, timeout: Duration) -> Self {
+        self.changed(|options| options.approval_timeout(timeout))
     }
 
     /// See [`RunOptions::services`].

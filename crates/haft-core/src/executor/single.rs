@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream;
 
 use super::cap::hold;
-use super::isolation::{drop_isolated, isolated, poll_isolated};
+use super::isolation::{drop_isolated, isolated, poll_isolated_by};
 use super::option::RunOptions;
 use super::run::Run;
 use super::span::CallSpan;
@@ -21,7 +21,7 @@ use crate::cx::Cx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
-use crate::handler::{Aside, BoxFuture};
+use crate::handler::{Aside, BoxFuture, BoxRunning};
 use crate::result::{Outcome, ToolResult};
 use crate::scope::Scope;
 use crate::tool::Tool;
@@ -45,7 +45,7 @@ enum Way<'a> {
 /// The short way: read, run, answer. Written by hand, as every value that is moved once more shows in what a call costs.
 struct Short<'a> {
     tool: &'a Tool,
-    running: Option<BoxFuture<Outcome>>,
+    running: Option<BoxRunning>,
     refused: Option<Box<ToolFailure>>,
     aside: Option<Box<Aside>>,
     span: CallSpan,
@@ -151,8 +151,8 @@ impl<'a> Short<'a> {
     /// Reads and checks the arguments.
     fn new(tool: &'a Tool, call: &ToolCall, cx: Cx) -> Self {
         let mut span = CallSpan::open(call, Some(tool));
-        let (running, refused, aside) = match isolated(|| tool.prepare(call, cx)) {
-            Ok(Ok(prepared)) => (Some(prepared.future), None, prepared.aside),
+        let (running, refused, aside) = match isolated(|| tool.prepare_found(call, cx)) {
+            Ok(Ok(prepared)) => (Some(prepared.running), None, prepared.aside),
             Ok(Err(failure)) => (None, Some(failure), None),
             Err(panicked) => (None, Some(Box::new(ToolFailure::from(panicked).not_started())), None),
         };
@@ -163,7 +163,10 @@ impl<'a> Short<'a> {
     fn poll(&mut self, task: &mut Context<'_>, call: &ToolCall) -> Poll<ToolResult> {
         let outcome = match self.refused.take() {
             Some(failure) => Outcome::Failed(failure),
-            None => match ready!(self.span.within(|| poll_isolated(&mut self.running, task))) {
+            None => match ready!(
+                self.span
+                    .within(|| poll_isolated_by(&mut self.running, |running| running.as_mut().poll(self.tool, task)))
+            ) {
                 Ok(outcome) => outcome,
                 Err(panicked) => ToolFailure::from(panicked).into(),
             },

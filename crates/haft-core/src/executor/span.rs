@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use tokio::time::Instant;
 use tracing::{Level, Span, field};
 
+use super::failure_class::FailureClass;
 use super::isolation::isolated;
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
@@ -24,7 +25,6 @@ struct Open {
     span: Span,
     asked: Instant,
     began: Option<Instant>,
-    is_over: bool,
 }
 
 impl CallSpan {
@@ -64,7 +64,7 @@ impl CallSpan {
             haft.queue_seconds = field::Empty,
             haft.run_seconds = field::Empty,
         );
-        Self(Some(Box::new(Open { span, asked: Instant::now(), began: None, is_over: false })))
+        Self(Some(Box::new(Open { span, asked: Instant::now(), began: None })))
     }
 
     /// The span, for a task of its own.
@@ -87,21 +87,18 @@ impl CallSpan {
         }
     }
 
-    /// The call has its result.
+    /// The call has its result: the span is closed.
     #[inline]
     pub(super) fn end(&mut self, outcome: &Outcome) {
-        if let Some(open) = &mut self.0 {
+        if let Some(open) = self.0.take() {
             // Writes down a cause of a user's, and whoever listens is a user's too.
-            drop(isolated(|| open.record(outcome)));
+            drop(isolated(move || open.close(outcome)));
         }
     }
 }
 
 impl Open {
-    fn record(&mut self, outcome: &Outcome) {
-        if std::mem::replace(&mut self.is_over, true) {
-            return;
-        }
+    fn close(self, outcome: &Outcome) {
         let now = Instant::now();
         let began = self.began.unwrap_or(now);
         self.span.record("haft.queue_seconds", (began - self.asked).as_secs_f64());
@@ -116,8 +113,12 @@ impl Open {
         self.span.record("error.type", failure.kind.as_str());
         self.span.record("haft.started", failure.started);
         let cause = std::error::Error::source(failure).map(field::display);
-        self.span.in_scope(|| {
-            tracing::info!(target: "haft", kind = failure.kind.as_str(), cause, "the call failed");
+        // What is broken here is the operator's business; what a model or a policy did is only worth knowing.
+        self.span.in_scope(|| match failure.kind.class() {
+            FailureClass::Internal => {
+                tracing::warn!(target: "haft", kind = failure.kind.as_str(), cause, "the call failed");
+            }
+            _ => tracing::info!(target: "haft", kind = failure.kind.as_str(), cause, "the call failed"),
         });
     }
 }

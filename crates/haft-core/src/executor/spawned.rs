@@ -14,8 +14,9 @@ use super::isolation::Panicked;
 use super::span::InSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{OPAQUE_MESSAGE, Prepared, broken};
+use crate::handler::{OPAQUE_MESSAGE, Prepared, Running, broken, with_tool};
 use crate::result::Outcome;
+use crate::tool::Tool;
 
 /// A task that is aborted when it is no longer waited for.
 struct Task(JoinHandle<Outcome>);
@@ -27,9 +28,9 @@ struct NoRuntime;
 
 /// Starts a prepared call in a task of its own. The task keeps the call's place until it is gone: one that is given up
 /// runs on until it next waits.
-pub(super) fn spawn(prepared: Prepared, stay: Stay, span: Span) -> Result<Prepared, ToolFailure> {
+pub(super) fn spawn(prepared: Prepared, tool: Tool, stay: Stay, span: Span) -> Result<Prepared, ToolFailure> {
     let Ok(runtime) = Runtime::try_current() else { return Err(broken(NoRuntime)) };
-    let Prepared { future, aside } = prepared;
+    let Prepared { running, aside } = prepared;
     let mut aside = aside.unwrap_or_default();
     // A task that was never polled has not begun, and only it can tell; unless something stands in front of it, which
     // knows better.
@@ -42,15 +43,14 @@ pub(super) fn spawn(prepared: Prepared, stay: Stay, span: Span) -> Result<Prepar
         if let Some(polled) = polled {
             polled.store(true, Ordering::Relaxed);
         }
-        InSpan::new(future, span).await
+        InSpan::new(Box::pin(with_tool(running, tool)), span).await
     };
-    Ok(Prepared { future: Box::pin(Task(runtime.spawn(work))), aside: Some(aside) })
+    let task = Task(runtime.spawn(work));
+    Ok(Prepared { running: Box::pin(task), aside: Some(aside) })
 }
 
-impl Future for Task {
-    type Output = Outcome;
-
-    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Outcome> {
+impl Running for Task {
+    fn poll(mut self: Pin<&mut Self>, _: &Tool, task: &mut Context<'_>) -> Poll<Outcome> {
         Pin::new(&mut self.0).poll(task).map(|joined| match joined {
             Ok(outcome) => outcome,
             Err(error) if error.is_panic() => ToolFailure::from(Panicked::new(error.into_panic())).into(),

@@ -3,26 +3,32 @@
 //! A typed call goes the same way as a model's: its parameters are written by the tool's schema, read back, checked,
 //! run, and the result is checked on its way out. So a range or a length holds for both, and so does a permit.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::call_error::CallError;
 use super::option::RunOptions;
-use crate::call::ToolCall;
+use crate::call::{CallId, ToolCall};
 use crate::failure_kind::FailureKind;
 use crate::handler::{ToolType, invalid_input};
 use crate::json_text::JsonText;
 use crate::result::{Outcome, ToolResult, unreadable};
 use crate::toolkit::Toolkit;
 
-/// The id of every call that the program makes itself.
-const OWN_CALL: &str = "own_call";
+/// The ids of calls that the program makes itself tell them apart, and nothing else.
+fn own_id() -> CallId {
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    CallId::from(format!("own_call_{}", COUNT.fetch_add(1, Ordering::Relaxed)))
+}
 
 impl Toolkit {
     /// Calls a tool by its type: the parameters say which.
     ///
     /// Works with the types beside `#[tool]` functions, which are their own parameters; for others see
-    /// [`call_tool`](Toolkit::call_tool). The success and the declared failure must implement `Deserialize`.
+    /// [`call_tool`](Toolkit::call_tool). The success and the declared failure must implement `Deserialize`. The tool is
+    /// found by the name of its type: in a toolkit that was given a namespace it has another.
     pub async fn call<T>(&self, params: T) -> Result<T::Success, CallError<T::Failure>>
     where
         T: ToolType<Params = T, Success: DeserializeOwned, Failure: DeserializeOwned> + Serialize,
@@ -75,7 +81,7 @@ impl Toolkit {
             Some(tool) => tool.parameters().encode(params).map_err(|issues| CallError::Fault(invalid_input(issues)))?,
             None => JsonText::null(),
         };
-        let call = ToolCall::new(OWN_CALL, T::NAME, written.as_str());
+        let call = ToolCall::new(own_id(), T::NAME, written.as_str());
         read_back::<T>(self.run_call_with(&call, options).await)
     }
 }

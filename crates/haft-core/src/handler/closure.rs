@@ -2,16 +2,21 @@
 
 use std::any::Any;
 use std::marker::PhantomData;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle as Runtime;
+use tracing::Span;
 
 use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
 use crate::executor::Line;
 use crate::handler::{
-    Aside, Deferred, Handler, HandlerError, Prepared, Returned, ReturnedNow, TypeInfo, encode, encode_value, lost,
+    Aside, BoxRunning, Deferred, Handler, HandlerError, Prepared, Returned, ReturnedNow, Running, STREAM, TypeInfo,
+    Whole, broken, encode, encode_success,
 };
 use crate::issue::Issues;
 use crate::result::Outcome;
@@ -47,21 +52,59 @@ impl<F, P, const KIND: u8> BlockingFn<F, P, KIND> {
     }
 }
 
+pin_project! {
+    /// An asynchronous function at work on one call.
+    #[project = Now]
+    #[project_replace = Before]
+    enum Answer<H, P, Fut> {
+        // The function is called at the first poll and not before: it may do things before its first await.
+        Given { params: P, cx: Cx },
+        Called { #[pin] future: Fut },
+        Over { handler: PhantomData<fn() -> H> },
+    }
+}
+
+impl<F, P, Fut, const KIND: u8> Running for Answer<AsyncFn<F, P, KIND>, P, Fut>
+where
+    F: Fn(P, Cx) -> Fut + Send + Sync + 'static,
+    P: DeserializeOwned + Send + 'static,
+    Fut: Future<Output: Returned<KIND>> + Send + 'static,
+{
+    fn poll(mut self: Pin<&mut Self>, tool: &Tool, task: &mut Context<'_>) -> Poll<Outcome> {
+        if let Now::Given { .. } = self.as_mut().project()
+            && let Before::Given { params, cx } = self.as_mut().project_replace(Self::Over { handler: PhantomData })
+        {
+            let Some(AsyncFn { run, .. }) = of_tool::<AsyncFn<F, P, KIND>>(tool) else { return Poll::Ready(lost()) };
+            self.set(Self::Called { future: run(params, cx) });
+        }
+        let Now::Called { future } = self.project() else { return Poll::Pending };
+        let returned = ready!(future.poll(task));
+        Poll::Ready(match returned.success() {
+            Some(value) => encode_success(tool, value),
+            None => returned.ready().map_or_else(|_| lost(), |outcome| encode(tool, outcome)),
+        })
+    }
+}
+
 impl<F, P, Fut, const KIND: u8> AsyncFn<F, P, KIND>
 where
     F: Fn(P, Cx) -> Fut + Send + Sync + 'static,
     P: DeserializeOwned + Send + 'static,
     Fut: Future<Output: Returned<KIND>> + Send + 'static,
 {
-    /// The function is called when this is polled, not before: it may do things before its first await.
-    async fn answer(params: P, cx: Cx) -> Outcome {
-        let Some(Self { run, .. }) = of_tool(&cx) else { return lost() };
-        let returned = run(params, cx.clone()).await;
-        if let Some(value) = returned.success() {
-            return encode_value(&cx, value);
+    fn answer(params: P, cx: Cx, tool: &Tool) -> BoxRunning {
+        if KIND == STREAM {
+            Box::pin(Whole(Box::pin(Self::answer_in_steps(params, cx, tool.clone()))))
+        } else {
+            Box::pin(Answer::<Self, P, Fut>::Given { params, cx })
         }
-        let outcome = returned.settle(&cx).await;
-        encode(&cx, outcome)
+    }
+
+    /// A stream needs its context and its tool between polls, for the early values it shows.
+    async fn answer_in_steps(params: P, cx: Cx, tool: Tool) -> Outcome {
+        let Some(Self { run, .. }) = of_tool(&tool) else { return lost() };
+        let outcome = run(params, cx.clone()).await.settle(&cx).await;
+        encode(&tool, outcome)
     }
 }
 
@@ -73,12 +116,13 @@ where
 {
     fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Prepared { future: Box::pin(Self::answer(value, cx)), aside: Aside::of_repairs(repairs) })
+        Ok(Prepared { running: Self::answer(value, cx, tool), aside: Aside::of_repairs(repairs) })
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Decoded { value: Box::new(move |cx| Box::pin(Self::answer(value, cx))), repairs })
+        let tool = tool.clone();
+        Ok(Decoded { value: Box::new(move |cx| Self::answer(value, cx, &tool)), repairs })
     }
 
     fn returns(&self) -> TypeInfo {
@@ -93,18 +137,19 @@ where
     R: ReturnedNow<KIND> + 'static,
 {
     /// A thread can't be stopped from outside: when this is dropped, the function's context says that it is cancelled.
-    async fn answer(params: P, cx: Cx) -> Outcome {
-        let Some(Self { run, .. }) = of_tool(&cx) else { return lost() };
+    async fn answer(params: P, cx: Cx, tool: Tool) -> Outcome {
+        let Some(Self { run, .. }) = of_tool(&tool) else { return lost() };
         let Ok(runtime) = Runtime::try_current() else {
-            return encode::<R::Success, R::Failure>(&cx, Err(HandlerError::opaque(NoRuntime)));
+            return encode::<R::Success, R::Failure>(&tool, Err(HandlerError::opaque(NoRuntime)));
         };
         let called_off = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
         let inside = cx.clone().with_cancellation(called_off.cancellation().clone());
         let run = Arc::clone(run);
-        let stay = cx.line().map(Line::stay);
+        let (stay, span) = (cx.line().map(Line::stay), Span::current());
         let outcome = match runtime
             .spawn_blocking(move || {
                 let _stay = stay;
+                let _entered = span.enter();
                 run(params, inside).now()
             })
             .await
@@ -115,7 +160,7 @@ where
             Err(error) => Err(HandlerError::opaque(error)),
         };
         called_off.disarm();
-        encode(&cx, outcome)
+        encode(&tool, outcome)
     }
 }
 
@@ -127,12 +172,14 @@ where
 {
     fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Prepared { future: Box::pin(Self::answer(value, cx)), aside: Aside::of_repairs(repairs) })
+        let running = Box::pin(Whole(Box::pin(Self::answer(value, cx, tool.clone()))));
+        Ok(Prepared { running, aside: Aside::of_repairs(repairs) })
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Decoded { value: Box::new(move |cx| Box::pin(Self::answer(value, cx))), repairs })
+        let tool = tool.clone();
+        Ok(Decoded { value: Box::new(move |cx| Box::pin(Whole(Box::pin(Self::answer(value, cx, tool))))), repairs })
     }
 
     fn returns(&self) -> TypeInfo {
@@ -140,7 +187,17 @@ where
     }
 }
 
-/// The handler of the context's tool. A future finds it there instead of holding on to it a second time.
-fn of_tool<H: Handler>(cx: &Cx) -> Option<&H> {
-    (cx.tool()?.handler()? as &dyn Any).downcast_ref()
+/// The handler of a tool, as what it is. Whoever runs a call has its tool at hand and lends it.
+fn of_tool<H: Handler>(tool: &Tool) -> Option<&H> {
+    (tool.handler()? as &dyn Any).downcast_ref()
+}
+
+/// The call was lent another tool than it was prepared for.
+#[derive(Debug, thiserror::Error)]
+#[error("the call was prepared for another tool")]
+struct OtherTool;
+
+#[cold]
+fn lost() -> Outcome {
+    broken(OtherTool).into()
 }

@@ -42,6 +42,11 @@ pub trait Returned<const KIND: u8>: Sized + Send {
         None
     }
 
+    /// The final value, if it is there without waiting; else what was returned.
+    fn ready(self) -> Result<Result<Self::Success, HandlerError<Self::Failure>>, Self> {
+        Err(self)
+    }
+
     /// Waits for the final value, showing early ones through the context.
     fn settle(self, cx: &Cx) -> impl Future<Output = Result<Self::Success, HandlerError<Self::Failure>>> + Send;
 }
@@ -66,6 +71,10 @@ impl<T: Serialize + Send + 'static> Returned<PLAIN> for T {
         Some(self)
     }
 
+    fn ready(self) -> Result<Result<T, HandlerError<NoFailure>>, Self> {
+        Ok(self.now())
+    }
+
     fn settle(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError>> + Send {
         ready(self.now())
     }
@@ -85,6 +94,10 @@ impl<T: Serialize + Send + 'static, F: Failure> Returned<DECLARED> for Result<T,
     #[inline]
     fn success(&self) -> Option<&T> {
         self.as_ref().ok()
+    }
+
+    fn ready(self) -> Result<Result<T, HandlerError<F>>, Self> {
+        Ok(ReturnedNow::<DECLARED>::now(self))
     }
 
     fn settle(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError<F>>> + Send {
@@ -107,6 +120,10 @@ impl<T: Serialize + Send + 'static, E: Into<BoxError> + Send> Returned<OPAQUE> f
     #[inline]
     fn success(&self) -> Option<&T> {
         self.as_ref().ok()
+    }
+
+    fn ready(self) -> Result<Result<T, HandlerError<NoFailure>>, Self> {
+        Ok(ReturnedNow::<OPAQUE>::now(self))
     }
 
     fn settle(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError>> + Send {
@@ -139,6 +156,10 @@ impl<T: Serialize + Send + 'static, F: Failure> Returned<MIXED> for Result<T, Ha
     #[inline]
     fn success(&self) -> Option<&T> {
         self.as_ref().ok()
+    }
+
+    fn ready(self) -> Result<Result<T, HandlerError<F>>, Self> {
+        Ok(ReturnedNow::<MIXED>::now(self))
     }
 
     fn settle(self, _: &Cx) -> impl Future<Output = Self> + Send {

@@ -46,7 +46,8 @@ pub struct ApprovalRequest {
     pub tool: String,
     /// The arguments in question, as text.
     pub arguments: String,
-    /// What binds the answer to exactly this tool and these arguments.
+    /// What binds the answer to exactly this tool and these arguments; empty when nothing does. The executor asks and
+    /// acts on the answer within one run, and leaves it empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
     /// When the question lapses.

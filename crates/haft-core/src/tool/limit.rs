@@ -20,7 +20,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ExecutionLimits {
-    /// The longest a call may take in all.
+    /// The longest a call may take from the moment its handler begins, attempts of middlewares included.
     pub timeout: Option<Duration>,
     /// The longest a call may stay silent; every event it emits starts the time anew.
     pub idle_timeout: Option<Duration>,
@@ -74,7 +74,7 @@ pub enum OnOverflow {
     /// The call fails with `output_too_large`.
     #[default]
     Fail,
-    /// The model sees the beginning, and a note of how much is missing.
+    /// The model sees the beginning, and a note of how much is missing. The application still gets the whole value.
     Truncate,
 }
 

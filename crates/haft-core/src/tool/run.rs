@@ -11,7 +11,7 @@ use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{Prepared, broken, invalid_input};
+use crate::handler::{Prepared, broken, invalid_input, with_tool};
 use crate::issue::Issues;
 use crate::result::{Outcome, ToolResult};
 use crate::schema::DecodeOptions;
@@ -75,7 +75,7 @@ impl Tool {
     /// # }
     /// ```
     pub async fn run_call(&self, call: &ToolCall, cx: &Cx) -> ToolResult {
-        let Prepared { future, aside } = match self.prepare(call, cx.clone()) {
+        let Prepared { running, aside } = match self.prepare(call, cx.clone()) {
             Ok(prepared) => prepared,
             Err(failure) => return ToolResult::new(call, Outcome::Failed(failure)),
         };
@@ -85,28 +85,33 @@ impl Tool {
         {
             return ToolResult::from_failure(call, failure).repairs(repairs);
         }
-        let mut result = ToolResult::new(call, future.await);
+        let mut result = ToolResult::new(call, with_tool(running, self.clone()).await);
         result.repairs = repairs;
         result
     }
 
     /// Reads and checks the arguments. Nothing has run when this returns.
-    pub(crate) fn prepare(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
+    fn prepare(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
         self.check_name(call)?;
-        if call.provider_executed || !self.requires_handler() {
-            return Err(Box::new(ToolResult::non_local_tool(call).into_failure()));
-        }
-        if cx.is_cancelled() {
-            return Err(Box::new(ToolFailure::new(FailureKind::Cancelled, "").not_started()));
-        }
-        let Some(handler) = self.handler() else {
+        if self.requires_handler() && !self.has_handler() {
             return Err(Box::new(broken(MissingHandler { tool: self.name().to_owned() })));
-        };
+        }
         let missing = cx.services().missing(self.dependencies());
         if !missing.is_empty() {
             return Err(Box::new(broken(MissingServices { tool: self.name().to_owned(), missing })));
         }
-        let cx = cx.bound_to(self);
+        self.prepare_found(call, cx.bound_to(self))
+    }
+
+    /// The same for a call of this very tool, which lacks nothing and is bound to its context.
+    pub(crate) fn prepare_found(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
+        let handler = match self.handler() {
+            Some(handler) if !call.provider_executed => handler,
+            _ => return Err(Box::new(ToolResult::non_local_tool(call).into_failure())),
+        };
+        if cx.is_cancelled() {
+            return Err(Box::new(ToolFailure::new(FailureKind::Cancelled, "").not_started()));
+        }
         if self.layers().is_empty() {
             return handler.prepare(self, &call.arguments, cx).map_err(refused);
         }

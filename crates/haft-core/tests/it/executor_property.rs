@@ -12,7 +12,6 @@ mod gauge;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use haft_core::{Cancellation, FailureKind, Run, RunOptions, ToolCall, ToolEvent, ToolResult};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use haft_core::{
     ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Approve, BoxError, Caller, Cx,
-    DefinitionError, Permission, Permit, Permitting, Tool, ToolCall, ToolEvent,
+    DefinitionError, ExecutionLimits, Permission, Permit, Permitting, Tool, ToolCall, ToolEvent,
 };
 use tokio::time::{Instant, sleep};
 
@@ -87,6 +87,27 @@ async fn a_permit_is_asked_before_the_arguments_are_read_and_not_about_ghosts() 
     let results = run.collect_results().await;
     assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["permission_denied", "unknown_tool"]);
     assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
+/// Nobody answers the one, somebody the other: each wait has its own end, and a call's own time begins with its handler.
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_an_answer_ends_when_it_should() {
+    let gated = Tool::new("gated")
+        .needs_approval(ApprovalPolicy::always())
+        .limits(ExecutionLimits::new().timeout(Duration::from_secs(1)))
+        .run(|n: u8, _cx| async move { n });
+    let approver = |request: ApprovalRequest, _cx: Cx| async move {
+        let takes = if request.arguments == "1" { Duration::MAX } else { Duration::from_secs(4) };
+        sleep(takes).await;
+        request.approve()
+    };
+    let run = kit([gated]).run(calls([("gated", "1"), ("gated", "2")])).approvals(approver);
+    let began = Instant::now();
+    let results = run.approval_timeout(Duration::from_secs(5)).collect_results().await;
+    assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["cancelled", "2"]);
+    let failure = results[0].failure().unwrap();
+    assert!(failure.message.contains("nobody answered in time") && !failure.started, "{failure}");
+    assert_eq!(began.elapsed(), Duration::from_secs(5));
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ mod recorder;
 
 use std::time::Duration;
 
-use futures_util::{FutureExt, StreamExt};
+use futures_util::FutureExt;
 use haft_core::{Cx, ExecutionLimits, HandlerError, OutputCap, Permission, RunOptions, Tool, ToolCall, Toolkit};
 use tokio::time::sleep;
 
@@ -47,6 +47,39 @@ async fn a_call_is_a_span_by_the_conventions() {
         assert_eq!(span.get("error.type"), None);
         assert_eq!(span.get("otel.status_code"), None);
         assert!(span.is_closed);
+    }
+}
+
+/// Exporters take a span's end from when it is closed: a call is as long as it was, not as long as its run.
+#[tokio::test]
+async fn a_span_is_closed_when_its_call_is_done_and_not_with_the_run() {
+    for options in [RunOptions::new(), RunOptions::new().spawned()] {
+        let kit = kit([
+            Tool::new("quick").run(|(), _cx| async {}),
+            Tool::new("endless").run(|(), _cx| std::future::pending::<()>()),
+        ]);
+        let recorder = Recorder::default();
+        let closed = recorder.clone();
+        recorder
+            .watching(async {
+                let mut run = kit.run(calls([("quick", ""), ("endless", "")])).with(options);
+                assert_eq!(run.next().await.unwrap().index(), 0);
+                tokio::task::yield_now().await;
+                assert_eq!(closed.closed(), [true, false]);
+            })
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn a_blocking_handler_is_inside_its_span() {
+    let kit = kit([Tool::new("block").run_blocking(|(), _cx| ())]);
+    for options in [RunOptions::new(), RunOptions::new().spawned()] {
+        let seen = Recorder::watch(kit.run(calls([("block", "")])).with(options).collect_results()).await;
+        let span = &seen.spans[0];
+        assert!(span.is_closed);
+        // Polled at least twice, as it waits for its thread, and entered once more there.
+        assert!(span.entered >= 3, "{}", span.entered);
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::{Clock, Flight, Phase, Step, Tower};
 use crate::call::ToolCall;
@@ -67,11 +68,11 @@ impl Flight {
     }
 
     fn look_up(&mut self, index: usize, call: &ToolCall, tower: Tower<'_>) -> Result<Step, ToolFailure> {
-        let found = tower.set.find(&call.name);
+        self.found = tower.set.place_of(&call.name);
+        let found = self.found.map(|place| tower.set.at(place));
         self.span = CallSpan::open(call, found.map(|(tool, _)| tool));
         let Some((tool, scope)) = found else { return Err(tower.unknown_tool(call, None)) };
         let options = tower.options;
-        self.tool = Some(tool.clone());
         self.clock = Clock::new(tool.limits(), options);
         self.cap = tighter(tool.limits().output_cap, options.output_cap);
         let run = RunCx {
@@ -109,14 +110,14 @@ impl Flight {
         match decision {
             Ok(Permission::Allowed) => self.prepare(call, tower),
             Ok(Permission::Denied { reason }) => Err(ToolFailure::new(FailureKind::PermissionDenied, reason)),
-            Ok(Permission::Hidden) => Err(tower.unknown_tool(call, self.tool.as_ref())),
+            Ok(Permission::Hidden) => Err(tower.unknown_tool(call, self.tool(tower.set))),
             Err(error) => Err(ToolFailure::new(FailureKind::PermissionDenied, UNDECIDED).cause(error)),
         }
     }
 
     /// Reads and checks the arguments, and finds out whether somebody may have to be asked.
     fn prepare(&mut self, call: &ToolCall, tower: Tower<'_>) -> Result<Step, ToolFailure> {
-        let (Some(tool), Some(cx)) = (&self.tool, self.cx.take()) else { return Ok(Step::Moved) };
+        let (Some(tool), Some(cx)) = (self.tool(tower.set), self.cx.take()) else { return Ok(Step::Moved) };
         if let Some(problems) = tower.problems.filter(|_| tool.requires_handler()) {
             return Err(broken(problems.clone()));
         }
@@ -130,7 +131,7 @@ impl Flight {
         if gated {
             self.cx = Some(cx.clone());
         }
-        let mut prepared = match isolated(|| tool.prepare(call, cx)) {
+        let mut prepared = match isolated(|| tool.prepare_found(call, cx)) {
             Ok(prepared) => prepared.map_err(|failure| *failure)?,
             Err(panicked) => return Err(panicked.into()),
         };
@@ -174,11 +175,13 @@ impl Flight {
         let request = Box::new(ApprovalRequest::new(ApprovalId::random(), call));
         let asking = isolated(|| Arc::clone(approver).ask((*request).clone(), cx)).map_err(unapproved)?;
         self.phase = Phase::Approving(Some(asking), request.request_id.clone());
+        self.clock.answer = tower.options.approval_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         Ok(Step::Asked(request))
     }
 
     /// Only a yes to this very question is a yes.
     fn answered(&mut self, answer: Result<ApprovalResponse, BoxError>) -> Result<Step, ToolFailure> {
+        self.clock.answer = None;
         let response = answer.map_err(unapproved)?;
         match &self.phase {
             Phase::Approving(_, asked) if *asked == response.request_id => {}

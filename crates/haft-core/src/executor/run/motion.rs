@@ -5,6 +5,7 @@
 //! hand out an event. So no event is given that a cancel or a timeout should have preceded.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use foldhash::fast::RandomState;
@@ -16,13 +17,14 @@ use crate::event::ToolEvent;
 use crate::executor::board::{Board, Emission};
 use crate::executor::flight::{Flight, Step, Tower};
 use crate::executor::isolation::Panicked;
-use crate::executor::option::{Place, Until};
+use crate::executor::option::{Place, RunOptions, Until};
 use crate::executor::slot::Slots;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::broken;
 use crate::result::{Outcome, ToolResult};
 use crate::tool::ToolName;
+use crate::toolkit::{NotRunnable, Set};
 
 /// What the model is told about calls that were called off.
 const CALLED_OFF: &str = "the call was called off";
@@ -103,12 +105,15 @@ impl Run {
 
     fn settle_if_late(&mut self, index: usize, now: Instant) {
         let flight = &mut self.flights[index];
-        let Some(due) = flight.due().filter(|_| flight.is_running()) else { return };
+        let Some(due) = flight.due().filter(|_| flight.is_timed()) else { return };
         if due > now {
             return self.timer.add(due, Due::Flight(index));
         }
         // A handler that waits for its reader is not silent.
-        if flight.is_merely_silent(now) && self.board.as_ref().is_some_and(|board| board.is_full(index)) {
+        if flight.is_running()
+            && flight.is_merely_silent(now)
+            && self.board.as_ref().is_some_and(|board| board.is_full(index))
+        {
             flight.touch(now);
             if let Some(due) = flight.due() {
                 self.timer.add(due, Due::Flight(index));
@@ -138,8 +143,8 @@ impl Run {
             self.advance(index);
         }
         while self.has_free_place {
-            let flights = &self.flights;
-            match self.slots.next(|index| flights[index].tool()) {
+            let (flights, set) = (&self.flights, &self.set);
+            match self.slots.next(|index| flights[index].tool(set)) {
                 Some(index) if self.take_off(index) => self.advance(index),
                 Some(_) => {}
                 None => self.has_free_place = false,
@@ -186,13 +191,7 @@ impl Run {
         }
         loop {
             let Some(board) = &self.board else { return };
-            let tower = Tower {
-                set: &self.set,
-                options: &self.options,
-                board,
-                deadline: self.deadline,
-                problems: self.problems.as_deref(),
-            };
+            let tower = tower(&self.set, &self.options, board, self.deadline, self.problems.as_deref());
             let (flight, call) = (&mut self.flights[index], &self.calls[index]);
             // Most calls never wait, so only those that do get a waker of their own, and are polled once more with it.
             let mut step = match &self.wakers[index] {
@@ -206,13 +205,18 @@ impl Run {
             match step {
                 Step::Pending => return,
                 Step::Moved => {}
-                Step::Asked(request) => self.ready.push_back(ToolEvent::ApprovalRequested { index, request }),
+                Step::Asked(request) => {
+                    if let Some(due) = flight.due() {
+                        self.timer.add(due, Due::Flight(index));
+                    }
+                    self.ready.push_back(ToolEvent::ApprovalRequested { index, request });
+                }
                 Step::Answered(response) => {
                     let (call_id, tool) = (call.call_id.clone(), self.name(index));
                     self.ready.push_back(ToolEvent::ApprovalResolved { index, call_id, tool, response });
                 }
                 Step::WantsPlace => {
-                    let entered = flight.tool().is_none_or(|tool| self.slots.enter(index, tool));
+                    let entered = flight.tool(&self.set).is_none_or(|tool| self.slots.enter(index, tool));
                     if !entered {
                         // It may pass those that wait for their own kind only.
                         self.has_free_place = true;
@@ -230,8 +234,9 @@ impl Run {
     /// Lets a call that has a place run. Says no when it could not.
     fn take_off(&mut self, index: usize) -> bool {
         let Some(board) = &self.board else { return false };
+        let tower = tower(&self.set, &self.options, board, self.deadline, self.problems.as_deref());
         let flight = &mut self.flights[index];
-        if let Err(failure) = flight.take_off(index, &self.options, board) {
+        if let Err(failure) = flight.take_off(index, tower) {
             self.settle(index, failure);
             return false;
         }
@@ -268,7 +273,8 @@ impl Run {
         // What the call showed comes before its output.
         self.hear();
         let repairs = self.flights[index].answer();
-        if let Some(board) = &self.board {
+        // With no line left nobody can ask whether the call is over.
+        if let Some(board) = self.board.as_ref().filter(|board| Arc::strong_count(board) > 1) {
             board.close(index);
         }
         let mut result = ToolResult::named(self.name(index), &self.calls[index], outcome);
@@ -283,7 +289,9 @@ impl Run {
         if self.board.as_ref().is_some_and(|board| board.is_occupied(index)) {
             return;
         }
-        if let Some(tool) = self.flights[index].gives_back_place() {
+        if self.flights[index].gives_back_place()
+            && let Some(tool) = self.flights[index].tool(&self.set)
+        {
             self.slots.leave(tool);
             self.has_free_place = true;
         }
@@ -298,9 +306,20 @@ impl Run {
 
     /// The name of a call's tool, shared if there is such a tool.
     fn name(&self, index: usize) -> ToolName {
-        match self.flights[index].tool() {
+        match self.flights[index].tool(&self.set) {
             Some(tool) => tool.shared_name().clone(),
             None => self.calls[index].name.as_str().into(),
         }
     }
+}
+
+/// What flights are lent. Not of the whole run, as the flights themselves are part of it.
+fn tower<'a>(
+    set: &'a Set,
+    options: &'a RunOptions,
+    board: &'a Arc<Board>,
+    deadline: Option<Instant>,
+    problems: Option<&'a NotRunnable>,
+) -> Tower<'a> {
+    Tower { set, options, board, deadline, problems }
 }

@@ -3,7 +3,6 @@
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 
-use futures_util::StreamExt;
 use haft_core::{Cx, FailureKind, RunOptions, Tool, ToolCall, ToolEvent, Toolkit};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};

@@ -4,7 +4,6 @@
 //! arguments `{}`, is expected to give `null`, a failure is expected before the handler began and to be as retryable as
 //! its kind is, no cause is expected to hide behind it, and the siblings are expected to come through whole.
 
-use std::convert::Infallible;
 use std::future::{Ready, pending};
 use std::num::NonZeroUsize;
 use std::time::Duration;

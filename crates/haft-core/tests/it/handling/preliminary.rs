@@ -1,6 +1,6 @@
 //! Early forms of a result.
 
-use futures_util::{StreamExt, stream};
+use futures_util::stream;
 use haft_core::{Cx, DefinitionError, FailureMode, HandlerError, HandlerOutput, Outputs, Tool, ToolCall, ToolEvent};
 use tokio::time::{Instant, sleep};
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_core::span::Current;
 
 /// Listens, unless it is told not to.
 #[derive(Clone, Default)]
@@ -30,6 +31,7 @@ pub(super) struct SpanRecord {
     pub(super) name: &'static str,
     pub(super) target: &'static str,
     pub(super) level: Level,
+    metadata: &'static Metadata<'static>,
     pub(super) parent: Option<u64>,
     pub(super) fields: Fields,
     at_start: Fields,
@@ -62,6 +64,11 @@ impl Recorder {
         future.await;
         drop(guard);
         self.seen.lock().unwrap().clone()
+    }
+
+    /// Which spans are closed, in the order they were opened.
+    pub(super) fn closed(&self) -> Vec<bool> {
+        self.seen.lock().unwrap().spans.iter().map(|span| span.is_closed).collect()
     }
 
     fn span<T>(&self, id: &Id, change: impl FnOnce(&mut SpanRecord) -> T) -> T {
@@ -114,6 +121,7 @@ impl Subscriber for Recorder {
             name: metadata.name(),
             target: metadata.target(),
             level: *metadata.level(),
+            metadata,
             parent,
             at_start: fields.clone(),
             fields,
@@ -149,6 +157,14 @@ impl Subscriber for Recorder {
         let mut seen = self.seen.lock().unwrap();
         let at = seen.inside.iter().rposition(|inside| *inside == id.into_u64()).unwrap();
         seen.inside.remove(at);
+    }
+
+    fn current_span(&self) -> Current {
+        let seen = self.seen.lock().unwrap();
+        match seen.inside.last() {
+            Some(&id) => Current::new(Id::from_u64(id), seen.span(id).metadata),
+            None => Current::none(),
+        }
     }
 
     fn clone_span(&self, id: &Id) -> Id {
