@@ -129,7 +129,7 @@ impl Cx {
         [told, own].into_iter().flatten().min()
     }
 
-    /// Whether the call is no longer wanted: it was cancelled, took too long, or has its result already.
+    /// Whether the call is no longer wanted: it was cancelled, or, in a run, it took too long or has its result already.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancellation().is_some_and(Cancellation::is_cancelled) || self.line().is_some_and(Line::is_over)

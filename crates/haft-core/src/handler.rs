@@ -67,18 +67,45 @@ pub(crate) struct Prepared {
 pub(crate) struct Aside {
     /// What was mended in the arguments.
     pub(crate) repairs: Vec<Repair>,
-    /// Whether the function was reached, where something stands in front of it; without, it is by the first poll.
-    pub(crate) begun: Option<Arc<AtomicBool>>,
+    /// What the way to the function knows, where something stands in front of it; without, the first poll reaches it.
+    pub(crate) passage: Option<Arc<Passage>>,
+}
+
+/// What is known about the way of one call to its function.
+#[derive(Default)]
+pub(crate) struct Passage {
+    begun: AtomicBool,
+    bound: AtomicBool,
+}
+
+impl Passage {
+    /// The function was reached.
+    pub(crate) fn begin(&self) {
+        self.begun.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Relaxed)
+    }
+
+    /// Somebody decided about the call by its arguments: they must stay as they are.
+    pub(crate) fn bind(&self) {
+        self.bound.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_bound(&self) -> bool {
+        self.bound.load(Ordering::Relaxed)
+    }
 }
 
 impl Aside {
     pub(crate) fn of_repairs(repairs: Vec<Repair>) -> Option<Box<Self>> {
-        if repairs.is_empty() { None } else { Some(Box::new(Self { repairs, begun: None })) }
+        if repairs.is_empty() { None } else { Some(Box::new(Self { repairs, passage: None })) }
     }
 
     /// Whether the function was reached, if something stands in front of it.
     pub(crate) fn has_begun(this: Option<&Self>) -> Option<bool> {
-        this?.begun.as_ref().map(|begun| begun.load(Ordering::Relaxed))
+        this?.passage.as_ref().map(|passage| passage.has_begun())
     }
 }
 

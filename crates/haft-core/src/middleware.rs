@@ -18,7 +18,6 @@ mod trace;
 mod wait;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
@@ -31,19 +30,26 @@ pub use self::retry::{Backoff, Retry};
 pub use self::timeout::Timeout;
 pub use self::trace::Trace;
 use crate::call::CallId;
+use crate::canonical::canonical_text;
 use crate::cx::Cx;
-use crate::handler::{Aside, BoxFuture, Deferred, Prepared, Whole, broken, encode_success, invalid_input, with_tool};
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::{
+    Aside, BoxFuture, Deferred, Passage, Prepared, Whole, broken, encode_success, invalid_input, with_tool,
+};
 use crate::result::Outcome;
 use crate::schema::Decoded;
 use crate::service::ServiceList;
 use crate::tool::{MissingHandler, Tool};
 
+/// What the model is told when a middleware changed what was approved.
+const CHANGED: &str = "the arguments were changed after the call was approved";
+
 /// Something around the runs of tools.
 ///
 /// A call is permitted, its arguments are read and it is approved before a middleware sees it, so what fails before that
 /// passes it by: to see every result use [`RunOptions::observe`](crate::RunOptions::observe). When a call is called off or
-/// takes too long its future is dropped where it waits: what comes after `next.run(request).await` may not happen. An
-/// approval was given for the arguments as they came; who changes them answers for that.
+/// takes too long its future is dropped where it waits: what comes after `next.run(request).await` may not happen.
 ///
 /// A closure `Fn(Request, Next) -> impl Future<Output = Outcome>` is one that needs no services.
 ///
@@ -115,8 +121,9 @@ pub struct Request {
     /// The arguments as the handler's type, until they are used or changed. Locked by nobody: the lock only lets a
     /// middleware keep a reference to the request while it waits.
     deferred: Mutex<Option<Deferred>>,
-    /// Whether the handler was reached, over all attempts.
-    begun: Arc<AtomicBool>,
+    /// The arguments as they were permitted and approved, once they were changed.
+    original: Option<Arc<str>>,
+    passage: Arc<Passage>,
 }
 
 /// The rest of the way: the inner middlewares and the handler. It can be run again, for another attempt.
@@ -187,10 +194,12 @@ impl Request {
         })
     }
 
-    /// The same call with other arguments. They are checked like any others before the handler sees them.
+    /// The same call with other arguments. They are checked like any others before the handler sees them. A call that is
+    /// subject to approval keeps its arguments: with others it is denied, as nobody agreed to those.
     #[must_use]
     pub fn with_arguments(mut self, arguments: &Value) -> Self {
-        self.arguments = arguments.to_string().into();
+        let before = std::mem::replace(&mut self.arguments, arguments.to_string().into());
+        self.original.get_or_insert(before);
         self.tree = OnceLock::new();
         self.deferred = Mutex::default();
         self
@@ -221,8 +230,19 @@ impl Request {
             arguments: Arc::clone(&self.arguments),
             tree: self.tree.clone(),
             deferred: Mutex::default(),
-            begun: Arc::clone(&self.begun),
+            original: self.original.clone(),
+            passage: Arc::clone(&self.passage),
         }
+    }
+
+    /// Whether somebody decided about this call by arguments that are no longer the same.
+    fn is_unapproved(&self) -> bool {
+        let Some(original) = self.original.as_ref().filter(|_| self.passage.is_bound()) else { return false };
+        let canonical = |arguments: &str| {
+            let read = self.tool.parameters().decode(arguments, self.cx.decode_options());
+            read.ok().map(|read| canonical_text(&read.value))
+        };
+        canonical(original) != canonical(&self.arguments)
     }
 
     /// An answer in the tool's place, encoded by its success schema and checked against it.
@@ -261,24 +281,28 @@ impl Layers {
 
     /// The way through all layers to the handler, for arguments that were read.
     pub(crate) fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx, read: Decoded<Deferred>) -> Prepared {
-        let begun = Arc::new(AtomicBool::new(false));
+        let passage = Arc::<Passage>::default();
         let request = Request {
             cx,
             tool: tool.clone(),
             arguments: arguments.into(),
             tree: OnceLock::new(),
             deferred: Mutex::new(Some(read.value)),
-            begun: Arc::clone(&begun),
+            original: None,
+            passage: Arc::clone(&passage),
         };
         let all = Next { layers: self.clone(), left: self.0.as_ref().map_or(0, |layers| layers.len()) };
-        let aside = Aside { repairs: read.repairs, begun: Some(begun) };
+        let aside = Aside { repairs: read.repairs, passage: Some(passage) };
         Prepared { running: Box::pin(Whole(all.boxed(request))), aside: Some(Box::new(aside)) }
     }
 }
 
 /// The innermost step: the handler itself.
 async fn reach_handler(request: Request) -> Outcome {
-    let Request { cx, tool, arguments, deferred, begun, .. } = request;
+    if request.is_unapproved() {
+        return ToolFailure::new(FailureKind::Denied, CHANGED).into();
+    }
+    let Request { cx, tool, arguments, deferred, passage, .. } = request;
     let running = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(deferred) => deferred(cx),
         None => {
@@ -291,7 +315,7 @@ async fn reach_handler(request: Request) -> Outcome {
             }
         }
     };
-    begun.store(true, Ordering::Relaxed);
+    passage.begin();
     with_tool(running, tool).await
 }
 

@@ -4,11 +4,15 @@ use crate::toolkit::NAMESPACE_SEPARATOR;
 
 /// The names closest to `name` among `candidates`, best first; none when nothing is close.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    if name.len() > LONGEST {
+        return Vec::new();
+    }
     let most = (name.chars().count() / 3).max(1);
+    let name = letters(name);
     let near = |candidate: &str| {
         // Behind a prefix the name itself is what is remembered.
         let bare = candidate.rsplit_once(NAMESPACE_SEPARATOR).map(|(_, bare)| bare);
-        [Some(candidate), bare].into_iter().flatten().filter_map(|candidate| distance(name, candidate, most)).min()
+        [Some(candidate), bare].into_iter().flatten().filter_map(|candidate| distance(&name, candidate, most)).min()
     };
     let mut close: Vec<(usize, &str)> =
         candidates.filter_map(|candidate| Some((near(candidate)?, candidate))).collect();
@@ -16,13 +20,21 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
     close.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 
+/// The longest name that is compared, in bytes: it comes from the model, and comparing costs as much as both are long.
+const LONGEST: usize = 200;
+
+/// What counts in a name: letters and digits, whatever their case.
+fn letters(name: &str) -> Vec<char> {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 /// How many insertions, deletions, replacements or swaps of neighbours lead from one to the other, ignoring case and
 /// separators; `None` if more than `most`.
-fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
-    let letters = |text: &str| -> Vec<char> {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    let (a, b) = (letters(a), letters(b));
+fn distance(a: &[char], b: &str, most: usize) -> Option<usize> {
+    if b.len() > LONGEST {
+        return None;
+    }
+    let b = letters(b);
     if a.len().abs_diff(b.len()) > most {
         return None;
     }
@@ -58,6 +70,11 @@ mod tests {
         assert!(found("temperature").is_empty());
         assert!(found("x").is_empty());
         assert!(nearest("k", ["a"].into_iter()).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_near_a_name_that_is_no_name() {
+        assert!(nearest(&"search".repeat(100_000), ["search", &"search".repeat(100_000)].into_iter()).is_empty());
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl Board {
         let mut notes = self.notes();
         let woken = std::mem::take(&mut notes.woken);
         for &index in &woken {
-            self.places[index].woken.store(false, Ordering::Release);
+            self.places[index].woken.swap(false, Ordering::AcqRel);
         }
         Some((woken, std::mem::take(&mut notes.emitted)))
     }

@@ -67,7 +67,9 @@ enum Phase {
     Approving(Option<BoxFuture<Result<ApprovalResponse, BoxError>>>, ApprovalId),
     /// Nothing: the answer was no, and was shown.
     Denied(String),
-    /// A place.
+    /// Nothing: everybody agreed, and it can ask for a place.
+    Cleared,
+    /// A place. Whatever wakes it meanwhile has come too late to say anything.
     Waiting,
     /// The handler.
     Running(Option<BoxRunning>),
@@ -187,6 +189,11 @@ impl Flight {
         polled.unwrap_or_else(|failure| Step::Landed(self.land(failure.into())))
     }
 
+    /// Whether it waits for an answer.
+    pub(super) fn is_asking(&self) -> bool {
+        matches!(self.phase, Phase::Approving(..))
+    }
+
     /// Whether time counts: it runs, or waits for an answer.
     pub(super) fn is_timed(&self) -> bool {
         matches!(self.phase, Phase::Running(_) | Phase::Approving(..))
@@ -194,9 +201,9 @@ impl Flight {
 
     /// Its turn has come. When it must be done is decided here.
     pub(super) fn take_off(&mut self, index: usize, tower: Tower<'_>) -> Result<(), ToolFailure> {
+        self.has_place = true;
         let Some(mut prepared) = self.prepared.take() else { return Ok(()) };
         prepared.aside = self.aside.take();
-        self.has_place = true;
         if self.clock.timeout.is_some() || self.clock.idle_timeout.is_some() {
             let now = Instant::now();
             self.clock.hard = self.clock.timeout.and_then(|timeout| now.checked_add(timeout));

@@ -27,7 +27,7 @@ pub trait Permit: Send + Sync + 'static {
     /// Whether this call may run. The context names the caller.
     fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting;
 
-    /// Whether the caller may know of the tool. One that is not seen is not listed, never suggested, and to its caller
+    /// Whether the caller may know of the tool: the one way to hide tools. One that is not seen is not listed, never suggested, and to its caller
     /// unknown: [`permit`](Permit::permit) is not asked about it.
     fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
         let _ = (tool, caller);
@@ -46,9 +46,6 @@ pub enum Permission {
         /// Why, for the model. A blank reason is replaced.
         reason: String,
     },
-    /// The call may not run, and is answered as if there were no such tool. A permit that hides tools also implements
-    /// [`Permit::sees`], so that they are not listed: a closure can't.
-    Hidden,
 }
 
 /// A permit's decision: there at once, or later.

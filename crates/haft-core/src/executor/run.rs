@@ -144,9 +144,8 @@ impl Run {
     }
 
     /// The same run with all options replaced. Options count when the run is first polled, not later.
-    pub fn with(mut self, options: RunOptions) -> Self {
-        self.options = options;
-        self
+    pub fn with(self, options: RunOptions) -> Self {
+        self.changed(|_| options)
     }
 
     /// Calls everything off: what is not done is answered with `cancelled` at the next poll, and the stream goes on to
@@ -324,6 +323,9 @@ impl Run {
     }
 
     fn changed(mut self, change: impl FnOnce(RunOptions) -> RunOptions) -> Self {
+        if self.board.is_some() {
+            return self;
+        }
         self.options = change(std::mem::take(&mut self.options));
         self
     }

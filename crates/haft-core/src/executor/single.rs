@@ -21,6 +21,7 @@ use crate::cx::Cx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
 use crate::handler::{Aside, BoxFuture, BoxRunning};
 use crate::result::{Outcome, ToolResult};
 use crate::scope::Scope;
@@ -53,6 +54,9 @@ struct Short<'a> {
 
 impl Toolkit {
     /// Runs one call and gives its one result. What it shows on the way is dropped.
+    ///
+    /// A tool without limits of time takes the shortest way: no run is set up, so work of the handler's own that outlives
+    /// the call is not told that it is over.
     ///
     /// ```
     /// use haft_core::{Tool, ToolCall, Toolkit};
@@ -192,6 +196,7 @@ impl Drop for Short<'_> {
     fn drop(&mut self) {
         if let Some(running) = self.running.take() {
             drop_isolated(running);
+            self.span.end(&ToolFailure::new(FailureKind::Cancelled, "").started().into());
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use tokio::runtime::Handle as Runtime;
@@ -10,7 +9,7 @@ use tokio::task::JoinHandle;
 use tracing::Span;
 
 use super::board::Stay;
-use super::isolation::Panicked;
+use super::isolation::{Panicked, drop_isolated};
 use super::span::InSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -29,19 +28,22 @@ struct NoRuntime;
 /// Starts a prepared call in a task of its own. The task keeps the call's place until it is gone: one that is given up
 /// runs on until it next waits.
 pub(super) fn spawn(prepared: Prepared, tool: Tool, stay: Stay, span: Span) -> Result<Prepared, ToolFailure> {
-    let Ok(runtime) = Runtime::try_current() else { return Err(broken(NoRuntime)) };
+    let Ok(runtime) = Runtime::try_current() else {
+        drop_isolated(prepared);
+        return Err(broken(NoRuntime));
+    };
     let Prepared { running, aside } = prepared;
     let mut aside = aside.unwrap_or_default();
     // A task that was never polled has not begun, and only it can tell; unless something stands in front of it, which
     // knows better.
-    let polled = match &aside.begun {
+    let polled = match &aside.passage {
         Some(_) => None,
-        None => Some(Arc::clone(aside.begun.insert(Arc::default()))),
+        None => Some(Arc::clone(aside.passage.insert(Arc::default()))),
     };
     let work = async move {
         let _stay = stay;
         if let Some(polled) = polled {
-            polled.store(true, Ordering::Relaxed);
+            polled.begin();
         }
         InSpan::new(Box::pin(with_tool(running, tool)), span).await
     };

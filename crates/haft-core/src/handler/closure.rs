@@ -9,14 +9,17 @@ use std::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle as Runtime;
+use tokio::task::JoinHandle;
 use tracing::Span;
 
 use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
 use crate::executor::Line;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
 use crate::handler::{
-    Aside, BoxRunning, Deferred, Handler, HandlerError, Prepared, Returned, ReturnedNow, Running, STREAM, TypeInfo,
-    Whole, broken, encode, encode_success,
+    Aside, BoxRunning, Deferred, Handler, HandlerError, Passage, Prepared, Returned, ReturnedNow, Running, STREAM,
+    TypeInfo, Whole, broken, encode, encode_success,
 };
 use crate::issue::Issues;
 use crate::result::Outcome;
@@ -33,6 +36,15 @@ pub(crate) struct AsyncFn<F, P, const KIND: u8> {
 pub(crate) struct BlockingFn<F, P, const KIND: u8> {
     run: Arc<F>,
     params: PhantomData<fn(P)>,
+}
+
+/// A thread's work that is called off, if it has not begun, when nobody waits for it any more.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// A blocking handler can't run: there is no tokio runtime.
@@ -137,7 +149,7 @@ where
     R: ReturnedNow<KIND> + 'static,
 {
     /// A thread can't be stopped from outside: when this is dropped, the function's context says that it is cancelled.
-    async fn answer(params: P, cx: Cx, tool: Tool) -> Outcome {
+    async fn answer(params: P, cx: Cx, tool: Tool, passage: Arc<Passage>) -> Outcome {
         let Some(Self { run, .. }) = of_tool(&tool) else { return lost() };
         let Ok(runtime) = Runtime::try_current() else {
             return encode::<R::Success, R::Failure>(&tool, Err(HandlerError::opaque(NoRuntime)));
@@ -146,15 +158,19 @@ where
         let inside = cx.clone().with_cancellation(called_off.cancellation().clone());
         let run = Arc::clone(run);
         let (stay, span) = (cx.line().map(Line::stay), Span::current());
-        let outcome = match runtime
-            .spawn_blocking(move || {
-                let _stay = stay;
-                let _entered = span.enter();
-                run(params, inside).now()
-            })
-            .await
-        {
-            Ok(outcome) => outcome,
+        let mut thread = AbortOnDrop(runtime.spawn_blocking(move || {
+            let _stay = stay;
+            let _entered = span.enter();
+            if inside.is_cancelled() {
+                // Called off while it waited for a thread: it must not begin now.
+                return None;
+            }
+            passage.begin();
+            Some(run(params, inside).now())
+        }));
+        let outcome = match (&mut thread.0).await {
+            Ok(Some(outcome)) => outcome,
+            Ok(None) => return ToolFailure::new(FailureKind::Cancelled, "").not_started().into(),
             // A panic goes on to whoever runs the call, as that of an asynchronous handler does.
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(error) => Err(HandlerError::opaque(error)),
@@ -172,14 +188,18 @@ where
 {
     fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        let running = Box::pin(Whole(Box::pin(Self::answer(value, cx, tool.clone()))));
-        Ok(Prepared { running, aside: Aside::of_repairs(repairs) })
+        let passage = Arc::<Passage>::default();
+        let running = Box::pin(Whole(Box::pin(Self::answer(value, cx, tool.clone(), Arc::clone(&passage)))));
+        Ok(Prepared { running, aside: Some(Box::new(Aside { repairs, passage: Some(passage) })) })
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
         let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
         let tool = tool.clone();
-        Ok(Decoded { value: Box::new(move |cx| Box::pin(Whole(Box::pin(Self::answer(value, cx, tool))))), repairs })
+        Ok(Decoded {
+            value: Box::new(move |cx| Box::pin(Whole(Box::pin(Self::answer(value, cx, tool, Arc::default()))))),
+            repairs,
+        })
     }
 
     fn returns(&self) -> TypeInfo {

@@ -7,11 +7,19 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::scope::Scope;
-use crate::service::Services;
+use crate::service::{Dependency, Services};
 use crate::toolkit::{MissingToolService, NotRunnable, Set, Toolkit};
 
 /// What is wrong with a set as it is, once somebody asked.
-pub(super) type Problems = OnceLock<Option<Arc<NotRunnable>>>;
+pub(super) type Problems = OnceLock<Option<Found>>;
+
+/// Problems, and what a run would have to bring along to be rid of them.
+#[derive(Clone)]
+pub(super) struct Found {
+    problems: Arc<NotRunnable>,
+    /// Each missing service once, however many tools need it.
+    lacking: Arc<[Dependency]>,
+}
 
 /// Running needs a toolkit that lacks nothing.
 impl Toolkit {
@@ -35,13 +43,30 @@ impl Toolkit {
 }
 
 impl Set {
-    /// Why nothing of this set can be run with what a run brings along.
+    /// Why nothing of this set can be run with what a run brings along. Costs the same however many tools there are,
+    /// unless something is wrong.
     pub(crate) fn problems(&self, run: Option<&Scope>) -> Option<Arc<NotRunnable>> {
-        let own = self.problems.get_or_init(|| self.look_for_problems(None)).clone()?;
-        match run {
-            Some(run) if !own.missing_services.is_empty() => self.look_for_problems(Some(run)),
-            _ => Some(own),
+        let found = self.problems.get_or_init(|| self.find_problems()).as_ref()?;
+        let Some(run) = run.filter(|_| !found.lacking.is_empty()) else { return Some(Arc::clone(&found.problems)) };
+        let is_rest_fine = found.problems.missing_handlers.is_empty() && found.problems.faults.is_empty();
+        if is_rest_fine && found.lacking.iter().all(|needed| run.services.has(needed)) {
+            return None;
         }
+        self.look_for_problems(Some(run))
+    }
+
+    fn find_problems(&self) -> Option<Found> {
+        let problems = self.look_for_problems(None)?;
+        let mut lacking = Vec::new();
+        for (tool, scope) in self.with_scopes() {
+            let provided = scope.map_or(Services::none(), |scope| &scope.services);
+            for needed in tool.dependencies() {
+                if !provided.has(needed) && !lacking.contains(needed) {
+                    lacking.push(*needed);
+                }
+            }
+        }
+        Some(Found { problems, lacking: lacking.into() })
     }
 
     fn look_for_problems(&self, run: Option<&Scope>) -> Option<Arc<NotRunnable>> {

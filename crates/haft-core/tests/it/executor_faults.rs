@@ -11,6 +11,7 @@ mod leak;
 mod place;
 mod reader;
 pub(crate) mod record;
+mod regression;
 mod table;
 mod trace;
 pub(crate) mod way;

@@ -30,7 +30,6 @@ impl Permit for Directory {
             match caller.as_deref() {
                 Some("ana") => Ok(Permission::Allowed),
                 Some("bob") => Ok(Permission::denied(format!("{wanted} is not for bob"))),
-                Some("eve") => Ok(Permission::Hidden),
                 _ => Err("who is that?"),
             }
         })

@@ -13,7 +13,7 @@ use super::{Clock, Flight, Phase, Step, Tower};
 use crate::call::ToolCall;
 use crate::cx::{Cx, RunCx};
 use crate::executor::cap::tighter;
-use crate::executor::isolation::{Panicked, isolated, poll_isolated};
+use crate::executor::isolation::{Panicked, drop_isolated, isolated, poll_isolated};
 use crate::executor::option::Policy;
 use crate::executor::permit::{Decision, Permission};
 use crate::executor::span::CallSpan;
@@ -62,8 +62,8 @@ impl Flight {
                 Poll::Ready(answer) => self.answered(flatten(answer)),
             },
             Phase::Denied(reason) => Err(ToolFailure::new(FailureKind::Denied, std::mem::take(reason))),
-            Phase::Waiting => Ok(Step::WantsPlace),
-            Phase::Running(_) | Phase::Landed => Ok(Step::Pending),
+            Phase::Cleared => Ok(self.cleared()),
+            Phase::Waiting | Phase::Running(_) | Phase::Landed => Ok(Step::Pending),
         }
     }
 
@@ -86,10 +86,10 @@ impl Flight {
             self.cx = Some(cx);
             return self.prepare(call, tower);
         };
-        let decision = isolated(|| {
-            let is_seen = permit.sees(tool, cx.caller());
-            if is_seen { permit.permit(tool, call, &cx) } else { Permission::Hidden.into() }
-        });
+        if !isolated(|| permit.sees(tool, cx.caller())).unwrap_or_default() {
+            return Err(tower.unknown_tool(call, Some(tool)));
+        }
+        let decision = isolated(|| permit.permit(tool, call, &cx));
         self.cx = Some(cx);
         match decision.map(|permitting| permitting.0) {
             Ok(Decision::Now(decision)) => self.permitted(call, tower, decision),
@@ -110,7 +110,6 @@ impl Flight {
         match decision {
             Ok(Permission::Allowed) => self.prepare(call, tower),
             Ok(Permission::Denied { reason }) => Err(ToolFailure::new(FailureKind::PermissionDenied, reason)),
-            Ok(Permission::Hidden) => Err(tower.unknown_tool(call, self.tool(tower.set))),
             Err(error) => Err(ToolFailure::new(FailureKind::PermissionDenied, UNDECIDED).cause(error)),
         }
     }
@@ -136,10 +135,12 @@ impl Flight {
             Err(panicked) => return Err(panicked.into()),
         };
         self.aside = prepared.aside.take();
+        if gated && let Some(passage) = self.aside.as_ref().and_then(|aside| aside.passage.as_ref()) {
+            passage.bind();
+        }
         self.prepared = Some(prepared);
         if !gated {
-            self.phase = Phase::Waiting;
-            return Ok(Step::WantsPlace);
+            return Ok(self.cleared());
         }
         if policies().any(ApprovalPolicy::is_always) {
             return self.decided(call, tower, Ok(ApprovalNeed::Needed));
@@ -162,8 +163,8 @@ impl Flight {
     ) -> Result<Step, ToolFailure> {
         let need = need.unwrap_or_else(|panicked| ApprovalNeed::Undecided(PolicyError::new(panicked)));
         if !need.is_needed() {
-            self.phase = Phase::Waiting;
-            return Ok(Step::WantsPlace);
+            drop_isolated(self.cx.take());
+            return Ok(self.cleared());
         }
         let (Some(approver), Some(cx)) = (&tower.options.approver, self.cx.take()) else {
             let denied = ToolFailure::new(FailureKind::Denied, NO_APPROVAL);
@@ -179,16 +180,22 @@ impl Flight {
         Ok(Step::Asked(request))
     }
 
+    /// Nothing stands in its way but the others. Said once: a place that is asked for twice would be lost.
+    fn cleared(&mut self) -> Step {
+        self.phase = Phase::Waiting;
+        Step::WantsPlace
+    }
+
     /// Only a yes to this very question is a yes.
     fn answered(&mut self, answer: Result<ApprovalResponse, BoxError>) -> Result<Step, ToolFailure> {
         self.clock.answer = None;
         let response = answer.map_err(unapproved)?;
         match &self.phase {
-            Phase::Approving(_, asked) if *asked == response.request_id => {}
+            Phase::Approving(_, asked) if *asked == response.request_id && response.digest.is_empty() => {}
             _ => return Err(unapproved(WrongAnswer { answered: response.request_id })),
         }
         self.phase = match response.decision {
-            ApprovalDecision::Approved => Phase::Waiting,
+            ApprovalDecision::Approved => Phase::Cleared,
             _ => Phase::Denied(response.reason.clone().unwrap_or_default()),
         };
         Ok(Step::Answered(Box::new(response)))
@@ -204,21 +211,7 @@ impl Tower<'_> {
             hidden.is_none_or(|hidden| !tool.is_same(hidden))
                 && permit.is_none_or(|permit| isolated(|| permit.sees(tool, caller)).unwrap_or_default())
         });
-        let mut names = nearest(&call.name, seen.map(Tool::name));
-        names.retain(|name| !self.is_hidden(name, call));
-        ToolResult::unknown_tool(call, &names).into_failure()
-    }
-
-    /// Whether the permit would hide a tool that the caller didn't quite name. A decision that takes a while is not
-    /// waited for: the name is left out.
-    fn is_hidden(&self, name: &str, call: &ToolCall) -> bool {
-        let (Some(permit), Some((tool, scope))) = (&self.options.permit, self.set.find(name)) else { return false };
-        let call = ToolCall { name: name.to_owned(), ..call.clone() };
-        let cx = Cx::scoped_to(tool, &call, Scope::layered(self.options.scope.as_ref(), scope));
-        match isolated(|| permit.permit(tool, &call, &cx).0) {
-            Ok(Decision::Now(Ok(permission))) => permission == Permission::Hidden,
-            _ => true,
-        }
+        ToolResult::unknown_tool(call, &nearest(&call.name, seen.map(Tool::name))).into_failure()
     }
 }
 

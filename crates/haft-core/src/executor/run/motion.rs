@@ -36,6 +36,15 @@ const RUN_OVER: &str = "the time for all calls was over before this one was done
 #[error("limits of time need a tokio runtime with time enabled: {0}")]
 struct NoClock(#[source] Panicked);
 
+/// How far a call may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// To the answer it waits for, but not beyond.
+    Answer,
+    /// As far as it goes.
+    End,
+}
+
 impl Run {
     /// Moves every call as far as it goes.
     pub(super) fn start(&mut self) {
@@ -82,7 +91,7 @@ impl Run {
         if self.is_cancelled && self.unfinished > 0 {
             if self.options.place == Place::Spawned {
                 // What ended in its own task before it was called off has its result.
-                self.move_running();
+                self.move_timed();
             }
             self.settle_all(|| ToolFailure::new(FailureKind::Cancelled, CALLED_OFF));
         }
@@ -93,7 +102,7 @@ impl Run {
         if self.timer.is_empty() {
             return;
         }
-        self.move_running();
+        self.move_timed();
         let now = Instant::now();
         while let Some(due) = self.timer.pop(now) {
             match due {
@@ -124,14 +133,17 @@ impl Run {
         self.settle(index, failure);
     }
 
-    /// Moves the running calls that have something to say. Nothing starts that did not run before.
-    fn move_running(&mut self) {
+    /// Moves the calls that time counts for and that have something to say. Nothing starts that did not run before: a
+    /// call that was answered goes on later.
+    fn move_timed(&mut self) {
         self.hear();
         for _ in 0..self.woken.len() {
-            match self.woken.pop_front() {
-                Some(index) if self.flights[index].is_running() => self.advance(index),
-                Some(index) => self.woken.push_back(index),
-                None => return,
+            let Some(index) = self.woken.pop_front() else { return };
+            let flight = &self.flights[index];
+            if flight.is_running() || flight.is_asking() {
+                self.advance_to(index, Reach::Answer);
+            } else {
+                self.woken.push_back(index);
             }
         }
     }
@@ -186,6 +198,10 @@ impl Run {
 
     /// Moves one call as far as it goes.
     fn advance(&mut self, index: usize) {
+        self.advance_to(index, Reach::End);
+    }
+
+    fn advance_to(&mut self, index: usize, reach: Reach) {
         if self.flights[index].is_answered() {
             return self.leave_place(index);
         }
@@ -213,7 +229,12 @@ impl Run {
                 }
                 Step::Answered(response) => {
                     let (call_id, tool) = (call.call_id.clone(), self.name(index));
+                    // What was shown while it waited comes first.
+                    self.hear();
                     self.ready.push_back(ToolEvent::ApprovalResolved { index, call_id, tool, response });
+                    if reach == Reach::Answer {
+                        return self.woken.push_back(index);
+                    }
                 }
                 Step::WantsPlace => {
                     let entered = flight.tool(&self.set).is_none_or(|tool| self.slots.enter(index, tool));

@@ -1,7 +1,6 @@
 //! The attempts at one call.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use tokio::time::{Instant, sleep_until};
 
@@ -16,7 +15,7 @@ impl Middleware for Retry {
     type Services = ();
 
     async fn around(&self, request: Request, next: Next) -> Outcome {
-        let (first_began, begun) = (Instant::now(), Arc::clone(&request.begun));
+        let (first_began, passage) = (Instant::now(), Arc::clone(&request.passage));
         let (mut current, mut made) = (request, 0);
         loop {
             made += 1;
@@ -26,7 +25,7 @@ impl Middleware for Retry {
                 outcome @ Outcome::Ok(_) => return outcome,
             };
             // An inner middleware may answer in its own words; whether the handler was reached is no matter of words.
-            failure.started |= begun.load(Ordering::Relaxed);
+            failure.started |= passage.has_begun();
             let resume = again.and_then(|again| Some((self.resume_at(&again, made, &failure, first_began)?, again)));
             let Some((at, again)) = resume else { return Outcome::Failed(failure) };
             if unless_cancelled(again.cx(), sleep_until(at)).await.is_none() {

@@ -1,7 +1,6 @@
 //! One call against the clock.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use tokio::time::{Instant, timeout_at};
 
@@ -17,10 +16,10 @@ impl Middleware for Timeout {
     async fn around(&self, request: Request, next: Next) -> Outcome {
         // A time beyond what the clock can say never comes.
         let Some(end) = Instant::now().checked_add(self.after) else { return next.run(request).await };
-        let begun = Arc::clone(&request.begun);
+        let passage = Arc::clone(&request.passage);
         match timeout_at(end, next.run(request.with_deadline(end))).await {
             Ok(outcome) => outcome,
-            Err(_) => self.elapsed(begun.load(Ordering::Relaxed)).into(),
+            Err(_) => self.elapsed(passage.has_begun()).into(),
         }
     }
 }

@@ -254,8 +254,8 @@ table! {
     not_permitted_comes_before_bad_arguments: |ran| of(target(ran)).args("nonsense")
         .given(|run| run.permit(permit(|| Permission::denied("only on Mondays"))))
         .fails(PermissionDenied).having_run(0);
-    hidden: |ran| of(plain(ran)).given(|run| run.permit(permit(|| Permission::Hidden)))
-        .fails(UnknownTool).saying(&["there is no tool called 'plain'"]).having_run(0);
+    hidden: |ran| of(plain(ran).with_name("hidden").unwrap()).given(|run| run.permit(Hider))
+        .fails(UnknownTool).saying(&["there is no tool called 'hidden'"]).having_run(0);
     permit_that_fails: |ran| of(plain(ran))
         .given(|run| run.permit(permit(|| Err::<Permission, _>(secret_error()))))
         .fails(PermissionDenied).saying(&["permitted", "could not be decided"]).hiding_its_cause().having_run(0);
@@ -382,7 +382,8 @@ struct Hider;
 
 impl Permit for Hider {
     fn permit(&self, tool: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
-        if self.sees(tool, None) { Permission::Allowed.into() } else { Permission::Hidden.into() }
+        assert!(self.sees(tool, None), "nobody is asked about what is hidden");
+        Permission::Allowed.into()
     }
 
     fn sees(&self, tool: &Tool, _: Option<&Caller>) -> bool {
@@ -400,15 +401,6 @@ async fn what_is_hidden_can_not_be_told_from_what_is_not_there() {
         let hidden = with.run([&call]).permit(Hider).collect_results().await;
         assert_eq!(hidden, without.run([&call]).collect_results().await, "{name}");
     }
-}
-
-#[tokio::test]
-async fn a_tool_that_a_permit_would_hide_is_not_suggested() {
-    let kit: Toolkit = [Tool::new("hidden").run(|(), _| async {}).unwrap()].into_iter().collect();
-    let hide = |_: &Tool, _: &ToolCall, _: &Cx| Permission::Hidden;
-    let results = kit.run([ToolCall::new("c1", "hiden", "{}")]).permit(hide).collect_results().await;
-    let message = &results[0].failure().unwrap().message;
-    assert!(!message.contains("'hidden'"), "{message}");
 }
 
 #[tokio::test]

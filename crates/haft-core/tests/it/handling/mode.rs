@@ -2,8 +2,8 @@
 
 use futures_util::StreamExt;
 use haft_core::{
-    ApprovalPolicy, Cx, DefinitionError, ExecutionLimits, Failure, FailureMode, FailureOrigin, HandlerError,
-    HandlerResult, Permission, RunOptions, Tool, ToolCall, ToolFailure, Toolkit,
+    ApprovalPolicy, Caller, Cx, DefinitionError, ExecutionLimits, Failure, FailureMode, FailureOrigin, HandlerError,
+    HandlerResult, Permission, Permit, Permitting, RunOptions, Tool, ToolCall, ToolFailure, Toolkit,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -178,7 +178,16 @@ async fn an_unknown_name_is_an_error_in_both_modes() {
 /// A tool that the caller must not know of looks exactly like one that is not there.
 #[tokio::test]
 async fn a_hidden_tool_is_unknown_in_both_modes() {
-    let hiding = RunOptions::new().permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::Hidden);
+    struct Blindfold;
+    impl Permit for Blindfold {
+        fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
+            Permission::Allowed.into()
+        }
+        fn sees(&self, _: &Tool, _: Option<&Caller>) -> bool {
+            false
+        }
+    }
+    let hiding = RunOptions::new().permit(Blindfold);
     for mode in MODES {
         let hidden = kit(mode).handle_with(&ToolCall::new("c1", "secret", "1"), &hiding).await.unwrap_err();
         let absent = kit(mode).filter(|tool| tool.name() != "secret");

@@ -1,0 +1,178 @@
+//! Stories that once went wrong and are not told by a row of the table.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use haft_core::{
+    ApprovalPolicy, ApprovalRequest, Cx, FailureKind, Next, Permission, Permitting, Request, RunOptions, Services,
+    Tool, ToolCall, Toolkit,
+};
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+fn calls(names: &[&str]) -> Vec<ToolCall> {
+    names.iter().enumerate().map(|(n, name)| ToolCall::new(format!("c{n}"), *name, "{}")).collect()
+}
+
+/// A permit that keeps its waker and wakes the call again and again, also when it long stands in line.
+#[tokio::test(start_paused = true)]
+async fn a_wake_that_comes_too_late_takes_no_second_place() {
+    let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
+    let kept = Arc::clone(&wakers);
+    let permit = move |_: &Tool, _: &ToolCall, _: &Cx| {
+        let kept = Arc::clone(&kept);
+        let mut polls = 0;
+        Permitting::later(std::future::poll_fn(move |task| {
+            polls += 1;
+            kept.lock().unwrap().push(task.waker().clone());
+            if polls < 3 {
+                task.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Poll::Ready(Ok::<_, std::io::Error>(Permission::Allowed))
+        }))
+    };
+    let woken = Arc::clone(&wakers);
+    let slow = Tool::new("slow")
+        .run(move |(), _cx| {
+            let woken = Arc::clone(&woken);
+            async move {
+                for _ in 0..5 {
+                    woken.lock().unwrap().iter().for_each(Waker::wake_by_ref);
+                    sleep(Duration::from_millis(1)).await;
+                }
+            }
+        })
+        .unwrap();
+    let kit: Toolkit = [slow].into_iter().collect();
+    let run = kit.run(calls(&["slow"; 4])).permit(permit).concurrency(1).timeout(Duration::from_secs(60));
+    assert!(run.collect_results().await.iter().all(haft_core::ToolResult::is_ok));
+}
+
+/// One thread for blocking work, taken: the second call is called off before it gets it, and must never begin.
+#[test]
+fn a_blocking_call_that_was_called_off_never_begins() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let (ran, began, go) =
+            (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()), Arc::new(std::sync::Barrier::new(2)));
+        let (counted, notify, gate) = (Arc::clone(&ran), Arc::clone(&began), Arc::clone(&go));
+        let block = Tool::new("block")
+            .run_blocking(move |(), _cx| {
+                if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+                    notify.notify_one();
+                    gate.wait();
+                }
+            })
+            .unwrap();
+        let kit: Toolkit = [block].into_iter().collect();
+        let mut run = kit.run(calls(&["block", "block"]));
+        tokio::select! {
+            _ = run.next() => panic!("nothing is done yet"),
+            () = began.notified() => {}
+        }
+        run.cancel();
+        let results = run.collect_results().await;
+        let started: Vec<_> = results.iter().map(|result| result.failure().unwrap().started).collect();
+        assert_eq!(started, [true, false]);
+        go.wait();
+        // The one thread is free again once this has run on it.
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+        assert_eq!(ran.load(Ordering::SeqCst), 1);
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_came_in_time_counts_however_late_it_is_read() {
+    let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).run(|(), _cx| async {}).unwrap();
+    let kit: Toolkit = [gated].into_iter().collect();
+    let mut run = kit
+        .run(calls(&["gated"]))
+        .approvals(|request: ApprovalRequest, _cx: Cx| async move {
+            sleep(Duration::from_millis(10)).await;
+            request.approve()
+        })
+        .approval_timeout(Duration::from_millis(200));
+    assert!(run.next().await.is_some(), "the question");
+    sleep(Duration::from_millis(400)).await;
+    assert!(run.collect_results().await[0].is_ok());
+}
+
+/// What somebody agreed to is what runs, or nothing does.
+#[tokio::test]
+async fn arguments_that_were_changed_after_the_approval_are_denied() {
+    let pay = |policy| Tool::new("pay").needs_approval(policy).run(|cents: u32, _cx| async move { cents }).unwrap();
+    let inflate = |by: u32| {
+        move |request: Request, next: Next| async move {
+            let cents = request.arguments().as_u64().unwrap() + u64::from(by);
+            next.run(request.with_arguments(&json!(cents))).await
+        }
+    };
+    let yes = RunOptions::new().approvals(|request: ApprovalRequest, _cx: Cx| async move { request.approve() });
+    let small = || ApprovalPolicy::when(|cents: u32, _| async move { cents > 100 });
+    for (policy, by, expected) in [
+        (ApprovalPolicy::always(), 1, None),
+        (ApprovalPolicy::always(), 0, Some("5")),
+        (small(), 1, None),
+        (ApprovalPolicy::never(), 1, Some("6")),
+    ] {
+        let kit: Toolkit = [pay(policy)].into_iter().collect::<Toolkit>().wrap(inflate(by));
+        let result = kit.run_call_with(&ToolCall::new("c1", "pay", "5"), &yes).await;
+        match expected {
+            Some(value) => assert_eq!(result.value().unwrap().as_str(), value),
+            None => {
+                let failure = result.failure().unwrap();
+                assert!(failure.kind == FailureKind::Denied && !failure.started, "{failure}");
+            }
+        }
+    }
+}
+
+/// What an approver shows while it thinks comes before its answer.
+#[tokio::test]
+async fn what_is_shown_while_somebody_is_asked_comes_before_the_answer() {
+    let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).run(|(), _cx| async {}).unwrap();
+    let kit: Toolkit = [gated].into_iter().collect();
+    let run = kit.run(calls(&["gated"])).approvals(|request: ApprovalRequest, cx: Cx| async move {
+        cx.emit("thinking").await.unwrap();
+        request.approve()
+    });
+    let events: Vec<_> = futures_util::StreamExt::collect(run).await;
+    let kinds: Vec<_> =
+        events.iter().map(|event| serde_json::to_value(event).unwrap()["type"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(kinds, ["approval_requested", "progress", "approval_resolved", "output"]);
+}
+
+#[tokio::test]
+async fn options_that_come_after_the_first_event_change_nothing() {
+    let plain = Tool::new("plain").run(|(), _cx| async {}).unwrap();
+    let kit: Toolkit = [plain].into_iter().collect();
+    let seen = Arc::new(AtomicUsize::new(0));
+    let mut run = kit.run(calls(&["plain", "plain"]));
+    assert!(run.next().await.is_some());
+    let counted = Arc::clone(&seen);
+    let run = run.observe(move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
+    });
+    assert_eq!(run.collect_results().await.len(), 1, "the other one was read before");
+    assert_eq!(seen.load(Ordering::SeqCst), 0);
+}
+
+/// A run that brings what tools lack is not asked about each of them again.
+#[tokio::test]
+async fn services_of_the_run_are_enough_for_every_tool() {
+    let needy = |name: &str| {
+        let tool = Tool::new(name).run(|(), cx: Cx| async move { *cx.service::<u8>().unwrap() }).unwrap();
+        tool.add_dependency::<u8>()
+    };
+    let kit: Toolkit = [needy("a"), needy("b")].into_iter().collect();
+    let given = RunOptions::new().services(Services::new().with(7_u8));
+    let other = RunOptions::new().services(Services::new().with(7_u16));
+    for (options, is_ok) in [(given, true), (other, false), (RunOptions::new(), false)] {
+        let results = kit.run(calls(&["a", "b"])).with(options).collect_results().await;
+        assert!(results.iter().all(|result| result.is_ok() == is_ok), "{results:?}");
+    }
+}
