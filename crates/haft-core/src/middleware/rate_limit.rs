@@ -1,9 +1,11 @@
 //! So many calls in so much time.
 //!
 //! A limit protects what is behind a tool, so it counts calls on their way to the handler. A call that waits keeps its
-//! place: none that came later passes it. A call that gives up waiting leaves its turn to the next.
+//! place: none that came later passes it, unless nobody polls it when its turn comes. A call that gives up waiting leaves
+//! its turn to the next. No call ever depends on another one being polled.
 
 mod bucket;
+mod line;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -18,7 +20,8 @@ use self::bucket::{Buckets, Rate};
 /// A call beyond that waits for its turn, in the order of arrival; or, after [`refuse`](Self::refuse), gets a failure of
 /// the kind [`rate_limited`](Self::KIND) that says when to come again. It gets that failure at once, too, where the turn
 /// would come later than the [longest wait](Self::longest_wait) or the call's deadline. The handler of a refused call
-/// has not begun.
+/// has not begun. A call that isn't polled when its turn comes misses it and holds up nobody; it takes the next one when
+/// it is polled again.
 ///
 /// Clones count together, and so do all tools it is wrapped around, unless they are told apart
 /// [by tool](Self::per_tool) or [by caller](Self::per_caller). A copy with another setting counts for itself.

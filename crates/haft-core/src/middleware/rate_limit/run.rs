@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::bucket::{Arrival, Key, Place};
+use super::bucket::Key;
+use super::line::{Arrival, Place};
 use super::{Patience, RateLimit};
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
@@ -26,11 +27,12 @@ impl Middleware for RateLimit {
 impl RateLimit {
     /// Takes a token for the call, after its turn has come.
     async fn admit(&self, cx: &Cx, key: Key) -> Result<(), ToolFailure> {
+        let Some(pace) = self.rate.pace() else { return Err(refused(None)) };
         let bucket = self.buckets.of(key);
         let latest = self.latest(cx);
-        match bucket.arrive(self.rate, latest) {
+        match bucket.arrive(pace, latest) {
             Arrival::Token => Ok(()),
-            Arrival::TooLate(turn) => Err(refused(turn)),
+            Arrival::TooLate(turn) => Err(refused(Some(turn))),
             Arrival::Place(place) => wait(cx, place, latest).await,
         }
     }

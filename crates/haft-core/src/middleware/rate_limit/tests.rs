@@ -1,7 +1,12 @@
 //! Who is let through, who waits and who is refused.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Mutex;
+use std::task::Poll;
 
+use futures_util::future::join_all;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -106,6 +111,141 @@ async fn who_left_the_line_is_not_counted_as_waiting() {
     assert_eq!(probe.times(), [0, 1_000, 2_000]);
 }
 
+/// Polls once, and then no more for this long.
+async fn neglected<F: Future>(work: F, pause: Duration) -> F::Output {
+    let mut work = pin!(work);
+    let first = poll_fn(|task| Poll::Ready(work.as_mut().poll(task))).await;
+    sleep(pause).await;
+    match first {
+        Poll::Ready(output) => output,
+        Poll::Pending => work.await,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_nobody_polls_costs_the_others_no_more_than_its_own_turn() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(1, ms(1_000)));
+    run(&tool).await;
+    let began = Instant::now();
+    let (at, (), others) = tokio::join!(
+        async {
+            neglected(run(&tool), ms(10_500)).await;
+            began.elapsed()
+        },
+        async {
+            // Comes when the neglected one has missed its turn, and the token that it left is taken.
+            sleep(ms(2_500)).await;
+            run(&tool).await;
+        },
+        tokio::time::timeout(ms(5_000), async { tokio::join!(run(&tool), run(&tool)) }),
+    );
+    assert!(others.is_ok_and(|(one, other)| one.is_ok() && other.is_ok()));
+    assert_eq!(probe.times(), [0, 2_000, 3_000, 4_000, 10_500]);
+    assert_eq!(at, ms(10_500), "nobody else came meanwhile");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_missed_its_turn_takes_the_next_and_all_others_go_one_later() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(1, ms(1_000)));
+    run(&tool).await;
+    let order: Mutex<Vec<u32>> = Mutex::default();
+    let run_as = async |number| {
+        run(&tool).await;
+        order.lock().unwrap().push(number);
+    };
+    tokio::join!(neglected(run_as(1), ms(2_500)), run_as(2), run_as(3), run_as(4));
+    assert_eq!(probe.times(), [0, 2_000, 3_000, 4_000, 5_000]);
+    assert_eq!(*order.lock().unwrap(), [2, 1, 3, 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_given_back_moves_all_later_ones_up() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(1, ms(1_000)).longest_wait(ms(3_000)));
+    run(&tool).await;
+    let order: Mutex<Vec<u32>> = Mutex::default();
+    let arrive = async |number, at| {
+        sleep(ms(at)).await;
+        assert!(run(&tool).await.is_ok(), "{number}");
+        order.lock().unwrap().push(number);
+    };
+    let (given_up, ..) =
+        tokio::join!(tokio::time::timeout(ms(500), run(&tool)), arrive(1, 0), arrive(2, 0), arrive(3, 600));
+    assert!(given_up.is_err());
+    assert_eq!(probe.times(), [0, 1_000, 2_000, 3_000]);
+    assert_eq!(*order.lock().unwrap(), [1, 2, 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_that_leaves_takes_nothing_with_it() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(1, ms(1_000)).longest_wait(ms(2_000_000)));
+    run(&tool).await;
+    let crowd = (0..1_000).map(|_| run(&tool));
+    assert!(tokio::time::timeout(ms(100), join_all(crowd)).await.is_err());
+    assert!(run(&tool).await.is_ok());
+    assert_eq!(probe.times(), [0, 1_000]);
+}
+
+/// What becomes of one of many calls: when it comes, how long nobody polls it, and when it is dropped.
+#[derive(Clone, Copy, Debug)]
+struct Fate {
+    comes: u64,
+    pause: u64,
+    dropped_after: u64,
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    let pause = prop_oneof![3 => Just(0), 1 => 0..3_000u64];
+    let dropped_after = prop_oneof![3 => Just(1_000_000), 1 => 0..3_000u64];
+    (0..3_000u64, pause, dropped_after).prop_map(|(comes, pause, dropped_after)| Fate { comes, pause, dropped_after })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn the_rate_is_never_exceeded_and_who_stays_is_let_through(
+        calls in 1..12u32,
+        burst in 1..5u32,
+        fates in prop::collection::vec(fate(), 1..40),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let (passed, stayed) = runtime.block_on(live(RateLimit::new(calls, ms(1_000)).burst(burst), &fates));
+        prop_assert!(stayed, "one that stayed was not let through");
+        let interval = ms(1_000) / calls;
+        for (first, earlier) in passed.iter().enumerate() {
+            for (more, later) in (1..).zip(&passed[first + 1..]) {
+                let least = interval * u32::saturating_sub(more + 1, burst);
+                prop_assert!(*later - *earlier >= least, "{} calls in {:?}", more + 1, *later - *earlier);
+            }
+        }
+    }
+}
+
+/// When calls were let through, and whether all were that nobody dropped.
+async fn live(limit: RateLimit, fates: &[Fate]) -> (Vec<Instant>, bool) {
+    let passed: Arc<Mutex<Vec<Instant>>> = Arc::default();
+    let record = Arc::clone(&passed);
+    let watch = move |request, next: crate::middleware::Next| {
+        record.lock().unwrap().push(Instant::now());
+        next.run(request)
+    };
+    let tool = Probe::new([]).tool(Annotations::new());
+    let tool = tool.wrap(watch).wrap(limit);
+    let lives = fates.iter().map(async |fate| {
+        sleep(ms(fate.comes)).await;
+        let call = neglected(run(&tool), ms(fate.pause));
+        let end = tokio::time::timeout(ms(fate.dropped_after), call).await;
+        end.map_or(fate.dropped_after < 1_000_000, |result| result.is_ok())
+    });
+    let stayed = join_all(lives).await.into_iter().all(|fine| fine);
+    let passed = passed.lock().unwrap().clone();
+    (passed, stayed)
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_refused_call_is_told_when_to_come_again() {
     let probe = Probe::new([]);
@@ -167,6 +307,14 @@ async fn a_period_without_end_lets_the_burst_through_and_no_more() {
     assert!(run(&tool).await.is_ok() && run(&tool).await.is_ok());
     sleep(Duration::from_secs(86_400)).await;
     assert_eq!(brief(&run(&tool).await), refused());
+    for limit in [RateLimit::new(1, Duration::MAX), RateLimit::new(1, Duration::MAX).longest_wait(Duration::MAX)] {
+        let tool = limited(&Probe::new([]), limit);
+        assert!(run(&tool).await.is_ok());
+        let crowd = (0..50).map(|_| run(&tool));
+        assert!(tokio::time::timeout(Duration::from_secs(86_400), join_all(crowd)).await.is_err());
+    }
+    let wide = limited(&Probe::new([]), RateLimit::new(1, Duration::MAX).burst(u32::MAX));
+    assert!(run(&wide).await.is_ok() && run(&wide).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]

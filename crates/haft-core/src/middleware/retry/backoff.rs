@@ -84,6 +84,10 @@ impl Backoff {
 
     /// The schedule before jitter.
     fn planned(&self, attempts: u32) -> Duration {
+        if self.first.is_zero() {
+            // Growth may be infinite, and nothing times that is not a number.
+            return Duration::ZERO;
+        }
         let growth = self.factor.powf(f64::from(attempts.saturating_sub(1)));
         let seconds = self.first.as_secs_f64() * growth;
         Duration::try_from_secs_f64(seconds).map_or(self.cap, |wait| wait.min(self.cap))
@@ -125,6 +129,7 @@ mod tests {
             (doubling.factor(f64::INFINITY), vec![100, 500, 500]),
             (Backoff::constant(Duration::from_secs(90)), vec![90_000, 90_000]),
             (Backoff::exponential(Duration::ZERO), vec![0, 0]),
+            (Backoff::exponential(Duration::ZERO).factor(f64::INFINITY), vec![0, 0, 0]),
         ];
         for (backoff, expected) in table {
             let attempts = u32::try_from(expected.len()).unwrap();
@@ -132,6 +137,8 @@ mod tests {
         }
         let late = Backoff::exponential(Duration::from_secs(1)).jitter(0.0);
         assert_eq!(late.wait(u32::MAX, &CallId::from("c1"), None), Duration::from_secs(30));
+        let never = Backoff::exponential(Duration::ZERO);
+        assert_eq!(never.wait(u32::MAX, &CallId::from("c1"), None), Duration::ZERO);
     }
 
     #[test]

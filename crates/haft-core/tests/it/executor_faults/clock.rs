@@ -74,7 +74,8 @@ async fn a_busy_handler_times_out_when_it_is_spawned() {
 #[tokio::test]
 async fn a_busy_handler_times_out_when_it_is_blocking() {
     let (burnt, told) = mpsc::channel();
-    let tool = burning_and_blocking(burnt).with_limits(limits().timeout(ms(20))).unwrap();
+    // Long enough for a thread to begin on a busy machine: one that has not begun is not told, it never begins.
+    let tool = burning_and_blocking(burnt).with_limits(limits().timeout(ms(300))).unwrap();
     check_burnt(&run(&tool, 3).collect_results().await, &told);
     check_burnt(&run(&tool, 3).spawned().collect_results().await, &told);
 }
@@ -82,9 +83,15 @@ async fn a_busy_handler_times_out_when_it_is_blocking() {
 #[tokio::test]
 async fn a_busy_handler_is_told_when_the_run_is_called_off_or_dropped() {
     let (burnt, told) = mpsc::channel();
-    let tool = burning_and_blocking(burnt);
+    let (begin, began) = mpsc::channel();
+    let tool = Tool::new("burning").run_blocking(move |(), cx: Cx| {
+        begin.send(()).unwrap();
+        burn(&cx, &burnt);
+    });
+    let tool = tool.unwrap();
     let mut called_off = run(&tool, 1);
     start(&mut called_off).await;
+    began.recv_timeout(TOO_LONG).unwrap();
     called_off.cancel();
     let event = called_off.next().await.unwrap();
     assert_eq!(event.result().unwrap().failure().unwrap().kind, FailureKind::Cancelled);
@@ -92,6 +99,7 @@ async fn a_busy_handler_is_told_when_the_run_is_called_off_or_dropped() {
 
     let mut dropped = run(&tool, 1);
     start(&mut dropped).await;
+    began.recv_timeout(TOO_LONG).unwrap();
     drop(dropped);
     assert_eq!(told.recv_timeout(TOO_LONG), Ok(true), "dropped");
 }

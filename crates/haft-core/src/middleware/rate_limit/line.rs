@@ -1,0 +1,189 @@
+//! A token bucket, and the line in front of it.
+//!
+//! A bucket is one point in time: when it will be full again. Each call moves that point by what one token takes to come
+//! back, so nothing has to run in the background.
+//!
+//! A call that must wait is given a turn, a point in time, when it arrives. From then on it depends on no other call:
+//! one that nobody polls misses its own turn and holds up nobody. What was planned is only a plan, though. Before a call
+//! passes it takes a token of the bucket, which knows of those alone that passed: however late some of them are polled,
+//! never more pass than the rate and the burst allow. Where the plan doesn't hold any more, because one left, came late
+//! or missed its turn, it is made anew, in the order of arrival.
+//!
+//! The lock is never held while somebody waits.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+/// How fast tokens come back, and how many there can be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// What one token takes to come back.
+    pub(super) interval: Duration,
+    /// What all of them take.
+    pub(super) refill: Duration,
+}
+
+/// One bucket and the line in front of it.
+pub(super) struct Bucket(Mutex<Line>);
+
+/// What a call finds at a bucket.
+pub(super) enum Arrival<'a> {
+    /// A token: it was taken.
+    Token,
+    /// A place in line.
+    Place(Place<'a>),
+    /// Neither: its turn would come at this time.
+    TooLate(Instant),
+}
+
+/// A place in line. Dropped, it is given up, and all later ones move up.
+pub(super) struct Place<'a> {
+    bucket: &'a Bucket,
+    pace: Pace,
+    number: u64,
+    /// Told when the turn comes earlier than it was said.
+    moved_up: Arc<Notify>,
+}
+
+struct Line {
+    level: Level,
+    /// What the level will be when all in line had their turns.
+    planned: Level,
+    /// Who waits, in the order of arrival.
+    waiting: BTreeMap<u64, Waiting>,
+    next_number: u64,
+}
+
+struct Waiting {
+    turn: Instant,
+    moved_up: Arc<Notify>,
+}
+
+#[derive(Clone, Copy)]
+struct Level {
+    full_at: Instant,
+}
+
+impl Bucket {
+    pub(super) fn full(now: Instant) -> Self {
+        let level = Level { full_at: now };
+        Self(Mutex::new(Line { level, planned: level, waiting: BTreeMap::new(), next_number: 0 }))
+    }
+
+    pub(super) fn is_full(&self, now: Instant) -> bool {
+        self.line(|line| line.planned.full_at <= now)
+    }
+
+    /// Takes a token, or a place in line if the turn comes by `latest`.
+    pub(super) fn arrive(&self, pace: Pace, latest: Option<Instant>) -> Arrival<'_> {
+        self.line(|line| {
+            let now = Instant::now();
+            let turn = line.planned.token_at(pace, now);
+            if turn <= now {
+                line.level.take(pace, now);
+                line.planned.take(pace, now);
+                return Arrival::Token;
+            }
+            if latest.is_some_and(|latest| turn > latest) {
+                return Arrival::TooLate(turn);
+            }
+            let (number, moved_up) = line.join(pace, turn);
+            Arrival::Place(Place { bucket: self, pace, number, moved_up })
+        })
+    }
+
+    fn line<T>(&self, look: impl FnOnce(&mut Line) -> T) -> T {
+        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Place<'_> {
+    /// Waits for the turn and takes the token.
+    pub(super) async fn turn(self) {
+        while let Some(turn) = self.bucket.line(|line| line.pass(self.number, self.pace, Instant::now())) {
+            // Either way it is time to look again.
+            let _ = timeout_at(turn, self.moved_up.notified()).await;
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.bucket.line(|line| {
+            if line.waiting.remove(&self.number).is_some() {
+                line.plan(self.pace, Instant::now());
+            }
+        });
+    }
+}
+
+impl Line {
+    /// Goes to the end of the line, where this turn is the next.
+    fn join(&mut self, pace: Pace, turn: Instant) -> (u64, Arc<Notify>) {
+        let (number, moved_up) = (self.next_number, Arc::<Notify>::default());
+        self.next_number += 1;
+        self.planned.take(pace, turn);
+        self.waiting.insert(number, Waiting { turn, moved_up: Arc::clone(&moved_up) });
+        (number, moved_up)
+    }
+
+    /// Takes a token and leaves the line, or says when the turn is.
+    fn pass(&mut self, number: u64, pace: Pace, now: Instant) -> Option<Instant> {
+        let waiting = self.waiting.get_mut(&number)?;
+        if waiting.turn > now {
+            return Some(waiting.turn);
+        }
+        let token_at = self.level.token_at(pace, now);
+        if token_at > now {
+            // It missed its turn, or another that did took the token. It is still before all that came later.
+            waiting.turn = token_at;
+        } else {
+            self.level.take(pace, now);
+            self.waiting.remove(&number);
+        }
+        self.plan(pace, now);
+        self.waiting.get(&number).map(|waiting| waiting.turn)
+    }
+
+    /// Gives turns anew to all who are still before theirs.
+    ///
+    /// Whose turn is now has one interval to come for the token. After that it is no longer kept for them.
+    fn plan(&mut self, pace: Pace, now: Instant) {
+        let mut level = self.level;
+        for waiting in self.waiting.values_mut() {
+            if waiting.turn > now {
+                let turn = level.token_at(pace, now);
+                if turn < waiting.turn {
+                    waiting.moved_up.notify_one();
+                }
+                waiting.turn = turn;
+            } else if now.saturating_duration_since(waiting.turn) >= pace.interval {
+                continue;
+            }
+            level.take(pace, waiting.turn);
+        }
+        self.planned = level;
+    }
+}
+
+impl Level {
+    /// When there is a token, now at the earliest.
+    fn token_at(self, pace: Pace, now: Instant) -> Instant {
+        self.after(pace, now).full_at.checked_sub(pace.refill).map_or(now, |at| at.max(now))
+    }
+
+    /// Takes a token that is there at this time.
+    fn take(&mut self, pace: Pace, at: Instant) {
+        *self = self.after(pace, at);
+    }
+
+    /// The level after a token was taken. At the end of time it stays as it is.
+    fn after(self, pace: Pace, at: Instant) -> Self {
+        let full_at = self.full_at.max(at);
+        Self { full_at: full_at.checked_add(pace.interval).unwrap_or(full_at) }
+    }
+}
