@@ -3,7 +3,6 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use futures_util::StreamExt;
 use haft::prelude::*;
 use haft::{
     ApprovalDecision, ApprovalRequest, ApprovalResponse, BoxError, Caller, Dispatch, Permission, Permit, Permitting,

@@ -6,7 +6,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use haft::Cancellation;
 use haft::prelude::*;
 use tokio::time::{Instant, sleep};

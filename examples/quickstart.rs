@@ -8,7 +8,6 @@ use std::error::Error;
 use std::panic;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use haft::prelude::*;
 use tokio::time::{Instant, sleep};
 

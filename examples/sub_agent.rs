@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use haft::prelude::*;
 use serde_json::json;
 use tokio::time::sleep;
