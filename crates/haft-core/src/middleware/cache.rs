@@ -33,7 +33,8 @@ const MAX_ENTRIES: usize = 1024;
 /// - Equal calls at the same time run once: the others wait, as long as the first one takes. When it fails or is dropped,
 ///   the next one runs. The first one is no task of its own: it goes on only while its own run is polled, so whoever
 ///   begins a run and then neither polls nor drops it holds up the equal calls of the same caller (of all callers, if they
-///   [share](Self::shared_between_callers)). Spawn a run whose reader may pause; a deadline bounds how long others wait.
+///   [share](Self::shared_between_callers)). [Spawn](crate::RunOptions::spawned) a run whose reader may pause; a
+///   [deadline](crate::RunOptions::deadline) bounds how long others wait.
 /// - What a handler emits on its way is not kept: who gets a remembered answer sees no progress.
 ///
 /// Clones share their answers; a copy with another setting begins empty. Layer it outside of
