@@ -161,6 +161,18 @@ async fn one_that_missed_its_turn_takes_the_next_and_all_others_go_one_later() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_that_is_a_little_late_finds_its_token_still_there() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(1, ms(1_000)));
+    run(&tool).await;
+    // The one in the middle leaves when the turn of the first has come and the first was not polled yet.
+    let (late, left, last) =
+        tokio::join!(neglected(run(&tool), ms(1_100)), tokio::time::timeout(ms(1_050), run(&tool)), run(&tool),);
+    assert_eq!((brief(&late), left.is_err(), brief(&last)), (json!(1), true, json!(2)));
+    assert_eq!(probe.times(), [0, 1_100, 2_100]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_turn_given_back_moves_all_later_ones_up() {
     let probe = Probe::new([]);
     let tool = limited(&probe, RateLimit::new(1, ms(1_000)).longest_wait(ms(3_000)));
