@@ -107,8 +107,8 @@ fn batch() -> Figures {
             }
         });
     };
-    let floors = || (0..BATCH).for_each(|_| floor(black_box(ARGUMENTS)));
-    // A model's calls arrive owned: making them is the model's side of the work, not the executor's.
+    // A model's calls arrive owned: both sides are given the same, made outside of the measured time, and use them up.
+    let floors = |calls: Vec<ToolCall>| calls.into_iter().for_each(|call| floor(black_box(&call.arguments)));
     let figures = inside_a_runtime(|| compare_with(|| calls.clone(), ours, floors));
     #[expect(clippy::cast_precision_loss, reason = "a small number")]
     let per_call = |ns: f64| ns / BATCH as f64;
@@ -220,17 +220,17 @@ struct Figures {
 }
 
 /// Lets two pieces of work take turns until the medians are steady.
-fn compare(mut ours: impl FnMut(), floor: impl FnMut()) -> Figures {
-    compare_with(|| (), |()| ours(), floor)
+fn compare(mut ours: impl FnMut(), mut floor: impl FnMut()) -> Figures {
+    compare_with(|| (), |()| ours(), |()| floor())
 }
 
-/// The same for work that consumes what is made beforehand, outside of the measured time.
-fn compare_with<T>(mut make: impl FnMut() -> T, mut ours: impl FnMut(T), mut floor: impl FnMut()) -> Figures {
+/// The same for work that uses up what is made beforehand, outside of the measured time.
+fn compare_with<T>(mut make: impl FnMut() -> T, mut ours: impl FnMut(T), mut floor: impl FnMut(T)) -> Figures {
     const BATCHES: usize = 401;
-    let size = batch_size(&mut floor);
+    let size = batch_size(&mut || floor(make()));
     let (mut our_times, mut floor_times) = (Vec::with_capacity(BATCHES), Vec::with_capacity(BATCHES));
     for _ in 0..BATCHES {
-        floor_times.push(time((0..size).map(|_| ()).collect(), |()| floor()));
+        floor_times.push(time((0..size).map(|_| make()).collect(), &mut floor));
         our_times.push(time((0..size).map(|_| make()).collect(), &mut ours));
     }
     Figures { ns: median(our_times), floor_ns: median(floor_times) }
