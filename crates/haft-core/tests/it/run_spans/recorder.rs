@@ -1,8 +1,9 @@
 //! A subscriber that keeps everything it is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -36,6 +37,8 @@ pub(super) struct SpanRecord {
     pub(super) fields: Fields,
     at_start: Fields,
     pub(super) entered: usize,
+    /// The threads it was entered on.
+    pub(super) threads: HashSet<ThreadId>,
     pub(super) left: usize,
     pub(super) is_closed: bool,
     handles: usize,
@@ -126,6 +129,7 @@ impl Subscriber for Recorder {
             at_start: fields.clone(),
             fields,
             entered: 0,
+            threads: HashSet::new(),
             left: 0,
             is_closed: false,
             handles: 1,
@@ -148,7 +152,10 @@ impl Subscriber for Recorder {
     }
 
     fn enter(&self, id: &Id) {
-        self.span(id, |span| span.entered += 1);
+        self.span(id, |span| {
+            span.entered += 1;
+            span.threads.insert(std::thread::current().id());
+        });
         self.seen.lock().unwrap().inside.push(id.into_u64());
     }
 
