@@ -1,10 +1,10 @@
 //! The function behind a tool, with its types erased.
 //!
 //! A handler does two things in two steps. First it reads the argument text through the tool's *current* parameter
-//! schema, at once and without running anything. Then it hands back a future that was not polled yet, which runs the
+//! schema, at once and without running anything. Then it hands back work that was not polled yet, which runs the
 //! function and encodes its outcome by the tool's success or failure schema. So validation comes before approval,
-//! approval before the first line of the function, and erasing the types costs one allocation. A handler never sees arguments that
-//! its tool's schema refuses.
+//! approval before the first line of the function, and erasing the types costs one allocation. A handler never sees
+//! arguments that its tool's schema refuses.
 
 mod closure;
 mod declared;
