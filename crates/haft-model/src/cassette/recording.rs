@@ -158,3 +158,32 @@ fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     line.push(b'\n');
     Ok(line)
 }
+
+#[cfg(test)]
+mod tests {
+    use haft_core::Item;
+
+    use super::*;
+    use crate::model::LanguageModel;
+    use crate::scripted::ScriptedModel;
+
+    #[tokio::test]
+    async fn a_write_that_fails_is_remembered_and_the_answer_is_not_harmed() {
+        // Opened for reading, so every write fails.
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let state = State { file: File::open(&path).unwrap(), begun: 0, open: Vec::new(), lost: Vec::new() };
+        let recorder = Arc::new(Recorder { path, state: Mutex::new(state) });
+        let model = ScriptedModel::new(["one", "two"]);
+        let request = TurnRequest::new("m", vec![Item::user("?")]);
+        for expected in ["one", "two"] {
+            let stream = Recording::new(Arc::clone(&recorder), request.clone(), model.stream_turn(&request));
+            assert_eq!(TurnStream::new(stream).into_turn().await.unwrap().text(), expected);
+        }
+        let faults = recorder.faults();
+        assert!(matches!(
+            faults.as_slice(),
+            [ExchangeFault::NotWritten { exchange: 1, .. }, ExchangeFault::NotWritten { exchange: 2, .. }]
+        ));
+        assert!(faults[1].to_string().starts_with("exchange 2 is not recorded: "), "{}", faults[1]);
+    }
+}
