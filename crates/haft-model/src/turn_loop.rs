@@ -61,28 +61,16 @@ const RETRIES: u32 = 2;
 /// one conversation is in its [`LoopState`].
 ///
 /// ```
-/// use haft_core::{Delta, Finish, Item, Tool, ToolCall, Toolkit, Turn, TurnRequest};
-/// use haft_model::{LanguageModel, LoopEnd, LoopEvent, TurnLoop, TurnStream};
-///
-/// /// Asks for a sum first, and says what it came to.
-/// struct Counting;
-///
-/// impl LanguageModel for Counting {
-///     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
-///         let turn = match request.history.last() {
-///             Some(Item::ToolOutput(sum)) => Turn::new(vec![Item::assistant(format!("It is {}.", sum.output))], Finish::Stop),
-///             _ => Turn::new(vec![ToolCall::new("c1", "add", "[19, 23]").into()], Finish::ToolCalls),
-///         };
-///         TurnStream::of([Ok(Delta::complete(turn))])
-///     }
-/// }
+/// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
+/// use haft_model::{LoopEnd, LoopEvent, ScriptedModel, TurnLoop};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let kit: Toolkit = Toolkit::new().with(Tool::new("add").run(|(a, b): (i64, i64), _cx| async move { a + b })?)?;
-/// let agent = TurnLoop::new(Counting, kit).max_turns(4);
+/// let model = ScriptedModel::default().then([ToolCall::new("c1", "add", "[19, 23]")]).then("It is 42.");
+/// let agent = TurnLoop::new(model, kit).max_turns(4);
 ///
-/// let mut run = agent.start(TurnRequest::new("counting", vec![Item::user("What is 19 + 23?")]));
+/// let mut run = agent.start(TurnRequest::new("any", vec![Item::user("What is 19 + 23?")]));
 /// let mut outputs = Vec::new();
 /// while let Some(event) = run.next().await {
 ///     if let LoopEvent::Tool(event) = event {
@@ -183,17 +171,13 @@ impl TurnLoop {
     /// the model makes calls.
     ///
     /// ```
-    /// # use haft_core::{Delta, Finish, Item, Toolkit, ToolChoice, Turn, TurnRequest};
-    /// # use haft_model::{LanguageModel, TurnLoop, TurnStream};
-    /// # struct Chatty;
-    /// # impl LanguageModel for Chatty {
-    /// #     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
-    /// #         TurnStream::of([Ok(Delta::complete(Turn::new(vec![Item::assistant(request.model.clone())], Finish::Stop)))])
-    /// #     }
-    /// # }
+    /// use haft_core::{Item, Toolkit, TurnRequest};
+    /// use haft_model::{ScriptedModel, TurnLoop};
+    ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
-    /// let agent = TurnLoop::new(Chatty, Toolkit::new()).decide(|mut between| async move {
+    /// let model = ScriptedModel::new(["It is.", "Quite."]);
+    /// let agent = TurnLoop::new(model.clone(), Toolkit::new()).decide(|mut between| async move {
     ///     if between.number() == 2 {
     ///         return between.stop();
     ///     }
@@ -202,7 +186,8 @@ impl TurnLoop {
     ///     between.next()
     /// });
     /// let outcome = agent.start(TurnRequest::new("a small model", vec![Item::user("Is it so?")])).finish().await;
-    /// assert_eq!(outcome.state.text(), "a larger model");
+    /// assert_eq!(outcome.state.text(), "Quite.");
+    /// assert_eq!(model.requests()[1].model, "a larger model");
     /// # }
     /// ```
     pub fn decide<F, Fut>(self, decide: F) -> Self

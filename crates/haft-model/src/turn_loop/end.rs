@@ -79,6 +79,7 @@ impl From<LoopError> for LoopEnd {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
 fn spent<S: serde::Serializer>(resource: &Resource, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Spent {

@@ -48,7 +48,7 @@ pub enum LoopEvent {
     /// Something happened to a call. Its index is its place among the calls of the turn.
     Tool(ToolEvent),
     /// The model sent a signal to the loop.
-    Signal(Signal),
+    Signal(Box<Signal>),
     /// All calls of the turn have their results, and it is decided what comes next.
     TurnEnded {
         /// The number of the turn, from one.
@@ -136,7 +136,7 @@ struct ToolDid {
 
 #[derive(Deserialize)]
 struct Signalled {
-    signal: Signal,
+    signal: Box<Signal>,
 }
 
 #[derive(Deserialize)]

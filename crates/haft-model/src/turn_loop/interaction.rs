@@ -3,12 +3,13 @@
 //! The loop ends while interactions are open and keeps them in its state. An answer is checked when the loop is started
 //! again, as only then the tool is at hand; until then it can be replaced.
 
-use haft_core::{CallId, Schema, Tool, ToolCall, ToolResult};
+use haft_core::{CallId, Issue, Issues, Schema, Tool, ToolCall, ToolResult};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::LoopError;
+use super::isolation::isolated;
 
 /// A call that waits for somebody outside, its arguments checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,12 +78,13 @@ impl Interaction {
             let (tool, call_id) = (self.name().to_owned(), self.call_id().clone());
             return Some(Err(LoopError::ToolGone { tool, call_id }));
         };
-        if *tool.success() != Schema::unit()
-            && let Err(issues) = tool.success().check(value)
-        {
-            return Some(Err(LoopError::Answer { call_id: self.call_id().clone(), issues }));
+        if *tool.success() == Schema::unit() {
+            return Some(Ok(ToolResult::ok(&self.call, value.clone())));
         }
-        Some(Ok(ToolResult::ok(&self.call, value.clone())))
+        let broken = || Issues::from(Issue::new("the answer could not be checked"));
+        let checked = isolated(|| tool.success().check(value)).unwrap_or_else(|_| Err(broken()));
+        let refused = |issues| LoopError::Answer { call_id: self.call_id().clone(), issues };
+        Some(checked.map(|()| ToolResult::ok(&self.call, value.clone())).map_err(refused))
     }
 
     /// The result of an interaction that nobody will answer.

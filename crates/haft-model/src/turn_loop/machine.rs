@@ -7,7 +7,8 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use haft_core::{CallId, Cancellation, Toolkit, history};
+use haft_core::history::Change;
+use haft_core::{CallId, Cancellation, Item, Toolkit, history};
 
 use super::Settings;
 use super::budget::Resource;
@@ -101,10 +102,21 @@ impl Machine {
 }
 
 /// The calls for which a history is not whole.
-fn unreconciled(items: &[haft_core::Item]) -> Option<Vec<CallId>> {
+fn unreconciled(items: &[Item]) -> Option<Vec<CallId>> {
     if history::is_reconciled(items) {
         return None;
     }
-    let calls = history::unanswered(items).into_iter().map(|call| call.call_id.clone());
-    Some(calls.collect())
+    let mut calls = Vec::new();
+    for change in history::repair(items.to_vec(), "").changes {
+        match change {
+            Change::Moved(moved) => calls.push(moved.call_id),
+            Change::Reordered(reordered) => calls.extend(reordered.call_ids),
+            Change::Removed(removed) => calls.push(removed.output.call_id),
+            Change::Cancelled(cancelled) => calls.push(cancelled.call_id),
+            Change::Renamed(renamed) => calls.push(renamed.from),
+            Change::Relabelled(relabelled) => calls.push(relabelled.call_id),
+            _ => {}
+        }
+    }
+    Some(calls)
 }

@@ -18,13 +18,13 @@ impl Outlet {
     pub(super) async fn emit(&self, event: LoopEvent) {
         let mut event = Some(event);
         // The reader takes what is there after each poll and polls again for more: nobody has to be woken.
-        poll_fn(|_| match (event.take(), self.place().is_some()) {
-            (Some(event), _) => {
-                *self.place() = Some(event);
-                Poll::Pending
+        poll_fn(|_| {
+            let mut place = self.place();
+            if event.is_some() {
+                *place = event.take();
+                return Poll::Pending;
             }
-            (None, true) => Poll::Pending,
-            (None, false) => Poll::Ready(()),
+            if place.is_some() { Poll::Pending } else { Poll::Ready(()) }
         })
         .await;
     }

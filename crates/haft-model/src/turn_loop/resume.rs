@@ -10,11 +10,12 @@ use super::error::LoopError;
 use super::event::LoopEvent;
 use super::interaction::Interaction;
 use super::machine::Machine;
+use super::state::LoopState;
 
 impl Machine {
     /// Brings a state to where the model can be asked.
     pub(super) async fn resume(&mut self) -> Result<(), LoopEnd> {
-        self.state.read(|state| state.check()).map_err(LoopError::from)?;
+        self.state.read(LoopState::check).map_err(LoopError::from)?;
         if let Some(cause) = self.interruption.cause() {
             return Err(cause.into());
         }
@@ -25,13 +26,10 @@ impl Machine {
 
     /// Places the answers to interactions. One that does not fit stops everything, before anything is placed.
     async fn settle_interactions(&mut self) -> Result<(), LoopEnd> {
-        let results = self.state.read(|state| {
-            let answers = state
-                .interactions()
-                .iter()
-                .filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
-            answers.collect::<Result<Vec<_>, LoopError>>()
-        })?;
+        // Checks may be the user's own code: they run on a copy, without the lock.
+        let interactions = self.state.read(|state| state.interactions().to_vec());
+        let answers = interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
+        let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
         self.state.change(|state| {
             let Some(open) = &mut state.open else { return };
             open.interactions.retain(Interaction::is_open);

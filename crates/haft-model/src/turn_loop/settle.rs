@@ -143,7 +143,7 @@ impl Machine {
             Ok(Ok(arguments)) if tool.is_signal() => {
                 let signal = Signal::new(call.clone(), arguments);
                 settling.signals.push(signal.clone());
-                Some(LoopEvent::Signal(signal))
+                Some(LoopEvent::Signal(Box::new(signal)))
             }
             Ok(Ok(arguments)) => {
                 settling.interactions.push(Interaction::new(call.clone(), arguments));

@@ -11,35 +11,24 @@ use serde_json::Value;
 /// A signal of the model's, its arguments checked.
 ///
 /// ```
-/// use haft_model::Signal;
-/// # use haft_core::{Item, Tool, ToolCall, Toolkit, Turn, Finish, TurnRequest};
-/// # use haft_model::{LanguageModel, LoopEnd, LoopState, TurnLoop, TurnStream, Between};
-/// # use serde_json::json;
-/// # struct Done;
-/// # impl LanguageModel for Done {
-/// #     fn stream_turn(&self, _: &TurnRequest) -> TurnStream {
-/// #         let call = ToolCall::new("c1", "done", r#"{"grade": 3}"#);
-/// #         TurnStream::of([Ok(haft_core::Delta::complete(Turn::new(vec![call.into()], Finish::ToolCalls)))])
-/// #     }
-/// # }
-/// #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// struct Done_ {
-///     grade: u8,
-/// }
+/// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
+/// use haft_model::{ScriptedModel, TurnLoop};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let kit: Toolkit = Toolkit::new().with(Tool::signal("done").params::<Done_>().define()?)?;
-/// let agent = TurnLoop::new(Done, kit).decide(|mut between: Between| async move {
+/// let kit: Toolkit = Toolkit::new().with(Tool::signal("grade").params::<u8>().define()?)?;
+/// let model = ScriptedModel::new([[ToolCall::new("c1", "grade", "3")]]);
+/// let agent = TurnLoop::new(model, kit).decide(|mut between| async move {
 ///     for signal in between.signals_mut() {
-///         let done: Done_ = signal.decode().unwrap();
-///         signal.answer(format!("noted: {}", done.grade));
+///         match signal.decode::<u8>() {
+///             Ok(grade) => signal.answer(format!("noted: {grade}")),
+///             Err(error) => return between.fail(error),
+///         }
 ///     }
 ///     between.stop()
 /// });
-/// let outcome = agent.start(TurnRequest::new("m", vec![Item::user("go")])).finish().await;
-/// assert!(matches!(outcome.end, LoopEnd::Stopped));
-/// assert!(matches!(&outcome.state.history()[2], Item::ToolOutput(output) if output.output.to_string() == "noted: 3"));
+/// let state = agent.start(TurnRequest::new("any", vec![Item::user("How was it?")])).finish().await.state;
+/// assert!(matches!(&state.history()[2], Item::ToolOutput(answer) if answer.output.to_string() == "noted: 3"));
 /// # Ok(())
 /// # }
 /// ```
