@@ -81,7 +81,7 @@ impl Interaction {
         if *tool.success() == Schema::unit() {
             return Some(Ok(ToolResult::ok(&self.call, value.clone())));
         }
-        let broken = || Issues::from(Issue::new("the answer could not be checked"));
+        let broken = || Issues::from(Issue::new("", "validator", "the answer could not be checked"));
         let checked = isolated(|| tool.success().check(value)).unwrap_or_else(|_| Err(broken()));
         let refused = |issues| LoopError::Answer { call_id: self.call_id().clone(), issues };
         Some(checked.map(|()| ToolResult::ok(&self.call, value.clone())).map_err(refused))
