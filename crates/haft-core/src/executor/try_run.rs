@@ -13,7 +13,7 @@ use futures_core::Stream;
 use super::failure_class::FailureClass;
 use super::option::RunOptions;
 use super::run::Run;
-use crate::call::ToolCall;
+use crate::approval::RequestedCall;
 use crate::event::ToolEvent;
 use crate::result::ToolResult;
 use crate::toolkit::Toolkit;
@@ -56,7 +56,7 @@ impl Toolkit {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn try_run<C: Into<ToolCall>>(
+    pub fn try_run<C: Into<RequestedCall>>(
         &self,
         calls: impl IntoIterator<Item = C>,
         classes: impl IntoIterator<Item = FailureClass>,
