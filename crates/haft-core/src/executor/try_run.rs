@@ -14,6 +14,8 @@ use super::failure_class::FailureClass;
 use super::option::RunOptions;
 use super::run::Run;
 use crate::approval::RequestedCall;
+#[cfg(feature = "approval")]
+use crate::approval::Suspended;
 use crate::event::ToolEvent;
 use crate::result::ToolResult;
 use crate::toolkit::Toolkit;
@@ -77,6 +79,12 @@ impl TryRun {
     /// Calls everything off, as [`Run::cancel`] does.
     pub fn cancel(&mut self) {
         self.run.cancel();
+    }
+
+    /// See [`Run::suspended`].
+    #[cfg(feature = "approval")]
+    pub fn suspended(&mut self) -> Option<Suspended> {
+        self.run.suspended()
     }
 
     /// The next event, or at the end the error; `None` when there is nothing more.

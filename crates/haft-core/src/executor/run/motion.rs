@@ -66,11 +66,12 @@ impl Run {
         if let Some(flag) = self.options.cancellation.clone() {
             self.called_off = Some(Box::pin(async move { flag.cancelled().await }));
         }
+        // What is known already stays as it is, whatever becomes of the rest.
+        self.open_docket();
         if self.was_cancelled() || self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             // Nothing may start: everything is settled before anything is moved.
             return;
         }
-        self.open_docket();
         for index in self.repeated_ids() {
             if self.flights[index].is_answered() {
                 continue;
