@@ -46,7 +46,7 @@
 //!   [`Timeout`], [`RateLimit`], [`Cache`], or one's own.
 //! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`]s; [`RunOptions`] say how; [`Permit`] and
 //!   [`Approve`] decide; [`Dispatch`] is anything that runs calls.
-//! - Conversations: [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`].
+//! - Conversations: [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`]; [`history`] keeps them whole.
 //!
 //! # Features
 //!
@@ -77,6 +77,7 @@ mod event;
 mod failure;
 mod failure_kind;
 mod finish;
+pub mod history;
 mod item;
 mod output;
 mod output_format;

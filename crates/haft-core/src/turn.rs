@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::call::ToolCall;
 use crate::content::ContentPart;
 use crate::finish::Finish;
+use crate::history::{self, AppendError};
 use crate::item::{Item, Role};
 use crate::result::ToolResult;
 use crate::usage::Usage;
@@ -108,6 +109,27 @@ impl Turn {
         }
         let reason = format!("the response ended early ({}), so the call was not run", self.finish);
         self.local_calls().map(|call| ToolResult::interrupted(call, &*reason)).collect()
+    }
+
+    /// Adds this turn and the results of its calls to a history: [`history::append`], which says how.
+    ///
+    /// ```
+    /// use haft_core::{Finish, Item, ToolCall, ToolResult, Turn};
+    /// use serde_json::json;
+    ///
+    /// let call = ToolCall::new("c1", "get_time", "{}");
+    /// let noon = ToolResult::ok(&call, json!("12:00"));
+    /// let mut history = vec![Item::user("What time is it?")];
+    /// Turn::new(vec![call.into()], Finish::ToolCalls).append_to_history(&mut history, [noon])?;
+    /// assert_eq!(history.len(), 3);
+    /// # Ok::<_, haft_core::history::AppendError>(())
+    /// ```
+    pub fn append_to_history(
+        self,
+        history: &mut Vec<Item>,
+        results: impl IntoIterator<Item = ToolResult>,
+    ) -> Result<(), AppendError> {
+        history::append(history, self, results)
     }
 
     /// What the model said, joined.

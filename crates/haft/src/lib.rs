@@ -80,6 +80,8 @@ pub use haft_core::{CallId, FailureKind, Outcome, ToolCall, ToolFailure, ToolOut
 
 // conversations
 #[doc(inline)]
+pub use haft_core::history;
+#[doc(inline)]
 pub use haft_core::{
     CallOutputBody, Citation, ContentPart, Delta, Finish, FormatVersion, Item, MediaData, MediaPart, Message,
     OutputFormat, ProviderCall, Reasoning, ReasoningForm, RefusalPart, ResourceContents, ResourceLinkPart,

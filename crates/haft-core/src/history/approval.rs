@@ -1,0 +1,184 @@
+//! Questions to a person, paired with their calls and answers.
+//!
+//! This finds out what is open; it decides nothing. Whether an answer fits its question (its digest, its expiry) is
+//! for the executor to check. Pairing looks backwards only: a question is about a call that came before it, an answer
+//! about a question that came before it, so that nothing said early can let a later call through.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::fresh_id::call_at;
+use super::layout::Layout;
+use crate::call::ToolCall;
+use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse, Item};
+
+/// The approval items of a history, paired up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Approvals {
+    /// Questions about calls that have no output yet, in order.
+    pub pending: Vec<PendingApproval>,
+    /// Questions about calls that have their output or are not there (before them).
+    pub resolved: Vec<ApprovalRequest>,
+    /// Questions a provider asks about what it runs itself.
+    pub remote: Vec<RemoteApproval>,
+    /// Questions whose id an earlier one has. Nothing answers them.
+    pub repeated: Vec<ApprovalRequest>,
+    /// Answers to no question before them.
+    pub unmatched: Vec<ApprovalResponse>,
+    /// Second answers to a question: the first has won.
+    pub ignored: Vec<ApprovalResponse>,
+}
+
+/// A question about a call that has no output yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PendingApproval {
+    /// The call that waits.
+    pub call: ToolCall,
+    /// The question.
+    pub request: ApprovalRequest,
+    /// Its answer, when there is one: the call can go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<ApprovalResponse>,
+}
+
+/// A question a provider asks about what it runs itself: the answer goes back to the provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RemoteApproval {
+    /// The question.
+    pub request: ApprovalRequest,
+    /// Its answer, when there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<ApprovalResponse>,
+}
+
+/// Pairs the approval items of a history with their calls and with each other. The first answer to a question wins.
+///
+/// ```
+/// use haft_core::{ApprovalDecision, ApprovalRequest, ToolCall, history};
+///
+/// let pay = ToolCall::new("c1", "pay", r#"{"cents":5}"#);
+/// let request = ApprovalRequest::new("q1", &pay);
+/// let (yes, no) = (request.approve(), request.deny("on second thoughts"));
+/// let history = vec![pay.clone().into(), request.into(), yes.into(), no.clone().into()];
+///
+/// let approvals = history::approvals(&history);
+/// assert_eq!(approvals.pending[0].call, pay);
+/// let response = approvals.pending[0].response.as_ref().unwrap();
+/// assert_eq!(response.decision, ApprovalDecision::Approved);
+/// assert_eq!(approvals.ignored, [no]);
+/// ```
+#[must_use]
+pub fn approvals(history: &[Item]) -> Approvals {
+    let layout = Layout::of(history);
+    let mut calls = layout.requests.iter().map(|&(_, call)| call);
+    let mut approvals = Approvals::default();
+    let mut questions: HashMap<&ApprovalId, Question> = HashMap::new();
+    for item in history {
+        match item {
+            Item::ApprovalRequest(request) => {
+                let call = calls.next().flatten();
+                if questions.contains_key(&request.request_id) {
+                    approvals.repeated.push(request.clone());
+                } else {
+                    questions.insert(&request.request_id, approvals.ask(history, &layout, request, call));
+                }
+            }
+            Item::ApprovalResponse(response) => match questions.get_mut(&response.request_id) {
+                Some(question) => approvals.answer(question, response),
+                None => approvals.unmatched.push(response.clone()),
+            },
+            _ => {}
+        }
+    }
+    approvals
+}
+
+/// Takes out the questions whose call has its output, with their answers, and gives back what was taken out.
+///
+/// They have done their work, in this round or an earlier one. What stays: questions about calls without output and
+/// their answers, answers to no question, and everything about calls the provider runs.
+///
+/// ```
+/// use haft_core::{ApprovalRequest, Item, ToolCall, ToolResult, history};
+/// use serde_json::json;
+///
+/// let pay = ToolCall::new("c1", "pay", r#"{"cents":5}"#);
+/// let request = ApprovalRequest::new("q1", &pay);
+/// let yes = request.approve();
+/// let mut history: Vec<Item> = vec![pay.clone().into(), request.into(), yes.into()];
+/// assert!(history::strip_resolved_approvals(&mut history).is_empty());
+///
+/// history::answer(&mut history, [ToolResult::ok(&pay, json!("paid"))])?;
+/// assert_eq!(history::strip_resolved_approvals(&mut history).len(), 2);
+/// assert!(matches!(&history[..], [Item::ToolCall(_), Item::ToolOutput(_)]));
+/// # Ok::<_, history::AppendError>(())
+/// ```
+pub fn strip_resolved_approvals(history: &mut Vec<Item>) -> Vec<Item> {
+    let layout = Layout::of(history);
+    let mut calls = layout.requests.iter().map(|&(_, call)| call);
+    let mut questions: HashMap<&ApprovalId, bool> = HashMap::new();
+    let is_resolved: Vec<bool> = history
+        .iter()
+        .map(|item| match item {
+            Item::ApprovalRequest(request) => {
+                let call = calls.next().flatten().map(|call| &layout.calls[call]);
+                let is_resolved = call.is_some_and(|call| !call.is_remote && call.answer.is_some());
+                questions.entry(&request.request_id).or_insert(is_resolved);
+                is_resolved
+            }
+            Item::ApprovalResponse(response) => questions.get(&response.request_id).copied().unwrap_or_default(),
+            _ => false,
+        })
+        .collect();
+    let mut is_resolved = is_resolved.into_iter();
+    history.extract_if(.., |_| is_resolved.next().unwrap_or_default()).collect()
+}
+
+/// Where a question went, and whether it was answered.
+#[derive(Debug)]
+struct Question {
+    place: Place,
+    is_answered: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Pending(usize),
+    Remote(usize),
+    Resolved,
+}
+
+impl Approvals {
+    fn ask(&mut self, history: &[Item], layout: &Layout, request: &ApprovalRequest, call: Option<usize>) -> Question {
+        let asked = call.map(|call| &layout.calls[call]).filter(|call| !call.is_remote);
+        let waiting = asked.filter(|call| call.answer.is_none()).and_then(|call| call_at(history, call.item));
+        let request = request.clone();
+        let place = if let Some(call) = waiting {
+            self.pending.push(PendingApproval { call: call.clone(), request, response: None });
+            Place::Pending(self.pending.len() - 1)
+        } else if asked.is_none() && !request.provider_data.is_empty() {
+            self.remote.push(RemoteApproval { request, response: None });
+            Place::Remote(self.remote.len() - 1)
+        } else {
+            self.resolved.push(request);
+            Place::Resolved
+        };
+        Question { place, is_answered: false }
+    }
+
+    fn answer(&mut self, question: &mut Question, response: &ApprovalResponse) {
+        if std::mem::replace(&mut question.is_answered, true) {
+            self.ignored.push(response.clone());
+            return;
+        }
+        match question.place {
+            Place::Pending(index) => self.pending[index].response = Some(response.clone()),
+            Place::Remote(index) => self.remote[index].response = Some(response.clone()),
+            Place::Resolved => {}
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What a repair did, one value per change.
+//!
+//! A repair that is not told is a loss: whoever stores or audits a conversation must be able to say what was changed,
+//! where and why, and to undo it. So what is taken out is kept here whole. Positions and ids are those of the history
+//! as it was given.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::fresh_id::Renamed;
+use crate::call::CallId;
+use crate::item::ToolCallOutput;
+use crate::reading;
+use crate::schema::tree;
+
+/// One thing a repair did. Told apart by `change`.
+///
+/// ```
+/// use haft_core::history::{self, Change};
+/// use haft_core::{Item, ToolCall};
+///
+/// let history = vec![ToolCall::new("c1", "pay", "{}").into(), Item::user("never mind")];
+/// let repaired = history::repair(history, "the user moved on");
+/// assert!(matches!(&repaired.changes[..], [Change::Cancelled(_)]));
+/// assert_eq!(
+///     repaired.changes[0].to_string(),
+///     "the call 'c1' of 'pay' at 0 had no output and was answered as cancelled: the user moved on"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Change {
+    /// An output that stood elsewhere was put right after the group that asked.
+    Moved(MovedOutput),
+    /// The outputs of a group that needed other changes were put in the order of its calls.
+    Reordered(ReorderedOutputs),
+    /// An output that answers nothing was taken out.
+    Removed(RemovedOutput),
+    /// A call without output was answered as cancelled.
+    Cancelled(CancelledCall),
+    /// A call whose id an earlier call has was given an id of its own.
+    Renamed(Renamed),
+    /// An output that named another tool than its call does was given the call's.
+    Relabelled(RelabelledOutput),
+}
+
+/// An output that stood elsewhere and was put right after the group that asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MovedOutput {
+    /// Where the output stood.
+    pub index: usize,
+    /// Where its call stood.
+    pub call_index: usize,
+    /// The call it answers.
+    pub call_id: CallId,
+}
+
+/// Outputs of one group that were put in the order of its calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReorderedOutputs {
+    /// Where the first of them stood.
+    pub index: usize,
+    /// The calls they answer, in their order now.
+    pub call_ids: Vec<CallId>,
+}
+
+/// An output that answers nothing, taken out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RemovedOutput {
+    /// Where it stood.
+    pub index: usize,
+    /// Why it answers nothing.
+    pub reason: RemovalReason,
+    /// The output, whole.
+    pub output: ToolCallOutput,
+}
+
+/// Why an output answers nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RemovalReason {
+    /// No call has its id.
+    NoCall,
+    /// The only calls of its id come after it.
+    CallComesLater,
+    /// The calls of its id before it have their outputs.
+    AlreadyAnswered,
+}
+
+/// A call without output, answered as cancelled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CancelledCall {
+    /// Where the call stood.
+    pub index: usize,
+    /// Its id.
+    pub call_id: CallId,
+    /// The name of the tool, as the call spells it.
+    pub tool: String,
+    /// The reason the model reads.
+    pub reason: String,
+}
+
+/// An output that named another tool than its call does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RelabelledOutput {
+    /// Where it stood.
+    pub index: usize,
+    /// The call it answers.
+    pub call_id: CallId,
+    /// The name it had.
+    pub from: String,
+    /// The name of the call.
+    pub to: String,
+}
+
+impl Change {
+    /// Where in the history that was given the change begins.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        match self {
+            Self::Moved(moved) => moved.index,
+            Self::Reordered(reordered) => reordered.index,
+            Self::Removed(removed) => removed.index,
+            Self::Cancelled(cancelled) => cancelled.index,
+            Self::Renamed(renamed) => renamed.index,
+            Self::Relabelled(relabelled) => relabelled.index,
+        }
+    }
+}
+
+/// A sentence: what was changed, where and why. Ids and names are cut at 80 characters, for they come from a model.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Moved(MovedOutput { index, call_index, call_id }) => write!(
+                f,
+                "the output of the call '{call_id:.80}' at {index} was moved to right after the turn that asked at \
+                 {call_index}, where providers look for it"
+            ),
+            Self::Reordered(ReorderedOutputs { index, call_ids }) => {
+                write!(f, "the outputs from {index} on were put in the order of their calls:")?;
+                for (position, id) in call_ids.iter().enumerate() {
+                    write!(f, "{} '{id:.80}'", if position == 0 { "" } else { "," })?;
+                }
+                Ok(())
+            }
+            Self::Removed(RemovedOutput { index, reason, output }) => {
+                write!(f, "the output for the call '{:.80}' at {index} was removed: {reason}", output.call_id)
+            }
+            Self::Cancelled(CancelledCall { index, call_id, tool, reason }) => write!(
+                f,
+                "the call '{call_id:.80}' of '{tool:.80}' at {index} had no output and was answered as cancelled: {reason}"
+            ),
+            Self::Renamed(renamed) => write!(f, "{renamed}"),
+            Self::Relabelled(RelabelledOutput { index, call_id, from, to }) => write!(
+                f,
+                "the output of the call '{call_id:.80}' at {index} named the tool '{from:.80}' and now names \
+                 '{to:.80}', as the call does"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for RemovalReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoCall => "no call has this id",
+            Self::CallComesLater => "it stands before the call, so it can't answer it",
+            Self::AlreadyAnswered => "the call has its output already",
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Change {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const TAG: &str = "change";
+        const KINDS: &[&str] = &["moved", "reordered", "removed", "cancelled", "renamed", "relabelled"];
+        let change = tree(deserializer)?;
+        match reading::tag::<D::Error>(&change, TAG)? {
+            "moved" => reading::body(change, TAG).map(Self::Moved),
+            "reordered" => reading::body(change, TAG).map(Self::Reordered),
+            "removed" => reading::body(change, TAG).map(Self::Removed),
+            "cancelled" => reading::body(change, TAG).map(Self::Cancelled),
+            "renamed" => reading::body(change, TAG).map(Self::Renamed),
+            "relabelled" => reading::body(change, TAG).map(Self::Relabelled),
+            other => Err(serde::de::Error::unknown_variant(other, KINDS)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn one_of_each() -> Vec<Change> {
+        let id = CallId::from("c1");
+        vec![
+            Change::Moved(MovedOutput { index: 4, call_index: 1, call_id: id.clone() }),
+            Change::Reordered(ReorderedOutputs { index: 2, call_ids: vec![id.clone(), CallId::from("c2")] }),
+            Change::Removed(RemovedOutput {
+                index: 3,
+                reason: RemovalReason::AlreadyAnswered,
+                output: ToolCallOutput::new("c1", "5"),
+            }),
+            Change::Cancelled(CancelledCall {
+                index: 1,
+                call_id: id.clone(),
+                tool: "add".to_owned(),
+                reason: "gone".to_owned(),
+            }),
+            Change::Renamed(Renamed { index: 6, tool: "add".to_owned(), from: id.clone(), to: CallId::from("c1_2") }),
+            Change::Relabelled(RelabelledOutput {
+                index: 5,
+                call_id: id,
+                from: "sub".to_owned(),
+                to: "add".to_owned(),
+            }),
+        ]
+    }
+
+    #[test]
+    fn each_says_what_where_and_why() {
+        let sentences: Vec<_> = one_of_each().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            sentences,
+            [
+                "the output of the call 'c1' at 4 was moved to right after the turn that asked at 1, where providers \
+                 look for it",
+                "the outputs from 2 on were put in the order of their calls: 'c1', 'c2'",
+                "the output for the call 'c1' at 3 was removed: the call has its output already",
+                "the call 'c1' of 'add' at 1 had no output and was answered as cancelled: gone",
+                "the call 'c1' of 'add' at 6 is now called 'c1_2': an earlier call has its id",
+                "the output of the call 'c1' at 5 named the tool 'sub' and now names 'add', as the call does",
+            ]
+        );
+    }
+
+    #[test]
+    fn each_is_read_as_it_was_written() {
+        for change in one_of_each() {
+            let written = serde_json::to_value(&change).unwrap();
+            assert_eq!(serde_json::from_value::<Change>(written.clone()).unwrap(), change, "{written}");
+        }
+        let removed = serde_json::to_value(&one_of_each()[2]).unwrap();
+        assert_eq!(
+            removed,
+            json!({"change": "removed", "index": 3, "reason": "already_answered", "output": {"call_id": "c1", "output": "5"}})
+        );
+        let unknown = serde_json::from_value::<Change>(json!({"change": "improved"})).unwrap_err();
+        assert!(unknown.to_string().contains("improved"), "{unknown}");
+    }
+
+    #[test]
+    fn an_id_of_any_length_makes_a_short_sentence() {
+        let call_id = CallId::from("é".repeat(10_000));
+        let sentence = Change::Moved(MovedOutput { index: 1, call_index: 0, call_id }).to_string();
+        assert!(sentence.len() < 400, "{sentence}");
+    }
+}

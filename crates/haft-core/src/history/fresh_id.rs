@@ -1,0 +1,225 @@
+//! Ids for calls whose own are taken.
+//!
+//! Every provider wants the ids of one conversation to be unique, and some models call each turn's first call
+//! `call_0`. A fresh id is the old one with a number after it, so that a reader sees where it comes from. What names a
+//! call is renamed with it: its output, and the approval requests about it.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::layout::{Layout, Owner};
+use crate::call::{CallId, ToolCall};
+use crate::item::{Item, ToolCallOutput};
+use crate::turn::Turn;
+
+/// A call that was given another id, because an earlier call has its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Renamed {
+    /// Where the call stands, in the list of items that was given.
+    pub index: usize,
+    /// The name of the tool, as the call spells it.
+    pub tool: String,
+    /// The id it had.
+    pub from: CallId,
+    /// The id it has now.
+    pub to: CallId,
+}
+
+/// Gives the calls of a turn whose id the history already has a fresh one, before anything is run.
+///
+/// Only calls that are run here are renamed. Two calls of the turn that share an id still share one afterwards: which
+/// of them runs is for the executor to decide, and it refuses the later.
+///
+/// ```
+/// use haft_core::{Finish, Item, ToolCall, ToolCallOutput, Turn, history};
+///
+/// let history = vec![ToolCall::new("call_0", "look", "{}").into(), ToolCallOutput::new("call_0", "dark").into()];
+/// let again = ToolCall::new("call_0", "look", "{}");
+/// let mut turn = Turn::new(vec![Item::assistant("Once more."), again.into()], Finish::ToolCalls);
+///
+/// let renamed = history::fresh_ids(&history, &mut turn);
+/// assert_eq!(renamed[0].to_string(), "the call 'call_0' of 'look' at 1 is now called 'call_0_2': an earlier call has its id");
+/// assert_eq!(turn.tool_calls()[0].call_id, "call_0_2");
+/// ```
+pub fn fresh_ids(history: &[Item], turn: &mut Turn) -> Vec<Renamed> {
+    let clashes = clashes(history, &turn.items);
+    if clashes.is_empty() {
+        return Vec::new();
+    }
+    let layout = Layout::of(&turn.items);
+    let mut source = IdSource::beside([history, &turn.items]);
+    let mut fresh = HashMap::new();
+    let ids = layout.calls.iter().map(|call| {
+        let old = call_at(&turn.items, call.item).map(|call| &call.call_id)?;
+        let is_renamed = !call.is_remote && clashes.contains(old);
+        is_renamed.then(|| fresh.entry(old.clone()).or_insert_with(|| source.fresh(old)).clone())
+    });
+    let renames = Renames(ids.collect());
+    renames.apply(&mut turn.items, &layout, &mut [])
+}
+
+/// The ids calls are to have instead of their own, by their place in the layout.
+#[derive(Debug)]
+pub(super) struct Renames(Vec<Option<CallId>>);
+
+impl Renames {
+    /// A fresh id for each call whose id an earlier call of the items has, or one of the history before them.
+    pub(super) fn of(history: &[Item], items: &[Item], layout: &Layout) -> Self {
+        let clashes = clashes(history, items);
+        if clashes.is_empty() && !layout.calls.iter().any(|call| call.repeats) {
+            return Self(Vec::new());
+        }
+        let mut source = IdSource::beside([history, items]);
+        let ids = layout.calls.iter().map(|call| {
+            let old = call_at(items, call.item).map(|call| &call.call_id)?;
+            (call.repeats || clashes.contains(old)).then(|| source.fresh(old))
+        });
+        Self(ids.collect())
+    }
+
+    /// Renames the calls and what names them: the outputs and requests in the items, and the `answers` that are still
+    /// to be put there.
+    pub(super) fn apply(
+        &self,
+        items: &mut [Item],
+        layout: &Layout,
+        answers: &mut [Option<ToolCallOutput>],
+    ) -> Vec<Renamed> {
+        let mut renamed = Vec::new();
+        for (call, id) in layout.calls.iter().zip(&self.0) {
+            let (Some(Item::ToolCall(item)), Some(id)) = (items.get_mut(call.item), id) else { continue };
+            let from = std::mem::replace(&mut item.call_id, id.clone());
+            renamed.push(Renamed { index: call.item, tool: item.name.clone(), from, to: id.clone() });
+        }
+        for &(index, owner) in &layout.outputs {
+            let (Owner::Call(call) | Owner::Provider(Some(call))) = owner else { continue };
+            if let (Some(Item::ToolOutput(output)), Some(id)) = (items.get_mut(index), self.get(call)) {
+                output.call_id = id.clone();
+            }
+        }
+        for &(index, call) in &layout.requests {
+            let id = call.and_then(|call| self.get(call));
+            if let (Some(Item::ApprovalRequest(request)), Some(id)) = (items.get_mut(index), id) {
+                request.call_id = id.clone();
+            }
+        }
+        for (answer, id) in answers.iter_mut().zip(&self.0) {
+            if let (Some(answer), Some(id)) = (answer, id) {
+                answer.call_id = id.clone();
+            }
+        }
+        renamed
+    }
+
+    fn get(&self, call: usize) -> Option<&CallId> {
+        self.0.get(call)?.as_ref()
+    }
+}
+
+impl fmt::Display for Renamed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { index, tool, from, to } = self;
+        write!(
+            f,
+            "the call '{from:.80}' of '{tool:.80}' at {index} is now called '{to:.80}': an earlier call has its id"
+        )
+    }
+}
+
+/// The tool call at a position where the layout has seen one.
+pub(super) fn call_at(items: &[Item], index: usize) -> Option<&ToolCall> {
+    match items.get(index) {
+        Some(Item::ToolCall(call)) => Some(call),
+        _ => None,
+    }
+}
+
+/// The ids that calls of both lists have. The history may be long and the items few, so it is only walked.
+fn clashes(history: &[Item], items: &[Item]) -> HashSet<CallId> {
+    let ids = |items| calls(items).map(|call: &ToolCall| &call.call_id);
+    let asked: HashSet<_> = ids(items).collect();
+    if asked.is_empty() {
+        return HashSet::new();
+    }
+    ids(history).filter(|id| asked.contains(id)).cloned().collect()
+}
+
+fn calls(items: &[Item]) -> impl Iterator<Item = &ToolCall> {
+    items.iter().filter_map(|item| match item {
+        Item::ToolCall(call) => Some(call),
+        _ => None,
+    })
+}
+
+/// Makes ids that nothing has.
+#[derive(Debug)]
+struct IdSource {
+    taken: HashSet<CallId>,
+    /// The last number given to an id, so that a thousand calls of one id are not counted through a thousand times.
+    last: HashMap<CallId, usize>,
+}
+
+impl IdSource {
+    /// A source of ids that none of these items mentions.
+    fn beside(lists: [&[Item]; 2]) -> Self {
+        let taken = lists.into_iter().flatten().filter_map(mentioned).cloned().collect();
+        Self { taken, last: HashMap::new() }
+    }
+
+    fn fresh(&mut self, id: &CallId) -> CallId {
+        let number = self.last.entry(id.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let fresh = CallId::from(format!("{id}_{number}"));
+            if self.taken.insert(fresh.clone()) {
+                return fresh;
+            }
+        }
+    }
+}
+
+/// The call id an item speaks of.
+fn mentioned(item: &Item) -> Option<&CallId> {
+    match item {
+        Item::ToolCall(call) => Some(&call.call_id),
+        Item::ToolOutput(output) => Some(&output.call_id),
+        Item::ApprovalRequest(request) => Some(&request.call_id),
+        Item::ProviderCall(call) => call.call_id.as_ref(),
+        Item::Message(_) | Item::Reasoning(_) | Item::ApprovalResponse(_) | Item::Unknown(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::item::{ApprovalRequest, ProviderCall};
+
+    #[test]
+    fn a_fresh_id_is_one_that_nothing_mentions() {
+        let items = [
+            ToolCall::new("a", "t", "{}").into(),
+            ToolCallOutput::new("a_2", "an orphan").into(),
+            ApprovalRequest::new("q", &ToolCall::new("a_3", "t", "{}")).into(),
+            ProviderCall::new("openai", "search", Value::Null).call_id("a_5").into(),
+        ];
+        let mut source = IdSource::beside([&items[..2], &items[2..]]);
+        let fresh: Vec<_> = std::iter::repeat_with(|| source.fresh(&CallId::from("a"))).take(3).collect();
+        assert_eq!(fresh, ["a_4", "a_6", "a_7"]);
+        assert_eq!(source.fresh(&CallId::from("b")), "b_2");
+        assert_eq!(source.fresh(&CallId::from("a_4")), "a_4_2");
+    }
+
+    #[test]
+    fn only_calls_take_ids_away_from_calls() {
+        let asked = [Item::from(ToolCall::new("a", "t", "{}"))];
+        let named = [ToolCallOutput::new("a", "an orphan").into(), Item::user("a")];
+        assert!(clashes(&named, &asked).is_empty());
+        assert!(clashes(&asked, &named).is_empty());
+        assert_eq!(clashes(&asked, &asked).len(), 1);
+    }
+}

@@ -1,0 +1,289 @@
+//! Where the calls of a history stand, and which output answers which of them.
+//!
+//! This is the one place that knows what a group is and how outputs pair with calls; everything else in the module
+//! asks it. It holds positions only, so it stays true while ids are changed, and it is made in one pass whose cost
+//! grows with the number of items. It must never look past a position to decide what an earlier output answers.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
+
+use super::change::RemovalReason;
+use crate::item::{ApprovalRequest, Item, Role, ToolCallOutput};
+
+/// The calls, groups and outputs of a history, by position.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    /// Every tool call, in order.
+    pub(super) calls: Vec<Call>,
+    /// Every run of items on the assistant's side, in order.
+    pub(super) groups: Vec<Group>,
+    /// The position of every output and whose it is, in order.
+    pub(super) outputs: Vec<(usize, Owner)>,
+    /// The position of every approval request and the call it is about, in order.
+    pub(super) requests: Vec<(usize, Option<usize>)>,
+}
+
+/// One tool call.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// Its position.
+    pub(super) item: usize,
+    /// Its group.
+    pub(super) group: usize,
+    /// Whether the provider runs it, so that it needs no output.
+    pub(super) is_remote: bool,
+    /// Whether an earlier call has its id.
+    pub(super) repeats: bool,
+    /// What answers it.
+    pub(super) answer: Option<Answer>,
+}
+
+/// The output that answers a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    /// Its position.
+    pub(super) item: usize,
+    /// Whether it stands right after the group that asked.
+    pub(super) in_place: bool,
+}
+
+/// A run of items on the assistant's side.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// The position after which outputs that are missing belong.
+    pub(super) anchor: usize,
+    /// Its calls.
+    pub(super) calls: Range<usize>,
+}
+
+/// Whose an output is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Owner {
+    /// It answers a call that is run here.
+    Call(usize),
+    /// It belongs to what the provider runs: to that call, when it came earlier.
+    Provider(Option<usize>),
+    /// It answers nothing.
+    Nobody(RemovalReason),
+}
+
+impl Layout {
+    pub(super) fn of(items: &[Item]) -> Self {
+        let mut scan = Scan::new(items);
+        for (index, item) in items.iter().enumerate() {
+            scan.read(index, item);
+        }
+        scan.layout
+    }
+
+    /// The calls that are run here and have no output, in order.
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = (usize, &Call)> {
+        self.calls.iter().enumerate().filter(|(_, call)| !call.is_remote && call.answer.is_none())
+    }
+
+    /// Whether each call of a group that is run here has its output in place.
+    pub(super) fn is_whole(&self, group: &Group) -> bool {
+        let mut calls = self.calls[group.calls.clone()].iter();
+        calls.all(|call| call.is_remote || call.answer.is_some_and(|answer| answer.in_place))
+    }
+}
+
+/// What the last items were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing that outputs could follow.
+    Closed,
+    /// Items of a group.
+    Asking,
+    /// Outputs of that group.
+    Answering,
+}
+
+/// What is known of the calls of one id, so far.
+#[derive(Debug, Default)]
+struct Namesakes {
+    /// The nearest call.
+    latest: Option<usize>,
+    /// The calls without output: the nearest group last, in order within a group.
+    waiting: Vec<VecDeque<usize>>,
+}
+
+struct Scan<'h> {
+    layout: Layout,
+    phase: Phase,
+    calls: HashMap<&'h str, Namesakes>,
+    /// The ids of all calls that are run here, later ones too.
+    local: HashSet<&'h str>,
+    /// The ids of all calls the provider runs, later ones too.
+    remote: HashSet<&'h str>,
+}
+
+impl<'h> Scan<'h> {
+    fn new(items: &'h [Item]) -> Self {
+        let (mut local, mut remote) = (HashSet::new(), HashSet::new());
+        for item in items {
+            match item {
+                Item::ToolCall(call) if call.provider_executed => remote.insert(call.call_id.as_str()),
+                Item::ToolCall(call) => local.insert(call.call_id.as_str()),
+                Item::ProviderCall(call) => call.call_id.as_ref().is_some_and(|id| remote.insert(id.as_str())),
+                _ => continue,
+            };
+        }
+        Self { layout: Layout::default(), phase: Phase::Closed, calls: HashMap::new(), local, remote }
+    }
+
+    fn read(&mut self, index: usize, item: &'h Item) {
+        match item {
+            Item::Message(message) if message.role == Role::Assistant => self.assistant(index),
+            Item::Reasoning(_) | Item::ProviderCall(_) => self.assistant(index),
+            Item::ToolCall(call) => {
+                self.assistant(index);
+                self.call(index, call.call_id.as_str(), call.provider_executed);
+            }
+            Item::ToolOutput(output) => self.output(index, output),
+            Item::ApprovalRequest(request) => self.request(index, request),
+            Item::ApprovalResponse(_) => self.approval(index),
+            Item::Message(_) | Item::Unknown(_) => self.phase = Phase::Closed,
+        }
+    }
+
+    fn assistant(&mut self, index: usize) {
+        match self.layout.groups.last_mut() {
+            Some(group) if self.phase == Phase::Asking => group.anchor = index,
+            _ => {
+                let first = self.layout.calls.len();
+                self.layout.groups.push(Group { anchor: index, calls: first..first });
+                self.phase = Phase::Asking;
+            }
+        }
+    }
+
+    /// A call of the group that [`assistant`](Self::assistant) has just opened or gone on with.
+    fn call(&mut self, item: usize, id: &'h str, is_remote: bool) {
+        let ordinal = self.layout.calls.len();
+        let group = self.layout.groups.len().saturating_sub(1);
+        let namesakes = self.calls.entry(id).or_default();
+        let repeats = namesakes.latest.replace(ordinal).is_some();
+        if !is_remote {
+            let is_in_group =
+                |calls: &VecDeque<usize>| calls.front().map(|&call| self.layout.calls[call].group) == Some(group);
+            match namesakes.waiting.last_mut() {
+                Some(calls) if is_in_group(calls) => calls.push_back(ordinal),
+                _ => namesakes.waiting.push(VecDeque::from([ordinal])),
+            }
+        }
+        self.layout.calls.push(Call { item, group, is_remote, repeats, answer: None });
+        if let Some(group) = self.layout.groups.last_mut() {
+            group.calls.end = ordinal + 1;
+        }
+    }
+
+    fn output(&mut self, index: usize, output: &'h ToolCallOutput) {
+        let owner = self.owner(output.call_id.as_str());
+        match owner {
+            Owner::Call(call) => {
+                let call = &mut self.layout.calls[call];
+                let in_place = self.phase != Phase::Closed && call.group + 1 == self.layout.groups.len();
+                call.answer = Some(Answer { item: index, in_place });
+                if let (true, Some(group)) = (in_place, self.layout.groups.last_mut()) {
+                    group.anchor = index;
+                    self.phase = Phase::Answering;
+                }
+            }
+            Owner::Provider(_) => self.assistant(index),
+            // as if it were not there, for it will not stay
+            Owner::Nobody(_) => {}
+        }
+        self.layout.outputs.push((index, owner));
+    }
+
+    /// Whose an output of this id is, here. Of two groups that wait for one the nearer gets it, and within a group
+    /// the call that asked first.
+    fn owner(&mut self, id: &str) -> Owner {
+        let Some(namesakes) = self.calls.get_mut(id) else {
+            return match (self.local.contains(id), self.remote.contains(id)) {
+                (true, _) => Owner::Nobody(RemovalReason::CallComesLater),
+                (false, true) => Owner::Provider(None),
+                (false, false) => Owner::Nobody(RemovalReason::NoCall),
+            };
+        };
+        if let Some(group) = namesakes.waiting.last_mut() {
+            let call = group.pop_front();
+            if group.is_empty() {
+                namesakes.waiting.pop();
+            }
+            if let Some(call) = call {
+                return Owner::Call(call);
+            }
+        }
+        match namesakes.latest {
+            Some(call) if self.layout.calls[call].is_remote => Owner::Provider(Some(call)),
+            _ => Owner::Nobody(RemovalReason::AlreadyAnswered),
+        }
+    }
+
+    fn request(&mut self, index: usize, request: &ApprovalRequest) {
+        let call = self.calls.get(request.call_id.as_str()).and_then(|namesakes| namesakes.latest);
+        self.layout.requests.push((index, call));
+        self.approval(index);
+    }
+
+    /// Approvals are on no wire, so they part nothing; outputs come after those that stand behind the group's end.
+    fn approval(&mut self, index: usize) {
+        if let (Phase::Asking, Some(group)) = (self.phase, self.layout.groups.last_mut()) {
+            group.anchor = index;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::call::ToolCall;
+
+    fn call(id: &str) -> Item {
+        ToolCall::new(id, "t", "{}").into()
+    }
+
+    fn output(id: &str) -> Item {
+        ToolCallOutput::new(id, "ok").into()
+    }
+
+    /// The calls and the end of each group.
+    fn groups(items: &[Item]) -> Vec<(Range<usize>, usize)> {
+        Layout::of(items).groups.into_iter().map(|group| (group.calls, group.anchor)).collect()
+    }
+
+    #[test]
+    fn outputs_in_place_and_other_sides_part_groups() {
+        assert_eq!(groups(&[]), []);
+        assert_eq!(groups(&[call("1"), Item::assistant("and"), call("2")]), [(0..2, 2)]);
+        assert_eq!(groups(&[call("1"), output("1"), call("2")]), [(0..1, 1), (1..2, 2)]);
+        for parting in [Item::user("hi"), Item::system("be brief"), Item::Unknown(json!({"type": "new"}))] {
+            assert_eq!(groups(&[call("1"), parting, call("2")]), [(0..1, 0), (1..2, 2)]);
+        }
+    }
+
+    #[test]
+    fn what_will_not_stay_parts_nothing() {
+        assert_eq!(groups(&[call("1"), output("9"), call("2")]), [(0..2, 2)]);
+        let late = [call("1"), Item::user("hi"), call("2"), output("1"), call("3")];
+        assert_eq!(groups(&late), [(0..1, 0), (1..3, 4)]);
+    }
+
+    #[test]
+    fn outputs_come_after_the_approvals_behind_a_group() {
+        let request = || Item::from(ApprovalRequest::new("q", &ToolCall::new("1", "t", "{}")));
+        assert_eq!(groups(&[call("1"), request(), Item::user("hi")]), [(0..1, 1)]);
+        assert_eq!(groups(&[call("1"), request(), call("2"), output("1"), request()]), [(0..2, 3)]);
+    }
+
+    #[test]
+    fn a_request_is_about_the_nearest_call_before_it() {
+        let request = || Item::from(ApprovalRequest::new("q", &ToolCall::new("1", "t", "{}")));
+        let layout = Layout::of(&[request(), call("1"), request(), call("2"), call("1"), request()]);
+        assert_eq!(layout.requests, [(0, None), (2, Some(0)), (5, Some(2))]);
+    }
+}

@@ -1,0 +1,183 @@
+//! Making a history whole.
+//!
+//! What comes out passes the pairing rules of every provider; what was whole is not touched, not even the order of
+//! outputs within a group. Nothing the model, a person or a tool said is dropped without being handed back. A repair
+//! must never guess: an output that can't be told to belong to a call answers nothing.
+
+use super::arrangement::Arrangement;
+use super::change::{CancelledCall, Change, MovedOutput, RelabelledOutput, RemovedOutput, ReorderedOutputs};
+use super::fresh_id::{Renames, call_at};
+use super::layout::{Layout, Owner};
+use crate::call::CallId;
+use crate::item::{Item, ToolCallOutput};
+use crate::result::ToolResult;
+
+/// A history made whole, and what it took.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[must_use]
+pub struct Repaired {
+    /// The history, whole.
+    pub history: Vec<Item>,
+    /// What was changed, in the order of the history that was given. Empty when that was whole.
+    pub changes: Vec<Change>,
+}
+
+impl Repaired {
+    /// The history and the changes.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<Item>, Vec<Change>) {
+        (self.history, self.changes)
+    }
+}
+
+/// Makes a history whole, so that every provider takes it, and says what it changed.
+///
+/// - Outputs that stand elsewhere are moved right after the group that asked; the outputs of such a group are put in
+///   the order of its calls.
+/// - Outputs without a call before them, and second outputs of a call, are taken out. The change has them whole.
+/// - Calls without output are answered as `cancelled`, with the reason.
+/// - A call whose id an earlier call has is given a fresh one, together with its output and the approval requests
+///   about it.
+/// - An output that names another tool than its call is given the call's name.
+///
+/// What the provider runs needs no output, and such outputs stay where they are.
+///
+/// ```
+/// use haft_core::{Item, ToolCall, ToolCallOutput, history};
+///
+/// let broken = vec![
+///     Item::user("Is it raining?"),
+///     ToolCall::new("c1", "look", "{}").into(),
+///     Item::user("Well?"),
+///     ToolCallOutput::new("c1", "yes").into(),
+/// ];
+/// let (history, changes) = history::repair(broken, "nobody answered").into_parts();
+/// assert!(matches!(history[2], Item::ToolOutput(_)));
+/// assert_eq!(
+///     changes[0].to_string(),
+///     "the output of the call 'c1' at 3 was moved to right after the turn that asked at 1, where providers look for it"
+/// );
+/// assert!(history::is_reconciled(&history));
+/// ```
+pub fn repair(mut history: Vec<Item>, reason: &str) -> Repaired {
+    let layout = Layout::of(&history);
+    if is_whole(&history, &layout) {
+        return Repaired { history, changes: Vec::new() };
+    }
+    let mut changes = Vec::new();
+    let mut answers = cancelled(&history, &layout, reason, &mut changes);
+    let strays = removed(&history, &layout, &mut changes);
+    report_places(&history, &layout, &mut changes);
+    relabel(&mut history, &layout, &mut changes);
+    let renames = Renames::of(&[], &history, &layout);
+    changes.extend(renames.apply(&mut history, &layout, &mut answers).into_iter().map(Change::Renamed));
+    changes.sort_by_key(Change::index);
+    Repaired { history: Arrangement::repairing(&layout, answers, strays).apply(history), changes }
+}
+
+/// Whether a history is whole: exactly when [`repair`] would change nothing.
+///
+/// ```
+/// use haft_core::{Item, ToolCall, ToolCallOutput, history};
+///
+/// let mut history: Vec<Item> = vec![Item::user("Look!"), ToolCall::new("c1", "look", "{}").into()];
+/// assert!(!history::is_reconciled(&history));
+/// history.push(ToolCallOutput::new("c1", "dark").into());
+/// assert!(history::is_reconciled(&history));
+/// ```
+#[must_use]
+pub fn is_reconciled(history: &[Item]) -> bool {
+    is_whole(history, &Layout::of(history))
+}
+
+fn is_whole(history: &[Item], layout: &Layout) -> bool {
+    layout.calls.iter().all(|call| !call.repeats)
+        && layout.groups.iter().all(|group| layout.is_whole(group))
+        && layout.outputs.iter().all(|&(index, owner)| match owner {
+            Owner::Call(call) => mislabelled(history, layout, index, call).is_none(),
+            Owner::Provider(_) => true,
+            Owner::Nobody(_) => false,
+        })
+}
+
+/// The outputs of calls that have none, by their place in the layout.
+fn cancelled(
+    history: &[Item],
+    layout: &Layout,
+    reason: &str,
+    changes: &mut Vec<Change>,
+) -> Vec<Option<ToolCallOutput>> {
+    let mut answers = vec![None; layout.calls.len()];
+    for (ordinal, place) in layout.unanswered() {
+        let Some(call) = call_at(history, place.item) else { continue };
+        let result = ToolResult::cancelled(call, reason);
+        changes.push(Change::Cancelled(CancelledCall {
+            index: place.item,
+            call_id: call.call_id.clone(),
+            tool: call.name.clone(),
+            reason: result.failure().map(|failure| failure.message.clone()).unwrap_or_default(),
+        }));
+        answers[ordinal] = Some(result.to_call_output());
+    }
+    answers
+}
+
+/// The positions of outputs that answer nothing.
+fn removed(history: &[Item], layout: &Layout, changes: &mut Vec<Change>) -> Vec<usize> {
+    let mut strays = Vec::new();
+    for &(index, owner) in &layout.outputs {
+        if let (Owner::Nobody(reason), Some(output)) = (owner, output_at(history, index)) {
+            changes.push(Change::Removed(RemovedOutput { index, reason, output: output.clone() }));
+            strays.push(index);
+        }
+    }
+    strays
+}
+
+/// Says which outputs move, and where those that only change their order do.
+fn report_places(history: &[Item], layout: &Layout, changes: &mut Vec<Change>) {
+    for group in layout.groups.iter().filter(|group| !layout.is_whole(group)) {
+        let mut in_place: Vec<(usize, CallId)> = Vec::new();
+        for call in &layout.calls[group.calls.clone()] {
+            let (Some(answer), Some(asked)) = (call.answer, call_at(history, call.item)) else { continue };
+            let call_id = asked.call_id.clone();
+            if answer.in_place {
+                in_place.push((answer.item, call_id));
+            } else {
+                changes.push(Change::Moved(MovedOutput { index: answer.item, call_index: call.item, call_id }));
+            }
+        }
+        if let (false, Some(index)) = (in_place.is_sorted(), in_place.iter().map(|(index, _)| *index).min()) {
+            let call_ids = in_place.into_iter().map(|(_, call_id)| call_id).collect();
+            changes.push(Change::Reordered(ReorderedOutputs { index, call_ids }));
+        }
+    }
+}
+
+/// Gives outputs the names of their calls, where they have another.
+fn relabel(history: &mut [Item], layout: &Layout, changes: &mut Vec<Change>) {
+    for &(index, owner) in &layout.outputs {
+        let Owner::Call(call) = owner else { continue };
+        let Some(to) = mislabelled(history, layout, index, call).map(ToOwned::to_owned) else { continue };
+        if let Some(Item::ToolOutput(output)) = history.get_mut(index) {
+            let from = output.tool.replace(to.clone()).unwrap_or_default();
+            let call_id = output.call_id.clone();
+            changes.push(Change::Relabelled(RelabelledOutput { index, call_id, from, to }));
+        }
+    }
+}
+
+/// The name an output should have, when it has another. One without a name is fine: wires can look it up.
+fn mislabelled<'h>(history: &'h [Item], layout: &Layout, output: usize, call: usize) -> Option<&'h str> {
+    let label = output_at(history, output)?.tool.as_deref()?;
+    let name = call_at(history, layout.calls[call].item)?.name.as_str();
+    (label != name).then_some(name)
+}
+
+fn output_at(history: &[Item], index: usize) -> Option<&ToolCallOutput> {
+    match history.get(index) {
+        Some(Item::ToolOutput(output)) => Some(output),
+        _ => None,
+    }
+}
