@@ -3,9 +3,13 @@
 //! The causes are those that call for different actions: wait and try again, shorten the conversation, mend the request,
 //! ask an operator. What the provider said is kept in the message; what our own code met is kept as the source.
 
+mod written;
+
 use std::time::Duration;
 
 use haft_core::BoxError;
+
+pub(crate) use self::written::WrittenError;
 
 /// Why a model gave no answer.
 ///

@@ -2,9 +2,16 @@
 //!
 //! - [`LanguageModel`]: asked once, it streams one answer.
 //! - [`ModelError`]: why it did not, by cause.
+//! - [`ScriptedModel`]: a model that answers by a script, for testing without one.
+//! - [`Cassette`]: records what a model answers, and answers the same again.
 
+mod cassette;
+mod difference;
 mod error;
 mod model;
+mod scripted;
 
+pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
 pub use self::error::ModelError;
 pub use self::model::{LanguageModel, TurnStream};
+pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};

@@ -1,0 +1,179 @@
+//! What a model answered, recorded once and played again.
+//!
+//! A cassette is a file of JSON lines: a header, then one line per exchange, written when the exchange ends. So what is
+//! on file survives a crash, can be read and compared line by line, and can be mended by hand. Recording passes every
+//! delta on as it came; it never changes, holds back or drops one, and a file that can't be written is told at the end
+//! instead of failing the answer. Replaying never asks a model and never makes anything up.
+
+mod error;
+mod exchange;
+mod fault;
+mod recording;
+mod replaying;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use haft_core::TurnRequest;
+
+pub use self::error::CassetteError;
+pub use self::fault::{CassetteFault, ExchangeFault};
+use self::recording::{Recorder, Recording};
+use self::replaying::{Order, Player, Replay};
+use crate::difference::LeftOut;
+use crate::model::{LanguageModel, TurnStream};
+
+/// A model that records what another one answers, or answers what was recorded.
+///
+/// A test against a real model is recorded once, with its file kept beside the test, and from then on runs without the
+/// model, the network and a key:
+///
+/// ```
+/// use haft_core::{Item, TurnRequest};
+/// use haft_model::{Cassette, LanguageModel, ModelError, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let file = std::env::temp_dir().join(format!("haft-cassette-{}.jsonl", std::process::id()));
+/// # let _ = std::fs::remove_file(&file);
+/// let real = ScriptedModel::new(["Hello."]); // stands for a real one here
+/// let request = TurnRequest::new("some-model", vec![Item::user("Hi!")]);
+///
+/// // There is no such file yet: the real model answers, and the file is written.
+/// let cassette = Cassette::auto(&file, real.clone())?;
+/// assert_eq!(cassette.stream_turn(&request).into_turn().await?.text(), "Hello.");
+/// cassette.finish()?;
+///
+/// // There is one now: the real model is left alone.
+/// let cassette = Cassette::auto(&file, real)?;
+/// assert_eq!(cassette.stream_turn(&request).into_turn().await?.text(), "Hello.");
+/// cassette.finish()?;
+///
+/// // A request that differs is not answered.
+/// let other = TurnRequest::new("some-model", vec![Item::user("Bye!")]);
+/// let error = Cassette::replay(&file)?.stream_turn(&other).into_turn().await.unwrap_err();
+/// assert!(error.to_string().contains(r#"at /history/0/content/0/text expected "Hi!", found "Bye!""#));
+/// # std::fs::remove_file(&file)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A clone is another handle of the same cassette. An exchange begins when its stream is first polled, and the exchanges
+/// are numbered in that order, from 1. The file holds whole requests and answers, so keep secrets out of them; keys and
+/// headers of a provider are no part of either.
+///
+/// Opening a cassette and appending a line to it are done at once, on the thread that polls or drops the stream. That
+/// is a short write for a test and not meant for a server.
+#[derive(Clone)]
+pub struct Cassette {
+    mode: Mode,
+    left_out: Arc<Vec<LeftOut>>,
+    order: Order,
+}
+
+#[derive(Clone)]
+enum Mode {
+    Record { recorder: Arc<Recorder>, model: Arc<dyn LanguageModel> },
+    Replay(Arc<Player>),
+}
+
+impl Cassette {
+    /// Records what `model` answers. The file is written anew, whatever it held; its folder must exist.
+    pub fn record(path: impl AsRef<Path>, model: impl LanguageModel + 'static) -> Result<Self, CassetteError> {
+        let recorder = Recorder::create(path.as_ref())?;
+        Ok(Self::new(Mode::Record { recorder: Arc::new(recorder), model: Arc::new(model) }))
+    }
+
+    /// Answers what was recorded, in order, to the requests it was recorded for.
+    pub fn replay(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
+        let player = Player::open(path.as_ref())?;
+        Ok(Self::new(Mode::Replay(Arc::new(player))))
+    }
+
+    /// Replays the file if it is there, else records it. To record anew, delete the file.
+    pub fn auto(path: impl AsRef<Path>, model: impl LanguageModel + 'static) -> Result<Self, CassetteError> {
+        match Recorder::create_new(path.as_ref())? {
+            Some(recorder) => Ok(Self::new(Mode::Record { recorder: Arc::new(recorder), model: Arc::new(model) })),
+            None => Self::replay(path),
+        }
+    }
+
+    /// The same cassette, not comparing these places of a request: JSON Pointers, in which `*` stands for any key or
+    /// index and the leading slash may be missing. What is recorded does not change.
+    ///
+    /// ```
+    /// # use haft_model::{Cassette, CassetteError, ScriptedModel};
+    /// # fn main() -> Result<(), CassetteError> {
+    /// # let file = std::env::temp_dir().join(format!("haft-cassette-ignore-{}.jsonl", std::process::id()));
+    /// # let _ = Cassette::record(&file, ScriptedModel::default())?;
+    /// let cassette = Cassette::replay(&file)?.ignore(["/metadata", "/tools/*/description"]);
+    /// # std::fs::remove_file(&file).ok();
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn ignore<P: AsRef<str>>(mut self, pointers: impl IntoIterator<Item = P>) -> Self {
+        let pointers = pointers.into_iter().map(|pointer| LeftOut::new(pointer.as_ref()));
+        Arc::make_mut(&mut self.left_out).extend(pointers);
+        self
+    }
+
+    /// The same cassette, answering each request with the first unused exchange that was recorded for an equal one, for
+    /// requests that are made at once.
+    #[must_use]
+    pub fn in_any_order(mut self) -> Self {
+        self.order = Order::Any;
+        self
+    }
+
+    /// Whether everything was written, or everything was played as recorded. To be asked at the end of a test.
+    pub fn finish(&self) -> Result<(), CassetteFault> {
+        let faults = match &self.mode {
+            Mode::Record { recorder, .. } => recorder.faults(),
+            Mode::Replay(player) => player.faults(),
+        };
+        if faults.is_empty() { Ok(()) } else { Err(CassetteFault::new(self.path(), faults)) }
+    }
+
+    /// Whether this cassette answers from its file. Else it records.
+    #[must_use]
+    pub fn is_replaying(&self) -> bool {
+        matches!(self.mode, Mode::Replay(_))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match &self.mode {
+            Mode::Record { recorder, .. } => recorder.path(),
+            Mode::Replay(player) => player.path(),
+        }
+    }
+
+    fn new(mode: Mode) -> Self {
+        Self { mode, left_out: Arc::default(), order: Order::AsRecorded }
+    }
+}
+
+impl LanguageModel for Cassette {
+    fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
+        match &self.mode {
+            Mode::Record { recorder, model } => {
+                TurnStream::new(Recording::new(Arc::clone(recorder), request.clone(), model.stream_turn(request)))
+            }
+            Mode::Replay(player) => {
+                let left_out = Arc::clone(&self.left_out);
+                TurnStream::new(Replay::new(Arc::clone(player), request.clone(), left_out, self.order))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Cassette {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mode = if self.is_replaying() { "replay" } else { "record" };
+        let mut shown = f.debug_struct("Cassette");
+        shown.field("mode", &mode).field("path", &self.path()).field("order", &self.order).finish_non_exhaustive()
+    }
+}

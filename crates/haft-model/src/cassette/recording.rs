@@ -1,0 +1,189 @@
+//! Writing a recording.
+//!
+//! The stream that is recorded passes through unchanged. What went by is written when the stream is over or dropped, as
+//! one line in one write, by whoever polls or drops it. A write that fails is remembered and ends the recording: a line
+//! behind a torn one could not be told from it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use haft_core::{Delta, TurnRequest};
+use serde::Serialize;
+
+use super::error::CassetteError;
+use super::exchange::{Exchange, Header, StreamEnd};
+use super::fault::ExchangeFault;
+use crate::error::{ModelError, WrittenError};
+use crate::model::TurnStream;
+
+/// The file being written.
+pub(super) struct Recorder {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    file: File,
+    /// How many exchanges have begun.
+    begun: u64,
+    /// Those that have begun and not ended.
+    open: Vec<u64>,
+    /// Those that were not written, and what writing met.
+    lost: Vec<(u64, Arc<io::Error>)>,
+}
+
+/// A stream that is recorded while it passes.
+pub(super) struct Recording {
+    recorder: Arc<Recorder>,
+    stream: TurnStream,
+    request: Option<TurnRequest>,
+    exchange: Option<Exchange>,
+}
+
+impl Recorder {
+    /// Begins a recording in place of whatever the file holds.
+    pub(super) fn create(path: &Path) -> Result<Self, CassetteError> {
+        let created = File::create(path).and_then(|file| Self::begin(path, file));
+        created.map_err(|source| CassetteError::Unwritable { path: path.to_owned(), source })
+    }
+
+    /// Begins a recording; none if the file is there already.
+    pub(super) fn create_new(path: &Path) -> Result<Option<Self>, CassetteError> {
+        match OpenOptions::new().write(true).create_new(true).open(path).and_then(|file| Self::begin(path, file)) {
+            Ok(recorder) => Ok(Some(recorder)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+            Err(source) => Err(CassetteError::Unwritable { path: path.to_owned(), source }),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn faults(&self) -> Vec<ExchangeFault> {
+        let state = self.state();
+        let lost = state
+            .lost
+            .iter()
+            .map(|(exchange, source)| ExchangeFault::NotWritten { exchange: *exchange, source: Arc::clone(source) });
+        let open = state.open.iter().map(|exchange| ExchangeFault::StillOpen { exchange: *exchange });
+        lost.chain(open).collect()
+    }
+
+    fn begin(path: &Path, mut file: File) -> io::Result<Self> {
+        file.write_all(&line(&Header::new())?)?;
+        let state = State { file, begun: 0, open: Vec::new(), lost: Vec::new() };
+        Ok(Self { path: path.to_owned(), state: Mutex::new(state) })
+    }
+
+    fn number(&self) -> u64 {
+        let mut state = self.state();
+        state.begun += 1;
+        let number = state.begun;
+        state.open.push(number);
+        number
+    }
+
+    fn write(&self, exchange: &Exchange) {
+        let line = line(exchange);
+        let mut state = self.state();
+        state.open.retain(|open| *open != exchange.number);
+        let written = match state.lost.last() {
+            Some((_, earlier)) => Err(Arc::clone(earlier)),
+            None => line.and_then(|line| state.file.write_all(&line)).map_err(Arc::new),
+        };
+        state.lost.extend(written.err().map(|error| (exchange.number, error)));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Recording {
+    pub(super) fn new(recorder: Arc<Recorder>, request: TurnRequest, stream: TurnStream) -> Self {
+        Self { recorder, stream, request: Some(request), exchange: None }
+    }
+
+    fn note(&mut self, delta: &Result<Delta, ModelError>) {
+        // What follows an error is passed on, but by the contract of a stream there is nothing.
+        let Some(exchange) = self.exchange.as_mut().filter(|exchange| exchange.error.is_none()) else { return };
+        match delta {
+            Ok(delta) => exchange.deltas.push(delta.clone()),
+            Err(error) => exchange.error = Some(WrittenError::from(error)),
+        }
+    }
+
+    fn write(&mut self, end: StreamEnd) {
+        if let Some(exchange) = self.exchange.take() {
+            self.recorder.write(&Exchange { end, ..exchange });
+        }
+    }
+}
+
+impl Stream for Recording {
+    type Item = Result<Delta, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(request) = self.request.take() {
+            let (number, end) = (self.recorder.number(), StreamEnd::Dropped);
+            self.exchange = Some(Exchange { number, request, deltas: Vec::new(), error: None, end });
+        }
+        let delta = ready!(Pin::new(&mut self.stream).poll_next(task));
+        match &delta {
+            Some(delta) => self.note(delta),
+            None => self.write(StreamEnd::Over),
+        }
+        Poll::Ready(delta)
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        // Whoever has the turn, or the error, need not poll for the end.
+        let ended = self.exchange.as_ref().is_some_and(|exchange| {
+            exchange.error.is_some() || matches!(exchange.deltas.last(), Some(Delta::TurnComplete(_)))
+        });
+        self.write(if ended { StreamEnd::Over } else { StreamEnd::Dropped });
+    }
+}
+
+fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_core::Item;
+
+    use super::*;
+    use crate::model::LanguageModel;
+    use crate::scripted::ScriptedModel;
+
+    #[tokio::test]
+    async fn a_write_that_fails_is_remembered_and_the_answer_is_not_harmed() {
+        // Opened for reading, so every write fails.
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let state = State { file: File::open(&path).unwrap(), begun: 0, open: Vec::new(), lost: Vec::new() };
+        let recorder = Arc::new(Recorder { path, state: Mutex::new(state) });
+        let model = ScriptedModel::new(["one", "two"]);
+        let request = TurnRequest::new("m", vec![Item::user("?")]);
+        for expected in ["one", "two"] {
+            let stream = Recording::new(Arc::clone(&recorder), request.clone(), model.stream_turn(&request));
+            assert_eq!(TurnStream::new(stream).into_turn().await.unwrap().text(), expected);
+        }
+        let faults = recorder.faults();
+        assert!(matches!(
+            faults.as_slice(),
+            [ExchangeFault::NotWritten { exchange: 1, .. }, ExchangeFault::NotWritten { exchange: 2, .. }]
+        ));
+        assert!(faults[1].to_string().starts_with("exchange 2 is not recorded: "), "{}", faults[1]);
+    }
+}

@@ -1,0 +1,190 @@
+//! Playing a recording.
+//!
+//! The whole file is read and checked before the first answer, so a corrupted line is found at once and not in the
+//! middle of a conversation.
+
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::vec;
+
+use futures_core::Stream;
+use haft_core::{BoxError, Delta, TurnRequest};
+use serde_json::Value;
+
+use super::error::CassetteError;
+use super::exchange::{Exchange, Header, LineError, StreamEnd, comparable};
+use super::fault::ExchangeFault;
+use crate::difference::{Difference, Extent, LeftOut, difference};
+use crate::error::ModelError;
+
+/// In which order exchanges are played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The n-th request gets the n-th exchange.
+    AsRecorded,
+    /// A request gets the first unused exchange that was recorded for it.
+    Any,
+}
+
+/// The file being played.
+pub(super) struct Player {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// How many requests were made.
+    asked: u64,
+    /// The exchanges that were not played yet, by their numbers.
+    unused: Vec<Take>,
+    faults: Vec<String>,
+}
+
+/// One exchange, ready to be played.
+struct Take {
+    number: u64,
+    request: Value,
+    answer: Vec<Result<Delta, ModelError>>,
+}
+
+/// The stream of one answer.
+pub(super) enum Replay {
+    /// Not polled yet, so nothing is asked yet.
+    Unasked { player: Arc<Player>, request: Box<TurnRequest>, left_out: Arc<Vec<LeftOut>>, order: Order },
+    /// The recorded answer.
+    Playing(vec::IntoIter<Result<Delta, ModelError>>),
+}
+
+impl Player {
+    pub(super) fn open(path: &Path) -> Result<Self, CassetteError> {
+        let text = std::fs::read(path).map_err(|source| CassetteError::Unreadable { path: path.to_owned(), source })?;
+        let mut lines = text.split(|byte| *byte == b'\n').zip(1..).filter(|(line, _)| !line.trim_ascii().is_empty());
+        let header = lines.next().map_or(&[][..], |(line, _)| line);
+        serde_json::from_slice::<Header>(header).map_err(|source| CassetteError::NotARecording {
+            path: path.to_owned(),
+            source: LineError::from(source).into(),
+        })?;
+        let mut unused: Vec<Take> = Vec::new();
+        for (text, line) in lines {
+            let corrupted = |source| CassetteError::Corrupted { path: path.to_owned(), line, source };
+            let take = Take::read(text).map_err(corrupted)?;
+            if unused.iter().any(|earlier| earlier.number == take.number) {
+                let twice = format!("exchange {} stands on an earlier line, too", take.number);
+                return Err(corrupted(twice.into()));
+            }
+            unused.push(take);
+        }
+        unused.sort_by_key(|take| take.number);
+        Ok(Self { path: path.to_owned(), state: Mutex::new(State { asked: 0, unused, faults: Vec::new() }) })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn faults(&self) -> Vec<ExchangeFault> {
+        let state = self.state();
+        let off_script = state.faults.iter().map(|message| ExchangeFault::OffScript { message: message.clone() });
+        let unplayed = state.unused.iter().map(|take| ExchangeFault::Unplayed { exchange: take.number });
+        off_script.chain(unplayed).collect()
+    }
+
+    fn answer(&self, request: &TurnRequest, left_out: &[LeftOut], order: Order) -> Result<Take, ModelError> {
+        let unwritable = |error: serde_json::Error| format!("the request can't be written as JSON: {error}");
+        let mut state = self.state();
+        state.asked += 1;
+        let taken = comparable(request).map_err(unwritable).and_then(|request| match order {
+            Order::AsRecorded => state.next(&request, left_out),
+            Order::Any => state.find(&request, left_out),
+        });
+        taken.map_err(|message| {
+            let message = format!("{message} (recording {})", self.path.display());
+            state.faults.push(message.clone());
+            ModelError::OffScript { message }
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The exchange whose turn it is. It is used up, also when something else was asked.
+    fn next(&mut self, request: &Value, left_out: &[LeftOut]) -> Result<Take, String> {
+        let asked = self.asked;
+        let Some(at) = self.unused.iter().position(|take| take.number == asked) else {
+            return Err(match self.unused.last() {
+                Some(last) => {
+                    format!("exchange {asked} is missing from the recording, which goes on to {}", last.number)
+                }
+                None => format!("there is no exchange {asked}: the recording is over; delete it to record anew"),
+            });
+        };
+        let take = self.unused.remove(at);
+        match take.difference(request, left_out) {
+            None => Ok(take),
+            Some(difference) => Err(format!("exchange {asked} was recorded for another request: {difference}")),
+        }
+    }
+
+    /// The first exchange that was recorded for this request.
+    fn find(&mut self, request: &Value, left_out: &[LeftOut]) -> Result<Take, String> {
+        let Some(at) = self.unused.iter().position(|take| take.difference(request, left_out).is_none()) else {
+            let asked = self.asked;
+            let first = self.unused.first().and_then(|take| Some((take.number, take.difference(request, left_out)?)));
+            return Err(match first {
+                Some((number, it)) => format!(
+                    "no unused exchange was recorded for request {asked}; from exchange {number} it differs {it}"
+                ),
+                None => format!("every exchange of the recording is used before request {asked}"),
+            });
+        };
+        Ok(self.unused.remove(at))
+    }
+}
+
+impl Take {
+    fn read(line: &[u8]) -> Result<Self, BoxError> {
+        let Exchange { number, request, deltas, error, end } = serde_json::from_slice(line).map_err(LineError::from)?;
+        let (heard, error) = (deltas.len(), error.map(ModelError::try_from).transpose()?);
+        let dropped = (end == StreamEnd::Dropped).then(|| ModelError::OffScript {
+            message: format!(
+                "exchange {number} was dropped by its reader after {heard} deltas when it was recorded, so what \
+                 followed is not known; record anew"
+            ),
+        });
+        let answer = deltas.into_iter().map(Ok).chain(error.or(dropped).map(Err)).collect();
+        Ok(Self { number, request: comparable(&request)?, answer })
+    }
+
+    fn difference(&self, request: &Value, left_out: &[LeftOut]) -> Option<Difference> {
+        difference(&self.request, request, Extent::Whole, left_out)
+    }
+}
+
+impl Replay {
+    pub(super) fn new(player: Arc<Player>, request: TurnRequest, left_out: Arc<Vec<LeftOut>>, order: Order) -> Self {
+        Self::Unasked { player, request: Box::new(request), left_out, order }
+    }
+}
+
+impl Stream for Replay {
+    type Item = Result<Delta, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Self::Unasked { player, request, left_out, order } = &*self {
+            let answer = match player.answer(request, left_out, *order) {
+                Ok(take) => take.answer,
+                Err(error) => vec![Err(error)],
+            };
+            *self = Self::Playing(answer.into_iter());
+        }
+        match &mut *self {
+            Self::Playing(answer) => Poll::Ready(answer.next()),
+            Self::Unasked { .. } => Poll::Ready(None),
+        }
+    }
+}

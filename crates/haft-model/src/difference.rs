@@ -1,0 +1,220 @@
+//! Where two JSON values part.
+//!
+//! Both stand-ins compare what they were sent with what they expected, and both must say where it differs so that a
+//! person finds it in a long conversation: the first place, as a JSON Pointer, with both values cut to what can be read.
+//! The order of keys does not count, and numbers count by what they are worth: `1` and `1.0` are one.
+
+use std::fmt;
+
+use serde_json::{Map, Number, Value};
+
+/// How much of the value that was found must be as expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it.
+    Whole,
+    /// What the expected value holds: an object may have further keys. Lists are as long as expected.
+    Part,
+}
+
+/// A place that is left out of a comparison: a JSON Pointer in which `*` stands for any key or index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LeftOut(Vec<String>);
+
+/// The first place where two values differ.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Difference {
+    pointer: String,
+    expected: Option<Value>,
+    found: Option<Value>,
+}
+
+/// The first place where `found` is not as expected; none if it is.
+pub(crate) fn difference(expected: &Value, found: &Value, extent: Extent, left_out: &[LeftOut]) -> Option<Difference> {
+    Comparison { extent, left_out, path: Vec::new() }.compare(Some(expected), Some(found))
+}
+
+/// Text cut to at most `most` characters from the byte `start`, with marks where something is missing.
+pub(crate) fn excerpt(text: &str, start: usize, most: usize) -> String {
+    let rest = text.get(start..).unwrap_or(text);
+    let before = if start > 0 { "…" } else { "" };
+    match rest.char_indices().nth(most) {
+        Some((end, _)) => format!("{before}{}…", &rest[..end]),
+        None => format!("{before}{rest}"),
+    }
+}
+
+/// The most characters shown of a value.
+pub(crate) const MOST_SHOWN: usize = 160;
+
+/// How much of what two values share is shown before they part, in characters.
+const LEAD: usize = 30;
+
+impl LeftOut {
+    /// Reads a pointer. A leading slash may be missing.
+    pub(crate) fn new(pointer: &str) -> Self {
+        let segments = pointer.strip_prefix('/').or(Some(pointer).filter(|pointer| !pointer.is_empty()));
+        let unescape = |segment: &str| segment.replace("~1", "/").replace("~0", "~");
+        Self(segments.map(|segments| segments.split('/').map(unescape).collect()).unwrap_or_default())
+    }
+
+    fn is_at(&self, path: &[String]) -> bool {
+        let same = |(pattern, segment): (&String, &String)| pattern == "*" || pattern == segment;
+        self.0.len() == path.len() && self.0.iter().zip(path).all(same)
+    }
+}
+
+impl Difference {
+    /// The same difference of values that stand somewhere in larger ones.
+    pub(crate) fn inside(mut self, pointer: &str) -> Self {
+        self.pointer.insert_str(0, pointer);
+        self
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), Value::to_string);
+        let (expected, found) = (text(&self.expected), text(&self.found));
+        let start = start_of(&expected, &found);
+        let place = if self.pointer.is_empty() { "the root" } else { &self.pointer };
+        let (expected, found) = (excerpt(&expected, start, MOST_SHOWN), excerpt(&found, start, MOST_SHOWN));
+        write!(f, "at {place} expected {expected}, found {found}")
+    }
+}
+
+struct Comparison<'c> {
+    extent: Extent,
+    left_out: &'c [LeftOut],
+    path: Vec<String>,
+}
+
+impl Comparison<'_> {
+    fn compare(&mut self, expected: Option<&Value>, found: Option<&Value>) -> Option<Difference> {
+        if self.left_out.iter().any(|left_out| left_out.is_at(&self.path)) {
+            return None;
+        }
+        match (expected, found) {
+            (Some(Value::Object(expected)), Some(Value::Object(found))) => self.compare_objects(expected, found),
+            (Some(Value::Array(expected)), Some(Value::Array(found))) => self.compare_lists(expected, found),
+            (Some(Value::Number(a)), Some(Value::Number(b))) if same_number(a, b) => None,
+            (expected, found) if expected == found => None,
+            (expected, found) => Some(Difference {
+                pointer: self.path.iter().flat_map(|segment| ["/".to_owned(), escape(segment)]).collect(),
+                expected: expected.cloned(),
+                found: found.cloned(),
+            }),
+        }
+    }
+
+    fn compare_objects(&mut self, expected: &Map<String, Value>, found: &Map<String, Value>) -> Option<Difference> {
+        let of_expected = expected.iter().map(|(key, value)| (key, Some(value), found.get(key)));
+        let extra = found.iter().filter(|(key, _)| self.extent == Extent::Whole && !expected.contains_key(*key));
+        let of_found = extra.map(|(key, value)| (key, None, Some(value)));
+        let members: Vec<_> = of_expected.chain(of_found).collect();
+        members.into_iter().find_map(|(key, expected, found)| self.at(key.clone(), expected, found))
+    }
+
+    fn compare_lists(&mut self, expected: &[Value], found: &[Value]) -> Option<Difference> {
+        let longest = expected.len().max(found.len());
+        (0..longest).find_map(|index| self.at(index.to_string(), expected.get(index), found.get(index)))
+    }
+
+    fn at(&mut self, segment: String, expected: Option<&Value>, found: Option<&Value>) -> Option<Difference> {
+        self.path.push(segment);
+        let difference = self.compare(expected, found);
+        self.path.pop();
+        difference
+    }
+}
+
+/// Integers by their digits, anything else by the float it is.
+fn same_number(a: &Number, b: &Number) -> bool {
+    let is_integer = |number: &Number| number.is_i64() || number.is_u64();
+    if is_integer(a) && is_integer(b) { a == b } else { a.as_f64() == b.as_f64() }
+}
+
+fn escape(segment: &str) -> String {
+    segment.replace('~', "~0").replace('/', "~1")
+}
+
+/// The byte from which two texts are worth showing: shortly before they part.
+fn start_of(a: &str, b: &str) -> usize {
+    let shared: Vec<usize> =
+        a.char_indices().zip(b.chars()).take_while(|((_, a), b)| a == b).map(|((at, _), _)| at).collect();
+    shared.len().checked_sub(LEAD).and_then(|lead| shared.get(lead)).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn whole(expected: &Value, found: &Value) -> Option<String> {
+        difference(expected, found, Extent::Whole, &[]).map(|difference| difference.to_string())
+    }
+
+    fn part(expected: &Value, found: &Value) -> Option<String> {
+        difference(expected, found, Extent::Part, &[]).map(|difference| difference.to_string())
+    }
+
+    #[test]
+    fn the_order_of_keys_and_the_way_of_writing_numbers_do_not_count() {
+        let expected: Value = serde_json::from_str(r#"{"a": 1, "b": [2.0, 3e0]}"#).unwrap();
+        let found: Value = serde_json::from_str(r#"{"b": [2, 3], "a": 1.0}"#).unwrap();
+        assert_eq!(whole(&expected, &found), None);
+        assert_eq!(
+            whole(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992_u64)).unwrap(),
+            "at the root expected 9007199254740993, found 9007199254740992"
+        );
+    }
+
+    #[test]
+    fn the_first_place_is_named_with_both_values() {
+        let expected = json!({"a/b": [{"~": 1}, {"c": "x"}], "z": 1});
+        let found = json!({"a/b": [{"~": 2}, {"c": "y"}], "z": 2});
+        assert_eq!(whole(&expected, &found).unwrap(), "at /a~1b/0/~0 expected 1, found 2");
+    }
+
+    #[test]
+    fn what_is_missing_or_too_much_is_nothing_on_the_other_side() {
+        assert_eq!(whole(&json!({"a": 1}), &json!({})).unwrap(), "at /a expected 1, found nothing");
+        assert_eq!(whole(&json!({}), &json!({"a": null})).unwrap(), "at /a expected nothing, found null");
+        assert_eq!(whole(&json!([1]), &json!([1, 2])).unwrap(), "at /1 expected nothing, found 2");
+        assert_eq!(whole(&json!([1, 2]), &json!([1])).unwrap(), "at /1 expected 2, found nothing");
+    }
+
+    #[test]
+    fn a_part_may_have_more_keys_but_not_more_elements() {
+        let found = json!({"a": [{"b": 1, "c": 2}], "d": 3});
+        assert_eq!(part(&json!({"a": [{"b": 1}]}), &found), None);
+        assert_eq!(part(&json!({"a": [{"b": 2}]}), &found).unwrap(), "at /a/0/b expected 2, found 1");
+        assert_eq!(part(&json!({"a": []}), &found).unwrap(), r#"at /a/0 expected nothing, found {"b":1,"c":2}"#);
+        assert_eq!(part(&json!({"e": null}), &found).unwrap(), "at /e expected null, found nothing");
+    }
+
+    #[test]
+    fn places_can_be_left_out() {
+        let (expected, found) = (json!({"a": [{"id": 1}, {"id": 2}], "b": 1}), json!({"a": [{"id": 3}], "c": 2}));
+        let except = |pointers: &[&str]| {
+            let left_out: Vec<_> = pointers.iter().map(|pointer| LeftOut::new(pointer)).collect();
+            difference(&expected, &found, Extent::Whole, &left_out).map(|difference| difference.pointer)
+        };
+        assert_eq!(except(&[]).unwrap(), "/a/0/id");
+        assert_eq!(except(&["/a/0"]).unwrap(), "/a/1");
+        assert_eq!(except(&["/a/*/id"]).unwrap(), "/a/1");
+        assert_eq!(except(&["/a/*", "b"]).unwrap(), "/c");
+        assert_eq!(except(&["/a", "/b", "/c"]), None);
+        assert_eq!(except(&["/a/0/id/deeper"]).unwrap(), "/a/0/id");
+        assert_eq!(except(&[""]), None);
+    }
+
+    #[test]
+    fn long_values_are_shown_where_they_part() {
+        let long = "€".repeat(1_000);
+        let text = whole(&json!(format!("{long}a{long}")), &json!(format!("{long}b"))).unwrap();
+        assert!(text.contains("€a€") && text.contains("€b\""), "{text}");
+        assert!(text.chars().count() < 2 * MOST_SHOWN + 100, "{text}");
+    }
+}

@@ -1,0 +1,151 @@
+//! A model's error as files hold it.
+//!
+//! Recordings and scripts keep the cause as its word and what was said with it, so that reading gives back an error of
+//! the same cause, which callers act on alike. Durations are kept in milliseconds, rounded up; of a source, its text.
+
+use std::error::Error;
+use std::time::Duration;
+
+use haft_core::BoxError;
+use serde::{Deserialize, Serialize};
+
+use super::ModelError;
+
+/// An error, written down.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WrittenError {
+    kind: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    param: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+}
+
+/// A kind nobody knows.
+#[derive(Debug, thiserror::Error)]
+#[error("`{kind}` is no kind of error; use one of {}", KINDS.join(", "))]
+pub(crate) struct UnknownKind {
+    kind: String,
+}
+
+/// Every kind, as it is written.
+const KINDS: [&str; 12] = [
+    "rate_limited",
+    "unavailable",
+    "timed_out",
+    "invalid_request",
+    "context_too_long",
+    "content_filtered",
+    "authentication",
+    "unsupported",
+    "incomplete_turn",
+    "unreadable",
+    "cancelled",
+    "off_script",
+];
+
+impl From<&ModelError> for WrittenError {
+    fn from(error: &ModelError) -> Self {
+        let kind = error.kind().to_owned();
+        let (retry_after_ms, source) = (error.retry_after().map(milliseconds), error.source().map(ToString::to_string));
+        let written = Self { kind, retry_after_ms, source, ..Self::default() };
+        match error {
+            ModelError::RateLimited { message, .. }
+            | ModelError::Unavailable { message, .. }
+            | ModelError::ContextTooLong { message }
+            | ModelError::ContentFiltered { message }
+            | ModelError::Authentication { message }
+            | ModelError::Unsupported { capability: message }
+            | ModelError::Unreadable { message, .. }
+            | ModelError::OffScript { message } => Self { message: message.clone(), ..written },
+            ModelError::InvalidRequest { message, param } => {
+                Self { message: message.clone(), param: param.clone(), ..written }
+            }
+            ModelError::TimedOut { after } => Self { after_ms: Some(milliseconds(*after)), ..written },
+            ModelError::IncompleteTurn | ModelError::Cancelled => written,
+        }
+    }
+}
+
+impl TryFrom<WrittenError> for ModelError {
+    type Error = UnknownKind;
+
+    fn try_from(written: WrittenError) -> Result<Self, UnknownKind> {
+        let WrittenError { kind, message, retry_after_ms, after_ms, param, source } = written;
+        let retry_after = retry_after_ms.map(Duration::from_millis);
+        let source = source.map(BoxError::from);
+        Ok(match kind.as_str() {
+            "rate_limited" => Self::RateLimited { message, retry_after },
+            "unavailable" => Self::Unavailable { message, retry_after, source },
+            "timed_out" => Self::TimedOut { after: Duration::from_millis(after_ms.unwrap_or_default()) },
+            "invalid_request" => Self::InvalidRequest { message, param },
+            "context_too_long" => Self::ContextTooLong { message },
+            "content_filtered" => Self::ContentFiltered { message },
+            "authentication" => Self::Authentication { message },
+            "unsupported" => Self::Unsupported { capability: message },
+            "incomplete_turn" => Self::IncompleteTurn,
+            "unreadable" => Self::Unreadable { message, source },
+            "cancelled" => Self::Cancelled,
+            "off_script" => Self::OffScript { message },
+            _ => return Err(UnknownKind { kind }),
+        })
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_error() -> Vec<ModelError> {
+        let message = || "said".to_owned();
+        let (after, source) = (Duration::from_millis(1_500), || Some(BoxError::from("met")));
+        vec![
+            ModelError::RateLimited { message: message(), retry_after: Some(after) },
+            ModelError::Unavailable { message: message(), retry_after: None, source: source() },
+            ModelError::TimedOut { after },
+            ModelError::InvalidRequest { message: message(), param: Some("tools".to_owned()) },
+            ModelError::ContextTooLong { message: message() },
+            ModelError::ContentFiltered { message: message() },
+            ModelError::Authentication { message: message() },
+            ModelError::Unsupported { capability: message() },
+            ModelError::IncompleteTurn,
+            ModelError::Unreadable { message: message(), source: source() },
+            ModelError::Cancelled,
+            ModelError::OffScript { message: message() },
+        ]
+    }
+
+    #[test]
+    fn every_error_comes_back_as_it_was() {
+        for (error, kind) in every_error().into_iter().zip(KINDS) {
+            let text = serde_json::to_string(&WrittenError::from(&error)).unwrap();
+            let read = ModelError::try_from(serde_json::from_str::<WrittenError>(&text).unwrap()).unwrap();
+            assert_eq!(read.kind(), kind);
+            assert_eq!(format!("{read:?}"), format!("{error:?}"));
+        }
+    }
+
+    #[test]
+    fn an_unknown_kind_is_named_with_those_that_are_known() {
+        let written = WrittenError { kind: "tired".to_owned(), ..WrittenError::default() };
+        let refused = ModelError::try_from(written).unwrap_err().to_string();
+        assert!(refused.contains("`tired`") && refused.contains("rate_limited, unavailable"), "{refused}");
+    }
+
+    #[test]
+    fn a_wait_is_never_shortened() {
+        assert_eq!(milliseconds(Duration::from_nanos(1_000_001)), 2);
+        assert_eq!(milliseconds(Duration::MAX), u64::MAX);
+    }
+}

@@ -1,0 +1,199 @@
+//! A model that answers by a script.
+//!
+//! For tests that must not depend on a model: what it will say is written down beforehand, and what it is asked is
+//! checked and remembered. It streams its answers as a provider would, and it never makes anything up: a request its
+//! script does not hold is a fault, told to whoever asked and to the test.
+
+mod answer;
+mod expect;
+mod fault;
+mod file;
+mod turn;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use haft_core::TurnRequest;
+
+use self::answer::Answer;
+pub use self::expect::Expect;
+pub use self::fault::{ScriptFault, TurnFault};
+pub use self::file::ScriptError;
+pub use self::turn::ScriptedTurn;
+use crate::difference::{MOST_SHOWN, excerpt};
+use crate::model::{LanguageModel, TurnStream};
+
+/// A model that answers by a script, for tests.
+///
+/// A clone is another handle of the same model: the test keeps one while what it tests owns the other. Turns are handed
+/// out in the order of the requests, also when several are made at once. A model is asked when its stream is first
+/// polled: a stream that is dropped before takes no turn, one that is dropped later has taken its.
+///
+/// ```
+/// use haft_core::{Item, ToolCall, ToolResult, TurnRequest};
+/// use haft_model::{Expect, LanguageModel, ModelError, ScriptedModel, ScriptedTurn};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::default()
+///     .then([ToolCall::new("c1", "get_time", "{}")])
+///     .then(ScriptedTurn::text("It is noon.").expect(Expect::new().last(json!({"output": "12:00"}))));
+///
+/// let mut request = TurnRequest::new("any", vec![Item::user("What time is it?")]);
+/// let turn = model.stream_turn(&request).into_turn().await?;
+/// let calls = turn.tool_calls();
+/// request.history.extend(turn.items);
+/// request.history.push(Item::from(&ToolResult::ok(&calls[0], json!("12:00"))));
+/// assert_eq!(model.stream_turn(&request).into_turn().await?.text(), "It is noon.");
+///
+/// assert_eq!(model.requests().len(), 2);
+/// model.finish()?;
+///
+/// // What the script does not hold is never made up.
+/// let error = model.stream_turn(&request).into_turn().await.unwrap_err();
+/// assert!(matches!(error, ModelError::OffScript { .. }));
+/// assert!(model.finish().is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+pub struct ScriptedModel(Arc<Mutex<Script>>);
+
+#[derive(Default)]
+struct Script {
+    turns: VecDeque<ScriptedTurn>,
+    taken: usize,
+    requests: Vec<TurnRequest>,
+    faults: Vec<TurnFault>,
+}
+
+impl ScriptedModel {
+    /// A model that answers with these turns, in order.
+    ///
+    /// ```
+    /// use haft_model::{ScriptedModel, ScriptedTurn};
+    ///
+    /// let one_kind = ScriptedModel::new(["Hello.", "Goodbye."]);
+    /// let several = ScriptedModel::new([ScriptedTurn::text("Hello."), ScriptedTurn::pending()]);
+    /// ```
+    pub fn new<T: Into<ScriptedTurn>>(turns: impl IntoIterator<Item = T>) -> Self {
+        turns.into_iter().fold(Self::default(), Self::then)
+    }
+
+    /// Reads a script from JSON text: a version and a list of turns.
+    ///
+    /// ```
+    /// use haft_model::ScriptedModel;
+    ///
+    /// let model = ScriptedModel::from_json(r#"{
+    ///     "v": 1,
+    ///     "turns": [
+    ///         {
+    ///             "expect": {"tools": ["get_time"], "last": {"role": "user"}},
+    ///             "text": "Let me look.",
+    ///             "calls": [{"call_id": "c1", "name": "get_time", "arguments": {"zone": "UTC"}}]
+    ///         },
+    ///         {"error": {"kind": "rate_limited", "message": "slow down", "retry_after_ms": 5}},
+    ///         {"text": "It is noon.", "usage": {"input_tokens": 20, "output_tokens": 4, "total_tokens": 24}}
+    ///     ]
+    /// }"#)?;
+    ///
+    /// let refused = ScriptedModel::from_json(r#"{"turns": [{"txet": "Hello."}]}"#).unwrap_err();
+    /// assert!(refused.to_string().contains("/turns/0: unknown field `txet`"));
+    /// # Ok::<_, haft_model::ScriptError>(())
+    /// ```
+    ///
+    /// | key of a turn | what it says |
+    /// |---|---|
+    /// | `text` | what the model says |
+    /// | `reasoning` | what it thinks before |
+    /// | `calls` | what it asks for; `arguments` are JSON, or the text of it, and `{}` when absent |
+    /// | `turn` | a whole [`Turn`](haft_core::Turn), in place of these three |
+    /// | `usage` | what the turn cost |
+    /// | `finish` | why it ended; follows from the calls when absent |
+    /// | `error` | how it fails, after what is said: `kind` ([its word](crate::ModelError::kind)), `message`, `retry_after_ms`, `after_ms`, `param`, `source` |
+    /// | `then` | how else it ends: `"incomplete"`, the stream is over without a turn; `"pending"`, it never is |
+    /// | `delay_ms` | how long the model waits before it answers |
+    /// | `expect` | what must have been asked, as [`Expect`] says it: `model`, `instructions`, `tools`, `without_tools`, `tool_choice`, `items`, `last` |
+    ///
+    /// Any other key is refused, here and inside, so that a slip does not pass for a script.
+    pub fn from_json(text: &str) -> Result<Self, ScriptError> {
+        file::read(text).map(Self::new)
+    }
+
+    /// Reads a script from a file of such JSON. The file is read at once, blocking the thread for as long as it takes.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ScriptError> {
+        file::read_file(path.as_ref()).map(Self::new)
+    }
+
+    /// The same model with one more turn at the end of its script.
+    #[must_use = "the model is handed back"]
+    pub fn then(self, turn: impl Into<ScriptedTurn>) -> Self {
+        self.script().turns.push_back(turn.into());
+        self
+    }
+
+    /// What the model was asked so far, in order, faults included.
+    #[must_use]
+    pub fn requests(&self) -> Vec<TurnRequest> {
+        self.script().requests.clone()
+    }
+
+    /// Whether everything went by the script up to its end. To be asked at the end of a test.
+    pub fn finish(&self) -> Result<(), ScriptFault> {
+        let script = self.script();
+        let turns = script.taken + script.turns.len();
+        let fault = ScriptFault { faults: script.faults.clone(), unasked: (script.taken + 1..=turns).collect(), turns };
+        if fault.faults.is_empty() && fault.unasked.is_empty() { Ok(()) } else { Err(fault) }
+    }
+
+    /// Takes the next turn for a request that must be as it expects.
+    fn take(&self, request: &TurnRequest) -> Result<ScriptedTurn, TurnFault> {
+        let (turn, number, asked) = {
+            let mut script = self.script();
+            script.requests.push(request.clone());
+            let turn = script.turns.pop_front();
+            script.taken += usize::from(turn.is_some());
+            (turn, script.taken, script.requests.len())
+        };
+        // The checks are the test's own code and may look at this model, so the script is not locked while they run.
+        let taken = match turn {
+            None => Err(past_end(request, asked, number)),
+            Some(mut turn) => {
+                let checks = std::mem::take(&mut turn.checks).into_iter();
+                let faults: Vec<String> = checks.flat_map(|check| check.faults(request)).collect();
+                if faults.is_empty() { Ok(turn) } else { Err(TurnFault::Unexpected { turn: number, faults }) }
+            }
+        };
+        self.script().faults.extend(taken.as_ref().err().cloned());
+        taken
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LanguageModel for ScriptedModel {
+    fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
+        TurnStream::new(Answer::Unasked { model: self.clone(), request: Box::new(request.clone()) })
+    }
+}
+
+impl fmt::Debug for ScriptedModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let script = self.script();
+        let mut shown = f.debug_struct("ScriptedModel");
+        shown.field("asked", &script.requests.len()).field("left", &script.turns).field("faults", &script.faults);
+        shown.finish_non_exhaustive()
+    }
+}
+
+fn past_end(request: &TurnRequest, asked: usize, turns: usize) -> TurnFault {
+    let last = request.history.last().map(|item| serde_json::to_string(item).unwrap_or_default());
+    let last = last.map_or_else(|| "nothing".to_owned(), |item| excerpt(&item, 0, MOST_SHOWN));
+    TurnFault::PastEnd { request: asked, turns, last }
+}

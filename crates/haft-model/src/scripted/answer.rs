@@ -1,0 +1,156 @@
+//! An answer of a script, streamed as a provider would.
+//!
+//! The deltas are made from the turn, so that they always add up to it: words in several pieces, calls opened, filled
+//! and closed, the cost, and the turn itself last.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::vec;
+
+use futures_core::Stream;
+use haft_core::{CallId, ContentPart, Delta, Item, Reasoning, ReasoningForm, Role, ToolCall, Turn, TurnRequest, Usage};
+use tokio::time::Sleep;
+
+use super::ScriptedModel;
+use super::turn::{End, ScriptedTurn};
+use crate::error::ModelError;
+
+/// The stream of one answer.
+pub(super) enum Answer {
+    /// Not polled yet, so nothing is asked yet.
+    Unasked { model: ScriptedModel, request: Box<TurnRequest> },
+    /// The answer begins after a while.
+    Waiting { sleep: Pin<Box<Sleep>>, then: Words },
+    /// The answer.
+    Speaking(Words),
+    /// Nothing more comes.
+    Over,
+}
+
+/// What is said, and what follows.
+pub(super) struct Words {
+    deltas: vec::IntoIter<Delta>,
+    end: End,
+}
+
+impl Answer {
+    fn begin(turn: ScriptedTurn) -> Self {
+        let ScriptedTurn { turn, end, delay, .. } = turn;
+        let mut deltas = deltas(&turn);
+        if matches!(end, End::Complete) {
+            deltas.push(Delta::complete(turn));
+        }
+        let words = Words { deltas: deltas.into_iter(), end };
+        if delay.is_zero() {
+            Self::Speaking(words)
+        } else {
+            Self::Waiting { sleep: Box::pin(tokio::time::sleep(delay)), then: words }
+        }
+    }
+}
+
+impl Stream for Answer {
+    type Item = Result<Delta, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            match std::mem::replace(&mut *self, Self::Over) {
+                Self::Unasked { model, request } => match model.take(&request) {
+                    Ok(turn) => *self = Self::begin(turn),
+                    Err(fault) => return Poll::Ready(Some(Err(ModelError::OffScript { message: fault.to_string() }))),
+                },
+                Self::Waiting { mut sleep, then } => {
+                    if sleep.as_mut().poll(task).is_pending() {
+                        *self = Self::Waiting { sleep, then };
+                        return Poll::Pending;
+                    }
+                    *self = Self::Speaking(then);
+                }
+                Self::Speaking(mut words) => {
+                    if let Some(delta) = words.deltas.next() {
+                        *self = Self::Speaking(words);
+                        return Poll::Ready(Some(Ok(delta)));
+                    }
+                    match words.end {
+                        End::Complete | End::Incomplete => {}
+                        End::Failed(error) => return Poll::Ready(Some(Err(error))),
+                        End::Pending => {
+                            *self = Self::Speaking(words);
+                            return Poll::Pending;
+                        }
+                    }
+                }
+                Self::Over => return Poll::Ready(None),
+            }
+        }
+    }
+}
+
+/// What a provider would stream before the turn is complete.
+fn deltas(turn: &Turn) -> Vec<Delta> {
+    let mut deltas = Vec::new();
+    for item in &turn.items {
+        match item {
+            Item::Message(message) if message.role == Role::Assistant => {
+                deltas.extend(message.content.iter().flat_map(of_part));
+            }
+            Item::Reasoning(reasoning) => deltas.extend(of_reasoning(reasoning)),
+            Item::ToolCall(call) => deltas.extend(of_call(call)),
+            _ => {}
+        }
+    }
+    if turn.usage != Usage::default() {
+        deltas.push(Delta::UsageUpdate(turn.usage));
+    }
+    deltas
+}
+
+fn of_part(part: &ContentPart) -> Vec<Delta> {
+    match part {
+        ContentPart::Text(part) => pieces(&part.text).map(|text| Delta::TextDelta { text }).collect(),
+        ContentPart::Refusal(part) => pieces(&part.text).map(|text| Delta::RefusalDelta { text }).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn of_reasoning(reasoning: &Reasoning) -> Vec<Delta> {
+    let delta = |form: ReasoningForm| move |text: String| Delta::ReasoningDelta { text, form };
+    match &reasoning.text {
+        Some(text) => pieces(text).map(delta(ReasoningForm::Text)).collect(),
+        None => reasoning.summary.iter().flat_map(|text| pieces(text).map(delta(ReasoningForm::Summary))).collect(),
+    }
+}
+
+fn of_call(call: &ToolCall) -> Vec<Delta> {
+    let id = || CallId::clone(&call.call_id);
+    let start = Delta::ToolCallStart { call_id: id(), name: call.name.clone() };
+    let arguments = pieces(&call.arguments).map(|arguments| Delta::ToolCallArgsDelta { call_id: id(), arguments });
+    std::iter::once(start).chain(arguments).chain([Delta::ToolCallEnd { call_id: id() }]).collect()
+}
+
+/// A text in pieces: at least two if it has two characters, at most [`MOST_PIECES`].
+fn pieces(text: &str) -> impl Iterator<Item = String> {
+    let length = text.chars().count();
+    let size = length.div_ceil(2).min(USUAL_PIECE).max(length.div_ceil(MOST_PIECES));
+    let mut rest = text.chars();
+    std::iter::from_fn(move || Some(rest.by_ref().take(size).collect()).filter(|piece: &String| !piece.is_empty()))
+}
+
+/// Characters of a piece, unless the text is very short or very long.
+const USUAL_PIECE: usize = 4;
+const MOST_PIECES: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_comes_in_several_pieces_that_add_up() {
+        for (text, count) in [("", 0), ("a", 1), ("ab", 2), ("abc", 2), ("a€😀b€", 2), (&*"ü".repeat(1_000), 32)]
+        {
+            let pieces: Vec<String> = pieces(text).collect();
+            assert_eq!(pieces.len(), count, "{text}");
+            assert_eq!(pieces.concat(), text);
+        }
+    }
+}
