@@ -4,14 +4,20 @@
 //! - [`ModelError`]: why it did not, by cause.
 //! - [`ScriptedModel`]: a model that answers by a script, for testing without one.
 //! - [`Cassette`]: records what a model answers, and answers the same again.
+//! - [`TurnLoop`]: asked again and again, with the calls it makes run in between.
 
 mod cassette;
 mod difference;
 mod error;
 mod model;
 mod scripted;
+mod turn_loop;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
 pub use self::error::ModelError;
 pub use self::model::{LanguageModel, TurnStream};
 pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};
+pub use self::turn_loop::{
+    Between, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Resource,
+    Signal, StateError, TurnLoop,
+};

@@ -72,7 +72,8 @@ impl Backoff {
     }
 
     /// The wait after this many attempts of the call, where its failure asked for at least `asked`.
-    pub(super) fn wait(&self, attempts: u32, call: &CallId, asked: Option<Duration>) -> Duration {
+    #[must_use]
+    pub fn wait(&self, attempts: u32, call: &CallId, asked: Option<Duration>) -> Duration {
         let planned = self.planned(attempts);
         let spread = planned.mul_f64(self.jitter * self.chance(attempts, call));
         let shortened = planned.saturating_sub(spread);

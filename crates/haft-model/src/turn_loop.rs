@@ -1,0 +1,229 @@
+//! The turn loop: ask the model, run what it asks for, decide, ask again.
+//!
+//! The way of the data: a [`LoopState`] is started (`resume`: what is open is settled), the model is asked (`asking`), its
+//! calls are sorted (`triage`), run and written down (`settle`), and the caller's function decides (`conclude`). Every
+//! step is in [`machine`](self::machine), which is polled through [`LoopRun`].
+//!
+//! What must never happen here: a call without an answer in the history that the model is sent, a tool that runs although
+//! the turn that asked for it was cut off, a history that is mended in silence, or a state that is lost.
+
+mod asking;
+mod between;
+mod budget;
+mod conclude;
+mod end;
+mod error;
+mod event;
+mod guard;
+mod interaction;
+mod interruption;
+mod isolation;
+mod machine;
+mod outlet;
+mod reading;
+mod resume;
+mod run;
+mod settle;
+mod signal;
+mod state;
+mod state_cell;
+mod state_error;
+mod triage;
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use haft_core::{Backoff, Cancellation, RunOptions, Toolkit};
+
+pub use self::between::{Between, Flow};
+pub use self::budget::{Budget, Resource};
+pub use self::end::{LoopEnd, LoopOutcome};
+pub use self::error::LoopError;
+pub use self::event::LoopEvent;
+pub use self::interaction::Interaction;
+pub use self::run::LoopRun;
+pub use self::signal::Signal;
+pub use self::state::LoopState;
+pub use self::state_error::StateError;
+use crate::model::LanguageModel;
+
+/// Turns that a loop takes when nothing else is said.
+const MAX_TURNS: u32 = 16;
+/// How often one call is made when nothing else is said.
+const REPEATED_CALLS: u32 = 5;
+/// How often a model that fails is asked again when nothing else is said.
+const RETRIES: u32 = 2;
+
+/// A model, its tools, and the rules by which they take turns.
+///
+/// A loop is a value that can be started any number of times, also at the same time; cloning is cheap. What belongs to
+/// one conversation is in its [`LoopState`].
+///
+/// ```
+/// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
+/// use haft_model::{LoopEnd, LoopEvent, ScriptedModel, TurnLoop};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let kit: Toolkit = Toolkit::new().with(Tool::new("add").run(|(a, b): (i64, i64), _cx| async move { a + b })?)?;
+/// let model = ScriptedModel::default().then([ToolCall::new("c1", "add", "[19, 23]")]).then("It is 42.");
+/// let agent = TurnLoop::new(model, kit).max_turns(4);
+///
+/// let mut run = agent.start(TurnRequest::new("any", vec![Item::user("What is 19 + 23?")]));
+/// let mut outputs = Vec::new();
+/// while let Some(event) = run.next().await {
+///     if let LoopEvent::Tool(event) = event {
+///         outputs.extend(event.result().map(|result| result.to_model_text()));
+///     }
+/// }
+/// assert_eq!(outputs, ["42"]);
+///
+/// let outcome = run.finish().await;
+/// assert!(matches!(outcome.end, LoopEnd::Stopped));
+/// assert_eq!(outcome.state.text(), "It is 42.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use = "a loop does nothing until it is started"]
+pub struct TurnLoop(Arc<Settings>);
+
+/// The function that decides between turns.
+type Decide = dyn Fn(Between) -> Pin<Box<dyn Future<Output = Flow> + Send>> + Send + Sync;
+
+/// Everything that was said about a loop.
+#[derive(Clone)]
+struct Settings {
+    model: Arc<dyn LanguageModel>,
+    kit: Toolkit,
+    options: RunOptions,
+    max_turns: u32,
+    budget: Budget,
+    repeated_calls: u32,
+    retries: u32,
+    backoff: Backoff,
+    repair: Option<String>,
+    decide: Option<Arc<Decide>>,
+    cancellation: Option<Cancellation>,
+}
+
+impl TurnLoop {
+    /// A loop of this model and these tools: at most 16 turns, at most five equal calls, two retries, and on until the
+    /// model makes no more calls.
+    pub fn new(model: impl LanguageModel + 'static, kit: Toolkit) -> Self {
+        Self(Arc::new(Settings {
+            model: Arc::new(model),
+            kit,
+            options: RunOptions::new(),
+            max_turns: MAX_TURNS,
+            budget: Budget::new(),
+            repeated_calls: REPEATED_CALLS,
+            retries: RETRIES,
+            backoff: Backoff::default(),
+            repair: None,
+            decide: None,
+            cancellation: None,
+        }))
+    }
+
+    /// At most this many turns over the life of a state; then the loop ends with [`LoopEnd::MaxTurns`].
+    pub fn max_turns(self, most: u32) -> Self {
+        self.changed(|settings| settings.max_turns = most)
+    }
+
+    /// What may be spent over the life of a state; then the loop ends with [`LoopEnd::Budget`].
+    pub fn budget(self, budget: Budget) -> Self {
+        self.changed(|settings| settings.budget = budget)
+    }
+
+    /// How often the same tool is called with the same arguments over the life of a state; zero for as often as the model
+    /// likes. A call beyond is not made: the model is told so with `repeated_call`, and a turn of nothing but such calls
+    /// ends the loop with [`LoopEnd::RepeatedCalls`]. Raise it for tools that are polled.
+    pub fn repeated_calls(self, most: u32) -> Self {
+        self.changed(|settings| settings.repeated_calls = most)
+    }
+
+    /// How calls are run: who asks, what is permitted, who approves. The conversation up to the calls is added to them.
+    /// Tools that the caller may not see are not offered to the model.
+    pub fn options(self, options: RunOptions) -> Self {
+        self.changed(|settings| settings.options = options)
+    }
+
+    /// How often a model is asked again for a turn that failed in a way that may pass
+    /// ([`ModelError::retryable`](crate::ModelError::retryable)).
+    pub fn retries(self, most: u32) -> Self {
+        self.changed(|settings| settings.retries = most)
+    }
+
+    /// How long to wait before asking again; what the provider asks for is the least.
+    pub fn backoff(self, backoff: Backoff) -> Self {
+        self.changed(|settings| settings.backoff = backoff)
+    }
+
+    /// Repairs a history that is not reconciled before the model is asked, closing open calls with this reason, and says
+    /// so with [`LoopEvent::Repaired`]. Without it such a history ends the loop with [`LoopError::Unreconciled`].
+    pub fn repair(self, reason: impl Into<String>) -> Self {
+        self.changed(|settings| settings.repair = Some(reason.into()))
+    }
+
+    /// Decides after every turn whether there is another one, and what is asked in it. Without it the loop goes on while
+    /// the model makes calls.
+    ///
+    /// ```
+    /// use haft_core::{Item, Toolkit, TurnRequest};
+    /// use haft_model::{ScriptedModel, TurnLoop};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let model = ScriptedModel::new(["It is.", "Quite."]);
+    /// let agent = TurnLoop::new(model.clone(), Toolkit::new()).decide(|mut between| async move {
+    ///     if between.number() == 2 {
+    ///         return between.stop();
+    ///     }
+    ///     between.request_mut().model = "a larger model".to_owned();
+    ///     between.push(Item::user("Are you sure?"));
+    ///     between.next()
+    /// });
+    /// let outcome = agent.start(TurnRequest::new("a small model", vec![Item::user("Is it so?")])).finish().await;
+    /// assert_eq!(outcome.state.text(), "Quite.");
+    /// assert_eq!(model.requests()[1].model, "a larger model");
+    /// # }
+    /// ```
+    pub fn decide<F, Fut>(self, decide: F) -> Self
+    where
+        F: Fn(Between) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Flow> + Send + 'static,
+    {
+        self.changed(|settings| settings.decide = Some(Arc::new(move |between| Box::pin(decide(between)))))
+    }
+
+    /// Calls off every run of this loop when the flag is raised. A single one is called off with [`LoopRun::cancel`].
+    pub fn cancellation(self, flag: Cancellation) -> Self {
+        self.changed(|settings| settings.cancellation = Some(flag))
+    }
+
+    /// Starts a state, or goes on with one. Nothing happens until the run is polled.
+    pub fn start(&self, state: impl Into<LoopState>) -> LoopRun {
+        LoopRun::new(Arc::clone(&self.0), state.into())
+    }
+
+    fn changed(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+}
+
+impl fmt::Debug for TurnLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnLoop")
+            .field("kit", &self.0.kit)
+            .field("options", &self.0.options)
+            .field("max_turns", &self.0.max_turns)
+            .field("budget", &self.0.budget)
+            .field("repeated_calls", &self.0.repeated_calls)
+            .field("retries", &self.0.retries)
+            .field("decides", &self.0.decide.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,92 @@
+//! Asking the model for one turn.
+//!
+//! The model sees the tools that the caller may see. What it says is passed on as it comes; what counts is the turn at
+//! the end. A stream that breaks is asked again as often as allowed, and everything it said before is void.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+use futures_core::Stream;
+use haft_core::{CallId, Delta, Dispatch, Turn, Usage};
+
+use super::end::LoopEnd;
+use super::error::LoopError;
+use super::event::LoopEvent;
+use super::isolation::{Held, isolated};
+use super::machine::Machine;
+use crate::error::ModelError;
+use crate::model::TurnStream;
+
+impl Machine {
+    /// One whole turn of the model.
+    pub(super) async fn ask(&mut self) -> Result<Turn, LoopEnd> {
+        let number = self.state.read(|state| state.turns).saturating_add(1);
+        self.outlet.emit(LoopEvent::TurnStarted { number }).await;
+        let mut attempts = 0_u32;
+        loop {
+            attempts = attempts.saturating_add(1);
+            match self.attempt().await? {
+                Ok(turn) => return Ok(turn),
+                Err(error) if error.retryable() && attempts <= self.settings.retries => {
+                    self.wait(number, attempts, &error).await?;
+                }
+                Err(error) => return Err(LoopError::from(error).into()),
+            }
+        }
+    }
+
+    async fn attempt(&mut self) -> Result<Result<Turn, ModelError>, LoopEnd> {
+        let mut usage = Usage::default();
+        let turn = self.listen(&mut usage).await;
+        // A turn says itself what it cost; of one that never came this is all that is known.
+        if !matches!(turn, Ok(Ok(_))) {
+            self.state.change(|state| state.usage += usage);
+        }
+        turn
+    }
+
+    async fn listen(&mut self, usage: &mut Usage) -> Result<Result<Turn, ModelError>, LoopEnd> {
+        let mut stream = Held(Some(self.open_stream()?));
+        loop {
+            let next = poll_fn(|task| match &mut stream.0 {
+                None => Poll::Ready(Ok(None)),
+                Some(stream) => match isolated(|| Pin::new(stream).poll_next(task)) {
+                    Ok(polled) => polled.map(Ok),
+                    Err(panicked) => Poll::Ready(Err(panicked)),
+                },
+            });
+            match self.interruption.or(next).await?.map_err(LoopError::model_panicked)? {
+                None => return Ok(Err(ModelError::IncompleteTurn)),
+                Some(Err(error)) => return Ok(Err(error)),
+                Some(Ok(Delta::TurnComplete(turn))) => return Ok(Ok(*turn)),
+                Some(Ok(delta)) => {
+                    if let Delta::UsageUpdate(update) = &delta {
+                        *usage = *update;
+                    }
+                    self.outlet.emit(LoopEvent::Delta(delta)).await;
+                }
+            }
+        }
+    }
+
+    fn open_stream(&self) -> Result<TurnStream, LoopEnd> {
+        let tools = Dispatch::list(&self.kit, &self.settings.options);
+        let stream = self.state.lend_request(|request| {
+            request.tools = tools;
+            let stream = isolated(|| self.settings.model.stream_turn(request));
+            request.tools.clear();
+            stream
+        });
+        stream.map_err(|panicked| LoopError::model_panicked(panicked).into())
+    }
+
+    async fn wait(&mut self, number: u32, attempts: u32, error: &ModelError) -> Result<(), LoopEnd> {
+        // Chance is drawn per turn and attempt.
+        let drawn_for = CallId::from(format!("turn_{number}"));
+        let wait = self.settings.backoff.wait(attempts, &drawn_for, error.retry_after());
+        let (kind, message) = (error.kind().to_owned(), error.to_string());
+        self.outlet.emit(LoopEvent::Retrying { attempts, kind, message, wait }).await;
+        Ok(self.interruption.or(tokio::time::sleep(wait)).await?)
+    }
+}

@@ -1,0 +1,158 @@
+//! What is decided between two turns.
+//!
+//! The caller's function gets everything there is to know about the turn that ended and may change what is asked next.
+//! It works on a copy: when it panics or is dropped, the loop's own state is as if it had not been called.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use haft_core::{BoxError, Item, ToolResult, Toolkit, Turn, TurnRequest, Usage};
+
+use super::conclude::goes_on;
+use super::signal::Signal;
+
+/// A turn that ended, and the request that may follow it. Ends in [`next`](Between::next), [`stop`](Between::stop) or one
+/// of the others.
+#[derive(Debug)]
+#[must_use = "nothing is decided until one of the ends is called"]
+pub struct Between {
+    pub(super) turn: Turn,
+    pub(super) results: Vec<ToolResult>,
+    pub(super) signals: Vec<Signal>,
+    pub(super) request: TurnRequest,
+    pub(super) totals: Totals,
+    pub(super) tools: Option<Toolkit>,
+}
+
+/// What a loop has spent by now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Totals {
+    pub(super) turns: u32,
+    pub(super) usage: Usage,
+    pub(super) calls: u64,
+    pub(super) time_used: Duration,
+}
+
+/// What was decided.
+#[derive(Debug)]
+#[must_use = "a decision counts when it is returned"]
+pub struct Flow {
+    pub(super) between: Box<Between>,
+    pub(super) way: Way,
+}
+
+#[derive(Debug)]
+pub(super) enum Way {
+    Next,
+    Stop,
+    Fail(Arc<BoxError>),
+}
+
+/// What happened.
+impl Between {
+    /// The number of the turn, from one.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.totals.turns
+    }
+
+    /// The turn.
+    #[must_use]
+    pub fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
+    /// The results of its calls, in the order of the calls. Signals are not among them.
+    #[must_use]
+    pub fn results(&self) -> &[ToolResult] {
+        &self.results
+    }
+
+    /// The signals among its calls, in order.
+    #[must_use]
+    pub fn signals(&self) -> &[Signal] {
+        &self.signals
+    }
+
+    /// The signals, to be answered. One that is not is closed with `null`.
+    #[must_use]
+    pub fn signals_mut(&mut self) -> &mut [Signal] {
+        &mut self.signals
+    }
+
+    /// What all turns cost.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.totals.usage
+    }
+
+    /// How many calls were handed on in all turns.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.totals.calls
+    }
+
+    /// How long the loop ran.
+    #[must_use]
+    pub fn time_used(&self) -> Duration {
+        self.totals.time_used
+    }
+
+    /// The conversation, with this turn and its results. Signals stand there as closed with `null`; their answers are
+    /// filled in afterwards.
+    #[must_use]
+    pub fn history(&self) -> &[Item] {
+        &self.request.history
+    }
+}
+
+/// What comes next.
+impl Between {
+    /// What the model is asked next.
+    #[must_use]
+    pub fn request(&self) -> &TurnRequest {
+        &self.request
+    }
+
+    /// What the model is asked next, to be changed: the model, the choice of tools, the history. The tools themselves are
+    /// changed with [`set_tools`](Between::set_tools).
+    pub fn request_mut(&mut self) -> &mut TurnRequest {
+        &mut self.request
+    }
+
+    /// Offers other tools from the next turn on. Tools are not part of a stored state: who starts it again brings them.
+    pub fn set_tools(&mut self, kit: Toolkit) {
+        self.tools = Some(kit);
+    }
+
+    /// Adds something to the conversation.
+    pub fn push(&mut self, item: impl Into<Item>) {
+        self.request.history.push(item.into());
+    }
+
+    /// Asks the model again.
+    pub fn next(self) -> Flow {
+        self.ending(Way::Next)
+    }
+
+    /// Ends the loop.
+    pub fn stop(self) -> Flow {
+        self.ending(Way::Stop)
+    }
+
+    /// Ends the loop with an error. What was changed is left aside, and the decision is asked for again when the state is
+    /// started again.
+    pub fn fail(self, error: impl Into<BoxError>) -> Flow {
+        self.ending(Way::Fail(Arc::new(error.into())))
+    }
+
+    /// Does what a loop does that has nobody to decide: asks again when the turn asked for calls or was paused, and ends
+    /// otherwise.
+    pub fn as_usual(self) -> Flow {
+        if goes_on(&self.turn) { self.next() } else { self.stop() }
+    }
+
+    fn ending(self, way: Way) -> Flow {
+        Flow { between: Box::new(self), way }
+    }
+}

@@ -1,0 +1,108 @@
+//! Deciding what comes after a turn.
+
+use haft_core::{Finish, Item, ToolEvent, ToolResult, Turn, history};
+
+use super::between::{Between, Flow, Totals, Way};
+use super::end::LoopEnd;
+use super::error::LoopError;
+use super::event::LoopEvent;
+use super::isolation::{caught, isolated};
+use super::machine::Machine;
+
+/// Whether a loop that has nobody to decide goes on after this turn.
+pub(super) fn goes_on(turn: &Turn) -> bool {
+    turn.finish == Finish::Pause || !turn.tool_calls().is_empty()
+}
+
+impl Machine {
+    /// Decides what comes after the open turn, and closes it.
+    pub(super) async fn conclude(&mut self) -> Result<(), LoopEnd> {
+        let stops = match self.decision().await? {
+            None => self.state.read(|state| state.open.as_ref().is_some_and(|open| !goes_on(&open.turn))),
+            Some(Flow { way: Way::Fail(error), .. }) => return Err(LoopError::Decide(error).into()),
+            Some(Flow { between, way }) => {
+                self.take_over(*between);
+                matches!(way, Way::Stop)
+            }
+        };
+        self.close_turn().await;
+        if stops { Err(LoopEnd::Stopped) } else { Ok(()) }
+    }
+
+    /// Closes the open turn: signals get their results, and the reader learns of the whole.
+    pub(super) async fn close_turn(&mut self) {
+        let (number, open) = self.state.change(|state| (state.turns, state.open.take()));
+        let Some(mut open) = open else { return };
+        for signal in std::mem::take(&mut open.signals) {
+            let (index, result) = (open.index_of(signal.call_id()), signal.result());
+            self.outlet.emit(LoopEvent::Tool(ToolEvent::Output { index, result: result.clone() })).await;
+            open.add([result]);
+        }
+        let (turn, results) = (Box::new(open.turn), open.results);
+        self.outlet.emit(LoopEvent::TurnEnded { number, turn, results }).await;
+    }
+
+    /// What the caller's function says; none if there is none.
+    async fn decision(&mut self) -> Result<Option<Flow>, LoopEnd> {
+        let (Some(decide), Some(between)) = (&self.settings.decide, self.between()) else { return Ok(None) };
+        let deciding = isolated(|| decide(between)).map_err(LoopError::decide_panicked)?;
+        let flow = self.interruption.or(caught(deciding)).await?;
+        Ok(Some(flow.map_err(LoopError::decide_panicked)?))
+    }
+
+    fn between(&self) -> Option<Between> {
+        let time_used = self.state.time_used();
+        self.state.read(|state| {
+            let open = state.open.as_ref()?;
+            Some(Between {
+                turn: open.turn.clone(),
+                results: open.results.clone(),
+                signals: open.signals.clone(),
+                request: state.request.clone(),
+                totals: Totals { turns: state.turns, usage: state.usage, calls: state.calls, time_used },
+                tools: None,
+            })
+        })
+    }
+
+    /// Takes over what the caller's function changed.
+    fn take_over(&mut self, between: Between) {
+        let Between { signals, mut request, tools, .. } = between;
+        request.tools.clear();
+        for signal in &signals {
+            fill_in(&mut request.history, &signal.result());
+        }
+        self.state.change(|state| {
+            state.request = request;
+            if let Some(open) = &mut state.open {
+                open.signals = signals;
+            }
+        });
+        if let Some(kit) = tools {
+            self.kit = kit;
+        }
+    }
+
+    /// The end, if anything waits for somebody outside.
+    pub(super) fn ensure_nothing_waits(&self) -> Result<(), LoopEnd> {
+        let (interactions, approvals) = self.state.read(|state| {
+            let open = state.interactions().iter().filter(|interaction| interaction.is_open()).cloned();
+            let asked = history::approvals(&state.request.history).pending.into_iter();
+            let unanswered = asked.filter(|pending| pending.response.is_none()).map(|pending| pending.request);
+            (open.collect::<Vec<_>>(), unanswered.collect::<Vec<_>>())
+        });
+        let waits = !interactions.is_empty() || !approvals.is_empty();
+        if waits { Err(LoopEnd::Waiting { interactions, approvals }) } else { Ok(()) }
+    }
+}
+
+/// Puts the answer to a signal in the place of its closing. A history that was rewritten may no longer have one.
+fn fill_in(items: &mut [Item], result: &ToolResult) {
+    let answered = items.iter_mut().rev().find_map(|item| match item {
+        Item::ToolOutput(output) if output.call_id == result.call_id => Some(output),
+        _ => None,
+    });
+    if let Some(output) = answered {
+        *output = result.to_call_output();
+    }
+}

@@ -1,0 +1,94 @@
+//! A call that somebody outside answers, possibly much later.
+//!
+//! The loop ends while interactions are open and keeps them in its state. An answer is checked when the loop is started
+//! again, as only then the tool is at hand; until then it can be replaced.
+
+use haft_core::{CallId, Issue, Issues, Schema, Tool, ToolCall, ToolResult};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::error::LoopError;
+use super::isolation::isolated;
+
+/// A call that waits for somebody outside, its arguments checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Interaction {
+    /// The call.
+    pub call: ToolCall,
+    /// Its arguments, as the tool's schema read them.
+    pub arguments: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<Answer>,
+}
+
+/// What came from outside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Answer {
+    Value(Value),
+    Closed(String),
+}
+
+impl Interaction {
+    pub(super) fn new(call: ToolCall, arguments: Value) -> Self {
+        Self { call, arguments, answer: None }
+    }
+
+    /// The name of the tool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.call.name
+    }
+
+    /// The id of the call, which an answer must name.
+    #[must_use]
+    pub fn call_id(&self) -> &CallId {
+        &self.call.call_id
+    }
+
+    /// The arguments as a type of one's own.
+    pub fn decode<P: DeserializeOwned>(&self) -> Result<P, serde_json::Error> {
+        P::deserialize(&self.arguments)
+    }
+
+    /// Whether nobody has answered yet.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.answer.is_none()
+    }
+
+    pub(super) fn answer(&mut self, value: Value) {
+        self.answer = Some(Answer::Value(value));
+    }
+
+    pub(super) fn close(&mut self, reason: String) {
+        self.answer = Some(Answer::Closed(reason));
+    }
+
+    /// The one result of the call, if it was answered. A value must fit what the tool promises; a tool that promises
+    /// nothing takes anything.
+    pub(super) fn result(&self, tool: Option<&Tool>) -> Option<Result<ToolResult, LoopError>> {
+        let value = match self.answer.as_ref()? {
+            Answer::Closed(reason) => return Some(Ok(self.cancelled(reason))),
+            Answer::Value(value) => value,
+        };
+        let Some(tool) = tool.filter(|tool| tool.is_interaction()) else {
+            let (tool, call_id) = (self.name().to_owned(), self.call_id().clone());
+            return Some(Err(LoopError::ToolGone { tool, call_id }));
+        };
+        if *tool.success() == Schema::unit() {
+            return Some(Ok(ToolResult::ok(&self.call, value.clone())));
+        }
+        let broken = || Issues::from(Issue::new("the answer could not be checked"));
+        let checked = isolated(|| tool.success().check(value)).unwrap_or_else(|_| Err(broken()));
+        let refused = |issues| LoopError::Answer { call_id: self.call_id().clone(), issues };
+        Some(checked.map(|()| ToolResult::ok(&self.call, value.clone())).map_err(refused))
+    }
+
+    /// The result of an interaction that nobody will answer.
+    pub(super) fn cancelled(&self, reason: &str) -> ToolResult {
+        ToolResult::cancelled(&self.call, reason)
+    }
+}

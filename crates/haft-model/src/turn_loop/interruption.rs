@@ -1,0 +1,81 @@
+//! What ends a loop from outside: a flag that is raised, or time that is over.
+//!
+//! Both are looked at before whatever is waited for, so that a model or a tool that never pauses can't keep them off.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use haft_core::Cancellation;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::budget::Resource;
+use super::end::LoopEnd;
+
+/// Why the loop must end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    Cancelled,
+    OutOfTime,
+}
+
+/// Waits for either cause, beside all other work of a loop.
+pub(super) struct Interruption {
+    flag: Cancellation,
+    raised: Pin<Box<dyn Future<Output = ()> + Send>>,
+    deadline: Option<Instant>,
+    over: Option<Pin<Box<Sleep>>>,
+}
+
+impl Interruption {
+    /// `left` is the time that is left, if it is limited.
+    pub(super) fn new(flag: Cancellation, left: Option<Duration>) -> Self {
+        let watched = flag.clone();
+        let raised = Box::pin(async move { watched.cancelled().await });
+        // A time beyond what the clock can name never comes.
+        let deadline = left.and_then(|left| Instant::now().checked_add(left));
+        Self { flag, raised, deadline, over: deadline.map(|deadline| Box::pin(sleep_until(deadline))) }
+    }
+
+    /// The cause, if there is one by now.
+    pub(super) fn cause(&self) -> Option<Cause> {
+        if self.flag.is_cancelled() {
+            return Some(Cause::Cancelled);
+        }
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(Cause::OutOfTime)
+    }
+
+    /// The cause, waited for.
+    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Cause> {
+        if let Some(cause) = self.cause() {
+            return Poll::Ready(cause);
+        }
+        if self.raised.as_mut().poll(task).is_ready() {
+            return Poll::Ready(Cause::Cancelled);
+        }
+        match self.over.as_mut().map(|over| over.as_mut().poll(task)) {
+            Some(Poll::Ready(())) => Poll::Ready(Cause::OutOfTime),
+            _ => Poll::Pending,
+        }
+    }
+
+    /// The work's output, unless the loop must end before.
+    pub(super) async fn or<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Cause> {
+        let mut work = pin!(work);
+        poll_fn(|task| match self.poll(task) {
+            Poll::Ready(cause) => Poll::Ready(Err(cause)),
+            Poll::Pending => work.as_mut().poll(task).map(Ok),
+        })
+        .await
+    }
+}
+
+impl From<Cause> for LoopEnd {
+    fn from(cause: Cause) -> Self {
+        match cause {
+            Cause::Cancelled => Self::Cancelled,
+            Cause::OutOfTime => Self::Budget(Resource::Time),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Open business of a state that is started: answers and verdicts that came while nobody was there.
+//!
+//! What was answered is settled first and once, then the decision about the turn is made that waited for it. As long as
+//! anything is unanswered, nothing is asked.
+
+use haft_core::{ToolEvent, history};
+
+use super::end::LoopEnd;
+use super::error::LoopError;
+use super::event::LoopEvent;
+use super::interaction::Interaction;
+use super::machine::Machine;
+use super::state::LoopState;
+
+impl Machine {
+    /// Brings a state to where the model can be asked.
+    pub(super) async fn resume(&mut self) -> Result<(), LoopEnd> {
+        self.state.read(LoopState::check).map_err(LoopError::from)?;
+        if let Some(cause) = self.interruption.cause() {
+            return Err(cause.into());
+        }
+        self.settle_interactions().await?;
+        self.ensure_nothing_waits()?;
+        if self.state.read(|state| state.open.is_some()) { self.conclude().await } else { Ok(()) }
+    }
+
+    /// Places the answers to interactions. One that does not fit stops everything, before anything is placed.
+    async fn settle_interactions(&mut self) -> Result<(), LoopEnd> {
+        // Checks may be the user's own code: they run on a copy, without the lock.
+        let interactions = self.state.read(|state| state.interactions().to_vec());
+        let answers = interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
+        let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
+        self.state.change(|state| {
+            let Some(open) = &mut state.open else { return };
+            open.interactions.retain(Interaction::is_open);
+            open.add(results.iter().cloned());
+            drop(history::answer(&mut state.request.history, results.iter().cloned()));
+        });
+        for result in results {
+            let index = self.state.read(|state| state.open.as_ref().map(|open| open.index_of(&result.call_id)));
+            let event = ToolEvent::Output { index: index.unwrap_or_default(), result };
+            self.outlet.emit(LoopEvent::Tool(event)).await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! A loop as its reader sees it: a stream of events.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use haft_core::Cancellation;
+
+use super::Settings;
+use super::end::{LoopEnd, LoopOutcome};
+use super::event::LoopEvent;
+use super::machine::Machine;
+use super::outlet::Outlet;
+use super::state::LoopState;
+use super::state_cell::StateCell;
+
+/// A loop that runs, as a stream of events. See [`TurnLoop::start`](crate::TurnLoop::start).
+///
+/// Nothing happens until it is polled, and it never runs ahead of its reader: the model streams, tools advance and
+/// timeouts fire only while it is polled. The last event is [`LoopEvent::Ended`], always and only once. Dropping the run
+/// drops the request in flight and the tools that run; [`cancel`](LoopRun::cancel) brings it to an orderly end instead.
+#[must_use = "a loop does nothing unless it is polled"]
+pub struct LoopRun {
+    machine: Option<Pin<Box<dyn Future<Output = LoopEnd> + Send>>>,
+    outlet: Outlet,
+    state: StateCell,
+    flag: Cancellation,
+    end: Option<LoopEnd>,
+}
+
+impl LoopRun {
+    pub(super) fn new(settings: Arc<Settings>, state: LoopState) -> Self {
+        let flag = settings.cancellation.as_ref().map_or_else(Cancellation::new, Cancellation::child);
+        let (state, outlet) = (StateCell::new(state), Outlet::default());
+        let machine = Machine::drive(settings, state.clone(), outlet.clone(), flag.clone());
+        Self { machine: Some(Box::pin(machine)), outlet, state, flag, end: None }
+    }
+
+    /// The next event; `None` after the last.
+    pub async fn next(&mut self) -> Option<LoopEvent> {
+        poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
+    }
+
+    /// Where the loop stands, safe to store at any time: whole turns only. In the middle of a turn it is the state
+    /// before that turn, but for what was spent; tools that have run since would run again when it is started.
+    #[must_use]
+    pub fn state(&self) -> LoopState {
+        self.state.snapshot()
+    }
+
+    /// Calls the loop off: the request in flight is dropped, tools are called off, every call is answered, and the loop
+    /// ends with [`LoopEnd::Cancelled`].
+    pub fn cancel(&mut self) {
+        self.flag.cancel();
+    }
+
+    /// Runs to the end, whatever happens on the way. Also after the end gives what the last event gave.
+    pub async fn finish(mut self) -> LoopOutcome {
+        while self.next().await.is_some() {}
+        let state = self.state();
+        // Without a machine there is an end.
+        LoopOutcome { end: self.end.take().unwrap_or(LoopEnd::Cancelled), state }
+    }
+}
+
+impl Stream for LoopRun {
+    type Item = LoopEvent;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<LoopEvent>> {
+        let run = self.get_mut();
+        let Some(machine) = &mut run.machine else { return Poll::Ready(None) };
+        match machine.as_mut().poll(task) {
+            Poll::Ready(end) => {
+                run.machine = None;
+                run.end = Some(end.clone());
+                Poll::Ready(Some(LoopEvent::Ended { end, state: Box::new(run.state.snapshot()) }))
+            }
+            Poll::Pending => run.outlet.take().map_or(Poll::Pending, |event| Poll::Ready(Some(event))),
+        }
+    }
+}
+
+impl fmt::Debug for LoopRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let turns = self.state.read(|state| state.turns);
+        f.debug_struct("LoopRun").field("turns", &turns).field("end", &self.end).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,239 @@
+//! Answering the calls of one turn, and writing the turn down.
+//!
+//! Every call ends in exactly one of four ways: with a result, as a signal, as an open interaction, or waiting for a
+//! verdict. Only when all have, the turn goes into the state, with whatever results there are, in one step.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use futures_core::Stream;
+use haft_core::{
+    ContentPart, Delta, FailureKind, Finish, Item, Run, ToolCall, ToolChoice, ToolEvent, ToolResult, Turn, history,
+};
+use serde_json::Value;
+
+use super::end::LoopEnd;
+use super::error::LoopError;
+use super::event::LoopEvent;
+use super::interaction::Interaction;
+use super::interruption::Cause;
+use super::isolation::isolated;
+use super::machine::Machine;
+use super::signal::Signal;
+use super::state::OpenTurn;
+use super::triage::{Tally, Triage};
+
+/// What the model is told of a call that nobody will answer any more.
+const CALLED_OFF: &str = "the loop was called off before the call was answered";
+
+/// A turn whose calls are being answered.
+pub(super) struct Settling {
+    turn: Turn,
+    calls: Vec<ToolCall>,
+    results: Vec<ToolResult>,
+    signals: Vec<Signal>,
+    interactions: Vec<Interaction>,
+}
+
+impl Machine {
+    /// Answers the calls of a turn and writes it down, as far as it can be answered now.
+    pub(super) async fn settle(&mut self, mut turn: Turn) -> Result<(), LoopEnd> {
+        self.state.change(|state| state.usage += turn.usage);
+        if is_empty(&turn) {
+            return Err(LoopError::EmptyTurn { finish: turn.finish }.into());
+        }
+        self.state.read(|state| history::fresh_ids(&state.request.history, &mut turn));
+        self.outlet.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
+
+        let (choice, seen, made) =
+            self.state.read(|state| (state.request.tool_choice.clone(), state.seen.clone(), state.calls));
+        let lacks_call = lacks_call(&choice, &turn);
+        let settings = Arc::clone(&self.settings);
+        let mut triage = Triage::new(&settings, choice.clone(), seen, made);
+        let mut settling = Settling::new(turn);
+        let passed = self.hand_on(&mut settling, &mut triage).await;
+        let tally = triage.tally();
+        let cause = self.run_calls(&mut settling, &passed).await;
+        if cause.is_some() {
+            self.call_off(&mut settling).await;
+        }
+
+        let is_stuck = !settling.calls.is_empty() && tally.repeated == settling.calls.len();
+        self.lacks_calls |= tally.lacks_calls;
+        self.write_down(settling, tally);
+        if let Some(cause) = cause {
+            return Err(cause.into());
+        }
+        if lacks_call {
+            self.close_turn().await;
+            return Err(LoopError::ToolChoice { choice }.into());
+        }
+        if is_stuck {
+            self.close_turn().await;
+            return Err(LoopEnd::RepeatedCalls);
+        }
+        self.ensure_nothing_waits()
+    }
+
+    /// Answers what is not to be run, and gives the places of the calls that are.
+    async fn hand_on(&mut self, settling: &mut Settling, triage: &mut Triage<'_>) -> Vec<usize> {
+        let interrupted = settling.turn.interrupted_results();
+        if settling.turn.is_cut_off() {
+            for (index, result) in interrupted.into_iter().enumerate() {
+                self.outlet.emit(settling.answered(index, result)).await;
+            }
+            return Vec::new();
+        }
+        let mut passed = Vec::new();
+        for index in 0..settling.calls.len() {
+            match triage.refuse(&settling.calls[index]) {
+                None => passed.push(index),
+                Some(result) => self.outlet.emit(settling.answered(index, result)).await,
+            }
+        }
+        passed
+    }
+
+    /// Runs the calls at these places to their ends, or until the loop must end; then they are called off.
+    async fn run_calls(&mut self, settling: &mut Settling, passed: &[usize]) -> Option<Cause> {
+        if passed.is_empty() {
+            return None;
+        }
+        let mut messages = self.state.read(|state| state.request.history.clone());
+        messages.extend(settling.turn.items.iter().cloned());
+        let calls = passed.iter().map(|&index| settling.calls[index].clone());
+        let mut run = self.kit.run(calls).with(self.settings.options.clone().messages(messages));
+        let mut cause = None;
+        while let Some(mut event) = self.next_event(&mut run, &mut cause).await {
+            let index = place(&mut event, passed);
+            let event = match event {
+                ToolEvent::Output { result, .. } => self.landed(settling, index, result),
+                other => Some(LoopEvent::Tool(other)),
+            };
+            if let Some(event) = event {
+                self.outlet.emit(event).await;
+            }
+        }
+        cause
+    }
+
+    pub(super) async fn next_event(&mut self, run: &mut Run, cause: &mut Option<Cause>) -> Option<ToolEvent> {
+        poll_fn(|task| {
+            if cause.is_none()
+                && let Poll::Ready(found) = self.interruption.poll(task)
+            {
+                *cause = Some(found);
+                run.cancel();
+            }
+            Pin::new(&mut *run).poll_next(task)
+        })
+        .await
+    }
+
+    /// A call came out of the run: answered, unless it is for the loop or for somebody outside. The run has found and
+    /// permitted those, and run nothing.
+    fn landed(&self, settling: &mut Settling, index: usize, result: ToolResult) -> Option<LoopEvent> {
+        let is_not_run = result.failure().is_some_and(|failure| failure.kind == FailureKind::NonLocalTool);
+        let call = &settling.calls[index];
+        let tool = self.kit.get(&call.name).filter(|tool| is_not_run && (tool.is_signal() || tool.is_interaction()));
+        let Some(tool) = tool else { return Some(settling.answered(index, result)) };
+        match isolated(|| tool.decode_args::<Value>(call)) {
+            Ok(Ok(arguments)) if tool.is_signal() => {
+                let signal = Signal::new(call.clone(), arguments);
+                settling.signals.push(signal.clone());
+                Some(LoopEvent::Signal(Box::new(signal)))
+            }
+            Ok(Ok(arguments)) => {
+                settling.interactions.push(Interaction::new(call.clone(), arguments));
+                None
+            }
+            Ok(Err(failure)) => {
+                let refused = ToolResult::from_failure(call, failure);
+                Some(settling.answered(index, refused))
+            }
+            Err(_) => {
+                let broken = ToolResult::execution_error(call, "the arguments could not be checked");
+                Some(settling.answered(index, broken))
+            }
+        }
+    }
+
+    /// Nobody waits for an answer any more.
+    async fn call_off(&mut self, settling: &mut Settling) {
+        for interaction in std::mem::take(&mut settling.interactions) {
+            let index = settling.calls.iter().position(|call| call.call_id == *interaction.call_id());
+            let cancelled = settling.answered(index.unwrap_or_default(), interaction.cancelled(CALLED_OFF));
+            self.outlet.emit(cancelled).await;
+        }
+    }
+
+    /// The turn and everything known of its calls, in one step. Signals stand as closed until they are answered.
+    fn write_down(&self, settling: Settling, tally: Tally) {
+        let Settling { turn, results, signals, interactions, .. } = settling;
+        self.state.change(|state| {
+            let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
+            append(&mut state.request.history, turn.clone(), answers.collect());
+            state.turns = state.turns.saturating_add(1);
+            (state.seen, state.calls) = (tally.seen, tally.made);
+            let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
+            open.add(results);
+            state.open = Some(open);
+        });
+    }
+}
+
+impl Settling {
+    fn new(turn: Turn) -> Self {
+        let calls = turn.tool_calls();
+        Self { turn, calls, results: Vec::new(), signals: Vec::new(), interactions: Vec::new() }
+    }
+
+    /// Notes the one result of a call.
+    fn answered(&mut self, index: usize, result: ToolResult) -> LoopEvent {
+        self.results.push(result.clone());
+        LoopEvent::Tool(ToolEvent::Output { index, result })
+    }
+}
+
+/// Gives an event of a run the place that its call has in the turn.
+fn place(event: &mut ToolEvent, places: &[usize]) -> usize {
+    let place = places.get(event.index()).copied().unwrap_or_default();
+    match event {
+        ToolEvent::Progress { index, .. }
+        | ToolEvent::Preliminary { index, .. }
+        | ToolEvent::ApprovalRequested { index, .. }
+        | ToolEvent::ApprovalResolved { index, .. }
+        | ToolEvent::Output { index, .. } => *index = place,
+        _ => {}
+    }
+    place
+}
+
+/// Adds a turn to a history. A result that answers nothing, because the turn itself holds an answer, is left out.
+fn append(items: &mut Vec<Item>, turn: Turn, results: Vec<ToolResult>) {
+    let Err(error) = history::append(items, turn, results) else { return };
+    let strays: Vec<usize> = error.strays().iter().map(|stray| stray.index).collect();
+    if let (Some(turn), results) = error.into_parts() {
+        let fitting = results.into_iter().enumerate().filter(|(index, _)| !strays.contains(index));
+        drop(history::append(items, turn, fitting.map(|(_, result)| result)));
+    }
+}
+
+/// Whether a turn says nothing: no items, or blank text alone.
+fn is_empty(turn: &Turn) -> bool {
+    turn.items.iter().all(|item| match item {
+        Item::Message(message) => {
+            message.content.iter().all(|part| ContentPart::as_text(part).is_some_and(|text| text.trim().is_empty()))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a call had to be made and was not. A turn that is not whole may yet have made it.
+fn lacks_call(choice: &ToolChoice, turn: &Turn) -> bool {
+    let is_call = |item: &Item| matches!(item, Item::ToolCall(_) | Item::ProviderCall(_));
+    let is_whole = !turn.is_cut_off() && turn.finish != Finish::Pause;
+    is_whole && choice.requires_call() && !turn.items.iter().any(is_call)
+}

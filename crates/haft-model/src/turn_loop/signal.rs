@@ -1,0 +1,77 @@
+//! A call that speaks to the loop itself.
+//!
+//! Nobody runs a signal: its arguments are checked, and the function that decides reads it and answers it. One that is
+//! not answered is closed with `null`, so that the history has an answer to every call.
+
+use haft_core::{CallId, ToolCall, ToolResult};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A signal of the model's, its arguments checked.
+///
+/// ```
+/// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
+/// use haft_model::{ScriptedModel, TurnLoop};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let kit: Toolkit = Toolkit::new().with(Tool::signal("grade").params::<u8>().define()?)?;
+/// let model = ScriptedModel::new([[ToolCall::new("c1", "grade", "3")]]);
+/// let agent = TurnLoop::new(model, kit).decide(|mut between| async move {
+///     for signal in between.signals_mut() {
+///         match signal.decode::<u8>() {
+///             Ok(grade) => signal.answer(format!("noted: {grade}")),
+///             Err(error) => return between.fail(error),
+///         }
+///     }
+///     between.stop()
+/// });
+/// let state = agent.start(TurnRequest::new("any", vec![Item::user("How was it?")])).finish().await.state;
+/// assert!(matches!(&state.history()[2], Item::ToolOutput(answer) if answer.output.to_string() == "noted: 3"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Signal {
+    /// The call.
+    pub call: ToolCall,
+    /// Its arguments, as the tool's schema read them.
+    pub arguments: Value,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    answer: Value,
+}
+
+impl Signal {
+    pub(super) fn new(call: ToolCall, arguments: Value) -> Self {
+        Self { call, arguments, answer: Value::Null }
+    }
+
+    /// The name of the tool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.call.name
+    }
+
+    /// The id of the call.
+    #[must_use]
+    pub fn call_id(&self) -> &CallId {
+        &self.call.call_id
+    }
+
+    /// The arguments as a type of one's own.
+    pub fn decode<P: DeserializeOwned>(&self) -> Result<P, serde_json::Error> {
+        P::deserialize(&self.arguments)
+    }
+
+    /// Answers the signal: the model reads the value as the result of its call. The last answer counts.
+    pub fn answer(&mut self, value: impl Into<Value>) {
+        self.answer = value.into();
+    }
+
+    /// The one result of the call.
+    pub(super) fn result(&self) -> ToolResult {
+        ToolResult::ok(&self.call, self.answer.clone())
+    }
+}

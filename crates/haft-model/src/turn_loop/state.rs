@@ -1,0 +1,265 @@
+//! Everything of a loop that must survive it.
+//!
+//! A state is plain data: it can be stored while the loop waits for somebody, and started in another process. It holds
+//! whole turns only. The tools are not in it, as they are code: whoever starts it brings them. A stored state that
+//! contradicts itself is refused when it is read, never worked around.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use haft_core::{
+    ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolResult, Turn, TurnRequest, Usage,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::guard::SeenCalls;
+use super::interaction::Interaction;
+use super::signal::Signal;
+use super::state_error::StateError;
+
+/// Where a loop stands: the conversation, what it cost so far, and what is still open.
+///
+/// ```
+/// use haft_core::{Item, TurnRequest};
+/// use haft_model::LoopState;
+///
+/// let state = LoopState::new(TurnRequest::new("some-model", vec![Item::user("What time is it?")]));
+/// let stored = serde_json::to_string(&state)?;
+/// assert_eq!(serde_json::from_str::<LoopState>(&stored)?, state);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
+pub struct LoopState {
+    v: FormatVersion,
+    pub(super) request: TurnRequest,
+    pub(super) turns: u32,
+    pub(super) usage: Usage,
+    pub(super) calls: u64,
+    #[serde(rename = "time_used_ms", serialize_with = "millis")]
+    pub(super) time_used: Duration,
+    pub(super) seen: SeenCalls,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) open: Option<OpenTurn>,
+}
+
+/// The last turn, while it is not decided what comes after it. Its items and the results there are stand in the history
+/// already.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct OpenTurn {
+    pub(super) turn: Turn,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) results: Vec<ToolResult>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) signals: Vec<Signal>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) interactions: Vec<Interaction>,
+}
+
+/// A state as it is read, before it is checked.
+#[derive(Deserialize)]
+struct Stored {
+    #[serde(default)]
+    v: FormatVersion,
+    request: TurnRequest,
+    #[serde(default)]
+    turns: u32,
+    #[serde(default)]
+    usage: Usage,
+    #[serde(default)]
+    calls: u64,
+    #[serde(default)]
+    time_used_ms: u64,
+    #[serde(default)]
+    seen: SeenCalls,
+    #[serde(default)]
+    open: Option<OpenTurn>,
+}
+
+/// Beginning and going on.
+impl LoopState {
+    /// The beginning of a loop. The tools of the request are left out: each turn offers those of the loop.
+    #[must_use]
+    pub fn new(mut request: TurnRequest) -> Self {
+        request.tools.clear();
+        Self {
+            v: FormatVersion::default(),
+            request,
+            turns: 0,
+            usage: Usage::default(),
+            calls: 0,
+            time_used: Duration::ZERO,
+            seen: SeenCalls::default(),
+            open: None,
+        }
+    }
+
+    /// The same conversation with one more thing said, as a new piece of work: turns, cost, time and repeated calls are
+    /// counted from zero again. What is open stays open.
+    #[must_use]
+    pub fn follow_up(mut self, item: impl Into<Item>) -> Self {
+        self.request.history.push(item.into());
+        (self.turns, self.usage, self.calls, self.time_used) = Default::default();
+        self.seen.clear();
+        if self.open.as_ref().is_some_and(|open| open.interactions.is_empty()) {
+            self.open = None;
+        }
+        self
+    }
+
+    /// Answers an open interaction. The value is checked against what the tool promises when the state is started;
+    /// until then another answer replaces this one.
+    pub fn answer(&mut self, call_id: impl Into<CallId>, value: impl Into<Value>) -> Result<(), StateError> {
+        self.interaction(call_id.into()).map(|interaction| interaction.answer(value.into()))
+    }
+
+    /// Closes an open interaction without an answer: the model reads `cancelled` and the reason.
+    pub fn close(&mut self, call_id: impl Into<CallId>, reason: impl Into<String>) -> Result<(), StateError> {
+        self.interaction(call_id.into()).map(|interaction| interaction.close(reason.into()))
+    }
+
+    /// Answers a question about a call. The first verdict counts.
+    pub fn verdict(&mut self, response: ApprovalResponse) -> Result<(), StateError> {
+        let request_id = response.request_id.clone();
+        let history = &mut self.request.history;
+        let asks = |item: &Item| matches!(item, Item::ApprovalRequest(request) if request.request_id == request_id);
+        let answers = |item: &Item| matches!(item, Item::ApprovalResponse(given) if given.request_id == request_id);
+        if !history.iter().any(asks) {
+            return Err(StateError::UnknownApproval { request_id });
+        }
+        if history.iter().any(answers) {
+            return Err(StateError::AlreadyDecided { request_id });
+        }
+        history.push(response.into());
+        Ok(())
+    }
+}
+
+/// Looking.
+impl LoopState {
+    /// What the model is asked next.
+    #[must_use]
+    pub fn request(&self) -> &TurnRequest {
+        &self.request
+    }
+
+    /// What the model is asked next, to be changed.
+    pub fn request_mut(&mut self) -> &mut TurnRequest {
+        &mut self.request
+    }
+
+    /// The conversation so far.
+    #[must_use]
+    pub fn history(&self) -> &[Item] {
+        &self.request.history
+    }
+
+    /// What the model said last: the text at the end of the conversation.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let is_spoken = |item: &&Item| match item {
+            Item::Message(message) => message.role == Role::Assistant,
+            Item::Reasoning(_) | Item::ProviderCall(_) => true,
+            _ => false,
+        };
+        let spoken = self.history().iter().rev().take_while(is_spoken).count();
+        let last = &self.history()[self.history().len() - spoken..];
+        let parts = last.iter().filter_map(|item| match item {
+            Item::Message(message) => Some(&message.content),
+            _ => None,
+        });
+        parts.flatten().filter_map(ContentPart::as_text).collect()
+    }
+
+    /// How many turns were taken.
+    #[must_use]
+    pub fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    /// What they cost, with attempts that failed as far as it is known.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// How many calls were handed on.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// How long the loop ran. Written in whole milliseconds.
+    #[must_use]
+    pub fn time_used(&self) -> Duration {
+        self.time_used
+    }
+
+    /// The interactions that were not settled yet, whether answered or not.
+    #[must_use]
+    pub fn interactions(&self) -> &[Interaction] {
+        self.open.as_ref().map_or(&[], |open| &open.interactions)
+    }
+
+    /// Whether the state is one a loop can be in.
+    pub(super) fn check(&self) -> Result<(), StateError> {
+        let mut ids = HashSet::new();
+        for call_id in self.interactions().iter().map(Interaction::call_id) {
+            let is_call = |item: &Item| matches!(item, Item::ToolCall(call) if call.call_id == *call_id);
+            let is_output = |item: &Item| matches!(item, Item::ToolOutput(output) if output.call_id == *call_id);
+            if !ids.insert(call_id) {
+                return Err(StateError::DuplicateInteraction { call_id: call_id.clone() });
+            }
+            let Some(at) = self.history().iter().rposition(is_call) else {
+                return Err(StateError::MissingCall { call_id: call_id.clone() });
+            };
+            if self.history()[at..].iter().any(is_output) {
+                return Err(StateError::AnsweredCall { call_id: call_id.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    fn interaction(&mut self, call_id: CallId) -> Result<&mut Interaction, StateError> {
+        let open = self.open.iter_mut().flat_map(|open| &mut open.interactions);
+        let mut named = open.filter(|interaction| *interaction.call_id() == call_id);
+        named.next().ok_or(StateError::UnknownInteraction { call_id })
+    }
+}
+
+impl OpenTurn {
+    /// Adds results, so that all stay in the order of the calls.
+    pub(super) fn add(&mut self, results: impl IntoIterator<Item = ToolResult>) {
+        self.results.extend(results);
+        let calls = self.turn.tool_calls();
+        let place = |result: &ToolResult| calls.iter().position(|call| call.call_id == result.call_id);
+        self.results.sort_by_key(|result| place(result).unwrap_or(usize::MAX));
+    }
+
+    /// The place of a call in its turn.
+    pub(super) fn index_of(&self, call_id: &CallId) -> usize {
+        self.turn.tool_calls().iter().position(|call| call.call_id == *call_id).unwrap_or_default()
+    }
+}
+
+impl From<TurnRequest> for LoopState {
+    fn from(request: TurnRequest) -> Self {
+        Self::new(request)
+    }
+}
+
+impl TryFrom<Stored> for LoopState {
+    type Error = StateError;
+
+    fn try_from(stored: Stored) -> Result<Self, StateError> {
+        let Stored { v, request, turns, usage, calls, time_used_ms, seen, open } = stored;
+        let time_used = Duration::from_millis(time_used_ms);
+        let state = Self { v, turns, usage, calls, time_used, seen, open, ..Self::new(request) };
+        state.check().map(|()| state)
+    }
+}
+
+fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,96 @@
+//! The state of a running loop.
+//!
+//! There is one copy, shared by the loop and its reader. The loop changes it only when a turn is whole, so a snapshot
+//! may be stored at any time. No code of the user's runs while it is locked.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use haft_core::TurnRequest;
+use tokio::time::Instant;
+
+use super::state::LoopState;
+
+/// The one copy of the state. Clones share it.
+#[derive(Clone, Debug)]
+pub(super) struct StateCell(Arc<Mutex<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    state: LoopState,
+    /// When the loop was first polled; none once it has ended.
+    since: Option<Instant>,
+}
+
+impl StateCell {
+    pub(super) fn new(state: LoopState) -> Self {
+        Self(Arc::new(Mutex::new(Kept { state, since: None })))
+    }
+
+    /// From now on time counts.
+    pub(super) fn start_clock(&self) {
+        self.kept().since = Some(Instant::now());
+    }
+
+    /// Time no longer counts.
+    pub(super) fn stop_clock(&self) {
+        let mut kept = self.kept();
+        kept.state.time_used = kept.time_used();
+        kept.since = None;
+    }
+
+    /// The state by now.
+    pub(super) fn snapshot(&self) -> LoopState {
+        let kept = self.kept();
+        let mut state = kept.state.clone();
+        state.time_used = kept.time_used();
+        state
+    }
+
+    /// How long the loop ran by now.
+    pub(super) fn time_used(&self) -> Duration {
+        self.kept().time_used()
+    }
+
+    /// Looks at the state.
+    pub(super) fn read<T>(&self, look: impl FnOnce(&LoopState) -> T) -> T {
+        look(&self.kept().state)
+    }
+
+    /// Changes the state.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut LoopState) -> T) -> T {
+        change(&mut self.kept().state)
+    }
+
+    /// Lends the request to code of the user's, without a lock and without a copy.
+    pub(super) fn lend_request<T>(&self, user: impl FnOnce(&mut TurnRequest) -> T) -> T {
+        let lent = std::mem::replace(&mut self.kept().state.request, TurnRequest::new("", Vec::new()));
+        let mut lent = Lent { cell: self, request: Some(lent) };
+        user(lent.request.get_or_insert_with(|| TurnRequest::new("", Vec::new())))
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn time_used(&self) -> Duration {
+        let now = self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        self.state.time_used.saturating_add(now)
+    }
+}
+
+/// Brings the request back, also when the code it was lent to panicked.
+struct Lent<'a> {
+    cell: &'a StateCell,
+    request: Option<TurnRequest>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let Some(request) = self.request.take() {
+            self.cell.kept().state.request = request;
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What is wrong with a state, or with what was done to one.
+
+use haft_core::{ApprovalId, CallId};
+
+/// What is wrong with a [`LoopState`](crate::LoopState), or with an answer given to it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// No open interaction has the id.
+    #[error("no open interaction has the call id `{call_id}`")]
+    UnknownInteraction {
+        /// The id.
+        call_id: CallId,
+    },
+    /// No question has the id.
+    #[error("no approval was requested under the id `{request_id}`")]
+    UnknownApproval {
+        /// The id.
+        request_id: ApprovalId,
+    },
+    /// The question was answered before, and the first verdict counts.
+    #[error("the approval `{request_id}` has its verdict already")]
+    AlreadyDecided {
+        /// The id.
+        request_id: ApprovalId,
+    },
+    /// An interaction is said to be open, and the history holds no such call.
+    #[error("the interaction `{call_id}` is open, but the history holds no such call")]
+    MissingCall {
+        /// The id.
+        call_id: CallId,
+    },
+    /// An interaction is said to be open, and the history holds its answer.
+    #[error("the interaction `{call_id}` is open, but the history holds its answer")]
+    AnsweredCall {
+        /// The id.
+        call_id: CallId,
+    },
+    /// Two interactions have one id.
+    #[error("two interactions have the call id `{call_id}`")]
+    DuplicateInteraction {
+        /// The id.
+        call_id: CallId,
+    },
+}

@@ -1,0 +1,86 @@
+//! Which calls of a turn are handed on, and which are answered at once.
+//!
+//! Nothing here looks at tools: a call is refused because the request did not permit it, because it was made too often,
+//! or because the budget has no more. Each refusal is an answer the model can act on.
+
+use haft_core::{ToolCall, ToolChoice, ToolFailure, ToolResult};
+
+use super::Settings;
+use super::guard::SeenCalls;
+
+/// The kind of failure of a call that the choice of tools does not permit.
+pub(super) const CHOICE_VIOLATION: &str = "tool_choice_violation";
+/// The kind of failure of a call that was made too often.
+pub(super) const REPEATED_CALL: &str = "repeated_call";
+
+/// Goes through the calls of one turn, in order.
+pub(super) struct Triage<'a> {
+    settings: &'a Settings,
+    choice: ToolChoice,
+    seen: SeenCalls,
+    made: u64,
+    repeated: usize,
+    lacks_calls: bool,
+}
+
+/// What the calls of a turn came to.
+pub(super) struct Tally {
+    /// The calls made so far, with those of this turn.
+    pub(super) seen: SeenCalls,
+    pub(super) made: u64,
+    /// How many calls were refused because they were made too often.
+    pub(super) repeated: usize,
+    /// Whether calls were refused because the budget has no more.
+    pub(super) lacks_calls: bool,
+}
+
+impl<'a> Triage<'a> {
+    pub(super) fn new(settings: &'a Settings, choice: ToolChoice, seen: SeenCalls, made: u64) -> Self {
+        Self { settings, choice, seen, made, repeated: 0, lacks_calls: false }
+    }
+
+    /// The answer to a call that is not handed on.
+    pub(super) fn refuse(&mut self, call: &ToolCall) -> Option<ToolResult> {
+        if !self.choice.permits(&call.name) {
+            return Some(refusal(call, CHOICE_VIOLATION, permitted(&self.choice)));
+        }
+        let most = self.settings.repeated_calls;
+        if most > 0 && self.seen.times(call) >= most {
+            self.repeated += 1;
+            let message = format!(
+                "this call was made {most} times already with the same arguments and was not made again; \
+                 use what it gave, or try something else"
+            );
+            return Some(refusal(call, REPEATED_CALL, message));
+        }
+        let budget = &self.settings.budget;
+        if let (Some(0), Some(most)) = (budget.calls_left(self.made), budget.most_calls()) {
+            self.lacks_calls = true;
+            let reason = format!("the budget of {most} calls is spent, so this call was not run");
+            return Some(ToolResult::cancelled(call, reason));
+        }
+        self.seen.note(call);
+        self.made = self.made.saturating_add(1);
+        None
+    }
+
+    pub(super) fn tally(self) -> Tally {
+        let Self { seen, made, repeated, lacks_calls, .. } = self;
+        Tally { seen, made, repeated, lacks_calls }
+    }
+}
+
+fn refusal(call: &ToolCall, kind: &str, message: String) -> ToolResult {
+    ToolResult::from_failure(call, ToolFailure::new(kind, message).not_started())
+}
+
+fn permitted(choice: &ToolChoice) -> String {
+    let listed = |names: &[String]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    match choice {
+        ToolChoice::Tool(name) => format!("only the tool '{name}' may be called now; this call was not run"),
+        ToolChoice::OneOf { names, .. } if !names.is_empty() => {
+            format!("only these tools may be called now: {}; this call was not run", listed(names))
+        }
+        _ => "no tool may be called now; this call was not run".to_owned(),
+    }
+}
