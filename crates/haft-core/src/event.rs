@@ -78,7 +78,15 @@ pub enum ToolEvent {
         /// The answer.
         response: Box<ApprovalResponse>,
     },
-    /// The call is done. Every call has exactly one of these, and nothing after it.
+    /// The call waits for an answer that comes after this run. Nothing follows for it here; the run's
+    /// [`Suspended`](crate::Suspended) holds it.
+    Suspended {
+        /// The place of the call in its run.
+        index: usize,
+        /// The question that is open.
+        request: Box<ApprovalRequest>,
+    },
+    /// The call is done. Every call that is not suspended has exactly one of these, and nothing after it.
     Output {
         /// The place of the call in its run.
         index: usize,
@@ -96,6 +104,7 @@ impl ToolEvent {
             | Self::Preliminary { index, .. }
             | Self::ApprovalRequested { index, .. }
             | Self::ApprovalResolved { index, .. }
+            | Self::Suspended { index, .. }
             | Self::Output { index, .. } => *index,
         }
     }
@@ -107,7 +116,7 @@ impl ToolEvent {
             Self::Progress { call_id, .. }
             | Self::Preliminary { call_id, .. }
             | Self::ApprovalResolved { call_id, .. } => call_id,
-            Self::ApprovalRequested { request, .. } => &request.call_id,
+            Self::ApprovalRequested { request, .. } | Self::Suspended { request, .. } => &request.call_id,
             Self::Output { result, .. } => &result.call_id,
         }
     }
@@ -119,7 +128,7 @@ impl ToolEvent {
             Self::Progress { tool, .. } | Self::Preliminary { tool, .. } | Self::ApprovalResolved { tool, .. } => {
                 tool.as_str()
             }
-            Self::ApprovalRequested { request, .. } => &request.tool,
+            Self::ApprovalRequested { request, .. } | Self::Suspended { request, .. } => &request.tool,
             Self::Output { result, .. } => result.tool.as_str(),
         }
     }
@@ -226,10 +235,11 @@ impl<'de> Deserialize<'de> for ToolEvent {
             "approval_resolved" => body(event).map(|Answered { index, call_id, tool, response }| {
                 Self::ApprovalResolved { index, call_id, tool, response }
             }),
+            "suspended" => body(event).map(|Asked { index, request }| Self::Suspended { index, request }),
             "output" => body(event).map(|Done { index, result }| Self::Output { index, result }),
             other => Err(D::Error::unknown_variant(
                 other,
-                &["progress", "preliminary", "approval_requested", "approval_resolved", "output"],
+                &["progress", "preliminary", "approval_requested", "approval_resolved", "suspended", "output"],
             )),
         }
     }

@@ -14,6 +14,7 @@ mod call_error;
 mod cap;
 mod continuation;
 mod dispatch;
+mod docket;
 mod failure_class;
 mod flight;
 mod handling;
@@ -29,13 +30,16 @@ mod timer;
 mod try_run;
 mod typed_call;
 
-pub use self::approve::{ApprovalAnswer, Approve};
+#[cfg(feature = "approval")]
+pub use self::approve::Suspend;
+pub use self::approve::{ApprovalAnswer, Approve, IntoApprovalAnswer};
 pub(crate) use self::board::Line;
 pub use self::call_error::CallError;
 pub use self::continuation::{Continuation, Step};
 pub use self::dispatch::{Dispatch, EventStream};
 pub use self::failure_class::FailureClass;
 pub use self::handling::{FailureOrigin, HandleStream, HandlerResult};
+pub(crate) use self::isolation::isolated;
 pub use self::option::RunOptions;
 pub use self::permit::{Permission, Permit, Permitting};
 pub use self::run::Run;

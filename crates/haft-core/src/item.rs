@@ -5,7 +5,8 @@
 //! can be sent back. An item of a type this version does not know is kept as it came: reading a history must never
 //! lose a part of it. A *known* item with a mistake inside is an error, not an unknown one.
 
-mod approval;
+mod approval_request;
+mod approval_response;
 mod call_output;
 mod message;
 mod provider_call;
@@ -14,7 +15,8 @@ mod reasoning;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-pub use self::approval::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse};
+pub use self::approval_request::{ApprovalId, ApprovalRequest, ApprovalRule, RequestSignature};
+pub use self::approval_response::{ApprovalDecision, ApprovalResponse, ApprovalScope};
 pub use self::call_output::{CallOutputBody, ToolCallOutput};
 pub use self::message::{Message, Role};
 pub use self::provider_call::ProviderCall;

@@ -102,8 +102,8 @@ pub use self::failure::ToolFailure;
 pub use self::failure_kind::FailureKind;
 pub use self::finish::Finish;
 pub use self::item::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallOutputBody, Item, Message, ProviderCall,
-    Reasoning, Role, ToolCallOutput,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, CallOutputBody, Item,
+    Message, ProviderCall, Reasoning, RequestSignature, Role, ToolCallOutput,
 };
 pub use self::output::ToolOutput;
 pub use self::output_format::OutputFormat;
@@ -116,6 +116,7 @@ pub use self::usage::Usage;
 pub use self::version::FormatVersion;
 
 // tools, what runs them and what they need
+mod approval;
 mod blocking;
 mod cancellation;
 mod cx;
@@ -130,12 +131,24 @@ mod service;
 mod tool;
 mod toolkit;
 
+#[cfg(feature = "approval")]
+pub use self::approval::{
+    ApprovalMemory, CallPlan, Decision, Decisions, Delivery, QueuePlan, SignatureError, SigningKeyError, SigningKeys,
+    VerdictQueue, VerdictSender,
+};
+pub use self::approval::{
+    ApprovalOutcome, ApprovalRecord, ApprovedCall, RefusedVerdict, RequestedCall, Suspended, SuspendedError,
+    VerdictFault,
+};
 pub use self::cancellation::Cancellation;
 pub use self::cx::{Caller, Cx};
 pub use self::emit::{EmitError, Emitted, Emitter};
+#[cfg(feature = "approval")]
+pub use self::executor::Suspend;
 pub use self::executor::{
     ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream,
-    HandlerResult, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step, TryRun,
+    HandlerResult, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step,
+    TryRun,
 };
 pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,

@@ -89,6 +89,8 @@ struct Inner {
     /// What is wrapped around the handler, the outermost last.
     layers: Layers,
     descriptor: OnceLock<Arc<ToolDescriptor>>,
+    #[cfg(feature = "approval")]
+    digest: OnceLock<String>,
 }
 
 /// Starting a definition.
@@ -281,7 +283,19 @@ impl Tool {
 
 impl Tool {
     fn assemble(definition: Definition, handler: Option<Arc<dyn Handler>>, layers: Layers) -> Self {
-        Self(Arc::new(Inner { definition, handler, layers, descriptor: OnceLock::new() }))
+        Self(Arc::new(Inner {
+            definition,
+            handler,
+            layers,
+            descriptor: OnceLock::new(),
+            #[cfg(feature = "approval")]
+            digest: OnceLock::new(),
+        }))
+    }
+
+    #[cfg(feature = "approval")]
+    pub(crate) fn cached_definition_digest(&self, compute: impl FnOnce() -> String) -> &str {
+        self.0.digest.get_or_init(compute)
     }
 
     fn definition(&self) -> &Definition {

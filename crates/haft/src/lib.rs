@@ -30,7 +30,8 @@ pub use haft_core::{
 #[doc(inline)]
 pub use haft_core::{
     ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream,
-    HandlerResult, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step, ToolEvent, TryRun,
+    HandlerResult, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step,
+    ToolEvent, TryRun,
 };
 // what stands around them
 #[doc(inline)]
@@ -54,8 +55,16 @@ pub use haft_core::{NameClash, NameMapError, NameMapper, ProviderDefinition, Pro
 // who has to agree before a call runs
 #[doc(inline)]
 pub use haft_core::{
-    ApprovalCx, ApprovalDecision, ApprovalId, ApprovalNeed, ApprovalPolicy, ApprovalRequest, ApprovalResponse,
-    PolicyError,
+    ApprovalCx, ApprovalDecision, ApprovalId, ApprovalNeed, ApprovalOutcome, ApprovalPolicy, ApprovalRecord,
+    ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, ApprovedCall, PolicyError, RefusedVerdict,
+    RequestSignature, RequestedCall, Suspended, SuspendedError, VerdictFault,
+};
+// approvals that leave the run
+#[cfg(feature = "approval")]
+#[doc(inline)]
+pub use haft_core::{
+    ApprovalMemory, CallPlan, Decision, Decisions, Delivery, QueuePlan, SignatureError, SigningKeyError, SigningKeys,
+    Suspend, VerdictQueue, VerdictSender,
 };
 
 // schemas, and what is wrong with a value

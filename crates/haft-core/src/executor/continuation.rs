@@ -31,7 +31,7 @@ pub enum Step<T> {
 
 impl Run {
     /// Passes every event through, collects the results in the order of the calls, and ends with what `next` makes of
-    /// them. `next` is called once, and not at all when the run was called off or dropped.
+    /// them. `next` is called once, and not at all when the run was called off, dropped or suspended.
     ///
     /// ```
     /// use futures_util::StreamExt;
@@ -52,7 +52,10 @@ impl Run {
     where
         F: FnOnce(Vec<ToolResult>) -> T,
     {
-        let results = self.calls().iter().map(|_| None).collect();
+        let mut results: Vec<_> = self.calls().iter().map(|_| None).collect();
+        for finished in self.earlier() {
+            results[finished.index] = Some(finished.result.clone());
+        }
         Continuation { run: self, results, next: Some(next) }
     }
 }
@@ -87,7 +90,7 @@ where
                 }
                 Poll::Ready(Some(Step::Event(event)))
             }
-            None if this.run.was_cancelled() => Poll::Ready(None),
+            None if this.run.was_cancelled() || this.run.has_pending() => Poll::Ready(None),
             None => {
                 let results = std::mem::take(&mut this.results).into_iter().flatten().collect();
                 Poll::Ready(this.next.take().map(|next| Step::Next(next(results))))

@@ -5,6 +5,7 @@
 //! outcome, whatever happens: the step that gives it also drops whatever was still running, in isolation.
 
 mod admission;
+mod consent;
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -12,6 +13,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use self::consent::{Consent, Deciding};
+use super::approve::ApprovalAnswer;
 use super::board::Board;
 use super::cap::hold;
 use super::isolation::{drop_isolated, poll_isolated_by};
@@ -19,15 +22,16 @@ use super::option::{Place, RunOptions};
 use super::permit::Permission;
 use super::span::CallSpan;
 use super::spawned::spawn;
+use crate::approval::Standing;
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{Aside, BoxError, BoxFuture, BoxRunning, Prepared};
-use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
+use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
 use crate::schema::Repair;
-use crate::tool::{ApprovalNeed, EmitBuffer, ExecutionLimits, OutputCap, Tool};
+use crate::tool::{EmitBuffer, ExecutionLimits, OutputCap, Tool};
 use crate::toolkit::{NotRunnable, Set};
 
 /// What the model is told when nobody answered in time.
@@ -44,6 +48,8 @@ pub(super) struct Flight {
     prepared: Option<Prepared>,
     /// What is to be noted about the prepared call.
     aside: Option<Box<Aside>>,
+    /// What is known about its approval, where that matters.
+    consent: Option<Box<Consent>>,
     /// How many things it has shown.
     seq: u64,
     has_place: bool,
@@ -62,11 +68,11 @@ enum Phase {
     /// A permit.
     Permitting(Option<BoxFuture<Result<Permission, BoxError>>>),
     /// The policies, whether somebody has to be asked.
-    Deciding(Option<BoxFuture<ApprovalNeed>>),
+    Deciding(Option<Deciding>),
     /// The answer of whoever was asked.
-    Approving(Option<BoxFuture<Result<ApprovalResponse, BoxError>>>, ApprovalId),
-    /// Nothing: the answer was no, and was shown.
-    Denied(String),
+    Approving(Option<BoxFuture<Result<ApprovalAnswer, BoxError>>>),
+    /// Nothing: the answer settled it, and was shown.
+    Settled(Box<Outcome>),
     /// Nothing: everybody agreed, and it can ask for a place.
     Cleared,
     /// A place. Whatever wakes it meanwhile has come too late to say anything.
@@ -97,6 +103,8 @@ pub(super) struct Tower<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) board: &'a Arc<Board>,
     pub(super) deadline: Option<Instant>,
+    /// Whether calls are only to be found fit to run.
+    pub(super) is_planning: bool,
     /// Why nothing can be run.
     pub(super) problems: Option<&'a NotRunnable>,
 }
@@ -109,8 +117,10 @@ pub(super) enum Step {
     Moved,
     /// It asked somebody.
     Asked(Box<ApprovalRequest>),
-    /// Somebody answered.
-    Answered(Box<ApprovalResponse>),
+    /// Somebody answered, perhaps with other arguments.
+    Answered { response: Box<ApprovalResponse>, edited: Option<String> },
+    /// Somebody will answer, but not in this run.
+    Suspended(Box<ApprovalRequest>),
     /// It is ready to run and wants a place.
     WantsPlace,
     /// It is done.
@@ -125,6 +135,7 @@ impl Flight {
             cx: None,
             prepared: None,
             aside: None,
+            consent: None,
             seq: 0,
             has_place: false,
             answered: false,
@@ -138,6 +149,20 @@ impl Flight {
     /// The tool, once it was found.
     pub(super) fn tool<'s>(&self, set: &'s Set) -> Option<&'s Tool> {
         self.found.map(|place| set.at(place).0)
+    }
+
+    /// What is known about its approval before it begins.
+    pub(super) fn set_standing(&mut self, standing: Standing) {
+        self.consent = Some(Box::new(Consent::new(standing)));
+    }
+
+    /// It leaves this run without a result of its own: it waits, or was found fit to run.
+    pub(super) fn leave(&mut self) {
+        self.answered = true;
+        self.phase = Phase::Landed;
+        drop_isolated(self.prepared.take());
+        drop_isolated(self.cx.take());
+        self.span = CallSpan::none();
     }
 
     /// Whether its result is out.
@@ -191,12 +216,12 @@ impl Flight {
 
     /// Whether it waits for an answer.
     pub(super) fn is_asking(&self) -> bool {
-        matches!(self.phase, Phase::Approving(..))
+        matches!(self.phase, Phase::Approving(_))
     }
 
     /// Whether time counts: it runs, or waits for an answer.
     pub(super) fn is_timed(&self) -> bool {
-        matches!(self.phase, Phase::Running(_) | Phase::Approving(..))
+        matches!(self.phase, Phase::Running(_) | Phase::Approving(_))
     }
 
     /// Its turn has come. When it must be done is decided here.
@@ -225,10 +250,11 @@ impl Flight {
     }
 
     /// Ends where it is, with a failure. Whatever runs is dropped.
-    pub(super) fn settle(&mut self, call: &ToolCall, failure: ToolFailure) -> Outcome {
+    pub(super) fn settle(&mut self, call: &ToolCall, options: &RunOptions, failure: ToolFailure) -> Outcome {
         if matches!(self.phase, Phase::Fresh) {
             self.span = CallSpan::open(call, None);
         }
+        self.close_question(options.gate(), options.caller_ref());
         self.land(failure.into())
     }
 

@@ -19,7 +19,7 @@ use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::json_text::JsonText;
 use crate::result::{Outcome, ToolResult};
-use crate::tool::FailureMode;
+use crate::tool::{FailureMode, NO_APPROVAL};
 use crate::toolkit::Toolkit;
 
 /// What a call gave, early or final.
@@ -166,6 +166,11 @@ impl Stream for HandleStream {
                 }
                 Some(ToolEvent::Output { result, .. }) => {
                     return Poll::Ready(Some(HandlerResult::of(result, this.mode)));
+                }
+                // Nobody who handles a single call can go on with it later.
+                Some(ToolEvent::Suspended { index, .. }) => {
+                    let denied = ToolResult::denied(&this.run.calls()[index], NO_APPROVAL);
+                    return Poll::Ready(Some(HandlerResult::of(denied, this.mode)));
                 }
                 Some(_) => {}
                 None => return Poll::Ready(None),

@@ -19,7 +19,7 @@ pub(crate) struct Panicked(String);
 
 /// Runs code that may panic. Nothing it touched is used after a panic except to be dropped.
 #[inline]
-pub(super) fn isolated<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
+pub(crate) fn isolated<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(code)).map_err(Panicked::new)
 }
 

@@ -12,6 +12,9 @@ use tokio::time::Instant;
 
 use super::approve::{Approve, Approver};
 use super::permit::Permit;
+#[cfg(feature = "approval")]
+use crate::approval::{ApprovalMemory, SigningKeys};
+use crate::approval::{ApprovalRecord, Gate};
 use crate::cancellation::Cancellation;
 use crate::cx::Caller;
 use crate::emit::Emitter;
@@ -20,6 +23,7 @@ use crate::item::Item;
 use crate::schema::DecodeOptions;
 use crate::scope::Scope;
 use crate::service::Services;
+use crate::timestamp::Timestamp;
 use crate::tool::{ApprovalPolicy, OutputCap};
 
 /// How calls are run. Cloning is cheap.
@@ -41,6 +45,7 @@ pub struct RunOptions {
     pub(super) permit: Option<Arc<dyn Permit>>,
     pub(super) approver: Option<Arc<dyn Approver>>,
     pub(super) approval_timeout: Option<Duration>,
+    pub(super) gate: Option<Arc<Gate>>,
     pub(super) scope: Option<Arc<Scope>>,
     pub(super) decode: DecodeOptions,
     pub(super) until: Option<Until>,
@@ -150,6 +155,40 @@ impl RunOptions {
         self
     }
 
+    /// How long a question stays open: a verdict that comes later is refused, and the call is `cancelled`. Unlike the
+    /// [timeout](Self::approval_timeout) this travels with the question, and holds when a run is resumed elsewhere.
+    #[must_use]
+    pub fn approval_lifetime(self, lifetime: Duration) -> Self {
+        self.gated(|gate| gate.lifetime = Some(lifetime))
+    }
+
+    /// Tells a function what became of every question: who decided what, when, and under which rule. A panic in it is
+    /// ignored.
+    #[must_use]
+    pub fn audit(self, auditor: impl Fn(&ApprovalRecord) + Send + Sync + 'static) -> Self {
+        self.gated(|gate| gate.auditor = Some(Arc::new(auditor)))
+    }
+
+    /// The clock that questions lapse by, instead of the system's.
+    #[must_use]
+    pub fn approval_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.gated(|gate| gate.clock = Some(Arc::new(clock)))
+    }
+
+    /// Verdicts that hold for more than one call are remembered here, and found here before anybody is asked.
+    #[cfg(feature = "approval")]
+    #[must_use]
+    pub fn approval_memory(self, memory: impl Into<ApprovalMemory>) -> Self {
+        self.gated(|gate| gate.memory = Some(memory.into()))
+    }
+
+    /// Signs every question, and takes a verdict only with the signature of its question.
+    #[cfg(feature = "approval")]
+    #[must_use]
+    pub fn approval_keys(self, keys: SigningKeys) -> Self {
+        self.gated(|gate| gate.keys = Some(keys))
+    }
+
     /// Services of this run: they win over those of the toolkit.
     #[must_use]
     pub fn services(self, services: Services) -> Self {
@@ -248,9 +287,33 @@ impl RunOptions {
         self.scope.as_ref()?.caller.as_ref()
     }
 
+    /// What is known about asking.
+    pub(super) fn gate(&self) -> &Gate {
+        static PLAIN: Gate = Gate::PLAIN;
+        self.gate.as_deref().unwrap_or(&PLAIN)
+    }
+
+    fn gated(mut self, change: impl FnOnce(&mut Gate)) -> Self {
+        change(Arc::make_mut(self.gate.get_or_insert_default()));
+        self
+    }
+
     fn scoped(mut self, change: impl FnOnce(&mut Scope)) -> Self {
         change(Arc::make_mut(self.scope.get_or_insert_default()));
         self
+    }
+}
+
+/// The application's policy, and nothing else said.
+impl From<ApprovalPolicy> for RunOptions {
+    fn from(policy: ApprovalPolicy) -> Self {
+        Self::new().policy(policy)
+    }
+}
+
+impl From<&Self> for RunOptions {
+    fn from(options: &Self) -> Self {
+        options.clone()
     }
 }
 

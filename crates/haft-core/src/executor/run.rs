@@ -15,12 +15,16 @@ use tokio::time::Instant;
 
 use super::approve::Approve;
 use super::board::Board;
+use super::docket::Docket;
 use super::flight::Flight;
 use super::isolation::isolated;
 use super::option::RunOptions;
 use super::permit::Permit;
 use super::slot::Slots;
 use super::timer::Timer;
+use crate::approval::{Finished, RequestedCall};
+#[cfg(feature = "approval")]
+use crate::approval::{RefusedVerdict, Suspended};
 use crate::call::ToolCall;
 use crate::cancellation::Cancellation;
 use crate::cx::Caller;
@@ -83,10 +87,10 @@ const ABANDONED: &str = "the run was dropped before the call was done";
 #[must_use = "a run does nothing unless it is polled"]
 pub struct Run {
     set: Arc<Set>,
-    options: RunOptions,
-    calls: Vec<ToolCall>,
+    pub(super) options: RunOptions,
+    pub(super) calls: Vec<ToolCall>,
     /// There from the first poll on.
-    flights: Vec<Flight>,
+    pub(super) flights: Vec<Flight>,
     board: Option<Arc<Board>>,
     wakers: Vec<Option<Waker>>,
     /// The calls to look at.
@@ -102,8 +106,10 @@ pub struct Run {
     is_cancelled: bool,
     /// Whether a call was ended by time or a cancel.
     is_cut_short: bool,
-    ready: VecDeque<ToolEvent>,
-    unfinished: usize,
+    pub(super) ready: VecDeque<ToolEvent>,
+    pub(super) unfinished: usize,
+    /// What is known about approvals, where that matters.
+    pub(super) docket: Option<Box<Docket>>,
 }
 
 /// What a time is set for.
@@ -115,8 +121,14 @@ enum Due {
 
 impl Toolkit {
     /// Runs calls beside each other and gives what happens as a stream.
-    pub fn run<C: Into<ToolCall>>(&self, calls: impl IntoIterator<Item = C>) -> Run {
-        Run::new(Arc::clone(self.set()), calls.into_iter().map(Into::into).collect())
+    ///
+    /// Calls are taken as a model asked for them, or with what is known about their approval: a
+    /// [`CallPlan`](crate::CallPlan) or an [`ApprovedCall`](crate::ApprovedCall) is not asked about again.
+    pub fn run<C: Into<RequestedCall>>(&self, calls: impl IntoIterator<Item = C>) -> Run {
+        let (calls, docket) = Docket::split(calls.into_iter().map(Into::into));
+        let mut run = Run::new(Arc::clone(self.set()), calls);
+        run.docket = docket;
+        run
     }
 }
 
@@ -140,6 +152,7 @@ impl Run {
             is_cancelled: false,
             is_cut_short: false,
             ready: VecDeque::new(),
+            docket: None,
         }
     }
 
@@ -166,15 +179,48 @@ impl Run {
     }
 
     /// Runs everything to the end and gives the results in the order of the calls. To see the events on the way as
-    /// well, use [`continue_with_results`](Run::continue_with_results).
+    /// well, use [`continue_with_results`](Run::continue_with_results). Calls that are suspended have no result yet:
+    /// where there may be some, use [`collect_or_suspend`](Run::collect_or_suspend).
     pub async fn collect_results(mut self) -> Vec<ToolResult> {
+        self.collect().await
+    }
+
+    /// Runs everything to the end and gives the results in the order of the calls, or what is left when some of them
+    /// wait for verdicts. Results from before the run was suspended are among them.
+    #[cfg(feature = "approval")]
+    pub async fn collect_or_suspend(mut self) -> Result<Vec<ToolResult>, Box<Suspended>> {
+        let results = self.collect().await;
+        self.take_suspended().map_or(Ok(results), |suspended| Err(Box::new(suspended)))
+    }
+
+    /// What is left of the run when it has ended and calls of it wait for verdicts. Given once.
+    #[cfg(feature = "approval")]
+    pub fn suspended(&mut self) -> Option<Suspended> {
+        self.take_suspended()
+    }
+
+    /// The verdicts that could not be used when the run was resumed, and why.
+    #[cfg(feature = "approval")]
+    #[must_use]
+    pub fn refused_verdicts(&self) -> &[RefusedVerdict] {
+        self.refused()
+    }
+
+    async fn collect(&mut self) -> Vec<ToolResult> {
         let mut results: Vec<Option<ToolResult>> = self.calls.iter().map(|_| None).collect();
+        for Finished { index, result } in self.earlier() {
+            results[*index] = Some(result.clone());
+        }
         while let Some(event) = self.next().await {
             if let ToolEvent::Output { index, result } = event {
                 results[index] = Some(result);
             }
         }
         results.into_iter().flatten().collect()
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        self.board.is_some()
     }
 
     /// Whether the run was called off.
@@ -218,7 +264,7 @@ impl Run {
     }
 
     fn show(&self, event: &ToolEvent) {
-        if let Some(observer) = &self.options.observer {
+        if let Some(observer) = self.options.observer.as_ref().filter(|_| !self.is_planning()) {
             // It watches and can't change anything: that it broke is its own business.
             drop(isolated(|| observer(event)));
         }
@@ -362,7 +408,8 @@ impl Drop for Run {
     fn drop(&mut self) {
         if self.board.is_none() {
             // Never polled: there is nothing to drop, and still every call is answered.
-            for (index, call) in self.calls.iter().enumerate() {
+            let is_done = |index| self.docket.as_ref().is_some_and(|docket| docket.is_done(index));
+            for (index, call) in self.calls.iter().enumerate().filter(|(index, _)| !is_done(*index)) {
                 self.show(&ToolEvent::Output { index, result: ToolResult::cancelled(call, ABANDONED) });
             }
             return;

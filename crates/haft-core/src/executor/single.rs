@@ -25,7 +25,7 @@ use crate::failure_kind::FailureKind;
 use crate::handler::{Aside, BoxFuture, BoxRunning};
 use crate::result::{Outcome, ToolResult};
 use crate::scope::Scope;
-use crate::tool::Tool;
+use crate::tool::{NO_APPROVAL, Tool};
 use crate::toolkit::Toolkit;
 
 /// One call on its way to its one result. See [`Toolkit::run_call`].
@@ -99,6 +99,7 @@ impl Toolkit {
                     Some(ToolEvent::Preliminary { value, .. }) => Emitted::Preliminary(value),
                     Some(ToolEvent::Output { result, .. }) => return Poll::Ready(result),
                     Some(ToolEvent::ApprovalRequested { .. } | ToolEvent::ApprovalResolved { .. }) => continue,
+                    Some(ToolEvent::Suspended { .. }) => return Poll::Ready(ToolResult::denied(call, NO_APPROVAL)),
                     // A run of one call gives one output; this is there for the type.
                     None => return Poll::Ready(ToolResult::cancelled(call, "")),
                 };

@@ -13,7 +13,9 @@ use futures_core::Stream;
 use super::failure_class::FailureClass;
 use super::option::RunOptions;
 use super::run::Run;
-use crate::call::ToolCall;
+use crate::approval::RequestedCall;
+#[cfg(feature = "approval")]
+use crate::approval::Suspended;
 use crate::event::ToolEvent;
 use crate::result::ToolResult;
 use crate::toolkit::Toolkit;
@@ -56,7 +58,7 @@ impl Toolkit {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn try_run<C: Into<ToolCall>>(
+    pub fn try_run<C: Into<RequestedCall>>(
         &self,
         calls: impl IntoIterator<Item = C>,
         classes: impl IntoIterator<Item = FailureClass>,
@@ -77,6 +79,12 @@ impl TryRun {
     /// Calls everything off, as [`Run::cancel`] does.
     pub fn cancel(&mut self) {
         self.run.cancel();
+    }
+
+    /// See [`Run::suspended`].
+    #[cfg(feature = "approval")]
+    pub fn suspended(&mut self) -> Option<Suspended> {
+        self.run.suspended()
     }
 
     /// The next event, or at the end the error; `None` when there is nothing more.

@@ -191,3 +191,35 @@ fn mentioned(item: &Item) -> Option<&CallId> {
         Item::Message(_) | Item::Reasoning(_) | Item::ApprovalResponse(_) | Item::Unknown(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::item::{ApprovalRequest, ProviderCall};
+
+    #[test]
+    fn a_fresh_id_is_one_that_nothing_mentions() {
+        let items = [
+            ToolCall::new("a", "t", "{}").into(),
+            ToolCallOutput::new("a_2", "an orphan").into(),
+            ApprovalRequest::new("q", &ToolCall::new("a_3", "t", "{}")).into(),
+            ProviderCall::new("openai", "search", Value::Null).call_id("a_5").into(),
+        ];
+        let mut source = IdSource::beside([&items[..2], &items[2..]]);
+        let fresh: Vec<_> = std::iter::repeat_with(|| source.fresh(&CallId::from("a"))).take(3).collect();
+        assert_eq!(fresh, ["a_4", "a_6", "a_7"]);
+        assert_eq!(source.fresh(&CallId::from("b")), "b_2");
+        assert_eq!(source.fresh(&CallId::from("a_4")), "a_4_2");
+    }
+
+    #[test]
+    fn only_calls_take_ids_away_from_calls() {
+        let asked = [Item::from(ToolCall::new("a", "t", "{}"))];
+        let named = [ToolCallOutput::new("a", "an orphan").into(), Item::user("a")];
+        assert!(clashes(&named, &asked).is_empty());
+        assert!(clashes(&asked, &named).is_empty());
+        assert_eq!(clashes(&asked, &asked).len(), 1);
+    }
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use haft_core::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Approve, BoxError, Caller, Cx,
+    ApprovalAnswer, ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Approve, BoxError, Caller, Cx,
     DefinitionError, ExecutionLimits, Permission, Permit, Permitting, Tool, ToolCall, ToolEvent,
 };
 use tokio::time::{Instant, sleep};
@@ -155,18 +155,19 @@ async fn permits_can_be_put_around_each_other() {
 struct Clerk(Arc<Mutex<Vec<String>>>);
 
 impl Approve for Clerk {
-    async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalResponse, BoxError> {
+    async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
         sleep(Duration::from_secs(1)).await;
         let caller = cx.caller().map_or("-", |caller| caller.as_str()).to_owned();
         self.0.lock().unwrap().push(format!("{} {} {} {caller}", request.call_id, request.tool, request.arguments));
         let amount: u8 = request.arguments.parse()?;
-        match amount {
-            0..10 => Ok(ApprovalResponse::new(request.request_id, ApprovalDecision::Approved)),
-            10..100 => Ok(ApprovalResponse::new(request.request_id, ApprovalDecision::Denied).reason("too much")),
-            100..200 => Ok(ApprovalResponse::new("another question", ApprovalDecision::Approved)),
-            200..250 => Ok(ApprovalResponse::new(request.request_id, ApprovalDecision::from("maybe"))),
-            _ => Err("gone home".into()),
-        }
+        let verdict = match amount {
+            0..10 => request.approve(),
+            10..100 => request.deny("too much"),
+            100..200 => ApprovalResponse::new("another question", ApprovalDecision::Approved).digest(&*request.digest),
+            200..250 => request.respond(ApprovalDecision::from("maybe")),
+            _ => return Err("gone home".into()),
+        };
+        Ok(verdict.into())
     }
 }
 

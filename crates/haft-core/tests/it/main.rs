@@ -26,6 +26,8 @@ mod gatekeepers;
 mod handler_forms;
 #[cfg(feature = "validate")]
 mod handling;
+mod history;
+mod history_property;
 #[cfg(feature = "validate")]
 mod hostile_input;
 mod macro_expansion;

@@ -325,6 +325,17 @@ async fn exchanges_at_once_are_played_in_the_order_they_began() {
 }
 
 #[tokio::test]
+async fn of_equal_requests_in_any_order_the_one_that_began_first_is_played_first() {
+    let lines = recorded(&["one", "one"]).await.lines();
+    let changed = lines[2].to_string().replace("re: one", "second");
+    let file = Scratch::new();
+    file.write(&[HEADER.to_owned(), changed, lines[1].to_string()]);
+    let replay = Cassette::replay(&file).unwrap().in_any_order();
+    assert_eq!(say(&replay, "one").await.unwrap(), "re: one");
+    assert_eq!(say(&replay, "one").await.unwrap(), "second");
+}
+
+#[tokio::test]
 async fn recording_passes_on_what_comes_when_it_comes() {
     let file = Scratch::new();
     let live = Cassette::record(&file, ScriptedModel::new([ScriptedTurn::text("ab").then_pending()])).unwrap();

@@ -1,43 +1,28 @@
-//! What a call passes before it may run: look up, permit, read and check, approve.
+//! What a call passes before it may run: look up, permit, read and check. Whether somebody has to agree comes next, in
+//! [`consent`](super::consent).
 //!
-//! Every doubt ends the flight: a permit that fails, a policy that breaks, an approver that errs or answers another
-//! question. Nothing of the tool's has run when any of this says no.
+//! Every doubt ends the flight. Nothing of the tool's has run when any of this says no.
 
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use serde_json::Value;
-use tokio::time::Instant;
-
+use super::consent::Policies;
 use super::{Clock, Flight, Phase, Step, Tower};
 use crate::call::ToolCall;
 use crate::cx::{Cx, RunCx};
 use crate::executor::cap::tighter;
-use crate::executor::isolation::{Panicked, drop_isolated, isolated, poll_isolated};
-use crate::executor::option::Policy;
+use crate::executor::isolation::{Panicked, isolated, poll_isolated};
 use crate::executor::permit::{Decision, Permission};
 use crate::executor::span::CallSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{BoxError, BoxFuture, broken, invalid_input};
-use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse};
+use crate::handler::{BoxError, broken};
 use crate::nearest::nearest;
 use crate::result::ToolResult;
 use crate::scope::Scope;
-use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyError, Tool};
+use crate::tool::Tool;
 
 /// What the model is told when a permit could not decide.
 const UNDECIDED: &str = "whether this call is permitted could not be decided";
-/// What the model is told when nobody gave a usable answer.
-const NOT_ANSWERED: &str = "this call needs approval and nobody gave it";
-
-/// An answer to a question that was not asked.
-#[derive(Debug, thiserror::Error)]
-#[error("the answer is to the question `{answered}`, which was not asked about this call")]
-struct WrongAnswer {
-    answered: ApprovalId,
-}
-
 impl Flight {
     /// One step before the handler.
     pub(super) fn admit(
@@ -57,11 +42,11 @@ impl Flight {
                 Poll::Pending => Ok(Step::Pending),
                 Poll::Ready(need) => self.decided(call, tower, need),
             },
-            Phase::Approving(approver, ..) => match poll_isolated(approver, task) {
-                Poll::Pending => Ok(Step::Pending),
-                Poll::Ready(answer) => self.answered(flatten(answer)),
-            },
-            Phase::Denied(reason) => Err(ToolFailure::new(FailureKind::Denied, std::mem::take(reason))),
+            Phase::Approving(_) => self.approving(call, tower, task),
+            Phase::Settled(outcome) => {
+                let outcome = std::mem::replace(&mut **outcome, ToolFailure::new(FailureKind::Denied, "").into());
+                Ok(Step::Landed(self.land(outcome)))
+            }
             Phase::Cleared => Ok(self.cleared()),
             Phase::Waiting | Phase::Running(_) | Phase::Landed => Ok(Step::Pending),
         }
@@ -70,7 +55,9 @@ impl Flight {
     fn look_up(&mut self, index: usize, call: &ToolCall, tower: Tower<'_>) -> Result<Step, ToolFailure> {
         self.found = tower.set.place_of(&call.name);
         let found = self.found.map(|place| tower.set.at(place));
-        self.span = CallSpan::open(call, found.map(|(tool, _)| tool));
+        if !tower.is_planning && self.consent.as_ref().is_none_or(|consent| !consent.is_edited()) {
+            self.span = CallSpan::open(call, found.map(|(tool, _)| tool));
+        }
         let Some((tool, scope)) = found else { return Err(tower.unknown_tool(call, None)) };
         let options = tower.options;
         self.clock = Clock::new(tool.limits(), options);
@@ -120,13 +107,8 @@ impl Flight {
         if let Some(problems) = tower.problems.filter(|_| tool.requires_handler()) {
             return Err(broken(problems.clone()));
         }
-        let (own, also) = match &tower.options.policy {
-            None => (Some(tool.approval()), None),
-            Some(Policy::Also(policy)) => (Some(tool.approval()), Some(policy)),
-            Some(Policy::Instead(policy)) => (None, Some(policy)),
-        };
-        let policies = || own.into_iter().chain(also);
-        let gated = !policies().all(ApprovalPolicy::is_never);
+        let policies = Policies::of(tool, tower);
+        let gated = tower.is_planning || self.consent.is_some() || !policies.are_silent();
         if gated {
             self.cx = Some(cx.clone());
         }
@@ -139,66 +121,13 @@ impl Flight {
             passage.bind();
         }
         self.prepared = Some(prepared);
-        if !gated {
-            return Ok(self.cleared());
-        }
-        if policies().any(ApprovalPolicy::is_always) {
-            return self.decided(call, tower, Ok(ApprovalNeed::Needed));
-        }
-        match isolated(|| deciding(tool, call, self.cx.as_ref(), policies())) {
-            Ok(deciding) => {
-                self.phase = Phase::Deciding(Some(deciding?));
-                Ok(Step::Moved)
-            }
-            Err(panicked) => self.decided(call, tower, Err(panicked)),
-        }
-    }
-
-    /// A policy that broke has not said that the call may run unasked.
-    fn decided(
-        &mut self,
-        call: &ToolCall,
-        tower: Tower<'_>,
-        need: Result<ApprovalNeed, Panicked>,
-    ) -> Result<Step, ToolFailure> {
-        let need = need.unwrap_or_else(|panicked| ApprovalNeed::Undecided(PolicyError::new(panicked)));
-        if !need.is_needed() {
-            drop_isolated(self.cx.take());
-            return Ok(self.cleared());
-        }
-        let (Some(approver), Some(cx)) = (&tower.options.approver, self.cx.take()) else {
-            let denied = ToolFailure::new(FailureKind::Denied, NO_APPROVAL);
-            return Err(match need {
-                ApprovalNeed::Undecided(error) => denied.cause(error),
-                _ => denied,
-            });
-        };
-        let request = Box::new(ApprovalRequest::new(ApprovalId::random(), call));
-        let asking = isolated(|| Arc::clone(approver).ask((*request).clone(), cx)).map_err(unapproved)?;
-        self.phase = Phase::Approving(Some(asking), request.request_id.clone());
-        self.clock.answer = tower.options.approval_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Ok(Step::Asked(request))
+        if gated { self.seek_consent(call, tower, &policies) } else { Ok(self.cleared()) }
     }
 
     /// Nothing stands in its way but the others. Said once: a place that is asked for twice would be lost.
-    fn cleared(&mut self) -> Step {
+    pub(super) fn cleared(&mut self) -> Step {
         self.phase = Phase::Waiting;
         Step::WantsPlace
-    }
-
-    /// Only a yes to this very question is a yes.
-    fn answered(&mut self, answer: Result<ApprovalResponse, BoxError>) -> Result<Step, ToolFailure> {
-        self.clock.answer = None;
-        let response = answer.map_err(unapproved)?;
-        match &self.phase {
-            Phase::Approving(_, asked) if *asked == response.request_id && response.digest.is_empty() => {}
-            _ => return Err(unapproved(WrongAnswer { answered: response.request_id })),
-        }
-        self.phase = match response.decision {
-            ApprovalDecision::Approved => Phase::Cleared,
-            _ => Phase::Denied(response.reason.clone().unwrap_or_default()),
-        };
-        Ok(Step::Answered(Box::new(response)))
     }
 }
 
@@ -213,36 +142,6 @@ impl Tower<'_> {
         });
         ToolResult::unknown_tool(call, &nearest(&call.name, seen.map(Tool::name))).into_failure()
     }
-}
-
-/// Asks the policies about the arguments as a tree: only who has such a policy pays for reading them twice.
-fn deciding<'a>(
-    tool: &Tool,
-    call: &ToolCall,
-    cx: Option<&Cx>,
-    policies: impl Iterator<Item = &'a ApprovalPolicy>,
-) -> Result<BoxFuture<ApprovalNeed>, ToolFailure> {
-    let options = cx.map(Cx::decode_options).copied().unwrap_or_default();
-    let arguments = tool.parameters().decode::<Value>(&call.arguments, &options).map_err(invalid_input)?.value;
-    let about = ApprovalCx::of(call, cx);
-    let needs: Vec<_> = policies.map(|policy| policy.needs_approval(&arguments, about.clone())).collect();
-    Ok(Box::pin(any_needed(needs)))
-}
-
-/// Whether any policy asks, the first that does deciding.
-async fn any_needed(needs: Vec<impl Future<Output = ApprovalNeed> + Send>) -> ApprovalNeed {
-    for need in needs {
-        let need = need.await;
-        if need.is_needed() {
-            return need;
-        }
-    }
-    ApprovalNeed::NotNeeded
-}
-
-/// Nobody said yes.
-fn unapproved(cause: impl Into<BoxError>) -> ToolFailure {
-    ToolFailure::new(FailureKind::Denied, NOT_ANSWERED).cause(cause)
 }
 
 /// A panic is one more way to fail to answer.

@@ -66,11 +66,16 @@ impl Run {
         if let Some(flag) = self.options.cancellation.clone() {
             self.called_off = Some(Box::pin(async move { flag.cancelled().await }));
         }
+        // What is known already stays as it is, whatever becomes of the rest.
+        self.open_docket();
         if self.was_cancelled() || self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             // Nothing may start: everything is settled before anything is moved.
             return;
         }
         for index in self.repeated_ids() {
+            if self.flights[index].is_answered() {
+                continue;
+            }
             let failure = ToolResult::duplicate_call_id(&self.calls[index]).into_failure();
             self.settle(index, failure);
         }
@@ -165,7 +170,7 @@ impl Run {
     }
 
     /// Takes what calls have shown, and notes those that were woken.
-    pub(super) fn hear(&mut self) {
+    pub(in crate::executor) fn hear(&mut self) {
         let Some((woken, emissions)) = self.board.as_ref().and_then(|board| board.hear()) else { return };
         self.woken.extend(woken);
         for Emission { index, emitted, at } in emissions {
@@ -205,9 +210,11 @@ impl Run {
         if self.flights[index].is_answered() {
             return self.leave_place(index);
         }
+        let is_planning = self.is_planning();
         loop {
             let Some(board) = &self.board else { return };
             let tower = tower(&self.set, &self.options, board, self.deadline, self.problems.as_deref());
+            let tower = Tower { is_planning, ..tower };
             let (flight, call) = (&mut self.flights[index], &self.calls[index]);
             // Most calls never wait, so only those that do get a waker of their own, and are polled once more with it.
             let mut step = match &self.wakers[index] {
@@ -227,15 +234,20 @@ impl Run {
                     }
                     self.ready.push_back(ToolEvent::ApprovalRequested { index, request });
                 }
-                Step::Answered(response) => {
+                Step::Answered { response, edited } => {
                     let (call_id, tool) = (call.call_id.clone(), self.name(index));
                     // What was shown while it waited comes first.
                     self.hear();
                     self.ready.push_back(ToolEvent::ApprovalResolved { index, call_id, tool, response });
+                    if let Some(arguments) = edited {
+                        self.calls[index].arguments = arguments;
+                    }
                     if reach == Reach::Answer {
                         return self.woken.push_back(index);
                     }
                 }
+                Step::Suspended(request) => return self.suspend(index, request),
+                Step::WantsPlace if is_planning => return self.hand_over(index),
                 Step::WantsPlace => {
                     let entered = flight.tool(&self.set).is_none_or(|tool| self.slots.enter(index, tool));
                     if !entered {
@@ -285,12 +297,12 @@ impl Run {
             board.close(index);
         }
         self.is_cut_short = true;
-        let outcome = self.flights[index].settle(&self.calls[index], failure);
+        let outcome = self.flights[index].settle(&self.calls[index], &self.options, failure);
         self.land(index, outcome);
     }
 
     /// Answers a call: the one place where outputs come from.
-    fn land(&mut self, index: usize, outcome: Outcome) {
+    pub(in crate::executor) fn land(&mut self, index: usize, outcome: Outcome) {
         // What the call showed comes before its output.
         self.hear();
         let repairs = self.flights[index].answer();
@@ -300,6 +312,7 @@ impl Run {
         }
         let mut result = ToolResult::named(self.name(index), &self.calls[index], outcome);
         result.repairs = repairs;
+        self.keep(index, &result);
         self.ready.push_back(ToolEvent::Output { index, result });
         self.unfinished -= 1;
         self.leave_place(index);
@@ -326,7 +339,7 @@ impl Run {
     }
 
     /// The name of a call's tool, shared if there is such a tool.
-    fn name(&self, index: usize) -> ToolName {
+    pub(in crate::executor) fn name(&self, index: usize) -> ToolName {
         match self.flights[index].tool(&self.set) {
             Some(tool) => tool.shared_name().clone(),
             None => self.calls[index].name.as_str().into(),
@@ -342,5 +355,5 @@ fn tower<'a>(
     deadline: Option<Instant>,
     problems: Option<&'a NotRunnable>,
 ) -> Tower<'a> {
-    Tower { set, options, board, deadline, problems }
+    Tower { set, options, board, deadline, is_planning: false, problems }
 }

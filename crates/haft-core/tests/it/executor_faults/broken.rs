@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Approve, BoxError, Cx, EmitBuffer,
-    ExecutionLimits, Permission, Tool, ToolCall,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approve, BoxError, Cx, EmitBuffer, ExecutionLimits, Permission,
+    Tool, ToolCall,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -190,7 +190,7 @@ where
 /// Answers every question with this decision.
 pub(super) fn deciding(decision: ApprovalDecision, reason: &'static str) -> impl Approve {
     move |request: ApprovalRequest, _: Cx| {
-        let answer = ApprovalResponse::new(request.request_id, decision.clone()).reason(reason);
+        let answer = request.respond(decision.clone()).reason(reason);
         async move { Ok::<_, BoxError>(answer) }
     }
 }

@@ -70,7 +70,7 @@ pub(super) async fn approve(request: ApprovalRequest, _: Cx) -> Result<ApprovalR
         "forbidden" => ApprovalDecision::Denied,
         _ => ApprovalDecision::Approved,
     };
-    Ok(ApprovalResponse::new(request.request_id, decision))
+    Ok(request.respond(decision))
 }
 
 /// Says yes, after a while to calls of `slow_permit`.

@@ -1,0 +1,192 @@
+//! What a run knows about asking, besides whom.
+//!
+//! The gate makes questions, finds verdicts that hold already, decides whether one that came can be used, and writes down
+//! what became of each question. It never decides whether a call needs approval: that is the policies' business.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+#[cfg(feature = "approval")]
+use super::memory::{About, ApprovalMemory};
+use super::record::{ApprovalOutcome, ApprovalRecord};
+#[cfg(feature = "approval")]
+use super::signing::SigningKeys;
+use super::verdict::VerdictFault;
+use crate::call::ToolCall;
+use crate::cx::Caller;
+use crate::executor::isolated;
+use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule};
+use crate::timestamp::Timestamp;
+use crate::tool::Tool;
+
+type Clock = dyn Fn() -> Timestamp + Send + Sync;
+type Auditor = dyn Fn(&ApprovalRecord) + Send + Sync;
+
+/// What a run knows about asking.
+#[derive(Clone)]
+pub(crate) struct Gate {
+    /// How long a question stays open.
+    pub(crate) lifetime: Option<Duration>,
+    pub(crate) clock: Option<Arc<Clock>>,
+    pub(crate) auditor: Option<Arc<Auditor>>,
+    #[cfg(feature = "approval")]
+    pub(crate) memory: Option<ApprovalMemory>,
+    #[cfg(feature = "approval")]
+    pub(crate) keys: Option<SigningKeys>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self::PLAIN
+    }
+}
+
+/// A call at the gate.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "only what is remembered is known by all of it"))]
+pub(crate) struct AtGate<'a> {
+    pub(crate) tool: &'a Tool,
+    pub(crate) call: &'a ToolCall,
+    pub(crate) caller: Option<&'a Caller>,
+    pub(crate) digest: &'a str,
+}
+
+impl Gate {
+    /// A gate with nothing said about it.
+    pub(crate) const PLAIN: Self = Self {
+        lifetime: None,
+        clock: None,
+        auditor: None,
+        #[cfg(feature = "approval")]
+        memory: None,
+        #[cfg(feature = "approval")]
+        keys: None,
+    };
+
+    /// The time, as questions and verdicts count it.
+    pub(crate) fn now(&self) -> Timestamp {
+        match &self.clock {
+            Some(clock) => isolated(|| clock()).unwrap_or_else(|_| SystemTime::now().into()),
+            None => SystemTime::now().into(),
+        }
+    }
+
+    /// A new question.
+    pub(crate) fn question(&self, at: AtGate<'_>, rule: ApprovalRule) -> ApprovalRequest {
+        let mut request = ApprovalRequest::new(ApprovalId::random(), at.call).digest(at.digest);
+        request.rule = Some(rule);
+        request.expires_at = self.lifetime.map(|lifetime| self.now().saturating_add(lifetime));
+        #[cfg(feature = "approval")]
+        if let Some(keys) = &self.keys {
+            keys.sign(&mut request);
+        }
+        request
+    }
+
+    /// Whether a verdict counts for a question.
+    pub(crate) fn examine(&self, request: &ApprovalRequest, response: &ApprovalResponse) -> Result<(), VerdictFault> {
+        if response.request_id != request.request_id {
+            return Err(VerdictFault::UnknownRequest);
+        }
+        if response.digest != request.digest {
+            return Err(VerdictFault::OtherDigest);
+        }
+        #[cfg(feature = "approval")]
+        if let Some(keys) = &self.keys {
+            keys.verify_response(response)?;
+        }
+        if request.is_expired(self.now()) { Err(VerdictFault::Lapsed) } else { Ok(()) }
+    }
+
+    /// Writes down what became of a question.
+    pub(crate) fn record(&self, record: impl FnOnce() -> ApprovalRecord) {
+        let listens = tracing::enabled!(target: "haft::approval", tracing::Level::INFO);
+        if self.auditor.is_none() && !listens {
+            return;
+        }
+        let record = record();
+        tracing::info!(
+            target: "haft::approval",
+            outcome = record.outcome.as_str(),
+            request_id = record.request_id.as_str(),
+            call_id = record.call_id.as_str(),
+            tool = record.tool,
+            digest = record.digest,
+            rule = record.rule.map(tracing::field::display),
+            who = record.who,
+            caller = record.caller.as_ref().map(Caller::as_str),
+            "approval"
+        );
+        if let Some(auditor) = &self.auditor {
+            // It watches and can't change anything: that it broke is its own business.
+            drop(isolated(|| auditor(&record)));
+        }
+    }
+
+    /// A record of a question, to be filled in.
+    pub(crate) fn outcome(
+        &self,
+        request: &ApprovalRequest,
+        caller: Option<&Caller>,
+        outcome: ApprovalOutcome,
+    ) -> ApprovalRecord {
+        let mut record = ApprovalRecord::new(request, outcome, self.now());
+        record.caller = caller.cloned();
+        record
+    }
+}
+
+/// What binds an approval; empty where there are no digests.
+#[cfg(feature = "approval")]
+pub(crate) fn digest_of(tool: &Tool, arguments: &Value) -> String {
+    tool.approval_digest(arguments)
+}
+
+/// What binds an approval; empty where there are no digests.
+#[cfg(not(feature = "approval"))]
+pub(crate) fn digest_of(_: &Tool, _: &Value) -> String {
+    String::new()
+}
+
+/// Verdicts that hold for more than one call.
+#[cfg(feature = "approval")]
+impl Gate {
+    /// A verdict from before that holds for this call too.
+    pub(crate) fn recall(&self, at: AtGate<'_>) -> Option<ApprovalResponse> {
+        self.memory.as_ref()?.recall(about(at))
+    }
+
+    /// Remembers a verdict as far as it wants to be.
+    pub(crate) fn remember(&self, at: AtGate<'_>, response: &ApprovalResponse) {
+        if let Some(memory) = &self.memory {
+            memory.remember(about(at), response);
+        }
+    }
+
+    /// Whether a question that comes back was asked here.
+    pub(crate) fn recognise(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+        self.keys.as_ref().map_or(Ok(()), |keys| keys.verify(request).map_err(Into::into))
+    }
+}
+
+#[cfg(feature = "approval")]
+fn about(at: AtGate<'_>) -> About<'_> {
+    About { caller: at.caller, digest: at.digest, definition: at.tool.definition_digest() }
+}
+
+/// Without digests there is nothing that a verdict could hold for, and nothing that could come back.
+#[cfg(not(feature = "approval"))]
+#[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "the same questions have shorter answers")]
+impl Gate {
+    pub(crate) fn recall(&self, _: AtGate<'_>) -> Option<ApprovalResponse> {
+        None
+    }
+
+    pub(crate) fn remember(&self, _: AtGate<'_>, _: &ApprovalResponse) {}
+
+    pub(crate) fn recognise(&self, _: &ApprovalRequest) -> Result<(), VerdictFault> {
+        Ok(())
+    }
+}

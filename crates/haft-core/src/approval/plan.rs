@@ -1,0 +1,255 @@
+//! Which calls may run, found out before any of them does.
+//!
+//! A plan takes every call through the same line as a run would, look up, permit, read and check, policies, and stops
+//! before the handler. Calls that fail on the way are never asked about. A plan is data: its calls are run later, by
+//! [`Toolkit::run`], which checks each approval once more and asks nobody.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+
+use super::approved_call::{ApprovedCall, RequestedCall, Standing};
+use super::decision::{Decision, Decisions, Found, Planning};
+use super::queue::VerdictQueue;
+use super::verdict::{RefusedVerdict, VerdictFault};
+use crate::call::{CallId, ToolCall};
+use crate::cx::Cx;
+use crate::executor::{ApprovalAnswer, RunOptions};
+use crate::item::{ApprovalRequest, ApprovalResponse};
+use crate::result::ToolResult;
+use crate::toolkit::Toolkit;
+
+/// What the model is told when no verdict came with its call.
+const NO_VERDICT: &str = "nobody has decided whether this call may run";
+
+/// Which calls may run, by verdicts that are all there. Give it to [`Toolkit::run`] whole, and every call gets its result,
+/// in order.
+#[derive(Debug)]
+#[must_use = "a plan does nothing unless its calls are run"]
+#[non_exhaustive]
+pub struct CallPlan {
+    /// The calls that may run, in order.
+    pub approved: Vec<ApprovedCall>,
+    /// The results of those that do not: refused, denied, not decided on, or answered by a person. In order.
+    pub rejected: Vec<ToolResult>,
+    /// Questions about the calls that nobody has decided on: what to show to somebody for another try.
+    pub requests: Vec<ApprovalRequest>,
+    /// Verdicts that fit none of the calls.
+    pub refused: Vec<RefusedVerdict>,
+    /// Where the calls stood, the approved and the rejected ones apart, and what else a run has to show of them.
+    order: Vec<Place>,
+}
+
+#[derive(Debug)]
+enum Place {
+    Approved,
+    Rejected { call: Box<ToolCall>, verdict: Option<Box<ApprovalResponse>> },
+}
+
+/// Which calls may run now, which are asked about, and what is decided about those when verdicts come.
+#[derive(Debug)]
+#[must_use = "a plan does nothing unless its calls are run"]
+#[non_exhaustive]
+pub struct QueuePlan {
+    /// The calls that may run at once, in order.
+    pub approved: Vec<ApprovedCall>,
+    /// The questions about the others, in order.
+    pub approval_requests: Vec<ApprovalRequest>,
+    /// What becomes of all other calls: those that failed before anybody could be asked come first.
+    pub decisions: Decisions,
+}
+
+impl Toolkit {
+    /// Finds out which calls may run by verdicts that are all there, as a server does that gets them with a request.
+    /// Nothing runs.
+    ///
+    /// A verdict names its call and must carry the digest of its question. A call that needs one and has none is
+    /// rejected as `cancelled`; a question for it is in the plan. A verdict on a call that needs none counts too.
+    ///
+    /// `options` are an [`ApprovalPolicy`](crate::ApprovalPolicy) beside the tools' own, or whole [`RunOptions`].
+    ///
+    /// ```
+    /// use haft_core::{ApprovalPolicy, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::from_iter([Tool::new("pay").run(|cents: u64, _cx| async move { cents })?]);
+    /// let calls = [ToolCall::new("c1", "pay", "500"), ToolCall::new("c2", "pay", "\"much\"")];
+    ///
+    /// // The first request has no verdicts; the person is shown the questions:
+    /// let plan = kit.plan_from_map(ApprovalPolicy::always(), [], &calls).await;
+    /// assert_eq!(plan.requests.len(), 1); // nobody is asked about arguments that are refused anyway
+    /// let verdicts = [plan.requests[0].approve()];
+    ///
+    /// // The second one brings them:
+    /// let plan = kit.plan_from_map(ApprovalPolicy::always(), verdicts, &calls).await;
+    /// let results = kit.run(plan).collect_results().await;
+    /// assert_eq!(results[0].to_model_text(), "500");
+    /// assert!(!results[1].is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn plan_from_map<C: Into<ToolCall>>(
+        &self,
+        options: impl Into<RunOptions>,
+        verdicts: impl IntoIterator<Item = ApprovalResponse>,
+        calls: impl IntoIterator<Item = C>,
+    ) -> CallPlan {
+        let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
+        let (calls, refused) = with_verdicts(calls, verdicts);
+        let unasked = Arc::<Mutex<Vec<ApprovalRequest>>>::default();
+        let noting = Arc::clone(&unasked);
+        let options = options.into().approvals(move |request: ApprovalRequest, _: Cx| {
+            noting.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+            async { ApprovalAnswer::Nobody { reason: NO_VERDICT.to_owned() } }
+        });
+        let mut planning = Planning::new(self.run(calls).with(options));
+        let mut decided = Vec::new();
+        while let Some(found) = poll_fn(|task| planning.poll(task)).await {
+            if let Found::Decided(index, decision) = found {
+                decided.push((index, decision));
+            }
+        }
+        let requests = std::mem::take(&mut *unasked.lock().unwrap_or_else(PoisonError::into_inner));
+        CallPlan::new(decided, requests, refused)
+    }
+
+    /// Finds out which calls may run at once and asks about the others; verdicts come by the queue, which other rounds
+    /// may share. Nothing runs.
+    ///
+    /// What still waits when the queue ends, or when the options' [timeout](RunOptions::approval_timeout) is over, is
+    /// settled as `cancelled`.
+    ///
+    /// ```
+    /// use haft_core::{ApprovalPolicy, Tool, ToolCall, Toolkit, VerdictQueue};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::from_iter([Tool::new("pay").run(|cents: u64, _cx| async move { cents })?]);
+    /// let (sender, queue) = VerdictQueue::new();
+    /// let large = ApprovalPolicy::when(|cents: u64, _cx| async move { cents > 100 });
+    /// let calls = [ToolCall::new("c1", "pay", "5"), ToolCall::new("c2", "pay", "500")];
+    ///
+    /// let mut plan = kit.plan_from_queue(large, &queue, calls).await;
+    /// let small = kit.run(plan.approved).collect_results().await;
+    /// assert_eq!(small[0].call_id, "c1");
+    ///
+    /// sender.send(plan.approval_requests[0].deny("too much"))?;
+    /// while let Some(decision) = plan.decisions.next().await {
+    ///     let results = kit.decision_to_events(decision).collect_results().await;
+    ///     assert_eq!(results[0].failure().unwrap().message, "too much");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn plan_from_queue<C: Into<ToolCall>>(
+        &self,
+        options: impl Into<RunOptions>,
+        verdicts: &VerdictQueue,
+        calls: impl IntoIterator<Item = C>,
+    ) -> QueuePlan {
+        let calls = calls.into_iter().map(|call| RequestedCall::from(call.into()));
+        let options = options.into().approvals(verdicts.clone());
+        let mut planning = Planning::new(self.run(calls).with(options));
+        let (mut approved, mut requests, mut ready) = (Vec::new(), Vec::new(), VecDeque::new());
+        poll_fn(|task| {
+            while let Poll::Ready(found) = planning.poll(task) {
+                match found {
+                    Some(Found::Asked(request)) => requests.push(request),
+                    Some(Found::Decided(index, Decision::Approved(call))) if call.verdict().is_none() => {
+                        approved.push((index, call));
+                    }
+                    Some(Found::Decided(index, decision)) => ready.push_back((index, decision)),
+                    None => return Poll::Ready(()),
+                }
+            }
+            if planning.is_waiting_for_answers() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        approved.sort_by_key(|(index, _)| *index);
+        let approved = approved.into_iter().map(|(_, call)| call).collect();
+        QueuePlan { approved, approval_requests: requests, decisions: Decisions::new(planning, ready) }
+    }
+
+    /// Goes on with calls that stopped to wait: those that somebody agreed to run, the others get their results, and
+    /// what nobody has decided on is suspended again. Calls that were done are not run again, and their results are
+    /// among those that [`collect_results`](crate::Run::collect_results) gives; no event shows them a second time.
+    ///
+    /// Verdicts that can't be used are in [`refused_verdicts`](crate::Run::refused_verdicts).
+    pub fn resume(
+        &self,
+        suspended: super::Suspended,
+        verdicts: impl IntoIterator<Item = ApprovalResponse>,
+    ) -> crate::Run {
+        let (calls, earlier, refused) = suspended.into_calls(verdicts);
+        self.run(calls).resumed(earlier, refused)
+    }
+}
+
+impl CallPlan {
+    fn new(mut decided: Vec<(usize, Decision)>, requests: Vec<ApprovalRequest>, refused: Vec<RefusedVerdict>) -> Self {
+        decided.sort_by_key(|(index, _)| *index);
+        let (mut approved, mut rejected, mut order) = (Vec::new(), Vec::new(), Vec::new());
+        for (_, decision) in decided {
+            order.push(match decision {
+                Decision::Approved(call) => {
+                    approved.push(call);
+                    Place::Approved
+                }
+                Decision::Settled { call, result, verdict } => {
+                    rejected.push(result);
+                    Place::Rejected { call: Box::new(call), verdict }
+                }
+            });
+        }
+        Self { approved, rejected, requests, refused, order }
+    }
+}
+
+/// Every call, in order: the approved ones run, the others give the results they have.
+impl IntoIterator for CallPlan {
+    type Item = RequestedCall;
+    type IntoIter = std::vec::IntoIter<RequestedCall>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let (mut approved, mut rejected) = (self.approved.into_iter(), self.rejected.into_iter());
+        let calls = self.order.into_iter().filter_map(|place| match place {
+            Place::Approved => approved.next().map(RequestedCall::from),
+            Place::Rejected { call, verdict } => {
+                rejected.next().map(|result| RequestedCall::settled(*call, result, verdict))
+            }
+        });
+        calls.collect::<Vec<_>>().into_iter()
+    }
+}
+
+/// Puts each verdict to its call. The first one for a call counts.
+fn with_verdicts(
+    calls: Vec<ToolCall>,
+    verdicts: impl IntoIterator<Item = ApprovalResponse>,
+) -> (Vec<RequestedCall>, Vec<RefusedVerdict>) {
+    let mut by_call: HashMap<CallId, Box<ApprovalResponse>> = HashMap::new();
+    let mut refused = Vec::new();
+    for response in verdicts {
+        let fault = match response.call_id.clone() {
+            None => VerdictFault::UnknownRequest,
+            Some(call_id) if by_call.contains_key(&call_id) => VerdictFault::AlreadyDecided,
+            Some(call_id) => {
+                by_call.insert(call_id, Box::new(response));
+                continue;
+            }
+        };
+        refused.push(RefusedVerdict::new(response, fault));
+    }
+    let calls = calls.into_iter().map(|call| match by_call.remove(&call.call_id) {
+        // The question itself is not kept anywhere: what the verdict gives back of it has to do, and is checked.
+        Some(verdict) => {
+            let request = Box::new(ApprovalRequest::answered_by(&call, &verdict));
+            RequestedCall::with(call, Standing::Open { request, verdict: Some(verdict) })
+        }
+        None => call.into(),
+    });
+    let calls = calls.collect();
+    let unknown = by_call.into_values();
+    refused.extend(unknown.map(|response| RefusedVerdict::new(*response, VerdictFault::UnknownRequest)));
+    (calls, refused)
+}

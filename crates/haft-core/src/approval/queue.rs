@@ -1,0 +1,270 @@
+//! Verdicts on their way from wherever people decide to the runs that wait for them.
+//!
+//! One queue serves any number of runs at the same time: a verdict goes to whichever asked its question. One that comes
+//! before its question is parked, not lost; one that can't be used is handed back to whoever sent it, with the reason.
+//! When the last sender is gone the queue ends, and everything that still waits is told that nobody will answer.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::verdict::{RefusedVerdict, VerdictFault};
+use crate::cx::Cx;
+use crate::executor::{ApprovalAnswer, Approve};
+use crate::handler::BoxError;
+use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
+
+/// How many verdicts may wait for questions that nobody has asked yet.
+const MOST_PARKED: usize = 1_024;
+/// How many questions are remembered as answered, so that a second verdict can be told what it is.
+const MOST_REMEMBERED: usize = 4_096;
+/// What the model is told when no verdict can come any more.
+const ENDED: &str = "nobody decided whether this call may run: no more verdicts can come";
+
+/// Where runs wait for verdicts: an approver. Cloning gives another handle on the same queue.
+///
+/// ```
+/// use haft_core::{ApprovalPolicy, Tool, ToolCall, ToolEvent, Toolkit, VerdictQueue};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+/// let kit: Toolkit = Toolkit::from_iter([pay]);
+/// let (sender, queue) = VerdictQueue::new();
+///
+/// let mut run = kit.run([ToolCall::new("c1", "pay", "500")]).approvals(queue);
+/// while let Some(event) = run.next().await {
+///     match event {
+///         ToolEvent::ApprovalRequested { request, .. } => drop(sender.send(request.approve())?),
+///         ToolEvent::Output { result, .. } => assert!(result.is_ok()),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct VerdictQueue(Arc<Shared>);
+
+/// Where verdicts go in. Cloning gives another one; the queue ends when the last is dropped.
+#[derive(Clone)]
+pub struct VerdictSender(Arc<Sending>);
+
+/// What became of a verdict that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// A call waited for it.
+    Delivered,
+    /// Nobody has asked its question yet: it is kept until somebody does.
+    Parked,
+}
+
+struct Sending(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    waiting: HashMap<ApprovalId, Waiting>,
+    parked: HashMap<ApprovalId, ApprovalResponse>,
+    decided: HashSet<ApprovalId>,
+    /// The same, the oldest first.
+    decided_order: VecDeque<ApprovalId>,
+    refused: VecDeque<RefusedVerdict>,
+    is_over: bool,
+}
+
+struct Waiting {
+    request: ApprovalRequest,
+    answer: oneshot::Sender<ApprovalResponse>,
+}
+
+/// Takes a question back when whoever asked it no longer waits.
+struct Asked<'a> {
+    shared: &'a Shared,
+    request_id: ApprovalId,
+}
+
+impl VerdictQueue {
+    /// A queue, and where its verdicts go in.
+    #[must_use]
+    #[allow(clippy::new_ret_no_self, reason = "a queue is of no use without its sender")]
+    pub fn new() -> (VerdictSender, Self) {
+        let shared = Arc::<Shared>::default();
+        (VerdictSender(Arc::new(Sending(Arc::clone(&shared)))), Self(shared))
+    }
+
+    /// The questions that are open, in no order.
+    #[must_use]
+    pub fn open(&self) -> Vec<ApprovalRequest> {
+        self.0.state().waiting.values().map(|waiting| waiting.request.clone()).collect()
+    }
+
+    /// Takes out the verdicts that no question was found for: those that are parked, and those that turned out to be
+    /// unusable when their question was asked.
+    #[must_use]
+    pub fn take_unmatched(&self) -> Vec<RefusedVerdict> {
+        let mut state = self.0.state();
+        let parked = std::mem::take(&mut state.parked).into_values();
+        let unknown = parked.map(|response| RefusedVerdict::new(response, VerdictFault::UnknownRequest));
+        let unknown: Vec<_> = unknown.collect();
+        state.refused.drain(..).chain(unknown).collect()
+    }
+
+    /// Ends the queue: whatever waits is told that nobody will answer, and no verdict is taken any more.
+    pub fn close(&self) {
+        self.0.close();
+    }
+}
+
+impl VerdictSender {
+    /// Hands in a verdict. One that can't be used comes back with the reason, and changes nothing.
+    pub fn send(&self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
+        let Sending(shared) = &*self.0;
+        shared.take(response)
+    }
+}
+
+impl Shared {
+    fn take(&self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
+        let mut state = self.state();
+        let id = &response.request_id;
+        let fault = if let Some(waiting) = state.waiting.get(id) {
+            match fault_of(&waiting.request, &response) {
+                Some(fault) => fault,
+                None => return state.deliver(response),
+            }
+        } else if state.is_over {
+            VerdictFault::Closed
+        } else if state.decided.contains(id) || state.parked.contains_key(id) {
+            VerdictFault::AlreadyDecided
+        } else if state.parked.len() >= MOST_PARKED {
+            VerdictFault::Full
+        } else {
+            state.parked.insert(id.clone(), response);
+            return Ok(Delivery::Parked);
+        };
+        Err(RefusedVerdict::new(response, fault))
+    }
+
+    /// Takes a verdict that is there already, or waits for one.
+    fn ask(&self, request: ApprovalRequest) -> Result<oneshot::Receiver<ApprovalResponse>, ApprovalAnswer> {
+        let mut state = self.state();
+        if let Some(response) = state.parked.remove(&request.request_id) {
+            match fault_of(&request, &response) {
+                None => {
+                    state.note_decided(&request.request_id);
+                    return Err(response.into());
+                }
+                Some(fault) => state.refuse(RefusedVerdict::new(response, fault)),
+            }
+        }
+        if state.is_over {
+            return Err(nobody());
+        }
+        let (answer, waiting) = oneshot::channel();
+        state.waiting.insert(request.request_id.clone(), Waiting { request, answer });
+        Ok(waiting)
+    }
+
+    fn close(&self) {
+        let mut state = self.state();
+        state.is_over = true;
+        // Dropping their ends tells them.
+        state.waiting.clear();
+    }
+
+    /// Nothing of a user's runs while the lock is held.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn deliver(&mut self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
+        let id = response.request_id.clone();
+        let sent = match self.waiting.remove(&id) {
+            Some(waiting) => waiting.answer.send(response),
+            None => Err(response),
+        };
+        match sent {
+            Ok(()) => {
+                self.note_decided(&id);
+                Ok(Delivery::Delivered)
+            }
+            // The call was called off a moment ago.
+            Err(response) => Err(RefusedVerdict::new(response, VerdictFault::UnknownRequest)),
+        }
+    }
+
+    fn note_decided(&mut self, id: &ApprovalId) {
+        if self.decided.insert(id.clone()) {
+            self.decided_order.push_back(id.clone());
+        }
+        if self.decided_order.len() > MOST_REMEMBERED
+            && let Some(oldest) = self.decided_order.pop_front()
+        {
+            self.decided.remove(&oldest);
+        }
+    }
+
+    fn refuse(&mut self, refused: RefusedVerdict) {
+        if self.refused.len() >= MOST_PARKED {
+            self.refused.pop_front();
+        }
+        self.refused.push_back(refused);
+    }
+}
+
+/// Why a verdict can't be used for a question, as far as a queue can tell. Signatures and time are the run's business.
+fn fault_of(request: &ApprovalRequest, response: &ApprovalResponse) -> Option<VerdictFault> {
+    (request.digest != response.digest).then_some(VerdictFault::OtherDigest)
+}
+
+fn nobody() -> ApprovalAnswer {
+    ApprovalAnswer::Nobody { reason: ENDED.to_owned() }
+}
+
+impl Approve for VerdictQueue {
+    async fn approve(&self, request: ApprovalRequest, _: Cx) -> Result<ApprovalAnswer, BoxError> {
+        let request_id = request.request_id.clone();
+        let waiting = match self.0.ask(request) {
+            Ok(waiting) => waiting,
+            Err(answer) => return Ok(answer),
+        };
+        let _asked = Asked { shared: &self.0, request_id };
+        Ok(waiting.await.map_or_else(|_| nobody(), ApprovalAnswer::from))
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.shared.state().waiting.remove(&self.request_id);
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl fmt::Debug for VerdictQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.0.state();
+        f.debug_struct("VerdictQueue")
+            .field("open", &state.waiting.len())
+            .field("parked", &state.parked.len())
+            .field("is_over", &state.is_over)
+            .finish()
+    }
+}
+
+impl fmt::Debug for VerdictSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("VerdictSender(..)")
+    }
+}

@@ -1,0 +1,265 @@
+//! Proof that a question was asked here.
+//!
+//! A question that leaves the process may come back changed: another digest, a later end, a call it was never asked
+//! about. With keys set, every question is signed over all that binds a verdict, and a verdict counts only with that
+//! signature. Keys have ids, so that they can be changed: the newest signs, the others still verify.
+//!
+//! Who may give a verdict is not proved by this: that is the business of whoever takes it in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::json;
+use sha2::Sha256;
+
+use super::digest::push_hex;
+use crate::call::CallId;
+use crate::canonical::canonical_text;
+use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse, RequestSignature};
+use crate::timestamp::Timestamp;
+
+/// The shortest secret that is taken, in bytes.
+const LEAST_SECRET: usize = 16;
+/// Sets these signatures apart from whatever else may be signed with the same secret.
+const DOMAIN: &str = "haft approval request 1\n";
+
+/// The keys that questions are signed with. Cloning is cheap; secrets are never shown.
+///
+/// ```
+/// use haft_core::SigningKeys;
+///
+/// let keys = SigningKeys::new("2026-11", b"a secret of thirty-two bytes....")?
+///     .accepting("2026-10", b"the secret of the month before..")?;
+/// assert_eq!(format!("{keys:?}"), r#"SigningKeys { signs_with: "2026-11", accepts: ["2026-10", "2026-11"] }"#);
+/// # Ok::<_, haft_core::SigningKeyError>(())
+/// ```
+#[derive(Clone)]
+pub struct SigningKeys {
+    current: String,
+    secrets: Arc<BTreeMap<String, Secret>>,
+}
+
+#[derive(Clone)]
+struct Secret(Vec<u8>);
+
+/// A key that can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SigningKeyError {
+    /// The secret is too short to protect anything.
+    #[error("the secret of the key `{key_id}` has {length} bytes; at least 16 are needed, 32 are better")]
+    TooShort {
+        /// The key.
+        key_id: String,
+        /// How long its secret is.
+        length: usize,
+    },
+    /// Two keys have one id.
+    #[error("there already is a key `{key_id}`; every key needs an id of its own")]
+    Repeated {
+        /// The id.
+        key_id: String,
+    },
+}
+
+/// Why a signature proves nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignatureError {
+    /// There is none.
+    #[error("the verdict does not give the signature of its question back")]
+    Missing,
+    /// It is by a key that is not there, or no longer.
+    #[error("the question was signed with the key `{key_id}`, which is not accepted here")]
+    UnknownKey {
+        /// The id of the key.
+        key_id: String,
+    },
+    /// It is not the signature of this question.
+    #[error("the signature does not belong to this question: something in it was changed")]
+    Forged,
+}
+
+impl SigningKeys {
+    /// One key, which signs and verifies.
+    pub fn new(key_id: impl Into<String>, secret: impl AsRef<[u8]>) -> Result<Self, SigningKeyError> {
+        let current = key_id.into();
+        let keys = Self { current: current.clone(), secrets: Arc::default() };
+        keys.accepting(current, secret)
+    }
+
+    /// The same keys and one more that verifies but does not sign: one that was in use before.
+    pub fn accepting(mut self, key_id: impl Into<String>, secret: impl AsRef<[u8]>) -> Result<Self, SigningKeyError> {
+        let (key_id, secret) = (key_id.into(), secret.as_ref());
+        if secret.len() < LEAST_SECRET {
+            return Err(SigningKeyError::TooShort { key_id, length: secret.len() });
+        }
+        if self.secrets.contains_key(&key_id) {
+            return Err(SigningKeyError::Repeated { key_id });
+        }
+        Arc::make_mut(&mut self.secrets).insert(key_id, Secret(secret.to_vec()));
+        Ok(self)
+    }
+
+    /// Signs a question with the newest key, over whatever signature it had.
+    pub fn sign(&self, request: &mut ApprovalRequest) {
+        let bound = Bound::of_request(request);
+        request.signature = self.mac(&self.current, &bound).map(|mac| {
+            let mut written = String::new();
+            push_hex(&mut written, &mac.finalize().into_bytes());
+            RequestSignature { key_id: self.current.clone(), mac: written }
+        });
+    }
+
+    /// Whether a question carries our signature.
+    pub fn verify(&self, request: &ApprovalRequest) -> Result<(), SignatureError> {
+        self.verify_bound(request.signature.as_ref(), &Bound::of_request(request))
+    }
+
+    /// Whether a verdict gives back our signature of exactly the question it answers.
+    pub fn verify_response(&self, response: &ApprovalResponse) -> Result<(), SignatureError> {
+        let bound = Bound {
+            request_id: &response.request_id,
+            call_id: response.call_id.as_ref(),
+            digest: &response.digest,
+            expires_at: response.expires_at,
+        };
+        self.verify_bound(response.signature.as_ref(), &bound)
+    }
+
+    fn verify_bound(&self, signature: Option<&RequestSignature>, bound: &Bound<'_>) -> Result<(), SignatureError> {
+        let signature = signature.ok_or(SignatureError::Missing)?;
+        let mac = self
+            .mac(&signature.key_id, bound)
+            .ok_or_else(|| SignatureError::UnknownKey { key_id: signature.key_id.clone() })?;
+        // Compared by the crate, in a time that tells nothing.
+        let given = read_hex(&signature.mac).ok_or(SignatureError::Forged)?;
+        mac.verify_slice(&given).map_err(|_| SignatureError::Forged)
+    }
+
+    fn mac(&self, key_id: &str, bound: &Bound<'_>) -> Option<Hmac<Sha256>> {
+        let Secret(secret) = self.secrets.get(key_id)?;
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
+        mac.update(DOMAIN.as_bytes());
+        mac.update(bound.text().as_bytes());
+        Some(mac)
+    }
+}
+
+/// What a signature covers: all that binds a verdict to its call.
+struct Bound<'a> {
+    request_id: &'a ApprovalId,
+    call_id: Option<&'a CallId>,
+    digest: &'a str,
+    expires_at: Option<Timestamp>,
+}
+
+impl<'a> Bound<'a> {
+    fn of_request(request: &'a ApprovalRequest) -> Self {
+        Self {
+            request_id: &request.request_id,
+            call_id: Some(&request.call_id),
+            digest: &request.digest,
+            expires_at: request.expires_at,
+        }
+    }
+
+    fn text(&self) -> String {
+        canonical_text(&json!({
+            "request_id": self.request_id,
+            "call_id": self.call_id,
+            "digest": self.digest,
+            "expires_at": self.expires_at,
+        }))
+    }
+}
+
+fn read_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16)?.try_into().ok()).collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+    Some(digits.chunks(2).map(|pair| (pair[0] << 4) | pair[1]).collect())
+}
+
+impl fmt::Debug for SigningKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let accepts: Vec<_> = self.secrets.keys().collect();
+        f.debug_struct("SigningKeys").field("signs_with", &self.current).field("accepts", &accepts).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::ToolCall;
+
+    const OLD: &[u8] = b"the secret of the month before..";
+    const NEW: &[u8] = b"a secret of thirty-two bytes....";
+
+    fn question() -> ApprovalRequest {
+        let call = ToolCall::new("c1", "pay", "5");
+        ApprovalRequest::new("q1", &call).digest("sha256:00").expires_at(Timestamp::from_unix_millis(7))
+    }
+
+    fn signed(keys: &SigningKeys) -> ApprovalRequest {
+        let mut request = question();
+        keys.sign(&mut request);
+        request
+    }
+
+    #[test]
+    fn what_was_signed_is_verified_and_whatever_binds_it_can_not_be_changed() {
+        let keys = SigningKeys::new("k", NEW).unwrap();
+        let request = signed(&keys);
+        assert_eq!(keys.verify(&request), Ok(()));
+        assert_eq!(keys.verify_response(&request.approve()), Ok(()));
+        let changes: [fn(&mut ApprovalRequest); 5] = [
+            |request| request.request_id = "q2".into(),
+            |request| request.call_id = "c2".into(),
+            |request| request.digest = "sha256:01".into(),
+            |request| request.expires_at = None,
+            |request| request.expires_at = Some(Timestamp::from_unix_millis(8)),
+        ];
+        for change in changes {
+            let mut changed = request.clone();
+            change(&mut changed);
+            assert_eq!(keys.verify(&changed), Err(SignatureError::Forged), "{changed:?}");
+            assert_eq!(keys.verify_response(&changed.approve()), Err(SignatureError::Forged));
+        }
+        for mac in ["", "0", "zz", "00", &"0".repeat(64), "\u{e9}\u{e9}"] {
+            let mut forged = request.clone();
+            forged.signature = Some(RequestSignature { key_id: "k".into(), mac: mac.into() });
+            assert_eq!(keys.verify(&forged), Err(SignatureError::Forged), "{mac}");
+        }
+        assert_eq!(keys.verify(&question()), Err(SignatureError::Missing));
+    }
+
+    #[test]
+    fn keys_can_be_changed_without_losing_open_questions() {
+        let before = SigningKeys::new("old", OLD).unwrap();
+        let during = SigningKeys::new("new", NEW).unwrap().accepting("old", OLD).unwrap();
+        let after = SigningKeys::new("new", NEW).unwrap();
+        let asked_before = signed(&before);
+        assert_eq!(during.verify(&asked_before), Ok(()));
+        assert_eq!(signed(&during).signature.unwrap().key_id, "new");
+        let gone = SignatureError::UnknownKey { key_id: "old".into() };
+        assert_eq!(after.verify(&asked_before), Err(gone));
+        let same_id_other_secret = SigningKeys::new("old", NEW).unwrap();
+        assert_eq!(same_id_other_secret.verify(&asked_before), Err(SignatureError::Forged));
+    }
+
+    #[test]
+    fn keys_that_protect_nothing_are_refused() {
+        let short = SigningKeys::new("k", b"short").unwrap_err();
+        assert_eq!(short, SigningKeyError::TooShort { key_id: "k".into(), length: 5 });
+        let repeated = SigningKeys::new("k", NEW).unwrap().accepting("k", OLD).unwrap_err();
+        assert_eq!(repeated, SigningKeyError::Repeated { key_id: "k".into() });
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let shown = format!("{:?}", SigningKeys::new("k", NEW).unwrap());
+        assert!(!shown.contains("secret of") && !shown.contains("97"), "{shown}");
+    }
+}

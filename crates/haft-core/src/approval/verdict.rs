@@ -1,0 +1,64 @@
+//! Verdicts that can't be used.
+//!
+//! A verdict is refused for a reason, and whoever sent it or takes care of it is told; it is never dropped in silence.
+
+use super::record::ApprovalOutcome;
+#[cfg(feature = "approval")]
+use super::signing::SignatureError;
+use crate::item::ApprovalResponse;
+
+/// A verdict that was not used, and why.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the verdict on `{}` was refused: {fault}", .response.request_id)]
+#[non_exhaustive]
+pub struct RefusedVerdict {
+    /// The verdict.
+    pub response: Box<ApprovalResponse>,
+    /// Why it was not used.
+    #[source]
+    pub fault: VerdictFault,
+}
+
+/// Why a verdict can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerdictFault {
+    /// Nobody asked this question here.
+    #[error("no such question is open here")]
+    UnknownRequest,
+    /// The question was answered before: the first verdict counts.
+    #[error("the question was answered before, and the first verdict counts")]
+    AlreadyDecided,
+    /// It was given for another call, other arguments or another definition of the tool.
+    #[error("it was given for other arguments or another definition of the tool")]
+    OtherDigest,
+    /// It came after the question's end.
+    #[error("the question lapsed before the verdict came")]
+    Lapsed,
+    /// It does not prove that its question was asked here.
+    #[cfg(feature = "approval")]
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
+    /// There is no room for one more verdict that nobody waits for.
+    #[error("too many verdicts wait for questions that nobody has asked")]
+    Full,
+    /// Nobody takes verdicts any more.
+    #[error("no more verdicts are taken here")]
+    Closed,
+}
+
+impl VerdictFault {
+    /// What becomes of a question that got such a verdict.
+    pub(crate) fn outcome(&self) -> ApprovalOutcome {
+        match self {
+            Self::Lapsed => ApprovalOutcome::Lapsed,
+            _ => ApprovalOutcome::Refused,
+        }
+    }
+}
+
+impl RefusedVerdict {
+    pub(crate) fn new(response: ApprovalResponse, fault: VerdictFault) -> Self {
+        Self { response: Box::new(response), fault }
+    }
+}

@@ -1,0 +1,427 @@
+//! Whether somebody agrees that a call runs: the last thing before it may.
+//!
+//! The arguments are checked when this begins, and everything here is about exactly those. A verdict that was given
+//! before counts as much as one that is given now, and is looked at no less closely.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{Flight, Phase, Step, Tower};
+use crate::approval::{ApprovalOutcome, AtGate, Gate, Standing, VerdictFault, digest_of};
+use crate::call::ToolCall;
+use crate::cx::Caller;
+use crate::executor::approve::ApprovalAnswer;
+use crate::executor::isolation::{Panicked, drop_isolated, isolated, poll_isolated};
+use crate::executor::option::Policy;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::{BoxError, BoxFuture, invalid_input, invalid_output};
+use crate::item::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalRule};
+use crate::json_text::JsonText;
+use crate::output::ToolOutput;
+use crate::result::Outcome;
+use crate::schema::DecodeOptions;
+use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyError, Tool};
+
+/// What the model is told when nobody gave a usable answer.
+const NOT_ANSWERED: &str = "this call needs approval and nobody gave it";
+/// What the model is told when an approval does not fit the call.
+const CHANGED: &str = "the approval was given for other arguments or another definition of the tool; ask again";
+/// What the model is told when a question was open for too long.
+const LAPSED: &str = "the question whether this call may run has lapsed; ask again";
+
+/// What a flight knows about its approval. Most have none.
+#[derive(Default)]
+pub(super) struct Consent {
+    /// What was known before the run began.
+    pub(super) standing: Option<Standing>,
+    /// The arguments as they were decoded.
+    arguments: Value,
+    /// What binds an approval to them, once somebody needs to know.
+    digest: String,
+    /// The question that is open.
+    request: Option<Box<ApprovalRequest>>,
+}
+
+/// Policies that decide together, the tool's own first.
+pub(super) struct Policies<'a> {
+    own: Option<&'a ApprovalPolicy>,
+    also: Option<&'a ApprovalPolicy>,
+}
+
+impl<'a> Policies<'a> {
+    pub(super) fn of(tool: &'a Tool, tower: Tower<'a>) -> Self {
+        match &tower.options.policy {
+            None => Self { own: Some(tool.approval()), also: None },
+            Some(Policy::Also(policy)) => Self { own: Some(tool.approval()), also: Some(policy) },
+            Some(Policy::Instead(policy)) => Self { own: None, also: Some(policy) },
+        }
+    }
+
+    pub(super) fn are_silent(&self) -> bool {
+        self.iter().all(|(policy, _)| policy.is_never())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&'a ApprovalPolicy, ApprovalRule)> + use<'a> {
+        let own = self.own.map(|policy| (policy, ApprovalRule::ToolPolicy));
+        own.into_iter().chain(self.also.map(|policy| (policy, ApprovalRule::RunPolicy)))
+    }
+}
+
+/// What the policies came to, and which of them.
+pub(super) type Deciding = BoxFuture<(ApprovalNeed, ApprovalRule)>;
+
+impl Consent {
+    pub(super) fn new(standing: Standing) -> Self {
+        Self { standing: Some(standing), ..Self::default() }
+    }
+
+    /// Whether the call is on its way for a second time, with arguments of a person's.
+    pub(super) fn is_edited(&self) -> bool {
+        matches!(self.standing, Some(Standing::Edited))
+    }
+}
+
+impl Flight {
+    /// Finds out whether somebody has to be asked.
+    pub(super) fn seek_consent(
+        &mut self,
+        call: &ToolCall,
+        tower: Tower<'_>,
+        policies: &Policies<'_>,
+    ) -> Result<Step, ToolFailure> {
+        let Some(tool) = self.tool(tower.set) else { return Ok(Step::Moved) };
+        let arguments = decoded(tool, &call.arguments, &tower.options.decode)?;
+        if let Some(standing) = self.consent.as_mut().and_then(|consent| consent.standing.take()) {
+            self.consent_mut().arguments = arguments;
+            return self.stand(call, tower, standing);
+        }
+        if let Some((_, rule)) = policies.iter().find(|(policy, _)| policy.is_always()) {
+            self.consent_mut().arguments = arguments;
+            return self.decided(call, tower, Ok((ApprovalNeed::Needed, rule)));
+        }
+        let about = ApprovalCx::of(call, self.cx.as_ref());
+        let deciding = isolated(|| {
+            let needs = policies.iter().map(|(policy, rule)| (policy.needs_approval(&arguments, about.clone()), rule));
+            Box::pin(any_needed(needs.collect())) as Deciding
+        });
+        self.consent_mut().arguments = arguments;
+        match deciding {
+            Ok(deciding) => {
+                self.phase = Phase::Deciding(Some(deciding));
+                Ok(Step::Moved)
+            }
+            Err(panicked) => self.decided(call, tower, Err(panicked)),
+        }
+    }
+
+    /// Goes by what was known before the run began.
+    fn stand(&mut self, call: &ToolCall, tower: Tower<'_>, standing: Standing) -> Result<Step, ToolFailure> {
+        match standing {
+            // A person wrote these arguments, and they were just checked.
+            Standing::Edited => {
+                self.bind_digest(tower);
+                Ok(self.cleared())
+            }
+            Standing::Granted { digest } => {
+                if *self.bind_digest(tower) != digest {
+                    return Err(ToolFailure::new(FailureKind::Denied, CHANGED).cause(VerdictFault::OtherDigest));
+                }
+                Ok(self.cleared())
+            }
+            Standing::Open { request, verdict } => self.reopen(call, tower, request, verdict),
+            // Such a call never gets here.
+            Standing::Settled(_) => Ok(Step::Moved),
+        }
+    }
+
+    /// A question that was asked before.
+    fn reopen(
+        &mut self,
+        call: &ToolCall,
+        tower: Tower<'_>,
+        mut request: Box<ApprovalRequest>,
+        verdict: Option<Box<ApprovalResponse>>,
+    ) -> Result<Step, ToolFailure> {
+        let gate = tower.options.gate();
+        let is_bound = *self.bind_digest(tower) == request.digest;
+        let fault = if !is_bound || request.call_id != call.call_id {
+            Some((VerdictFault::OtherDigest, ApprovalOutcome::Refused))
+        } else if let Err(fault) = gate.recognise(&request) {
+            Some((fault, ApprovalOutcome::Refused))
+        } else if request.is_expired(gate.now()) {
+            Some((VerdictFault::Lapsed, ApprovalOutcome::Lapsed))
+        } else {
+            None
+        };
+        if let Some((fault, outcome)) = fault {
+            gate.record(|| gate.outcome(&request, tower.options.caller_ref(), outcome).because(&fault));
+            return Err(refusal(fault));
+        }
+        match verdict {
+            Some(verdict) => {
+                self.consent_mut().request = Some(request);
+                self.answered(call, tower, Ok(ApprovalAnswer::Verdict(verdict)))
+            }
+            None => {
+                request.rule.get_or_insert(ApprovalRule::StillOpen);
+                self.ask(tower, request)
+            }
+        }
+    }
+
+    /// What the policies came to. One that broke has not said that the call may run unasked.
+    pub(super) fn decided(
+        &mut self,
+        call: &ToolCall,
+        tower: Tower<'_>,
+        need: Result<(ApprovalNeed, ApprovalRule), Panicked>,
+    ) -> Result<Step, ToolFailure> {
+        let (need, mut rule) = need.unwrap_or_else(|panicked| {
+            (ApprovalNeed::Undecided(PolicyError::new(panicked)), ApprovalRule::PolicyFailed)
+        });
+        if !need.is_needed() {
+            if tower.is_planning {
+                self.bind_digest(tower);
+            }
+            drop_isolated(self.cx.take());
+            return Ok(self.cleared());
+        }
+        if let ApprovalNeed::Undecided(_) = need {
+            rule = ApprovalRule::PolicyFailed;
+        }
+        self.bind_digest(tower);
+        let Some(at) = self.at_gate(call, tower) else { return Ok(Step::Moved) };
+        let gate = tower.options.gate();
+        let request = Box::new(gate.question(at, rule));
+        if let Some(response) = gate.recall(at) {
+            let outcome = ApprovalOutcome::remembered(&response.decision);
+            return Ok(self.take_verdict(call, tower, &request, response, outcome));
+        }
+        if tower.options.approver.is_none() {
+            let caller = tower.options.caller_ref();
+            gate.record(|| gate.outcome(&request, caller, ApprovalOutcome::NobodyAsked));
+            let denied = ToolFailure::new(FailureKind::Denied, NO_APPROVAL);
+            return Err(match need {
+                ApprovalNeed::Undecided(error) => denied.cause(error),
+                _ => denied,
+            });
+        }
+        self.ask(tower, request)
+    }
+
+    /// Puts a question to the approver. One that is open from before stays open where there is none.
+    fn ask(&mut self, tower: Tower<'_>, request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
+        let (Some(approver), Some(cx)) = (&tower.options.approver, self.cx.take()) else {
+            return Ok(Step::Suspended(request));
+        };
+        let asking = isolated(|| Arc::clone(approver).ask((*request).clone(), cx)).map_err(unapproved)?;
+        self.phase = Phase::Approving(Some(asking));
+        self.clock.answer = tower.options.approval_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.consent_mut().request = Some(request.clone());
+        Ok(Step::Asked(request))
+    }
+
+    /// Waits for the approver.
+    pub(super) fn approving(
+        &mut self,
+        call: &ToolCall,
+        tower: Tower<'_>,
+        task: &mut Context<'_>,
+    ) -> Result<Step, ToolFailure> {
+        let Phase::Approving(approver) = &mut self.phase else { return Ok(Step::Pending) };
+        match poll_isolated(approver, task) {
+            Poll::Pending => Ok(Step::Pending),
+            Poll::Ready(answer) => {
+                self.clock.answer = None;
+                self.answered(call, tower, answer.unwrap_or_else(|panicked| Err(panicked.into())))
+            }
+        }
+    }
+
+    /// Only a verdict on this very question counts.
+    fn answered(
+        &mut self,
+        call: &ToolCall,
+        tower: Tower<'_>,
+        answer: Result<ApprovalAnswer, BoxError>,
+    ) -> Result<Step, ToolFailure> {
+        let Some(request) = self.consent_mut().request.take() else { return Ok(Step::Pending) };
+        let gate = tower.options.gate();
+        let note = |outcome, reason: &dyn ToString| {
+            gate.record(|| gate.outcome(&request, tower.options.caller_ref(), outcome).because(reason));
+        };
+        match answer {
+            Ok(ApprovalAnswer::Verdict(response)) => match gate.examine(&request, &response) {
+                Ok(()) => {
+                    let outcome = ApprovalOutcome::of(&response.decision);
+                    Ok(self.take_verdict(call, tower, &request, *response, outcome))
+                }
+                Err(fault) => {
+                    note(fault.outcome(), &fault);
+                    Err(refusal(fault))
+                }
+            },
+            #[cfg(feature = "approval")]
+            Ok(ApprovalAnswer::Later) => {
+                note(ApprovalOutcome::Suspended, &"");
+                Ok(Step::Suspended(request))
+            }
+            Ok(ApprovalAnswer::Nobody { reason }) => {
+                note(ApprovalOutcome::Unanswered, &reason);
+                Err(ToolFailure::new(FailureKind::Cancelled, reason))
+            }
+            Err(error) => {
+                note(ApprovalOutcome::Refused, &error);
+                Err(unapproved(error))
+            }
+        }
+    }
+
+    /// Does what a verdict says. It was found to be good, or holds from before.
+    fn take_verdict(
+        &mut self,
+        call: &ToolCall,
+        tower: Tower<'_>,
+        request: &ApprovalRequest,
+        response: ApprovalResponse,
+        outcome: ApprovalOutcome,
+    ) -> Step {
+        let gate = tower.options.gate();
+        let Some(tool) = self.tool(tower.set) else { return Step::Moved };
+        let mut edited = None;
+        let mut edited_digest = None;
+        self.phase = match &response.decision {
+            ApprovalDecision::Approved => Phase::Cleared,
+            ApprovalDecision::Denied => settled(ToolFailure::new(FailureKind::Denied, said(&response))),
+            ApprovalDecision::Answered(value) => Phase::Settled(Box::new(answered_by_hand(tool, value))),
+            ApprovalDecision::Edited(arguments) => match decoded(tool, arguments.as_str(), &tower.options.decode) {
+                Ok(tree) => {
+                    edited_digest = Some(digest_of(tool, &tree));
+                    edited = Some(arguments.as_str().to_owned());
+                    Phase::Fresh
+                }
+                Err(failure) => settled(edit_refused(failure)),
+            },
+            ApprovalDecision::Other(word) => settled(
+                ToolFailure::new(FailureKind::Denied, said(&response)).cause(UnusableDecision { word: word.clone() }),
+            ),
+        };
+        gate.record(|| {
+            let mut record = gate.outcome(request, tower.options.caller_ref(), outcome).by(&response);
+            record.edited_digest = edited_digest;
+            record
+        });
+        if let Some(at) = self.at_gate(call, tower) {
+            gate.remember(at, &response);
+        }
+        if edited.is_some() {
+            drop_isolated(self.prepared.take());
+            drop_isolated(self.cx.take());
+            self.aside = None;
+            self.consent = Some(Box::new(Consent::new(Standing::Edited)));
+        }
+        Step::Answered { response: Box::new(response), edited }
+    }
+
+    /// Computes what binds an approval to this call.
+    fn bind_digest(&mut self, tower: Tower<'_>) -> &String {
+        let tool = self.tool(tower.set);
+        let consent = self.consent_mut();
+        if let (Some(tool), true) = (tool, consent.digest.is_empty()) {
+            consent.digest = digest_of(tool, &consent.arguments);
+        }
+        &consent.digest
+    }
+
+    /// What the approval of this call is bound to, once it is known.
+    pub(in crate::executor) fn digest(&self) -> Option<&str> {
+        self.consent.as_ref().map(|consent| consent.digest.as_str())
+    }
+
+    fn at_gate<'a>(&'a self, call: &'a ToolCall, tower: Tower<'a>) -> Option<AtGate<'a>> {
+        let (tool, digest) = (self.tool(tower.set)?, self.digest()?);
+        Some(AtGate { tool, call, caller: tower.options.caller_ref(), digest })
+    }
+
+    fn consent_mut(&mut self) -> &mut Consent {
+        self.consent.get_or_insert_default()
+    }
+
+    /// It ends while its question is open.
+    pub(super) fn close_question(&mut self, gate: &Gate, caller: Option<&Caller>) {
+        if let Some(request) = self.consent.as_mut().and_then(|consent| consent.request.take()) {
+            gate.record(|| gate.outcome(&request, caller, ApprovalOutcome::Unanswered));
+        }
+    }
+}
+
+/// A decision that this version does not know, or that lacks what it needs.
+#[derive(Debug, thiserror::Error)]
+#[error("the verdict `{word}` is not one that can be acted on")]
+struct UnusableDecision {
+    word: String,
+}
+
+/// Whether any policy asks, the first that does deciding.
+async fn any_needed(
+    needs: Vec<(impl Future<Output = ApprovalNeed> + Send, ApprovalRule)>,
+) -> (ApprovalNeed, ApprovalRule) {
+    let mut last = ApprovalRule::ToolPolicy;
+    for (need, rule) in needs {
+        let need = need.await;
+        if need.is_needed() {
+            return (need, rule);
+        }
+        last = rule;
+    }
+    (ApprovalNeed::NotNeeded, last)
+}
+
+/// The arguments as a tree: only who is gated pays for reading them twice.
+fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Value, ToolFailure> {
+    match isolated(|| tool.parameters().decode::<Value>(arguments, options)) {
+        Ok(read) => read.map(|decoded| decoded.value).map_err(invalid_input),
+        Err(panicked) => Err(panicked.into()),
+    }
+}
+
+/// A person's result in the tool's place is what the tool promises, or is none.
+fn answered_by_hand(tool: &Tool, value: &JsonText) -> Outcome {
+    match isolated(|| tool.success().check(&value.to_value())) {
+        Ok(Ok(())) => Outcome::Ok(ToolOutput { value: value.clone(), model: None }),
+        Ok(Err(issues)) => invalid_output(issues).not_started().into(),
+        Err(panicked) => ToolFailure::from(panicked).not_started().into(),
+    }
+}
+
+fn edit_refused(mut failure: ToolFailure) -> ToolFailure {
+    failure.message = format!("the arguments that were put in the place of yours are refused: {}", failure.message);
+    failure
+}
+
+fn settled(failure: ToolFailure) -> Phase {
+    Phase::Settled(Box::new(failure.into()))
+}
+
+fn said(response: &ApprovalResponse) -> String {
+    response.reason.clone().unwrap_or_default()
+}
+
+/// A verdict that does not count.
+fn refusal(fault: VerdictFault) -> ToolFailure {
+    let failure = match fault {
+        VerdictFault::Lapsed => ToolFailure::new(FailureKind::Cancelled, LAPSED),
+        VerdictFault::OtherDigest => ToolFailure::new(FailureKind::Denied, CHANGED),
+        _ => ToolFailure::new(FailureKind::Denied, NOT_ANSWERED),
+    };
+    failure.cause(fault)
+}
+
+/// Nobody said yes.
+fn unapproved(cause: impl Into<BoxError>) -> ToolFailure {
+    ToolFailure::new(FailureKind::Denied, NOT_ANSWERED).cause(cause)
+}

@@ -1,0 +1,146 @@
+//! Histories and turns, drawn at random from few ids.
+
+use haft_core::{ApprovalRequest, Item, Message, ProviderCall, Reasoning, Role, ToolCall, ToolCallOutput};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::json;
+
+/// Ids that clash, also with the fresh ones that are made of them.
+const IDS: [&str; 4] = ["a", "b", "a_2", "a_2_2"];
+const TOOLS: [&str; 2] = ["look", "pay"];
+
+/// A turn, what it is answered with, and when.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    kinds: Vec<Kind>,
+    /// The calls that are answered at once, in the order the results come.
+    pub(crate) order: Vec<usize>,
+    pub(crate) has_fresh_ids: bool,
+    pub(crate) ends_with_a_word: bool,
+}
+
+/// One item, without what tells it from others of its kind.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Words(Role),
+    Reasoning,
+    Unknown,
+    Call { id: &'static str, tool: &'static str },
+    RemoteCall { id: &'static str },
+    ProviderCall { id: &'static str },
+    Output { id: &'static str, tool: Option<&'static str> },
+    Request { id: &'static str },
+    Response { id: &'static str },
+}
+
+impl Kind {
+    /// The item, marked so that no two are alike.
+    fn item(self, mark: &str) -> Item {
+        let request = |id| ApprovalRequest::new(format!("q_{id}"), &ToolCall::new(id, "look", "{}"));
+        match self {
+            Self::Words(role) => Message::text(role, mark).into(),
+            Self::Reasoning => Reasoning::text(mark).into(),
+            Self::Unknown => Item::Unknown(json!({"type": "later", "mark": mark})),
+            Self::Call { id, tool } => ToolCall::new(id, tool, mark).into(),
+            Self::RemoteCall { id } => ToolCall::new(id, "search", mark).executed_by_provider().into(),
+            Self::ProviderCall { id } => ProviderCall::new("openai", "search", json!(mark)).call_id(id).into(),
+            Self::Output { id, tool: Some(tool) } => ToolCallOutput::new(id, mark).tool(tool).into(),
+            Self::Output { id, tool: None } => ToolCallOutput::new(id, mark).into(),
+            Self::Request { id } => request(id).into(),
+            Self::Response { id } => request(id).approve().reason(mark).into(),
+        }
+    }
+}
+
+impl Asked {
+    pub(crate) fn items(&self, turn: usize) -> Vec<Item> {
+        marked(&self.kinds, &format!("{turn}."))
+    }
+}
+
+/// Any items in any order.
+pub(crate) fn histories() -> impl Strategy<Value = Vec<Item>> {
+    vec(any_kind(), 0..24).prop_map(|kinds| marked(&kinds, ""))
+}
+
+/// Whole histories: groups with their outputs in any order, approvals anywhere, and all the rest between groups.
+pub(crate) fn whole() -> impl Strategy<Value = Vec<Item>> {
+    let group = (vec(any::<bool>(), 0..4), any::<prop::sample::Index>(), vec(breaking_kind(), 0..2));
+    (vec(group, 0..5), vec((any::<prop::sample::Index>(), id()), 0..4)).prop_map(|(groups, approvals)| {
+        let mut items = Vec::new();
+        for (number, (calls, first, between)) in groups.iter().enumerate() {
+            let ids: Vec<_> = (0..calls.len()).map(|call| format!("{number}_{call}")).collect();
+            for (id, &is_after_words) in ids.iter().zip(calls) {
+                items.extend(is_after_words.then(|| Item::assistant("well")));
+                items.push(ToolCall::new(id.as_str(), "look", "{}").into());
+            }
+            let mut outputs: Vec<Item> = ids.iter().map(|id| ToolCallOutput::new(id.as_str(), "ok").into()).collect();
+            if !outputs.is_empty() {
+                outputs.rotate_left(first.index(ids.len()));
+            }
+            items.extend(outputs);
+            items.extend(between.iter().map(|kind| kind.item("between")));
+        }
+        for (place, id) in approvals {
+            items.insert(place.index(items.len() + 1), Kind::Request { id }.item("anywhere"));
+        }
+        items
+    })
+}
+
+/// Turns of a conversation, each as a model could give it.
+pub(crate) fn conversation() -> impl Strategy<Value = Vec<Asked>> {
+    let turn = (vec(turn_kind(), 0..6), Just((0..6).collect::<Vec<usize>>()).prop_shuffle(), 0..7_usize, any::<bool>());
+    let turn = (turn, any::<bool>()).prop_map(|((kinds, mut order, answered, has_fresh_ids), ends_with_a_word)| {
+        order.truncate(answered);
+        Asked { kinds, order, has_fresh_ids, ends_with_a_word }
+    });
+    vec(turn, 0..6)
+}
+
+fn marked(kinds: &[Kind], prefix: &str) -> Vec<Item> {
+    kinds.iter().enumerate().map(|(place, kind)| kind.item(&format!("{prefix}{place}"))).collect()
+}
+
+fn id() -> impl Strategy<Value = &'static str> {
+    select(&IDS[..])
+}
+
+fn tool() -> impl Strategy<Value = &'static str> {
+    select(&TOOLS[..])
+}
+
+fn any_kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![
+        8 => (id(), tool()).prop_map(|(id, tool)| Kind::Call { id, tool }),
+        9 => (id(), prop::option::of(tool())).prop_map(|(id, tool)| Kind::Output { id, tool }),
+        2 => assistant_kind(),
+        2 => breaking_kind(),
+        1 => id().prop_map(|id| Kind::ProviderCall { id }),
+        1 => id().prop_map(|id| Kind::Request { id }),
+        1 => id().prop_map(|id| Kind::Response { id }),
+    ]
+}
+
+/// What a model gives in one turn.
+fn turn_kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![
+        4 => (id(), tool()).prop_map(|(id, tool)| Kind::Call { id, tool }),
+        1 => assistant_kind(),
+    ]
+}
+
+fn assistant_kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![Just(Kind::Words(Role::Assistant)), Just(Kind::Reasoning), id().prop_map(|id| Kind::RemoteCall { id }),]
+}
+
+/// What parts groups.
+fn breaking_kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![
+        Just(Kind::Words(Role::User)),
+        Just(Kind::Words(Role::System)),
+        Just(Kind::Words(Role::Developer)),
+        Just(Kind::Unknown),
+    ]
+}
