@@ -1,6 +1,6 @@
 //! Deciding what comes after a turn.
 
-use haft_core::{Finish, Item, ToolEvent, ToolResult, Turn, history};
+use haft_core::{Finish, Item, Role, ToolEvent, ToolResult, Turn, history};
 
 use super::between::{Between, Flow, Totals, Way};
 use super::end::LoopEnd;
@@ -25,6 +25,12 @@ impl Machine {
                 matches!(way, Way::Stop)
             }
         };
+        if stops {
+            self.state.change(|state| {
+                let is_final = state.open.as_ref().is_some_and(|open| !goes_on(&open.turn));
+                state.done = is_final && has_last_word(&state.request.history);
+            });
+        }
         self.close_turn().await;
         if stops { Err(LoopEnd::Stopped) } else { Ok(()) }
     }
@@ -93,6 +99,14 @@ impl Machine {
         });
         let waits = !interactions.is_empty() || !approvals.is_empty();
         if waits { Err(LoopEnd::Waiting { interactions, approvals }) } else { Ok(()) }
+    }
+}
+
+/// Whether nothing was said after the model spoke.
+fn has_last_word(items: &[Item]) -> bool {
+    match items.last() {
+        Some(Item::Message(message)) => message.role == Role::Assistant,
+        _ => true,
     }
 }
 

@@ -19,6 +19,9 @@ impl Machine {
         if let Some(cause) = self.interruption.cause() {
             return Err(cause.into());
         }
+        if self.state.read(LoopState::is_done) {
+            return Err(LoopEnd::Stopped);
+        }
         self.settle_interactions().await?;
         self.ensure_nothing_waits()?;
         if self.state.read(|state| state.open.is_some()) { self.conclude().await } else { Ok(()) }
@@ -28,7 +31,8 @@ impl Machine {
     async fn settle_interactions(&mut self) -> Result<(), LoopEnd> {
         // Checks may be the user's own code: they run on a copy, without the lock.
         let interactions = self.state.read(|state| state.interactions().to_vec());
-        let answers = interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
+        let answers =
+            interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
         let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
         self.state.change(|state| {
             let Some(open) = &mut state.open else { return };

@@ -42,6 +42,8 @@ pub struct LoopState {
     pub(super) seen: SeenCalls,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) open: Option<OpenTurn>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) done: bool,
 }
 
 /// The last turn, while it is not decided what comes after it. Its items and the results there are stand in the history
@@ -75,6 +77,8 @@ struct Stored {
     seen: SeenCalls,
     #[serde(default)]
     open: Option<OpenTurn>,
+    #[serde(default)]
+    done: bool,
 }
 
 /// Beginning and going on.
@@ -92,6 +96,7 @@ impl LoopState {
             time_used: Duration::ZERO,
             seen: SeenCalls::default(),
             open: None,
+            done: false,
         }
     }
 
@@ -99,7 +104,7 @@ impl LoopState {
     /// counted from zero again. What is open stays open.
     #[must_use]
     pub fn follow_up(mut self, item: impl Into<Item>) -> Self {
-        self.request.history.push(item.into());
+        self.request_mut().history.push(item.into());
         (self.turns, self.usage, self.calls, self.time_used) = Default::default();
         self.seen.clear();
         if self.open.as_ref().is_some_and(|open| open.interactions.is_empty()) {
@@ -144,8 +149,9 @@ impl LoopState {
         &self.request
     }
 
-    /// What the model is asked next, to be changed.
+    /// What the model is asked next, to be changed. The model is asked again even if it was done.
     pub fn request_mut(&mut self) -> &mut TurnRequest {
+        self.done = false;
         &mut self.request
     }
 
@@ -170,6 +176,12 @@ impl LoopState {
             _ => None,
         });
         parts.flatten().filter_map(ContentPart::as_text).collect()
+    }
+
+    /// Whether the model said its last word and nothing was said since. Such a state ends at once when it is started.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.done
     }
 
     /// How many turns were taken.
@@ -253,9 +265,9 @@ impl TryFrom<Stored> for LoopState {
     type Error = StateError;
 
     fn try_from(stored: Stored) -> Result<Self, StateError> {
-        let Stored { v, request, turns, usage, calls, time_used_ms, seen, open } = stored;
+        let Stored { v, request, turns, usage, calls, time_used_ms, seen, open, done } = stored;
         let time_used = Duration::from_millis(time_used_ms);
-        let state = Self { v, turns, usage, calls, time_used, seen, open, ..Self::new(request) };
+        let state = Self { v, turns, usage, calls, time_used, seen, open, done, ..Self::new(request) };
         state.check().map(|()| state)
     }
 }

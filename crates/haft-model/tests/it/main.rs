@@ -3,3 +3,4 @@
 mod cassette;
 mod model_seam;
 mod scripted;
+mod turn_loop;
