@@ -28,7 +28,8 @@ impl Machine {
     async fn settle_interactions(&mut self) -> Result<(), LoopEnd> {
         // Checks may be the user's own code: they run on a copy, without the lock.
         let interactions = self.state.read(|state| state.interactions().to_vec());
-        let answers = interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
+        let answers =
+            interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
         let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
         self.state.change(|state| {
             let Some(open) = &mut state.open else { return };
