@@ -29,6 +29,7 @@ mod state;
 mod state_cell;
 mod state_error;
 mod triage;
+mod verdict;
 
 use std::fmt;
 use std::pin::Pin;

@@ -23,6 +23,7 @@ impl Machine {
             return Err(LoopEnd::Stopped);
         }
         self.settle_interactions().await?;
+        self.settle_approvals().await?;
         self.ensure_nothing_waits()?;
         if self.state.read(|state| state.open.is_some()) { self.conclude().await } else { Ok(()) }
     }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolResult, Turn, TurnRequest, Usage,
+    ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolResult, Turn, TurnRequest, Usage, history,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -107,7 +107,7 @@ impl LoopState {
         self.request_mut().history.push(item.into());
         (self.turns, self.usage, self.calls, self.time_used) = Default::default();
         self.seen.clear();
-        if self.open.as_ref().is_some_and(|open| open.interactions.is_empty()) {
+        if self.interactions().is_empty() && history::approvals(self.history()).pending.is_empty() {
             self.open = None;
         }
         self
@@ -128,11 +128,15 @@ impl LoopState {
     pub fn verdict(&mut self, response: ApprovalResponse) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
-        let asks = |item: &Item| matches!(item, Item::ApprovalRequest(request) if request.request_id == request_id);
-        let answers = |item: &Item| matches!(item, Item::ApprovalResponse(given) if given.request_id == request_id);
-        if !history.iter().any(asks) {
-            return Err(StateError::UnknownApproval { request_id });
+        let question = history.iter().find_map(|item| match item {
+            Item::ApprovalRequest(request) if request.request_id == request_id => Some(request),
+            _ => None,
+        });
+        let Some(question) = question else { return Err(StateError::UnknownApproval { request_id }) };
+        if question.digest != response.digest {
+            return Err(StateError::OtherDigest { request_id });
         }
+        let answers = |item: &Item| matches!(item, Item::ApprovalResponse(given) if given.request_id == request_id);
         if history.iter().any(answers) {
             return Err(StateError::AlreadyDecided { request_id });
         }

@@ -7,7 +7,7 @@ use super::*;
 
 /// Reads up to an event, calls the loop off, and goes on to the end.
 async fn cancelled_at(mut run: LoopRun, at: impl Fn(&LoopEvent) -> bool) -> LoopOutcome {
-    while !at(&run.next().await.expect("the loop ended before")) {}
+    while !at(&run.next().await.unwrap()) {}
     run.cancel();
     run.finish().await
 }

@@ -111,16 +111,14 @@ async fn a_panic_in_it_ends_the_loop_with_the_state_whole() {
     let at_once = |_: haft_model::Between| -> std::future::Ready<haft_model::Flow> { panic!("at once") };
     let later = |between: haft_model::Between| async move {
         tokio::task::yield_now().await;
-        if between.number() == 1 {
-            panic!("later");
-        }
+        assert_ne!(between.number(), 1, "later");
         between.stop()
     };
     let model = || ScriptedModel::default().then([call("c1", "double", "1"), call("c2", "note", "1")]).then("done");
     for (broken, words) in [(agent(&model()).decide(at_once), "at once"), (agent(&model()).decide(later), "later")] {
         let outcome = finish(&broken, request()).await;
         let LoopEnd::Failed(LoopError::DecidePanicked { message }) = &outcome.end else { panic!("{:?}", outcome.end) };
-        assert_eq!(message, words);
+        assert!(message.contains(words), "{message}");
         assert_eq!(told(outcome.state.history())[3..], ["output c1: 2", "output c2: null"]);
 
         let outcome = finish(&agent(&ScriptedModel::default().then("done")), stored(&outcome.state)).await;

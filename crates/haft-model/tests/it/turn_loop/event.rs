@@ -89,10 +89,10 @@ async fn a_dropped_run_leaves_nothing_running() {
 #[test]
 fn runs_can_be_sent_to_other_tasks() {
     fn sendable<T: Send + 'static>() {}
+    fn shared<T: Send + Sync + Clone + 'static>() {}
     sendable::<LoopRun>();
     sendable::<LoopEvent>();
     sendable::<LoopOutcome>();
-    fn shared<T: Send + Sync + Clone + 'static>() {}
     shared::<TurnLoop>();
     shared::<LoopState>();
 }

@@ -115,11 +115,13 @@ fn waiting() -> Value {
     })
 }
 
+type Change = fn(&mut Value, Value);
+
 #[test]
 fn states_that_are_newer_or_contradict_themselves_are_refused() {
     serde_json::from_value::<LoopState>(waiting()).unwrap();
     let output = json!({"type": "tool_output", "call_id": "c1", "output": "x"});
-    let changes: [(&str, fn(&mut Value, Value), &str); 9] = [
+    let changes: [(&str, Change, &str); 9] = [
         ("newer", |state, _| state["v"] = json!(2), "newer version"),
         ("no history", |state, _| state["request"]["history"] = json!("gone"), "invalid type"),
         ("no call", |state, _| state["request"]["history"] = json!([]), "holds no such call"),
