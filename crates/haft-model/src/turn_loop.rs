@@ -21,6 +21,7 @@ mod isolation;
 mod machine;
 mod outlet;
 mod reading;
+mod record;
 mod resume;
 mod run;
 mod settle;

@@ -3,13 +3,14 @@
 //! What was answered is settled first and once, then the decision about the turn is made that waited for it. As long as
 //! anything is unanswered, nothing is asked.
 
-use haft_core::{ToolEvent, history};
+use haft_core::ToolEvent;
 
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
 use super::interaction::Interaction;
 use super::machine::Machine;
+use super::record::answer;
 use super::state::LoopState;
 
 impl Machine {
@@ -39,7 +40,7 @@ impl Machine {
             let Some(open) = &mut state.open else { return };
             open.interactions.retain(Interaction::is_open);
             open.add(results.iter().cloned());
-            drop(history::answer(&mut state.request.history, results.iter().cloned()));
+            answer(&mut state.request.history, results.clone());
         });
         for result in results {
             let index = self.state.read(|state| state.open.as_ref().map(|open| open.index_of(&result.call_id)));

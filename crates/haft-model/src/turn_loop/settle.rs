@@ -22,6 +22,7 @@ use super::interaction::Interaction;
 use super::interruption::Cause;
 use super::isolation::isolated;
 use super::machine::Machine;
+use super::record::append;
 use super::signal::Signal;
 use super::state::OpenTurn;
 use super::triage::{Tally, Triage};
@@ -231,16 +232,6 @@ pub(super) fn place(event: &mut ToolEvent, places: &[usize]) -> usize {
         _ => {}
     }
     place
-}
-
-/// Adds a turn to a history. A result that answers nothing, because the turn itself holds an answer, is left out.
-fn append(items: &mut Vec<Item>, turn: Turn, results: Vec<ToolResult>) {
-    let Err(error) = history::append(items, turn, results) else { return };
-    let strays: Vec<usize> = error.strays().iter().map(|stray| stray.index).collect();
-    if let (Some(turn), results) = error.into_parts() {
-        let fitting = results.into_iter().enumerate().filter(|(index, _)| !strays.contains(index));
-        drop(history::append(items, turn, fitting.map(|(_, result)| result)));
-    }
 }
 
 /// Whether a turn says nothing: no items, or blank text alone.

@@ -13,12 +13,13 @@ use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
 use super::machine::Machine;
+use super::record::answer;
 use super::settle::place;
 
 impl Machine {
     /// Goes on with the calls of the history that wait for a verdict.
     pub(super) async fn settle_approvals(&mut self) -> Result<(), LoopEnd> {
-        let pending = self.state.read(|state| history::approvals(&state.request.history).pending);
+        let pending = one_per_call(self.state.read(|state| history::approvals(&state.request.history).pending));
         if pending.is_empty() {
             return Ok(());
         }
@@ -64,8 +65,7 @@ impl Machine {
     ) -> Vec<(haft_core::ApprovalResponse, String)> {
         self.state.change(|state| {
             let items = &mut state.request.history;
-            // Each result is of a call that the history has open.
-            drop(history::answer(items, results.iter().cloned()));
+            answer(items, results.clone());
             history::strip_resolved_approvals(items);
             let mut unused = Vec::new();
             items.retain(|item| match item {
@@ -84,4 +84,17 @@ impl Machine {
             unused
         })
     }
+}
+
+/// One question about each call: the first that has its verdict, else the first. A call goes on once.
+fn one_per_call(pending: Vec<PendingApproval>) -> Vec<PendingApproval> {
+    let mut kept: Vec<PendingApproval> = Vec::new();
+    for question in pending {
+        match kept.iter_mut().find(|known| known.call.call_id == question.call.call_id) {
+            None => kept.push(question),
+            Some(known) if known.response.is_none() && question.response.is_some() => *known = question,
+            Some(_) => {}
+        }
+    }
+    kept
 }

@@ -1,5 +1,6 @@
 //! The turn loop: what it asks, what it runs, what it leaves behind, and how it ends.
 
+mod approval;
 mod budget;
 mod cancellation;
 mod decision;
@@ -90,7 +91,11 @@ fn words(events: &[LoopEvent]) -> Vec<String> {
         LoopEvent::Tool(ToolEvent::Output { index, result }) => {
             format!("output {index}: {}", kind_or_text(&result.to_model_text()))
         }
+        LoopEvent::Tool(ToolEvent::ApprovalRequested { index, .. }) => format!("asked {index}"),
+        LoopEvent::Tool(ToolEvent::ApprovalResolved { index, .. }) => format!("resolved {index}"),
+        LoopEvent::Tool(ToolEvent::Suspended { index, .. }) => format!("suspended {index}"),
         LoopEvent::Tool(event) => format!("tool {}", event.index()),
+        LoopEvent::VerdictRefused { response, .. } => format!("refused {}", response.request_id),
         LoopEvent::Signal(signal) => format!("signal {}", signal.call_id()),
         LoopEvent::Repaired { changes } => format!("repaired {}", changes.len()),
         LoopEvent::TurnEnded { number, results, .. } => format!("ended {number} with {}", results.len()),
