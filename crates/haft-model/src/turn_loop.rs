@@ -39,7 +39,7 @@ use std::sync::Arc;
 use haft_core::{Backoff, Cancellation, RunOptions, Toolkit};
 
 pub use self::between::{Between, Flow};
-pub use self::budget::{Budget, Resource};
+pub use self::budget::{Budget, Spent};
 pub use self::end::{LoopEnd, LoopOutcome};
 pub use self::error::LoopError;
 pub use self::event::LoopEvent;

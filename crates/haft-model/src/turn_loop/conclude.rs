@@ -40,7 +40,7 @@ impl Machine {
         let (number, open) = self.state.change(|state| (state.turns, state.open.take()));
         let Some(mut open) = open else { return };
         for signal in std::mem::take(&mut open.signals) {
-            let (index, result) = (open.index_of(signal.call_id()), signal.result());
+            let (index, result) = (open.index_of(signal.call_id()).unwrap_or_default(), signal.result());
             self.outlet.emit(LoopEvent::Tool(ToolEvent::Output { index, result: result.clone() })).await;
             open.add([result]);
         }

@@ -43,7 +43,7 @@ impl Machine {
             answer(&mut state.request.history, results.clone());
         });
         for result in results {
-            let index = self.state.read(|state| state.open.as_ref().map(|open| open.index_of(&result.call_id)));
+            let index = self.state.read(|state| state.open.as_ref().and_then(|open| open.index_of(&result.call_id)));
             let event = ToolEvent::Output { index: index.unwrap_or_default(), result };
             self.outlet.emit(LoopEvent::Tool(event)).await;
         }

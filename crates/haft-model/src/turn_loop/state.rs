@@ -254,8 +254,8 @@ impl OpenTurn {
     }
 
     /// The place of a call in its turn.
-    pub(super) fn index_of(&self, call_id: &CallId) -> usize {
-        self.turn.tool_calls().iter().position(|call| call.call_id == *call_id).unwrap_or_default()
+    pub(super) fn index_of(&self, call_id: &CallId) -> Option<usize> {
+        self.turn.tool_calls().iter().position(|call| call.call_id == *call_id)
     }
 }
 

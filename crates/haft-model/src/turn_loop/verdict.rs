@@ -25,7 +25,7 @@ impl Machine {
         }
         let places: Vec<usize> = self.state.read(|state| {
             let place = |(at, pending): (usize, &PendingApproval)| {
-                state.open.as_ref().map_or(at, |open| open.index_of(&pending.call.call_id))
+                state.open.as_ref().and_then(|open| open.index_of(&pending.call.call_id)).unwrap_or(at)
             };
             pending.iter().enumerate().map(place).collect()
         });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use haft_core::{Usage, history};
-use haft_model::{Budget, ModelError, Resource, ScriptedModel, ScriptedTurn};
+use haft_model::{Budget, ModelError, ScriptedModel, ScriptedTurn, Spent};
 
 use super::*;
 
@@ -19,12 +19,12 @@ async fn tokens_end_the_loop_before_the_next_request() {
     let model = costing(9, 40);
     let agent = agent(&model).budget(Budget::new().tokens(100));
     let outcome = finish(&agent, request()).await;
-    assert_eq!(outcome.end, LoopEnd::Budget(Resource::Tokens));
+    assert_eq!(outcome.end, LoopEnd::Budget(Spent::Tokens));
     assert_eq!((outcome.state.turns(), outcome.state.usage().total_tokens), (3, 120));
     assert!(history::is_reconciled(outcome.state.history()));
 
     let again = finish(&agent, stored(&outcome.state)).await;
-    assert_eq!(again.end, LoopEnd::Budget(Resource::Tokens));
+    assert_eq!(again.end, LoopEnd::Budget(Spent::Tokens));
     assert_eq!(model.requests().len(), 3, "spent is spent, also after a stop");
 }
 
@@ -34,7 +34,7 @@ async fn attempts_that_failed_cost_as_well() {
     let model = ScriptedModel::default().then(broken).then(ScriptedTurn::calls([call("c1", "double", "1")]));
     let agent = agent(&model).budget(Budget::new().tokens(50)).backoff(haft_core::Backoff::constant(Duration::ZERO));
     let outcome = finish(&agent, request()).await;
-    assert_eq!(outcome.end, LoopEnd::Budget(Resource::Tokens));
+    assert_eq!(outcome.end, LoopEnd::Budget(Spent::Tokens));
     assert_eq!(outcome.state.usage().input_tokens, 60);
 }
 
@@ -44,7 +44,7 @@ async fn calls_beyond_the_budget_are_cancelled_and_end_the_loop() {
     let model = ScriptedModel::default().then(three).then("never");
     let agent = agent(&model).budget(Budget::new().calls(2));
     let outcome = finish(&agent, request()).await;
-    assert_eq!(outcome.end, LoopEnd::Budget(Resource::Calls));
+    assert_eq!(outcome.end, LoopEnd::Budget(Spent::Calls));
     assert_eq!(told(outcome.state.history())[4..], ["output c1: 2", "output c2: 4", "output c3: cancelled"]);
     assert_eq!((outcome.state.calls(), model.requests().len()), (2, 1));
     let Item::ToolOutput(output) = &outcome.state.history()[6] else { panic!() };
@@ -66,7 +66,7 @@ async fn time_ends_a_request_in_flight_and_leaves_the_state_before_it() {
     let agent = agent(&model).budget(Budget::new().time(Duration::from_secs(10)));
     let started = tokio::time::Instant::now();
     let outcome = finish(&agent, request()).await;
-    assert_eq!(outcome.end, LoopEnd::Budget(Resource::Time));
+    assert_eq!(outcome.end, LoopEnd::Budget(Spent::Time));
     assert_eq!(started.elapsed(), Duration::from_secs(10));
     assert_eq!((outcome.state.turns(), outcome.state.time_used()), (1, Duration::from_secs(10)));
     assert!(history::is_reconciled(outcome.state.history()));
@@ -78,12 +78,12 @@ async fn time_calls_off_tools_that_run() {
     let model = ScriptedModel::default().then(calls).then("late");
     let limited = agent(&model).budget(Budget::new().time(Duration::from_secs(10)));
     let outcome = finish(&limited, request()).await;
-    assert_eq!(outcome.end, LoopEnd::Budget(Resource::Time));
+    assert_eq!(outcome.end, LoopEnd::Budget(Spent::Time));
     assert_eq!(told(outcome.state.history())[4..], ["output c1: 2", "output c2: cancelled", "output c3: cancelled"]);
     assert!(outcome.state.interactions().is_empty());
 
     let again = finish(&limited, stored(&outcome.state)).await;
-    assert_eq!(again.end, LoopEnd::Budget(Resource::Time), "time counts through a stop");
+    assert_eq!(again.end, LoopEnd::Budget(Spent::Time), "time counts through a stop");
     let outcome = finish(&agent(&model), again.state).await;
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "late"));
 }
@@ -111,7 +111,7 @@ async fn time_ends_a_wait_between_attempts_and_a_decision() {
     let busy = ModelError::RateLimited { message: "busy".into(), retry_after: Some(Duration::from_secs(60)) };
     let model = ScriptedModel::default().then(ScriptedTurn::failed(busy));
     let outcome = finish(&agent(&model).budget(limited.clone()), request()).await;
-    assert_eq!((outcome.end, outcome.state.time_used()), (LoopEnd::Budget(Resource::Time), Duration::from_secs(5)));
+    assert_eq!((outcome.end, outcome.state.time_used()), (LoopEnd::Budget(Spent::Time), Duration::from_secs(5)));
 
     let model = ScriptedModel::default().then([call("c1", "double", "1")]);
     let undecided = agent(&model).budget(limited).decide(|between| async move {
@@ -119,7 +119,7 @@ async fn time_ends_a_wait_between_attempts_and_a_decision() {
         between.stop()
     });
     let outcome = finish(&undecided, request()).await;
-    assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Budget(Resource::Time), 1));
+    assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Budget(Spent::Time), 1));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use haft_core::{Delta, Finish, ToolResult, Usage};
-use haft_model::{LoopError, ModelError, Resource, ScriptedModel, ScriptedTurn};
+use haft_model::{LoopError, ModelError, ScriptedModel, ScriptedTurn, Spent};
 use serde_json::json;
 
 use super::*;
@@ -123,7 +123,7 @@ async fn events_are_read_as_they_were_written() {
     for end in [
         LoopEnd::Stopped,
         LoopEnd::MaxTurns { turns: 3 },
-        LoopEnd::Budget(Resource::Tokens),
+        LoopEnd::Budget(Spent::Tokens),
         LoopEnd::RepeatedCalls,
         LoopEnd::Cancelled,
         failed,
@@ -170,10 +170,7 @@ fn the_form_of_events_is_fixed() {
     for (event, written) in table {
         assert_eq!(serde_json::to_value(&event).unwrap(), written);
     }
-    assert_eq!(
-        serde_json::to_value(LoopEnd::Budget(Resource::Time)).unwrap(),
-        json!({"type": "budget", "spent": "time"})
-    );
+    assert_eq!(serde_json::to_value(LoopEnd::Budget(Spent::Time)).unwrap(), json!({"type": "budget", "spent": "time"}));
     let failed = LoopEnd::Failed(LoopError::EmptyTurn { finish: Finish::Length });
     assert_eq!(
         serde_json::to_value(failed).unwrap(),
