@@ -2,7 +2,7 @@
 //!
 //! The way of a schema: it is made from a type (`typed`) or given raw (`raw`), compiled once into nodes (`compile`,
 //! `keyword`, `node`), and used to read arguments (`read`), to write results (`write`) and to say what is wrong
-//! (`explain`, `message`). What nodes can't express goes to the full validator (`full`).
+//! (`skim`, `explain`, `message`). What nodes can't express goes to the full validator (`full`).
 //!
 //! A schema is never changed once made, never fetched from anywhere, and never looser than it says: what can't be
 //! enforced is an error when it is made.
@@ -29,6 +29,7 @@ mod repair;
 mod resolver;
 mod seen;
 mod settle;
+mod skim;
 mod string;
 mod text;
 mod typed;
