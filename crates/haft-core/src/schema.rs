@@ -193,7 +193,17 @@ impl Schema {
     /// [`secure_json`](crate::secure_json); and so is what the type itself refuses (a custom `Deserialize`, a
     /// `format` it insists on, a numeric map key out of range).
     pub fn decode<T: DeserializeOwned>(&self, text: &str, options: &DecodeOptions) -> Result<Decoded<T>, Issues> {
-        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options)
+        self.decode_then(text, options, |value| value)
+    }
+
+    /// The same, with the value made into something else where it stands.
+    pub(crate) fn decode_then<T: DeserializeOwned, U>(
+        &self,
+        text: &str,
+        options: &DecodeOptions,
+        take: impl FnOnce(T) -> U,
+    ) -> Result<Decoded<U>, Issues> {
+        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, take)
     }
 
     /// Reads a tree into a type, with the same checks.

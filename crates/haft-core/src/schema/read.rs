@@ -58,25 +58,30 @@ pub struct Decoded<T> {
     pub repairs: Vec<Repair>,
 }
 
-/// Reads argument text. Blank text stands for `{}`: that is what models send when a tool takes nothing.
-pub(super) fn from_text<T: DeserializeOwned>(
+/// Reads argument text. Blank text stands for `{}`: that is what models send when a tool takes nothing. The value goes
+/// straight to `take`, as every move of it shows in what a call costs.
+pub(super) fn from_text<T: DeserializeOwned, U>(
     arena: &Arena,
     custom: Option<&Validator>,
     text: &str,
     options: &DecodeOptions,
-) -> Result<Decoded<T>, Issues> {
+    take: impl FnOnce(T) -> U,
+) -> Result<Decoded<U>, Issues> {
     let text = if text.trim_ascii().is_empty() { "{}" } else { text };
     if text.len() > options.limits.max_bytes {
         return Err(text::too_long(text.len(), options.limits.max_bytes).into());
     }
     let directly = custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse;
-    if !directly {
-        return by_tree(arena, custom, text, options, None);
-    }
-    match one_pass(arena, text, options.limits) {
-        Ok(value) => Ok(Decoded { value, repairs: Vec::new() }),
-        Err(error) => by_tree(arena, custom, text, options, Some(error)),
-    }
+    let refused = if directly {
+        match one_pass(arena, text, options.limits) {
+            Ok(value) => return Ok(Decoded { value: take(value), repairs: Vec::new() }),
+            Err(error) => Some(error),
+        }
+    } else {
+        None
+    };
+    let Decoded { value, repairs } = by_tree(arena, custom, text, options, refused)?;
+    Ok(Decoded { value: take(value), repairs })
 }
 
 /// Reads a tree.
