@@ -121,9 +121,8 @@ async fn play(turns: Vec<Turn>, stops: Vec<usize>, replies: Vec<Reply>) {
         state = reached;
         check_state(&state);
         match end {
-            None => {}
+            None | Some(LoopEnd::RepeatedCalls) => {}
             Some(end @ LoopEnd::Waiting { .. }) => reply(&mut state, &end, replies.next().unwrap_or(Reply::Agree)),
-            Some(LoopEnd::RepeatedCalls) => {}
             Some(LoopEnd::Stopped) => {
                 assert!(history::is_reconciled(state.history()));
                 assert_eq!(usize::try_from(state.turns()).unwrap(), count + 1);
