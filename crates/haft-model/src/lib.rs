@@ -18,6 +18,6 @@ pub use self::error::ModelError;
 pub use self::model::{LanguageModel, TurnStream};
 pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};
 pub use self::turn_loop::{
-    Between, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Resource,
-    Signal, StateError, TurnLoop,
+    Between, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal, Spent,
+    StateError, TurnLoop,
 };

@@ -21,6 +21,7 @@ mod isolation;
 mod machine;
 mod outlet;
 mod reading;
+mod record;
 mod resume;
 mod run;
 mod settle;
@@ -29,6 +30,7 @@ mod state;
 mod state_cell;
 mod state_error;
 mod triage;
+mod verdict;
 
 use std::fmt;
 use std::pin::Pin;
@@ -37,7 +39,7 @@ use std::sync::Arc;
 use haft_core::{Backoff, Cancellation, RunOptions, Toolkit};
 
 pub use self::between::{Between, Flow};
-pub use self::budget::{Budget, Resource};
+pub use self::budget::{Budget, Spent};
 pub use self::end::{LoopEnd, LoopOutcome};
 pub use self::error::LoopError;
 pub use self::event::LoopEvent;

@@ -26,11 +26,11 @@ pub struct Budget {
     time: Option<Duration>,
 }
 
-/// What a budget counts. Written as its name.
+/// What of a budget is spent. Written as its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Resource {
+pub enum Spent {
     /// Tokens read and written.
     Tokens,
     /// Calls of tools.
@@ -58,7 +58,8 @@ impl Budget {
         self
     }
 
-    /// At most this long. When the time is over a request in flight is dropped, and tools are called off.
+    /// At most this long, from the first poll of a run to its end, whether it is polled meanwhile or not. When the time is
+    /// over a request in flight is dropped, and tools are called off.
     pub fn time(mut self, most: Duration) -> Self {
         self.time = Some(most);
         self
@@ -85,7 +86,7 @@ impl Budget {
     }
 }
 
-impl fmt::Display for Resource {
+impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Tokens => "tokens",

@@ -1,6 +1,6 @@
 //! Deciding what comes after a turn.
 
-use haft_core::{Finish, Item, ToolEvent, ToolResult, Turn, history};
+use haft_core::{Finish, Item, Role, ToolEvent, ToolResult, Turn, history};
 
 use super::between::{Between, Flow, Totals, Way};
 use super::end::LoopEnd;
@@ -25,6 +25,12 @@ impl Machine {
                 matches!(way, Way::Stop)
             }
         };
+        if stops {
+            self.state.change(|state| {
+                let is_final = state.open.as_ref().is_some_and(|open| !goes_on(&open.turn));
+                state.done = is_final && has_last_word(&state.request.history);
+            });
+        }
         self.close_turn().await;
         if stops { Err(LoopEnd::Stopped) } else { Ok(()) }
     }
@@ -34,7 +40,7 @@ impl Machine {
         let (number, open) = self.state.change(|state| (state.turns, state.open.take()));
         let Some(mut open) = open else { return };
         for signal in std::mem::take(&mut open.signals) {
-            let (index, result) = (open.index_of(signal.call_id()), signal.result());
+            let (index, result) = (open.index_of(signal.call_id()).unwrap_or_default(), signal.result());
             self.outlet.emit(LoopEvent::Tool(ToolEvent::Output { index, result: result.clone() })).await;
             open.add([result]);
         }
@@ -93,6 +99,14 @@ impl Machine {
         });
         let waits = !interactions.is_empty() || !approvals.is_empty();
         if waits { Err(LoopEnd::Waiting { interactions, approvals }) } else { Ok(()) }
+    }
+}
+
+/// Whether nothing was said after the model spoke.
+fn has_last_word(items: &[Item]) -> bool {
+    match items.last() {
+        Some(Item::Message(message)) => message.role == Role::Assistant,
+        _ => true,
     }
 }
 

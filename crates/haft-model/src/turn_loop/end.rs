@@ -4,7 +4,7 @@ use haft_core::ApprovalRequest;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::budget::Resource;
+use super::budget::Spent;
 use super::error::LoopError;
 use super::interaction::Interaction;
 use super::reading;
@@ -31,7 +31,7 @@ pub enum LoopEnd {
     },
     /// Something the budget limits is spent.
     #[serde(serialize_with = "spent")]
-    Budget(Resource),
+    Budget(Spent),
     /// Every call of the last turn had been made too often.
     RepeatedCalls,
     /// The loop was called off.
@@ -80,12 +80,13 @@ impl From<LoopError> for LoopEnd {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn spent<S: serde::Serializer>(resource: &Resource, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Spent {
-        spent: Resource,
-    }
-    Spent { spent: *resource }.serialize(serializer)
+fn spent<S: serde::Serializer>(spent: &Spent, serializer: S) -> Result<S::Ok, S::Error> {
+    OutOf { spent: *spent }.serialize(serializer)
+}
+
+#[derive(Serialize, Deserialize)]
+struct OutOf {
+    spent: Spent,
 }
 
 impl<'de> Deserialize<'de> for LoopEnd {
@@ -99,10 +100,6 @@ impl<'de> Deserialize<'de> for LoopEnd {
         struct MaxTurns {
             turns: u32,
         }
-        #[derive(Deserialize)]
-        struct Spent {
-            spent: Resource,
-        }
         let end = Value::deserialize(deserializer)?;
         match reading::tag::<D::Error>(&end)? {
             "stopped" => Ok(Self::Stopped),
@@ -110,7 +107,7 @@ impl<'de> Deserialize<'de> for LoopEnd {
                 reading::body(end).map(|Waiting { interactions, approvals }| Self::Waiting { interactions, approvals })
             }
             "max_turns" => reading::body(end).map(|MaxTurns { turns }| Self::MaxTurns { turns }),
-            "budget" => reading::body(end).map(|Spent { spent }| Self::Budget(spent)),
+            "budget" => reading::body(end).map(|OutOf { spent }| Self::Budget(spent)),
             "repeated_calls" => Ok(Self::RepeatedCalls),
             "cancelled" => Ok(Self::Cancelled),
             "failed" => reading::body(end).map(Self::Failed),

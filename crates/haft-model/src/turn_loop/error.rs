@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use haft_core::{BoxError, CallId, Finish, Issues, ToolChoice};
+use haft_core::{BoxError, CallId, Finish, Issues, SuspendedError, ToolChoice};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::isolation::Panicked;
@@ -71,6 +71,9 @@ pub enum LoopError {
         /// The interaction.
         call_id: CallId,
     },
+    /// The calls of the history that wait for a verdict contradict each other.
+    #[error("the calls that wait for a verdict can't be gone on with: {0}")]
+    Suspended(#[source] SuspendedError),
     /// An error that was written out and read again.
     #[error("{message}")]
     Recorded {
@@ -96,6 +99,7 @@ impl LoopError {
             Self::State(_) => "state",
             Self::Answer { .. } => "answer",
             Self::ToolGone { .. } => "tool_gone",
+            Self::Suspended(_) => "suspended",
             Self::Recorded { kind, .. } => kind,
         }
     }

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use haft_core::history::Change;
-use haft_core::{Delta, FormatVersion, ToolEvent, ToolResult, Turn};
+use haft_core::{ApprovalResponse, Delta, FormatVersion, ToolEvent, ToolResult, Turn};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -47,6 +47,13 @@ pub enum LoopEvent {
     },
     /// Something happened to a call. Its index is its place among the calls of the turn.
     Tool(ToolEvent),
+    /// A verdict of the history was not used, and was taken out of it: its call waits for another one.
+    VerdictRefused {
+        /// The verdict.
+        response: Box<ApprovalResponse>,
+        /// Why.
+        reason: String,
+    },
     /// The model sent a signal to the loop.
     Signal(Box<Signal>),
     /// All calls of the turn have their results, and it is decided what comes next.
@@ -76,6 +83,7 @@ enum Written<'a> {
     Delta { delta: &'a Delta },
     Retrying { attempts: u32, kind: &'a str, message: &'a str, wait_ms: u64 },
     Tool { event: &'a ToolEvent },
+    VerdictRefused { response: &'a ApprovalResponse, reason: &'a str },
     Signal { signal: &'a Signal },
     TurnEnded { number: u32, turn: &'a Turn, results: &'a [ToolResult] },
     Ended { end: &'a LoopEnd, state: &'a LoopState },
@@ -98,6 +106,7 @@ impl Serialize for LoopEvent {
                 Written::Retrying { attempts: *attempts, kind, message, wait_ms }
             }
             Self::Tool(event) => Written::Tool { event },
+            Self::VerdictRefused { response, reason } => Written::VerdictRefused { response, reason },
             Self::Signal(signal) => Written::Signal { signal },
             Self::TurnEnded { number, turn, results } => Written::TurnEnded { number: *number, turn, results },
             Self::Ended { end, state } => Written::Ended { end, state },
@@ -135,6 +144,12 @@ struct ToolDid {
 }
 
 #[derive(Deserialize)]
+struct VerdictRefused {
+    response: Box<ApprovalResponse>,
+    reason: String,
+}
+
+#[derive(Deserialize)]
 struct Signalled {
     signal: Box<Signal>,
 }
@@ -169,6 +184,8 @@ impl<'de> Deserialize<'de> for LoopEvent {
                 wait: Duration::from_millis(wait_ms),
             }),
             "tool" => reading::body(event).map(|ToolDid { event }| Self::Tool(event)),
+            "verdict_refused" => reading::body(event)
+                .map(|VerdictRefused { response, reason }| Self::VerdictRefused { response, reason }),
             "signal" => reading::body(event).map(|Signalled { signal }| Self::Signal(signal)),
             "turn_ended" => reading::body(event).map(|TurnEnded { number, turn, results }| Self::TurnEnded {
                 number,
@@ -178,7 +195,17 @@ impl<'de> Deserialize<'de> for LoopEvent {
             "ended" => reading::body(event).map(|Ended { end, state }| Self::Ended { end, state }),
             other => Err(D::Error::unknown_variant(
                 other,
-                &["repaired", "turn_started", "delta", "retrying", "tool", "signal", "turn_ended", "ended"],
+                &[
+                    "repaired",
+                    "turn_started",
+                    "delta",
+                    "retrying",
+                    "tool",
+                    "verdict_refused",
+                    "signal",
+                    "turn_ended",
+                    "ended",
+                ],
             )),
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use haft_core::Cancellation;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::budget::Resource;
+use super::budget::Spent;
 use super::end::LoopEnd;
 
 /// Why the loop must end.
@@ -75,7 +75,7 @@ impl From<Cause> for LoopEnd {
     fn from(cause: Cause) -> Self {
         match cause {
             Cause::Cancelled => Self::Cancelled,
-            Cause::OutOfTime => Self::Budget(Resource::Time),
+            Cause::OutOfTime => Self::Budget(Spent::Time),
         }
     }
 }

@@ -11,7 +11,7 @@ use haft_core::history::Change;
 use haft_core::{CallId, Cancellation, Item, Toolkit, history};
 
 use super::Settings;
-use super::budget::Resource;
+use super::budget::Spent;
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
@@ -72,10 +72,10 @@ impl Machine {
         }
         let (turns, usage) = self.state.read(|state| (state.turns, state.usage));
         if self.settings.budget.lacks_tokens(&usage) {
-            return Err(LoopEnd::Budget(Resource::Tokens));
+            return Err(LoopEnd::Budget(Spent::Tokens));
         }
         if self.lacks_calls {
-            return Err(LoopEnd::Budget(Resource::Calls));
+            return Err(LoopEnd::Budget(Spent::Calls));
         }
         if turns >= self.settings.max_turns {
             return Err(LoopEnd::MaxTurns { turns });

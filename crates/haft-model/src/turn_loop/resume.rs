@@ -3,13 +3,14 @@
 //! What was answered is settled first and once, then the decision about the turn is made that waited for it. As long as
 //! anything is unanswered, nothing is asked.
 
-use haft_core::{ToolEvent, history};
+use haft_core::ToolEvent;
 
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
 use super::interaction::Interaction;
 use super::machine::Machine;
+use super::record::answer;
 use super::state::LoopState;
 
 impl Machine {
@@ -19,7 +20,11 @@ impl Machine {
         if let Some(cause) = self.interruption.cause() {
             return Err(cause.into());
         }
+        if self.state.read(LoopState::is_done) {
+            return Err(LoopEnd::Stopped);
+        }
         self.settle_interactions().await?;
+        self.settle_approvals().await?;
         self.ensure_nothing_waits()?;
         if self.state.read(|state| state.open.is_some()) { self.conclude().await } else { Ok(()) }
     }
@@ -28,16 +33,17 @@ impl Machine {
     async fn settle_interactions(&mut self) -> Result<(), LoopEnd> {
         // Checks may be the user's own code: they run on a copy, without the lock.
         let interactions = self.state.read(|state| state.interactions().to_vec());
-        let answers = interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
+        let answers =
+            interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
         let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
         self.state.change(|state| {
             let Some(open) = &mut state.open else { return };
             open.interactions.retain(Interaction::is_open);
             open.add(results.iter().cloned());
-            drop(history::answer(&mut state.request.history, results.iter().cloned()));
+            answer(&mut state.request.history, results.clone());
         });
         for result in results {
-            let index = self.state.read(|state| state.open.as_ref().map(|open| open.index_of(&result.call_id)));
+            let index = self.state.read(|state| state.open.as_ref().and_then(|open| open.index_of(&result.call_id)));
             let event = ToolEvent::Output { index: index.unwrap_or_default(), result };
             self.outlet.emit(LoopEvent::Tool(event)).await;
         }

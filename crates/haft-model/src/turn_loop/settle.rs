@@ -10,7 +10,8 @@ use std::task::Poll;
 
 use futures_core::Stream;
 use haft_core::{
-    ContentPart, Delta, FailureKind, Finish, Item, Run, ToolCall, ToolChoice, ToolEvent, ToolResult, Turn, history,
+    ApprovalRequest, ContentPart, Delta, FailureKind, Finish, Item, Run, ToolCall, ToolChoice, ToolEvent, ToolResult,
+    Turn, history,
 };
 use serde_json::Value;
 
@@ -21,6 +22,7 @@ use super::interaction::Interaction;
 use super::interruption::Cause;
 use super::isolation::isolated;
 use super::machine::Machine;
+use super::record::append;
 use super::signal::Signal;
 use super::state::OpenTurn;
 use super::triage::{Tally, Triage};
@@ -35,6 +37,8 @@ pub(super) struct Settling {
     results: Vec<ToolResult>,
     signals: Vec<Signal>,
     interactions: Vec<Interaction>,
+    /// Questions about calls that wait for a verdict.
+    questions: Vec<ApprovalRequest>,
 }
 
 impl Machine {
@@ -110,7 +114,10 @@ impl Machine {
             let index = place(&mut event, passed);
             let event = match event {
                 ToolEvent::Output { result, .. } => self.landed(settling, index, result),
-                other => Some(LoopEvent::Tool(other)),
+                other => {
+                    settling.questions.extend(open_question(&other));
+                    Some(LoopEvent::Tool(other))
+                }
             };
             if let Some(event) = event {
                 self.outlet.emit(event).await;
@@ -167,14 +174,21 @@ impl Machine {
             let cancelled = settling.answered(index.unwrap_or_default(), interaction.cancelled(CALLED_OFF));
             self.outlet.emit(cancelled).await;
         }
+        for question in std::mem::take(&mut settling.questions) {
+            let Some(index) = settling.calls.iter().position(|call| call.call_id == question.call_id) else { continue };
+            let cancelled = ToolResult::cancelled(&settling.calls[index], CALLED_OFF);
+            let cancelled = settling.answered(index, cancelled);
+            self.outlet.emit(cancelled).await;
+        }
     }
 
     /// The turn and everything known of its calls, in one step. Signals stand as closed until they are answered.
     fn write_down(&self, settling: Settling, tally: Tally) {
-        let Settling { turn, results, signals, interactions, .. } = settling;
+        let Settling { turn, results, signals, interactions, questions, .. } = settling;
         self.state.change(|state| {
             let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
             append(&mut state.request.history, turn.clone(), answers.collect());
+            state.request.history.extend(questions.into_iter().map(Item::from));
             state.turns = state.turns.saturating_add(1);
             (state.seen, state.calls) = (tally.seen, tally.made);
             let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
@@ -187,7 +201,7 @@ impl Machine {
 impl Settling {
     fn new(turn: Turn) -> Self {
         let calls = turn.tool_calls();
-        Self { turn, calls, results: Vec::new(), signals: Vec::new(), interactions: Vec::new() }
+        Self { turn, calls, results: Vec::new(), signals: Vec::new(), interactions: Vec::new(), questions: Vec::new() }
     }
 
     /// Notes the one result of a call.
@@ -197,28 +211,27 @@ impl Settling {
     }
 }
 
+/// The question that stays open when a call is suspended.
+fn open_question(event: &ToolEvent) -> Option<ApprovalRequest> {
+    match event {
+        ToolEvent::Suspended { request, .. } => Some(ApprovalRequest::clone(request)),
+        _ => None,
+    }
+}
+
 /// Gives an event of a run the place that its call has in the turn.
-fn place(event: &mut ToolEvent, places: &[usize]) -> usize {
+pub(super) fn place(event: &mut ToolEvent, places: &[usize]) -> usize {
     let place = places.get(event.index()).copied().unwrap_or_default();
     match event {
         ToolEvent::Progress { index, .. }
         | ToolEvent::Preliminary { index, .. }
         | ToolEvent::ApprovalRequested { index, .. }
         | ToolEvent::ApprovalResolved { index, .. }
+        | ToolEvent::Suspended { index, .. }
         | ToolEvent::Output { index, .. } => *index = place,
         _ => {}
     }
     place
-}
-
-/// Adds a turn to a history. A result that answers nothing, because the turn itself holds an answer, is left out.
-fn append(items: &mut Vec<Item>, turn: Turn, results: Vec<ToolResult>) {
-    let Err(error) = history::append(items, turn, results) else { return };
-    let strays: Vec<usize> = error.strays().iter().map(|stray| stray.index).collect();
-    if let (Some(turn), results) = error.into_parts() {
-        let fitting = results.into_iter().enumerate().filter(|(index, _)| !strays.contains(index));
-        drop(history::append(items, turn, fitting.map(|(_, result)| result)));
-    }
 }
 
 /// Whether a turn says nothing: no items, or blank text alone.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolResult, Turn, TurnRequest, Usage,
+    ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolResult, Turn, TurnRequest, Usage, history,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,6 +42,8 @@ pub struct LoopState {
     pub(super) seen: SeenCalls,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) open: Option<OpenTurn>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) done: bool,
 }
 
 /// The last turn, while it is not decided what comes after it. Its items and the results there are stand in the history
@@ -75,6 +77,8 @@ struct Stored {
     seen: SeenCalls,
     #[serde(default)]
     open: Option<OpenTurn>,
+    #[serde(default)]
+    done: bool,
 }
 
 /// Beginning and going on.
@@ -92,6 +96,7 @@ impl LoopState {
             time_used: Duration::ZERO,
             seen: SeenCalls::default(),
             open: None,
+            done: false,
         }
     }
 
@@ -99,10 +104,10 @@ impl LoopState {
     /// counted from zero again. What is open stays open.
     #[must_use]
     pub fn follow_up(mut self, item: impl Into<Item>) -> Self {
-        self.request.history.push(item.into());
+        self.request_mut().history.push(item.into());
         (self.turns, self.usage, self.calls, self.time_used) = Default::default();
         self.seen.clear();
-        if self.open.as_ref().is_some_and(|open| open.interactions.is_empty()) {
+        if self.interactions().is_empty() && history::approvals(self.history()).pending.is_empty() {
             self.open = None;
         }
         self
@@ -123,11 +128,15 @@ impl LoopState {
     pub fn verdict(&mut self, response: ApprovalResponse) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
-        let asks = |item: &Item| matches!(item, Item::ApprovalRequest(request) if request.request_id == request_id);
-        let answers = |item: &Item| matches!(item, Item::ApprovalResponse(given) if given.request_id == request_id);
-        if !history.iter().any(asks) {
-            return Err(StateError::UnknownApproval { request_id });
+        let question = history.iter().find_map(|item| match item {
+            Item::ApprovalRequest(request) if request.request_id == request_id => Some(request),
+            _ => None,
+        });
+        let Some(question) = question else { return Err(StateError::UnknownApproval { request_id }) };
+        if question.digest != response.digest {
+            return Err(StateError::OtherDigest { request_id });
         }
+        let answers = |item: &Item| matches!(item, Item::ApprovalResponse(given) if given.request_id == request_id);
         if history.iter().any(answers) {
             return Err(StateError::AlreadyDecided { request_id });
         }
@@ -144,8 +153,9 @@ impl LoopState {
         &self.request
     }
 
-    /// What the model is asked next, to be changed.
+    /// What the model is asked next, to be changed. The model is asked again even if it was done.
     pub fn request_mut(&mut self) -> &mut TurnRequest {
+        self.done = false;
         &mut self.request
     }
 
@@ -170,6 +180,12 @@ impl LoopState {
             _ => None,
         });
         parts.flatten().filter_map(ContentPart::as_text).collect()
+    }
+
+    /// Whether the model said its last word and nothing was said since. Such a state ends at once when it is started.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.done
     }
 
     /// How many turns were taken.
@@ -238,8 +254,8 @@ impl OpenTurn {
     }
 
     /// The place of a call in its turn.
-    pub(super) fn index_of(&self, call_id: &CallId) -> usize {
-        self.turn.tool_calls().iter().position(|call| call.call_id == *call_id).unwrap_or_default()
+    pub(super) fn index_of(&self, call_id: &CallId) -> Option<usize> {
+        self.turn.tool_calls().iter().position(|call| call.call_id == *call_id)
     }
 }
 
@@ -253,9 +269,9 @@ impl TryFrom<Stored> for LoopState {
     type Error = StateError;
 
     fn try_from(stored: Stored) -> Result<Self, StateError> {
-        let Stored { v, request, turns, usage, calls, time_used_ms, seen, open } = stored;
+        let Stored { v, request, turns, usage, calls, time_used_ms, seen, open, done } = stored;
         let time_used = Duration::from_millis(time_used_ms);
-        let state = Self { v, turns, usage, calls, time_used, seen, open, ..Self::new(request) };
+        let state = Self { v, turns, usage, calls, time_used, seen, open, done, ..Self::new(request) };
         state.check().map(|()| state)
     }
 }

@@ -77,7 +77,9 @@ impl StateCell {
 impl Kept {
     fn time_used(&self) -> Duration {
         let now = self.since.map_or(Duration::ZERO, |since| since.elapsed());
-        self.state.time_used.saturating_add(now)
+        let used = self.state.time_used.saturating_add(now);
+        // Cut to what is written, so that a stored state is the same when it is read.
+        Duration::from_millis(u64::try_from(used.as_millis()).unwrap_or(u64::MAX))
     }
 }
 

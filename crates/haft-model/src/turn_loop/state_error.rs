@@ -24,6 +24,12 @@ pub enum StateError {
         /// The id.
         request_id: ApprovalId,
     },
+    /// The verdict was given for another question: other arguments, or another definition of the tool.
+    #[error("the verdict on `{request_id}` was given for another digest than was asked about")]
+    OtherDigest {
+        /// The id.
+        request_id: ApprovalId,
+    },
     /// An interaction is said to be open, and the history holds no such call.
     #[error("the interaction `{call_id}` is open, but the history holds no such call")]
     MissingCall {

@@ -1,9 +1,11 @@
 //! Which calls of a turn are handed on, and which are answered at once.
 //!
-//! Nothing here looks at tools: a call is refused because the request did not permit it, because it was made too often,
-//! or because the budget has no more. Each refusal is an answer the model can act on.
+//! Nothing here looks at tools: a call is refused because an earlier one has its id, because the request did not permit
+//! it, because it was made too often, or because the budget has no more. Each refusal is an answer the model can act on.
 
-use haft_core::{ToolCall, ToolChoice, ToolFailure, ToolResult};
+use std::collections::HashSet;
+
+use haft_core::{CallId, ToolCall, ToolChoice, ToolFailure, ToolResult};
 
 use super::Settings;
 use super::guard::SeenCalls;
@@ -17,6 +19,7 @@ pub(super) const REPEATED_CALL: &str = "repeated_call";
 pub(super) struct Triage<'a> {
     settings: &'a Settings,
     choice: ToolChoice,
+    ids: HashSet<CallId>,
     seen: SeenCalls,
     made: u64,
     repeated: usize,
@@ -36,11 +39,14 @@ pub(super) struct Tally {
 
 impl<'a> Triage<'a> {
     pub(super) fn new(settings: &'a Settings, choice: ToolChoice, seen: SeenCalls, made: u64) -> Self {
-        Self { settings, choice, seen, made, repeated: 0, lacks_calls: false }
+        Self { settings, choice, ids: HashSet::new(), seen, made, repeated: 0, lacks_calls: false }
     }
 
     /// The answer to a call that is not handed on.
     pub(super) fn refuse(&mut self, call: &ToolCall) -> Option<ToolResult> {
+        if !self.ids.insert(call.call_id.clone()) {
+            return Some(ToolResult::duplicate_call_id(call));
+        }
         if !self.choice.permits(&call.name) {
             return Some(refusal(call, CHOICE_VIOLATION, permitted(&self.choice)));
         }

@@ -1,5 +1,8 @@
 //! The model seam, its stand-ins and the turn loop, seen from outside.
 
+#![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
+
 mod cassette;
 mod model_seam;
 mod scripted;
+mod turn_loop;

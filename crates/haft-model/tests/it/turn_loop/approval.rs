@@ -1,0 +1,269 @@
+//! Calls that a person has to agree to, here or elsewhere.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use haft_core::{
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, RunOptions, Suspend, ToolCall, history,
+};
+use haft_model::{ScriptedModel, StateError};
+use serde_json::json;
+
+use super::*;
+
+/// The kit with `pay`, which somebody has to agree to; and how much was paid.
+fn till() -> (Toolkit, Arc<AtomicU64>) {
+    let paid = Arc::new(AtomicU64::new(0));
+    let sum = Arc::clone(&paid);
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(move |cents: u64, _cx| {
+        sum.fetch_add(cents, Ordering::SeqCst);
+        async move { format!("paid {cents}") }
+    });
+    (kit().with(pay.unwrap()).unwrap(), paid)
+}
+
+fn suspending(model: &ScriptedModel, kit: &Toolkit) -> TurnLoop {
+    TurnLoop::new(model.clone(), kit.clone()).options(RunOptions::new().approvals(Suspend))
+}
+
+fn script() -> ScriptedModel {
+    ScriptedModel::default()
+        .then([call("c1", "pay", "1"), call("c2", "double", "4"), call("c3", "pay", "20"), call("c4", "pay", "-1")])
+        .then("done")
+}
+
+fn questions(end: &LoopEnd) -> Vec<ApprovalRequest> {
+    match end {
+        LoopEnd::Waiting { approvals, .. } => approvals.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_loop_waits_for_verdicts_and_everything_else_is_done() {
+    let ((kit, paid), model) = (till(), script());
+    let agent = suspending(&model, &kit);
+    let outcome = finish(&agent, request()).await;
+    let asked = questions(&outcome.end);
+    assert_eq!(asked.iter().map(|request| request.call_id.as_str()).collect::<Vec<_>>(), ["c1", "c3"]);
+    assert_eq!(
+        told(outcome.state.history())[5..],
+        ["output c2: 8", "output c4: input_validation_error", "asked c1", "asked c3"]
+    );
+    let again = finish(&agent, stored(&outcome.state)).await;
+    assert_eq!((again.end, again.state), (outcome.end, outcome.state), "it goes on waiting");
+    assert_eq!((paid.load(Ordering::SeqCst), model.requests().len()), (0, 1));
+}
+
+#[tokio::test]
+async fn verdicts_that_came_meanwhile_are_acted_on_before_the_next_request() {
+    let ((kit, paid), model) = (till(), script());
+    let agent = suspending(&model, &kit);
+    let outcome = finish(&agent, request()).await;
+    let asked = questions(&outcome.end);
+    let mut state = stored(&outcome.state);
+    state.verdict(asked[1].approve()).unwrap();
+    assert!(matches!(state.verdict(asked[1].deny("no")), Err(StateError::AlreadyDecided { .. })));
+    let other = ApprovalResponse::new(&asked[0].request_id, ApprovalDecision::Approved).digest("forged");
+    assert!(matches!(state.verdict(other), Err(StateError::OtherDigest { .. })));
+
+    let outcome = finish(&agent, stored(&state)).await;
+    assert_eq!(ended(&outcome.end), "waiting for 0 and 1");
+    assert_eq!(paid.load(Ordering::SeqCst), 20);
+    assert_eq!(
+        told(outcome.state.history())[5..],
+        ["output c2: 8", "output c3: paid 20", "output c4: input_validation_error", "asked c1"]
+    );
+
+    let mut state = stored(&outcome.state);
+    state.verdict(asked[0].deny("too dear")).unwrap();
+    let seen = events(agent.start(stored(&state))).await;
+    assert_eq!(words(&seen)[..4], ["resolved 0", "output 0: denied", "ended 1 with 4", "turn 2"]);
+    assert_eq!(paid.load(Ordering::SeqCst), 20, "what was approved ran once");
+    let sent = &model.requests()[1].history;
+    assert!(history::is_reconciled(sent));
+    assert_eq!(
+        told(sent)[5..],
+        ["output c1: denied", "output c2: 8", "output c3: paid 20", "output c4: input_validation_error"]
+    );
+    let Some(LoopEvent::Ended { end: LoopEnd::Stopped, state }) = seen.last() else { panic!() };
+    assert_eq!((state.turns(), state.calls()), (2, 4));
+}
+
+#[tokio::test]
+async fn a_person_may_edit_the_arguments_or_answer_in_the_tools_place() {
+    let ((kit, paid), model) = (till(), script());
+    let agent = suspending(&model, &kit);
+    let outcome = finish(&agent, request()).await;
+    let asked = questions(&outcome.end);
+    let mut state = outcome.state;
+    state.verdict(asked[0].edit(json!(7))).unwrap();
+    state.verdict(asked[1].answer(json!("paid in cash"))).unwrap();
+    let outcome = finish(&agent, stored(&state)).await;
+    assert_eq!(outcome.end, LoopEnd::Stopped);
+    let outputs = told(outcome.state.history());
+    assert_eq!((outputs[5].as_str(), outputs[7].as_str()), ("output c1: paid 7", "output c3: paid in cash"));
+    assert_eq!(paid.load(Ordering::SeqCst), 7);
+}
+
+#[tokio::test]
+async fn a_verdict_that_does_not_fit_is_told_and_another_can_be_given() {
+    let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
+    let agent = suspending(&model, &kit);
+    let outcome = finish(&agent, request()).await;
+    let question = questions(&outcome.end).remove(0);
+    let mut state = outcome.state;
+    let forged = ApprovalResponse::new(&question.request_id, ApprovalDecision::Approved).digest("forged");
+    state.request_mut().history.push(forged.into());
+    let seen = events(agent.start(state)).await;
+    assert!(words(&seen).contains(&format!("refused {}", question.request_id)));
+    let Some(LoopEvent::Ended { end, state }) = seen.last() else { panic!() };
+    assert_eq!((ended(end).as_str(), paid.load(Ordering::SeqCst)), ("waiting for 0 and 1", 0));
+    for event in &seen {
+        let written = serde_json::to_string(event).unwrap();
+        assert_eq!(&serde_json::from_str::<LoopEvent>(&written).unwrap(), event);
+    }
+    let mut state = stored(state);
+    state.verdict(question.approve()).unwrap();
+    assert_eq!(finish(&agent, state).await.end, LoopEnd::Stopped);
+    assert_eq!(paid.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn arguments_that_were_changed_after_the_question_are_not_run() {
+    let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
+    let agent = suspending(&model, &kit);
+    let outcome = finish(&agent, request()).await;
+    let question = questions(&outcome.end).remove(0);
+    let mut state = outcome.state;
+    state.verdict(question.approve()).unwrap();
+    for item in &mut state.request_mut().history {
+        if let Item::ToolCall(call) = item {
+            *call = ToolCall::new("c1", "pay", "1000000");
+        }
+    }
+    let outcome = finish(&agent, state).await;
+    assert_eq!(told(outcome.state.history())[2], "output c1: denied");
+    assert_eq!(paid.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn approved_calls_of_a_plain_history_are_run_first() {
+    let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
+    let outcome = finish(&suspending(&model, &kit), request()).await;
+    let question = questions(&outcome.end).remove(0);
+    let mut history = outcome.state.history().to_vec();
+    history.push(question.approve().into());
+    history.push(Item::user("well?"));
+    let model = ScriptedModel::default().then("thanks");
+    // Nobody can be asked here, and nobody has to be.
+    let outcome = finish(&TurnLoop::new(model.clone(), kit), TurnRequest::new("any", history)).await;
+    assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 5));
+    assert_eq!(told(&model.requests()[0].history), ["user", "call c1", "output c1: paid 5", "user"]);
+    assert_eq!(outcome.state.turns(), 1);
+}
+
+#[tokio::test]
+async fn two_questions_about_one_call_let_it_run_once() {
+    let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
+    let agent = suspending(&model, &kit);
+    let outcome = finish(&agent, request()).await;
+    let question = questions(&outcome.end).remove(0);
+    let mut history = outcome.state.history().to_vec();
+    let mut second = serde_json::to_value(&question).unwrap();
+    second["request_id"] = json!("q2");
+    let second: ApprovalRequest = serde_json::from_value(second).unwrap();
+    history.extend([second.clone().into(), second.approve().into(), question.approve().into()]);
+    let outcome = finish(&agent, TurnRequest::new("any", history)).await;
+    assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 5));
+    assert_eq!(told(outcome.state.history()), ["user", "call c1", "output c1: paid 5", "assistant"]);
+}
+
+#[tokio::test]
+async fn an_approver_on_the_spot_is_asked_within_the_turn_and_after_a_resume() {
+    let ((kit, paid), model) = (till(), script());
+    let present = |request: ApprovalRequest, _: Cx| async move {
+        if request.arguments == "1" { request.approve() } else { request.deny("too much") }
+    };
+    let direct = TurnLoop::new(model.clone(), kit.clone()).options(RunOptions::new().approvals(present));
+    let outcome = finish(&direct, request()).await;
+    assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 1));
+
+    let model = script();
+    let waiting = finish(&suspending(&model, &kit), request()).await;
+    let direct = TurnLoop::new(model, kit).options(RunOptions::new().approvals(present));
+    let outcome = finish(&direct, stored(&waiting.state)).await;
+    assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 2), "open questions find who can answer");
+    assert!(history::is_reconciled(outcome.state.history()));
+}
+
+#[tokio::test]
+async fn without_anybody_to_ask_gated_calls_are_denied() {
+    let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
+    let outcome = finish(&TurnLoop::new(model, kit), request()).await;
+    assert_eq!(told(outcome.state.history())[2], "output c1: denied");
+    assert_eq!(paid.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn interactions_signals_and_approvals_of_one_turn_are_decided_together() {
+    let (kit, paid) = till();
+    let model = ScriptedModel::default()
+        .then([call("c1", "ask", "\"?\""), call("c2", "pay", "3"), call("c3", "note", "1")])
+        .then("done");
+    let agent = suspending(&model, &kit).decide(|mut between| async move {
+        let results: Vec<_> = between.results().iter().map(haft_core::ToolResult::to_model_text).collect();
+        for signal in between.signals_mut() {
+            signal.answer(results.join(" and "));
+        }
+        between.as_usual()
+    });
+    let outcome = finish(&agent, request()).await;
+    assert_eq!(ended(&outcome.end), "waiting for 1 and 1");
+    let question = questions(&outcome.end).remove(0);
+    let mut state = stored(&outcome.state);
+    state.verdict(question.approve()).unwrap();
+    let outcome = finish(&agent, stored(&state)).await;
+    assert_eq!((ended(&outcome.end).as_str(), paid.load(Ordering::SeqCst)), ("waiting for 1 and 0", 3));
+    let mut state = stored(&outcome.state);
+    state.answer("c1", "yes").unwrap();
+    let outcome = finish(&agent, stored(&state)).await;
+    assert_eq!(
+        told(outcome.state.history())[4..],
+        ["output c1: yes", "output c2: paid 3", "output c3: yes and paid 3", "assistant"]
+    );
+}
+
+#[tokio::test]
+async fn calling_off_closes_what_waits_in_the_turn() {
+    let (kit, _) = till();
+    let model = ScriptedModel::default().then([call("c1", "pay", "1"), call("c2", "wait", "{}")]);
+    let mut run = suspending(&model, &kit).start(request());
+    while !matches!(run.next().await, Some(LoopEvent::Tool(ToolEvent::Suspended { .. }))) {}
+    run.cancel();
+    let outcome = run.finish().await;
+    assert_eq!(outcome.end, LoopEnd::Cancelled);
+    assert_eq!(told(outcome.state.history())[3..], ["output c1: cancelled", "output c2: cancelled"]);
+    assert!(history::is_reconciled(outcome.state.history()));
+}
+
+#[tokio::test]
+async fn calling_off_a_resumed_call_answers_it() {
+    let hold = Tool::new("hold").needs_approval(ApprovalPolicy::always()).run(|(), cx: Cx| async move {
+        let _ = cx.emit("begun").await;
+        std::future::pending::<()>().await;
+    });
+    let kit = Toolkit::from_iter([hold.unwrap()]);
+    let model = ScriptedModel::default().then([call("c1", "hold", "{}")]);
+    let agent = suspending(&model, &kit);
+    let outcome = finish(&agent, request()).await;
+    let mut state = outcome.state;
+    state.verdict(questions(&outcome.end)[0].approve()).unwrap();
+    let mut run = agent.start(state);
+    while !matches!(run.next().await, Some(LoopEvent::Tool(ToolEvent::Progress { .. }))) {}
+    assert_eq!(told(run.state().history()).last().unwrap(), "said approved", "a snapshot is from before");
+    run.cancel();
+    let outcome = run.finish().await;
+    assert_eq!(outcome.end, LoopEnd::Cancelled);
+    assert_eq!(told(outcome.state.history())[1..], ["call c1", "output c1: cancelled"]);
+}

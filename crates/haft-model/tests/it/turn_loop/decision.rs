@@ -1,0 +1,144 @@
+//! The function that decides between turns.
+
+use std::sync::{Arc, Mutex};
+
+use haft_core::{ToolChoice, Usage};
+use haft_model::{LoopError, ScriptedModel, ScriptedTurn};
+
+use super::*;
+
+#[tokio::test]
+async fn it_sees_the_turn_its_results_and_the_totals() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let notes = Arc::clone(&seen);
+    let model = ScriptedModel::default()
+        .then(ScriptedTurn::calls([call("c1", "double", "1"), call("c2", "note", "2")]).usage(Usage::new(5, 1)))
+        .then(ScriptedTurn::text("done").usage(Usage::new(7, 1)));
+    let agent = agent(&model).decide(move |between| {
+        let results: Vec<_> = between.results().iter().map(|result| result.call_id.to_string()).collect();
+        let signals: Vec<_> = between.signals().iter().map(|signal| signal.name().to_owned()).collect();
+        let totals = (between.number(), between.usage().total_tokens, between.calls(), between.history().len());
+        notes.lock().unwrap().push((between.turn().text(), results, signals, totals));
+        async { between.as_usual() }
+    });
+    let outcome = finish(&agent, request()).await;
+    assert_eq!(outcome.end, LoopEnd::Stopped);
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen[0], (String::new(), vec!["c1".into()], vec!["note".into()], (1, 6, 2, 5)));
+    assert_eq!(seen[1], ("done".into(), vec![], vec![], (2, 14, 2, 6)));
+}
+
+#[tokio::test]
+async fn it_changes_the_next_request() {
+    let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("done");
+    let agent = agent(&model).decide(|mut between| async move {
+        if between.number() == 1 {
+            let request = between.request_mut();
+            request.model = "larger".to_owned();
+            request.tool_choice = ToolChoice::None;
+            request.instructions = Some("be brief".to_owned());
+            request.temperature = Some(0.5);
+            between.push(Item::user("hurry"));
+        }
+        between.as_usual()
+    });
+    let outcome = finish(&agent, request()).await;
+    assert_eq!(outcome.end, LoopEnd::Stopped);
+    let asked = &model.requests()[1];
+    assert_eq!((asked.model.as_str(), asked.instructions.as_deref()), ("larger", Some("be brief")));
+    assert_eq!((&asked.tool_choice, asked.temperature), (&ToolChoice::None, Some(0.5)));
+    assert_eq!(told(&asked.history), ["user", "call c1", "output c1: 2", "user"]);
+    assert_eq!(outcome.state.request().model, "larger", "and every one after it");
+}
+
+#[tokio::test]
+async fn it_may_stop_before_the_model_is_done_and_go_on_after() {
+    let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("never");
+    let outcome = finish(&agent(&model).decide(|between| async { between.stop() }), request()).await;
+    assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Stopped, 1));
+    assert_eq!(told(outcome.state.history()).last().unwrap(), "output c1: 2");
+
+    let model = ScriptedModel::new(["one", "two", "three"]);
+    let agent = agent(&model)
+        .decide(|between| async move { if between.number() < 3 { between.next() } else { between.stop() } });
+    assert_eq!(finish(&agent, request()).await.state.text(), "onetwothree");
+}
+
+#[tokio::test]
+async fn other_tools_hold_from_the_next_turn_on() {
+    let triple = Tool::new("double").run(|n: i64, _cx| async move { n * 3 }).unwrap();
+    let other = Toolkit::from_iter([triple]);
+    let model = ScriptedModel::default()
+        .then([call("c1", "double", "1")])
+        .then([call("c2", "double", "1"), call("c3", "add", "[1,1]")])
+        .then([call("c4", "double", "2")])
+        .then("done");
+    let agent = agent(&model).decide(move |mut between| {
+        let other = other.clone();
+        async move {
+            if between.number() == 1 {
+                between.set_tools(other);
+            }
+            between.as_usual()
+        }
+    });
+    let state = finish(&agent, request()).await.state;
+    let outputs: Vec<_> = told(state.history()).into_iter().filter(|item| item.starts_with("output")).collect();
+    assert_eq!(outputs, ["output c1: 2", "output c2: 3", "output c3: unknown_tool", "output c4: 6"]);
+    let offered: Vec<_> = model.requests().iter().map(|request| request.tools.len()).collect();
+    assert_eq!(offered, [5, 1, 1, 1], "a call runs the definition it was shown");
+}
+
+#[tokio::test]
+async fn it_may_rewrite_the_history() {
+    let model = ScriptedModel::default().then([call("c1", "double", "1"), call("c2", "note", "1")]).then("done");
+    let agent = agent(&model).decide(|mut between| async move {
+        if between.number() == 1 {
+            between.request_mut().history = vec![Item::user("in short: 1 doubled is 2")];
+            between.signals_mut()[0].answer("unread");
+        }
+        between.as_usual()
+    });
+    let outcome = finish(&agent, request()).await;
+    assert_eq!(
+        (outcome.end, told(outcome.state.history())),
+        (LoopEnd::Stopped, vec!["user".into(), "assistant".into()])
+    );
+}
+
+#[tokio::test]
+async fn a_panic_in_it_ends_the_loop_with_the_state_whole() {
+    let at_once = |_: haft_model::Between| -> std::future::Ready<haft_model::Flow> { panic!("at once") };
+    let later = |between: haft_model::Between| async move {
+        tokio::task::yield_now().await;
+        assert_ne!(between.number(), 1, "later");
+        between.stop()
+    };
+    let model = || ScriptedModel::default().then([call("c1", "double", "1"), call("c2", "note", "1")]).then("done");
+    for (broken, words) in [(agent(&model()).decide(at_once), "at once"), (agent(&model()).decide(later), "later")] {
+        let outcome = finish(&broken, request()).await;
+        let LoopEnd::Failed(LoopError::DecidePanicked { message }) = &outcome.end else { panic!("{:?}", outcome.end) };
+        assert!(message.contains(words), "{message}");
+        assert_eq!(told(outcome.state.history())[3..], ["output c1: 2", "output c2: null"]);
+
+        let outcome = finish(&agent(&ScriptedModel::default().then("done")), stored(&outcome.state)).await;
+        assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Stopped, 2));
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_it_ends_the_loop_and_the_turn_is_decided_again() {
+    let model = ScriptedModel::default().then("hello").then("never");
+    let failing = agent(&model).decide(|mut between| async move {
+        between.push(Item::user("never said"));
+        between.fail(std::io::Error::other("the disk is full"))
+    });
+    let outcome = finish(&failing, request()).await;
+    let LoopEnd::Failed(error) = &outcome.end else { panic!("{:?}", outcome.end) };
+    assert_eq!(error.to_string(), "what decides between turns failed: the disk is full");
+    assert_eq!(told(outcome.state.history()), ["user", "assistant"]);
+
+    let outcome = finish(&agent(&model), stored(&outcome.state)).await;
+    assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Stopped, 1), "the turn is over, and nothing is asked");
+    assert_eq!(model.requests().len(), 1);
+}

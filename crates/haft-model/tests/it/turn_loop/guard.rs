@@ -1,0 +1,85 @@
+//! Calls that a model makes again and again, and turns without end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use haft_model::ScriptedModel;
+
+use super::*;
+
+fn counted() -> (Toolkit, Arc<AtomicUsize>) {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&runs);
+    let poll = Tool::dynamic("poll").run(move |_: serde_json::Value, _cx| {
+        count.fetch_add(1, Ordering::SeqCst);
+        async { "not yet" }
+    });
+    (Toolkit::from_iter([poll.unwrap()]), runs)
+}
+
+#[tokio::test]
+async fn a_call_made_too_often_is_not_made_again() {
+    let (kit, runs) = counted();
+    let same = [r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#, r#" {"a": 1, "b": 2}"#];
+    let model = ScriptedModel::default()
+        .then([call("c1", "poll", same[0]), call("c2", "poll", same[1])])
+        .then([call("c3", "poll", same[2]), call("c4", "poll", r#"{"a":2,"b":2}"#)])
+        .then("enough");
+    let outcome = finish(&TurnLoop::new(model, kit).repeated_calls(2), request()).await;
+    assert_eq!((outcome.end, runs.load(Ordering::SeqCst)), (LoopEnd::Stopped, 3));
+    assert_eq!(told(outcome.state.history())[7..9], ["output c3: repeated_call", "output c4: not yet"]);
+    assert_eq!(outcome.state.calls(), 3);
+}
+
+#[tokio::test]
+async fn a_turn_of_nothing_else_ends_the_loop() {
+    let (kit, runs) = counted();
+    let model = (0..9).fold(ScriptedModel::default(), |model, n| model.then([call(&format!("c{n}"), "poll", "{}")]));
+    let agent = TurnLoop::new(model, kit);
+    let told = words(&events(agent.start(request())).await);
+    assert_eq!(told[told.len() - 3..], ["output 0: repeated_call", "ended 6 with 1", "repeatedcalls"]);
+    assert_eq!(runs.load(Ordering::SeqCst), 5, "five times unless said otherwise");
+}
+
+#[tokio::test]
+async fn calls_are_counted_through_a_stop_and_zero_is_no_limit() {
+    let (kit, runs) = counted();
+    let model = (0..9).fold(ScriptedModel::default(), |model, n| model.then([call(&format!("c{n}"), "poll", "{}")]));
+    let agent = TurnLoop::new(model.clone(), kit.clone()).repeated_calls(3).max_turns(2);
+    let outcome = finish(&agent, request()).await;
+    assert_eq!(outcome.end, LoopEnd::MaxTurns { turns: 2 });
+    let outcome = finish(&agent.clone().max_turns(9), stored(&outcome.state)).await;
+    assert_eq!((outcome.end, outcome.state.turns(), runs.load(Ordering::SeqCst)), (LoopEnd::RepeatedCalls, 4, 3));
+
+    let unlimited = TurnLoop::new(model, kit).repeated_calls(0).max_turns(5);
+    let outcome = finish(&unlimited, request()).await;
+    assert_eq!((outcome.end, runs.load(Ordering::SeqCst)), (LoopEnd::MaxTurns { turns: 5 }, 8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn turns_are_counted_through_a_stop_and_start_anew_with_a_follow_up() {
+    let model = ScriptedModel::default()
+        .then([call("c1", "double", "1")])
+        .then([call("c2", "double", "2")])
+        .then("two")
+        .then("three");
+    let agent = agent(&model).max_turns(1);
+    let outcome = finish(&agent, request()).await;
+    assert_eq!(outcome.end, LoopEnd::MaxTurns { turns: 1 });
+    let again = finish(&agent, stored(&outcome.state)).await;
+    assert_eq!((again.end, again.state), (LoopEnd::MaxTurns { turns: 1 }, outcome.state.clone()), "nothing was asked");
+    assert_eq!(model.requests().len(), 1);
+
+    let outcome = finish(&agent.clone().max_turns(9), outcome.state).await;
+    assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Stopped, 3));
+    let outcome = finish(&agent, outcome.state.follow_up(Item::user("and now?"))).await;
+    assert_eq!((outcome.end, outcome.state.turns(), outcome.state.calls()), (LoopEnd::Stopped, 1, 0));
+    assert_eq!(outcome.state.text(), "three");
+}
+
+#[tokio::test]
+async fn no_turn_at_all_may_be_allowed() {
+    let model = ScriptedModel::default();
+    let outcome = finish(&agent(&model).max_turns(0), request()).await;
+    assert_eq!(outcome.end, LoopEnd::MaxTurns { turns: 0 });
+}

@@ -1,0 +1,122 @@
+//! Calls that somebody outside answers, later and elsewhere.
+
+use haft_core::{CallId, history};
+use haft_model::{LoopError, ScriptedModel, StateError};
+use serde_json::json;
+
+use super::*;
+
+fn asking() -> ScriptedModel {
+    ScriptedModel::default()
+        .then([
+            call("c1", "ask", "\"name?\""),
+            call("c2", "double", "1"),
+            call("c3", "ask", "\"age?\""),
+            call("c4", "ask", "7"),
+        ])
+        .then("done")
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_loop_waits_and_everything_else_is_done() {
+    let model = asking();
+    let outcome = finish(&agent(&model), request()).await;
+    let LoopEnd::Waiting { interactions, approvals } = &outcome.end else { panic!("{:?}", outcome.end) };
+    let open: Vec<_> =
+        interactions.iter().map(|open| (open.call_id().as_str(), open.decode::<String>().unwrap())).collect();
+    assert_eq!(open, [("c1", "name?".to_owned()), ("c3", "age?".to_owned())]);
+    assert!(approvals.is_empty());
+    assert_eq!(told(outcome.state.history())[5..], ["output c2: 2", "output c4: input_validation_error"]);
+
+    let again = finish(&agent(&model), stored(&outcome.state)).await;
+    assert_eq!((&again.end, &again.state), (&outcome.end, &outcome.state), "it goes on waiting");
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn answers_are_placed_where_they_belong() {
+    let model = asking();
+    let mut state = stored(&finish(&agent(&model), request()).await.state);
+    state.answer("c3", json!("forty")).unwrap();
+    let outcome = finish(&agent(&model), stored(&state)).await;
+    assert_eq!(ended(&outcome.end), "waiting for 1 and 0");
+    let mut state = stored(&outcome.state);
+    assert_eq!(
+        state.answer("c3", "again").unwrap_err(),
+        StateError::UnknownInteraction { call_id: CallId::from("c3") }
+    );
+    state.close("c1", "they left").unwrap();
+    let seen = events(agent(&model).start(stored(&state))).await;
+    assert_eq!(words(&seen)[..3], ["output 0: cancelled", "ended 1 with 4", "turn 2"]);
+    let Some(LoopEvent::Ended { end: LoopEnd::Stopped, state }) = seen.last() else { panic!() };
+    assert_eq!(
+        told(state.history())[5..],
+        ["output c1: cancelled", "output c2: 2", "output c3: forty", "output c4: input_validation_error", "assistant"]
+    );
+    assert!(history::is_reconciled(&model.requests()[1].history));
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_can_be_replaced() {
+    let model = ScriptedModel::default().then([call("c1", "ask", "\"name?\"")]).then("hello Ada");
+    let mut state = finish(&agent(&model), request()).await.state;
+    state.answer("c1", json!({"first": "Ada"})).unwrap();
+    let outcome = finish(&agent(&model), stored(&state)).await;
+    assert!(matches!(&outcome.end, LoopEnd::Failed(LoopError::Answer { call_id, .. }) if *call_id == "c1"));
+    let mut state = stored(&outcome.state);
+    state.answer("c1", "Ada").unwrap();
+    let outcome = finish(&agent(&model), stored(&state)).await;
+    assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "hello Ada"));
+}
+
+#[tokio::test]
+async fn an_answer_for_a_tool_that_is_gone_is_an_error_and_closing_needs_none() {
+    let model = ScriptedModel::default().then([call("c1", "ask", "\"name?\"")]).then("hello");
+    let mut state = finish(&agent(&model), request()).await.state;
+    let without = TurnLoop::new(model.clone(), kit().filter(|tool| tool.name() != "ask"));
+    state.answer("c1", "Ada").unwrap();
+    let outcome = finish(&without, stored(&state)).await;
+    assert!(matches!(&outcome.end, LoopEnd::Failed(LoopError::ToolGone { tool, .. }) if tool == "ask"));
+    assert_eq!(outcome.state.interactions().len(), 1);
+    state.close("c1", "").unwrap();
+    assert_eq!(finish(&without, state).await.end, LoopEnd::Stopped);
+}
+
+#[tokio::test]
+async fn a_tool_that_promises_nothing_takes_any_answer() {
+    let pick = Tool::interaction("pick").define().unwrap();
+    let model = ScriptedModel::default().then([call("c1", "pick", "{}")]).then("ok");
+    let agent = TurnLoop::new(model, Toolkit::from_iter([pick]));
+    let mut state = finish(&agent, request()).await.state;
+    state.answer("c1", json!([1, 2])).unwrap();
+    assert_eq!(told(finish(&agent, state).await.state.history())[2], "output c1: [1,2]");
+}
+
+#[tokio::test]
+async fn signals_of_a_turn_that_waits_are_decided_with_it() {
+    let model = ScriptedModel::default().then([call("c1", "note", "4"), call("c2", "ask", "\"?\"")]).then("done");
+    let agent = agent(&model).decide(|mut between| async move {
+        let answers: Vec<_> = between.results().iter().map(haft_core::ToolResult::to_model_text).collect();
+        for signal in between.signals_mut() {
+            signal.answer(format!("with {}", answers.join(",")));
+        }
+        between.as_usual()
+    });
+    let outcome = finish(&agent, request()).await;
+    assert_eq!(ended(&outcome.end), "waiting for 1 and 0");
+    let mut state = stored(&outcome.state);
+    state.answer("c2", "yes").unwrap();
+    let outcome = finish(&agent, stored(&state)).await;
+    assert_eq!(told(outcome.state.history())[3..5], ["output c1: with yes", "output c2: yes"]);
+    assert_eq!(outcome.end, LoopEnd::Stopped);
+}
+
+#[tokio::test]
+async fn what_is_said_meanwhile_stays_behind_the_answer() {
+    let model = ScriptedModel::default().then([call("c1", "ask", "\"name?\"")]).then("hello");
+    let mut state = finish(&agent(&model), request()).await.state.follow_up(Item::user("are you there?"));
+    assert_eq!(ended(&finish(&agent(&model), stored(&state)).await.end), "waiting for 1 and 0");
+    state.answer("c1", "Ada").unwrap();
+    let outcome = finish(&agent(&model), state).await;
+    assert_eq!(told(outcome.state.history()), ["user", "call c1", "output c1: Ada", "user", "assistant"]);
+}

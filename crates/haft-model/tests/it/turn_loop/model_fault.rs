@@ -1,0 +1,108 @@
+//! Models that fail, break off, fall silent or panic.
+
+use std::time::Duration;
+
+use haft_core::Backoff;
+use haft_model::{LanguageModel, LoopError, ModelError, ScriptedModel, ScriptedTurn, TurnStream};
+use tokio::time::Instant;
+
+use super::*;
+
+fn busy(retry_after: Option<Duration>) -> ModelError {
+    ModelError::RateLimited { message: "busy".into(), retry_after }
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_that_may_pass_are_tried_again_after_the_wait_asked_for() {
+    let model = ScriptedModel::default()
+        .then(ScriptedTurn::text("hel").then_failed(busy(Some(Duration::from_secs(7)))))
+        .then(ScriptedTurn::text("hel").incomplete())
+        .then("hello");
+    let started = Instant::now();
+    let agent = agent(&model).backoff(Backoff::constant(Duration::from_secs(2)));
+    let told = words(&events(agent.start(request())).await);
+    let told: Vec<_> = told.into_iter().filter(|word| word != "delta").collect();
+    assert_eq!(
+        told,
+        [
+            "turn 1",
+            "retry 1 after rate_limited",
+            "retry 2 after incomplete_turn",
+            "complete",
+            "ended 1 with 0",
+            "stopped"
+        ]
+    );
+    assert_eq!(started.elapsed(), Duration::from_secs(9));
+    model.finish().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_end_and_the_error_is_kept() {
+    let model = ScriptedModel::new([(); 9].map(|()| ScriptedTurn::failed(busy(None))));
+    for (retries, asked) in [(0, 1), (3, 5)] {
+        let outcome = finish(&agent(&model).retries(retries), request()).await;
+        let LoopEnd::Failed(LoopError::Model(error)) = &outcome.end else { panic!("{:?}", outcome.end) };
+        assert_eq!(error.kind(), "rate_limited");
+        assert_eq!(model.requests().len(), asked);
+        assert_eq!((outcome.state.history(), outcome.state.turns()), (&request().history[..], 0));
+    }
+}
+
+#[tokio::test]
+async fn errors_that_will_not_pass_are_not_tried_again() {
+    let model = ScriptedModel::default().then(ModelError::Authentication { message: "no".into() }).then("never");
+    let outcome = finish(&agent(&model), request()).await;
+    assert_eq!(ended(&outcome.end), "failed: model");
+    assert!(outcome.end.error().unwrap().to_string().contains("credentials"));
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn each_turn_has_its_own_retries() {
+    let model =
+        ScriptedModel::default().then(busy(None)).then([call("c1", "double", "1")]).then(busy(None)).then("done");
+    let agent = agent(&model).retries(1).backoff(Backoff::constant(Duration::ZERO));
+    assert_eq!(finish(&agent, request()).await.end, LoopEnd::Stopped);
+}
+
+/// Panics where it is told to.
+struct Panics(&'static str);
+
+struct PanicsWhenDropped;
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        panic!("not dropped in peace");
+    }
+}
+
+impl LanguageModel for Panics {
+    fn stream_turn(&self, _: &TurnRequest) -> TurnStream {
+        let Self(place) = *self;
+        assert_ne!(place, "opening", "no stream");
+        let held = (place == "dropping").then_some(PanicsWhenDropped);
+        TurnStream::new(futures_util::stream::poll_fn(move |_| {
+            let _held = &held;
+            assert_ne!(place, "polling", "no delta");
+            let turn = Turn::new(vec![Item::assistant("fine")], Finish::Stop);
+            std::task::Poll::Ready(Some(Ok(haft_core::Delta::complete(turn))))
+        }))
+    }
+}
+
+#[tokio::test]
+async fn a_panic_of_the_model_ends_the_loop_with_the_state_whole() {
+    for place in ["opening", "polling"] {
+        let outcome = finish(&TurnLoop::new(Panics(place), kit()), request()).await;
+        assert_eq!(ended(&outcome.end), "failed: model_panicked");
+        assert_eq!(outcome.state.history(), request().history, "the request came back");
+        assert_eq!(outcome.state.request().model, "any");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_panics_when_it_is_dropped_has_given_its_turn() {
+    let outcome = finish(&TurnLoop::new(Panics("dropping"), kit()), request()).await;
+    assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "fine"));
+}

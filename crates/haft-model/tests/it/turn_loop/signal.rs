@@ -1,0 +1,54 @@
+//! Calls that speak to the loop.
+
+use haft_model::ScriptedModel;
+use serde_json::json;
+
+use super::*;
+
+#[tokio::test]
+async fn signals_are_read_answered_and_closed() {
+    let model = ScriptedModel::default()
+        .then([call("c1", "note", "1"), call("c2", "double", "5"), call("c3", "note", "3"), call("c4", "note", "900")])
+        .then("done");
+    let agent = agent(&model).decide(|mut between| async move {
+        for signal in between.signals_mut() {
+            if signal.decode::<u8>().unwrap() == 3 {
+                signal.answer(json!({"noted": signal.arguments}));
+            }
+        }
+        between.as_usual()
+    });
+    let seen = events(agent.start(request())).await;
+    let told_events: Vec<_> = words(&seen).into_iter().filter(|word| word != "delta").collect();
+    assert!(told_events.contains(&"signal c1".to_owned()) && told_events.contains(&"signal c3".to_owned()));
+    assert!(!told_events.contains(&"signal c4".to_owned()), "one with bad arguments is not surfaced");
+    assert_eq!(told_events.iter().filter(|word| word.starts_with("output")).count(), 4, "one output for each");
+    assert!(told_events.contains(&"ended 1 with 4".to_owned()));
+    let Some(LoopEvent::Ended { state, .. }) = seen.last() else { panic!() };
+    assert_eq!(
+        told(state.history())[5..9],
+        ["output c1: null", "output c2: 10", r#"output c3: {"noted":3}"#, "output c4: input_validation_error"]
+    );
+}
+
+#[tokio::test]
+async fn results_of_a_turn_are_in_the_order_of_its_calls() {
+    let model = ScriptedModel::default().then([call("c1", "note", "1"), call("c2", "double", "5")]).then("done");
+    let seen = events(agent(&model).start(request())).await;
+    let results = seen.iter().find_map(|event| match event {
+        LoopEvent::TurnEnded { results, .. } => Some(results),
+        _ => None,
+    });
+    let ids: Vec<_> = results.unwrap().iter().map(|result| result.call_id.as_str()).collect();
+    assert_eq!(ids, ["c1", "c2"]);
+}
+
+#[tokio::test]
+async fn a_check_that_panics_costs_its_own_call() {
+    let validator = haft_core::Validator::new(|_: &serde_json::Value| panic!("broken check"));
+    let schema = haft_core::Schema::json_with(json!({}), haft_core::Validation::With(validator)).unwrap();
+    let fragile = Tool::signal("fragile").params_schema(schema).define().unwrap();
+    let model = ScriptedModel::default().then([call("c1", "fragile", "1"), call("c2", "note", "1")]).then("done");
+    let outcome = finish(&TurnLoop::new(model, kit().with(fragile).unwrap()), request()).await;
+    assert_eq!(told(outcome.state.history())[3..5], ["output c1: execution_error", "output c2: null"]);
+}

@@ -1,0 +1,182 @@
+//! States that are stored and read again, whole or not.
+
+use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, Delta};
+use haft_model::{ScriptedModel, StateError};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn script() -> ScriptedModel {
+    ScriptedModel::default()
+        .then([call("c1", "double", "1"), call("c2", "note", "2")])
+        .then([call("c3", "double", "1"), call("c4", "double", "3")])
+        .then("done")
+}
+
+#[tokio::test]
+async fn a_snapshot_taken_at_any_event_leads_to_the_same_end() {
+    let whole = finish(&agent(&script()), request()).await.state;
+    let count = events(agent(&script()).start(request())).await.len();
+    for stop in 0..count {
+        let model = script();
+        let mut run = agent(&model).start(request());
+        for _ in 0..=stop {
+            run.next().await;
+        }
+        let snapshot = stored(&run.state());
+        assert!(haft_core::history::is_reconciled(snapshot.history()), "after event {stop}");
+        drop(run);
+        let turns = usize::try_from(snapshot.turns()).unwrap();
+        let rest = ScriptedModel::new(script_turns().split_off(turns));
+        let outcome = finish(&agent(&rest), snapshot).await;
+        assert_eq!(outcome.end, LoopEnd::Stopped, "after event {stop}");
+        assert_eq!(told(outcome.state.history()), told(whole.history()), "after event {stop}");
+        assert_eq!((outcome.state.turns(), outcome.state.calls()), (whole.turns(), whole.calls()));
+    }
+}
+
+fn script_turns() -> Vec<haft_model::ScriptedTurn> {
+    vec![
+        [call("c1", "double", "1"), call("c2", "note", "2")].into(),
+        [call("c3", "double", "1"), call("c4", "double", "3")].into(),
+        "done".into(),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_in_which_the_model_is_done_stays_so_until_something_is_said() {
+    let model = ScriptedModel::new(["one", "two", "three", "four"]);
+    let first = finish(&agent(&model), request()).await;
+    assert!(first.state.is_done());
+    let again = finish(&agent(&model), stored(&first.state)).await;
+    assert_eq!((&again, model.requests().len()), (&first, 1), "nothing is asked twice");
+
+    let mut state = finish(&agent(&model), again.state.follow_up(Item::user("more"))).await.state;
+    assert_eq!(state.text(), "two");
+    state.request_mut().history.push(Item::user("more"));
+    let talkative = agent(&model).decide(|mut between| async move {
+        between.push(Item::user("and?"));
+        between.stop()
+    });
+    let state = finish(&talkative, state).await.state;
+    assert!(!state.is_done(), "something was said after the model");
+    assert_eq!(finish(&agent(&model), state).await.state.text(), "four");
+}
+
+#[tokio::test]
+async fn a_state_that_was_stopped_in_the_middle_goes_on() {
+    let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("done");
+    let paused = finish(&agent(&model).decide(|between| async { between.stop() }), request()).await;
+    assert_eq!(paused.end, LoopEnd::Stopped);
+    let outcome = finish(&agent(&model), stored(&paused.state)).await;
+    assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "done"));
+}
+
+#[tokio::test]
+async fn a_snapshot_in_the_middle_of_a_turn_is_from_before_it() {
+    let model = script();
+    let mut run = agent(&model).start(request());
+    while !matches!(run.next().await, Some(LoopEvent::Delta(Delta::TurnComplete(_)))) {}
+    assert_eq!((run.state().turns(), run.state().history().len()), (0, 1));
+    while !matches!(run.next().await, Some(LoopEvent::TurnEnded { .. })) {}
+    assert_eq!((run.state().turns(), run.state().history().len()), (1, 5));
+}
+
+#[tokio::test]
+async fn a_state_has_a_fixed_form() {
+    let model = ScriptedModel::default().then([call("c1", "double", "1"), call("c2", "ask", "\"?\"")]);
+    let state = finish(&agent(&model), request()).await.state;
+    let written = serde_json::to_value(&state).unwrap();
+    assert_eq!((&written["v"], &written["turns"], &written["calls"]), (&json!(1), &json!(1), &json!(2)));
+    assert_eq!(written["seen"], json!({"ask": {"\"?\"": 1}, "double": {"1": 1}}));
+    assert_eq!(written["open"]["interactions"][0]["call"]["call_id"], "c2");
+    assert!(written["time_used_ms"].is_u64() && written["request"].get("tools").is_none());
+    assert_eq!(stored(&state).interactions(), state.interactions());
+}
+
+#[test]
+fn a_request_alone_is_enough_of_a_state() {
+    let read: LoopState = serde_json::from_value(json!({"request": {"model": "m", "history": []}})).unwrap();
+    assert_eq!(read, LoopState::new(TurnRequest::new("m", vec![])));
+}
+
+fn waiting() -> Value {
+    let call = json!({"call_id": "c1", "name": "ask", "arguments": "\"?\""});
+    let mut item = call.clone();
+    item["type"] = json!("tool_call");
+    json!({
+        "v": 1,
+        "request": {"model": "m", "history": [item.clone()]},
+        "turns": 1,
+        "open": {
+            "turn": {"items": [item], "finish": "tool_calls"},
+            "interactions": [{"call": call, "arguments": "?"}]
+        }
+    })
+}
+
+type Change = fn(&mut Value, Value);
+
+#[test]
+fn states_that_are_newer_or_contradict_themselves_are_refused() {
+    serde_json::from_value::<LoopState>(waiting()).unwrap();
+    let output = json!({"type": "tool_output", "call_id": "c1", "output": "x"});
+    let changes: [(&str, Change, &str); 9] = [
+        ("newer", |state, _| state["v"] = json!(2), "newer version"),
+        ("no history", |state, _| state["request"]["history"] = json!("gone"), "invalid type"),
+        ("no call", |state, _| state["request"]["history"] = json!([]), "holds no such call"),
+        (
+            "answered",
+            |state, output| state["request"]["history"].as_array_mut().unwrap().push(output),
+            "holds its answer",
+        ),
+        (
+            "twice",
+            |state, _| {
+                let open = state["open"]["interactions"].as_array_mut().unwrap();
+                open.push(open[0].clone());
+            },
+            "two interactions",
+        ),
+        ("negative", |state, _| state["turns"] = json!(-1), "invalid value"),
+        ("half a turn", |state, _| state["open"] = json!({"interactions": []}), "missing field `turn`"),
+        ("odd counts", |state, _| state["seen"] = json!({"ask": 3}), "invalid type"),
+        ("no request", |state, _| drop(state.as_object_mut().unwrap().remove("request")), "missing field `request`"),
+    ];
+    for (name, change, words) in changes {
+        let mut state = waiting();
+        change(&mut state, output.clone());
+        let error = serde_json::from_value::<LoopState>(state).unwrap_err().to_string();
+        assert!(error.contains(words), "{name}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_state_that_was_broken_in_memory_is_an_error_when_it_is_started() {
+    let model = ScriptedModel::default().then([call("c1", "ask", "\"?\"")]);
+    let mut state = finish(&agent(&model), request()).await.state;
+    state.request_mut().history.clear();
+    let outcome = finish(&agent(&model), state).await;
+    assert_eq!(ended(&outcome.end), "failed: state");
+    assert_eq!(outcome.state.interactions().len(), 1, "and nothing is lost");
+}
+
+#[test]
+fn verdicts_answer_a_question_once() {
+    let pay = call("c1", "pay", "{}");
+    let question = ApprovalRequest::new("q1", &pay);
+    let mut state = LoopState::new(TurnRequest::new("m", vec![pay.into(), question.clone().into()]));
+    let stranger = ApprovalResponse::new("q2", ApprovalDecision::Approved);
+    assert_eq!(state.verdict(stranger).unwrap_err(), StateError::UnknownApproval { request_id: "q2".into() });
+    state.verdict(question.approve()).unwrap();
+    let second = state.verdict(question.deny("no")).unwrap_err();
+    assert_eq!(second, StateError::AlreadyDecided { request_id: "q1".into() });
+    assert_eq!(told(state.history()), ["call c1", "asked c1", "said approved"]);
+}
+
+#[test]
+fn answers_to_nothing_are_refused() {
+    let mut state = LoopState::new(request());
+    assert!(matches!(state.answer("c1", 1), Err(StateError::UnknownInteraction { .. })));
+    assert!(matches!(state.close("c1", "no"), Err(StateError::UnknownInteraction { .. })));
+}
