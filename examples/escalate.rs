@@ -71,7 +71,7 @@ async fn main() -> anyhow::Result<()> {
                 println!("the loop takes the large model from here: {reason}");
                 // The model that asked reads this as the result of its call; here that is the next one.
                 signal.answer("noted");
-                between.request_mut().model = "large".to_owned();
+                between.request_mut().model = "large".into();
                 between.set_tools(expert);
                 between.next()
             }

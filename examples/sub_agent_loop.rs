@@ -61,20 +61,19 @@ async fn main() -> anyhow::Result<()> {
     let mut run = TurnLoop::new(outer, kit).start(TurnRequest::new("any", vec![Item::user("What is a haft?")]));
     let (mut inner_tools, mut answers) = (Vec::new(), Vec::new());
     while let Some(event) = run.next().await {
-        match event {
+        match &event {
             // What the tool emitted are events of a loop, too.
             LoopEvent::Tool(ToolEvent::Progress { data, .. }) => {
                 let inner: LoopEvent = data.decode()?;
-                println!("  scholar | {}", said(&inner));
+                show("    scholar |", &inner);
                 if let LoopEvent::Tool(event) = inner {
                     inner_tools.extend(event.result().map(|result| (event.call_id().to_string(), result.is_ok())));
                 }
             }
-            LoopEvent::Tool(ToolEvent::Output { result, .. }) => {
-                println!("  = {}", result.to_model_text());
-                answers.push(result.to_model_text());
-            }
-            other => println!("{}", said(&other)),
+            _ => show("agent |", &event),
+        }
+        if let LoopEvent::Tool(ToolEvent::Output { result, .. }) = event {
+            answers.push(result.to_model_text());
         }
     }
     assert_eq!(inner_tools, [("l1".to_owned(), true), ("l2".to_owned(), false)]);
@@ -83,16 +82,16 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn said(event: &LoopEvent) -> String {
+/// Prints what a reader wants to see of an event.
+fn show(who: &str, event: &LoopEvent) {
     match event {
-        LoopEvent::TurnStarted { number } => format!("turn {number}"),
-        LoopEvent::Delta(Delta::TextDelta { text }) => format!("… {text}"),
-        LoopEvent::Delta(Delta::ToolCallStart { name, .. }) => format!("calls {name}"),
-        LoopEvent::Delta(Delta::ToolCallArgsDelta { arguments, .. }) => format!("… {arguments}"),
+        LoopEvent::TurnStarted { number } => println!("{who} turn {number}"),
+        LoopEvent::Delta(Delta::TextDelta { text }) => println!("{who}   … {text}"),
+        LoopEvent::Delta(Delta::ToolCallStart { name, .. }) => println!("{who}   calls {name}"),
         LoopEvent::Tool(event) => {
-            format!("{} -> {}", event.call_id(), event.result().map(ToolResult::to_model_text).unwrap_or_default())
+            let output = event.result().map(ToolResult::to_model_text).unwrap_or_default();
+            println!("{who}   {} -> {output}", event.call_id());
         }
-        LoopEvent::Ended { end, .. } => format!("the end: {end:?}"),
-        _ => "…".to_owned(),
+        _ => {}
     }
 }

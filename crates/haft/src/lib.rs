@@ -99,8 +99,8 @@ pub use haft_model::{
 #[cfg(feature = "model")]
 #[doc(inline)]
 pub use haft_model::{
-    Between, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Resource,
-    Signal, StateError, TurnLoop,
+    Between, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal, Spent,
+    StateError, TurnLoop,
 };
 
 #[doc(hidden)]
