@@ -88,6 +88,21 @@ pub use haft_core::{
     ResourcePart, Role, TextPart, Timestamp, ToolCallOutput, ToolChoice, ToolDemand, Turn, TurnRequest, Usage,
 };
 
+// models: what answers, for real or by a script
+#[cfg(feature = "model")]
+#[doc(inline)]
+pub use haft_model::{
+    Cassette, CassetteError, CassetteFault, ExchangeFault, Expect, LanguageModel, ModelError, ScriptError, ScriptFault,
+    ScriptedModel, ScriptedTurn, TurnFault, TurnStream,
+};
+// the loop that asks them again and again
+#[cfg(feature = "model")]
+#[doc(inline)]
+pub use haft_model::{
+    Between, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal, Spent,
+    StateError, TurnLoop,
+};
+
 #[doc(hidden)]
 pub use haft_core::macro_support;
 

@@ -13,11 +13,17 @@
 
 pub use crate::{
     ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cache, CallError, Caller, Cancellation,
-    ContentPart, Cx, DefinitionError, Destructive, Dispatch, ExecutionLimits, Failure, FailureKind, FailureMode,
-    Handle, HandlerError, HandlerOutput, Idempotent, JsonSchema, JsonText, Middleware, Needs, Next, NoFailure,
+    ContentPart, Cx, DefinitionError, Delta, Destructive, Dispatch, ExecutionLimits, Failure, FailureKind, FailureMode,
+    Handle, HandlerError, HandlerOutput, Idempotent, Item, JsonSchema, JsonText, Middleware, Needs, Next, NoFailure,
     OpenWorld, Outcome, Outputs, Permission, Permit, Permitting, Provide, RateLimit, Readonly, Request, Retry, Run,
     RunOptions, Schema, Services, StaticTool, Strict, Timeout, Title, Tool, ToolCall, ToolEvent, ToolFailure,
-    ToolResult, ToolType, Toolkit, Trace,
+    ToolResult, ToolType, Toolkit, Trace, Turn, TurnRequest,
 };
+#[cfg(feature = "model")]
+pub use crate::{
+    Between, Flow, LanguageModel, LoopEnd, LoopEvent, LoopState, ScriptedModel, ScriptedTurn, TurnLoop, TurnStream,
+};
+#[cfg(feature = "approval")]
+pub use crate::{Suspend, VerdictQueue};
 #[cfg(feature = "macros")]
 pub use crate::{tool, toolkit};

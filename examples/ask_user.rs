@@ -1,0 +1,81 @@
+//! An interaction: a call that somebody outside answers, perhaps tomorrow. The loop stops, its state is stored as JSON,
+//! and when the answer is there any process can go on.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use haft::prelude::*;
+use haft::{Expect, LoopError};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// Ask the user which account to use.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ChooseAccount {
+    question: String,
+    accounts: Vec<String>,
+}
+
+/// What the user answers with. An answer of another form is refused.
+#[derive(Serialize, JsonSchema)]
+struct Chosen {
+    account: String,
+}
+
+/// How often the rate was fetched, in the whole program.
+static FETCHED: AtomicU32 = AtomicU32::new(0);
+
+/// The interest rate of today, in percent.
+#[tool(readonly)]
+fn get_rate() -> f64 {
+    FETCHED.fetch_add(1, Ordering::Relaxed);
+    2.5
+}
+
+/// What every process builds for itself: models and tools are code and in no state.
+fn agent(model: ScriptedModel) -> anyhow::Result<TurnLoop> {
+    let choose = Tool::interaction("choose_account").params::<ChooseAccount>().success::<Chosen>().define()?;
+    Ok(TurnLoop::new(model, toolkit![GetRate; [choose]]?))
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    println!("Today:");
+    let question = r#"{"question": "Which account?", "accounts": ["savings", "current"]}"#;
+    let calls = [ToolCall::new("c1", "choose_account", question), ToolCall::new("c2", "get_rate", "{}")];
+    let request = TurnRequest::new("some-model", vec![Item::user("How much interest do I get?")]);
+    let outcome = agent(ScriptedModel::default().then(calls))?.start(request).finish().await;
+
+    let LoopEnd::Waiting { interactions, .. } = &outcome.end else { anyhow::bail!("not waiting: {:?}", outcome.end) };
+    let asked: ChooseAccount = interactions[0].decode()?;
+    println!("  the user is asked: {} {:?}", asked.question, asked.accounts);
+    let stored = serde_json::to_string(&outcome.state)?;
+    println!("  stored: {} bytes, with the rate in them", stored.len());
+
+    println!("Tomorrow, elsewhere:");
+    let mut state: LoopState = serde_json::from_str(&stored)?;
+    let id = state.interactions()[0].call_id().clone();
+
+    // The answer is checked when the loop goes on: what the tool promised to the model is what the model gets.
+    state.answer(&id, "the first one")?;
+    let outcome = agent(ScriptedModel::default())?.start(state).finish().await;
+    let LoopEnd::Failed(error @ LoopError::Answer { .. }) = &outcome.end else {
+        anyhow::bail!("taken: {:?}", outcome.end)
+    };
+    println!("  refused: {error}");
+
+    // Nothing is lost by that: the question is still open.
+    let mut state = outcome.state;
+    state.answer(&id, json!({"account": "savings"}))?;
+    let answers = Expect::new().last(json!({"output": r#"{"account":"savings"}"#})).last(json!({"output": "2.5"}));
+    let model = ScriptedModel::new([ScriptedTurn::text("You get 2.5 percent on your savings.").expect(answers)]);
+    let outcome = agent(model.clone())?.start(state).finish().await;
+    println!("  {}", outcome.state.text());
+
+    assert!(outcome.end.is_stopped());
+    assert_eq!(outcome.state.text(), "You get 2.5 percent on your savings.");
+    assert_eq!(FETCHED.load(Ordering::Relaxed), 1, "what had run did not run again");
+    model.finish()?;
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! A signal: a call that nobody runs and the loop reads. Here a small model hands the question to a stronger one, which
+//! has other tools, in the same conversation.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use haft::Expect;
+use haft::prelude::*;
+use serde::Deserialize;
+use serde_json::json;
+
+/// Hand the question to a stronger model.
+#[derive(Deserialize, JsonSchema)]
+struct Escalate {
+    /// What makes it hard.
+    reason: String,
+}
+
+/// The sum of two numbers.
+#[tool(readonly)]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+/// The number of ways to choose some of so many things.
+#[tool(readonly)]
+fn choose(things: u64, some: u64) -> Result<u64, String> {
+    if some > things {
+        return Err(format!("there are only {things}"));
+    }
+    Ok((1..=some).fold(1, |ways, taken| ways * (things - some + taken) / taken))
+}
+
+/// Two models behind one seam, told apart by the name in the request.
+struct Tiers {
+    small: ScriptedModel,
+    large: ScriptedModel,
+}
+
+impl LanguageModel for Tiers {
+    fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
+        let model = if request.model == "large" { &self.large } else { &self.small };
+        model.stream_turn(request)
+    }
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let everyday = toolkit![Add; [Tool::signal("escalate").params::<Escalate>().define()?]]?;
+    let expert = toolkit![Add, Choose];
+
+    let small = ScriptedModel::new([
+        // The arguments of a signal are checked like any others: this one never reaches the loop.
+        ScriptedTurn::calls([ToolCall::new("c1", "escalate", "{}")]),
+        ScriptedTurn::calls([ToolCall::new("c2", "escalate", r#"{"reason": "this is combinatorics"}"#)]),
+    ]);
+    let handed_over = Expect::new().tools(["choose"]).without_tools(["escalate"]).last(json!({"output": "noted"}));
+    let large = ScriptedModel::new([
+        ScriptedTurn::calls([ToolCall::new("c3", "choose", r#"{"things": 49, "some": 6}"#)]).expect(handed_over),
+        ScriptedTurn::text("There are 13983816 ways."),
+    ]);
+
+    let agent =
+        TurnLoop::new(Tiers { small: small.clone(), large: large.clone() }, everyday).decide(move |mut between| {
+            let expert = expert.clone();
+            async move {
+                let Some(signal) = between.signals_mut().first_mut() else { return between.as_usual() };
+                let reason = match signal.decode::<Escalate>() {
+                    Ok(escalate) => escalate.reason,
+                    Err(error) => return between.fail(error),
+                };
+                println!("the loop takes the large model from here: {reason}");
+                // The model that asked reads this as the result of its call; here that is the next one.
+                signal.answer("noted");
+                between.request_mut().model = "large".into();
+                between.set_tools(expert);
+                between.next()
+            }
+        });
+
+    let question = "How many ways are there to choose 6 of 49?";
+    let mut run = agent.start(TurnRequest::new("small", vec![Item::user(question)]));
+    let (mut signals, mut outputs) = (Vec::new(), Vec::new());
+    while let Some(event) = run.next().await {
+        match event {
+            LoopEvent::TurnStarted { number } => println!("turn {number}"),
+            LoopEvent::Signal(signal) => {
+                println!("  signal {}: {}", signal.name(), signal.arguments);
+                signals.push(signal.call_id().to_string());
+            }
+            LoopEvent::Tool(event) => {
+                let output = event.result().map(ToolResult::to_model_text).unwrap_or_default();
+                println!("  {} -> {output}", event.tool());
+                outputs.push(event.call_id().to_string());
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(signals, ["c2"]);
+    assert_eq!(outputs, ["c1", "c2", "c3"], "every call has its one result, the signal its answer");
+
+    let outcome = run.finish().await;
+    println!("{}", outcome.state.text());
+    assert!(outcome.end.is_stopped());
+    assert_eq!(outcome.state.request().model, "large");
+    // Both models were asked what their scripts expect, and nothing else.
+    small.finish()?;
+    large.finish()?;
+    Ok(())
+}
