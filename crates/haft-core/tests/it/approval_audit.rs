@@ -16,7 +16,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use crate::approval_bench::{Journal, Way, bench, gated, noting, suspend};
+use crate::approval_bench::{Decide, Journal, Way, bench, gated, noting, suspend};
 use crate::executing::{calls, kit};
 
 /// The records of a run.
@@ -46,7 +46,7 @@ fn bob(response: ApprovalResponse) -> ApprovalResponse {
 }
 
 /// A verdict, what is written down of it, and the arguments that ran instead.
-type Case = (fn(&ApprovalRequest) -> ApprovalResponse, ApprovalOutcome, Option<&'static str>, Option<u16>);
+type Case = (Decide, ApprovalOutcome, Option<&'static str>, Option<u16>);
 
 const CASES: [Case; 6] = [
     (|request| bob(request.approve()), ApprovalOutcome::Approved, None, None),

@@ -11,6 +11,9 @@ use haft_core::{
 
 use crate::executing::{self, came, kit};
 
+/// Somebody who decides at once.
+pub(crate) type Decide = fn(&ApprovalRequest) -> ApprovalResponse;
+
 /// What handlers did, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal(Arc<Mutex<Vec<String>>>);
@@ -49,7 +52,7 @@ pub(crate) fn bench() -> (Toolkit, Journal) {
 }
 
 /// An approver that decides at once.
-pub(crate) fn asking(decide: fn(&ApprovalRequest) -> ApprovalResponse) -> RunOptions {
+pub(crate) fn asking(decide: Decide) -> RunOptions {
     RunOptions::new().approvals(move |request: ApprovalRequest, _: Cx| async move { decide(&request) })
 }
 
@@ -107,7 +110,7 @@ impl Way {
         kit: &Toolkit,
         options: &RunOptions,
         calls: &[ToolCall],
-        decide: fn(&ApprovalRequest) -> ApprovalResponse,
+        decide: Decide,
     ) -> Vec<ToolResult> {
         match self {
             Self::Approver => {
@@ -133,12 +136,7 @@ impl Way {
     }
 }
 
-async fn by_queue(
-    kit: &Toolkit,
-    options: &RunOptions,
-    calls: &[ToolCall],
-    decide: fn(&ApprovalRequest) -> ApprovalResponse,
-) -> Vec<ToolResult> {
+async fn by_queue(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall], decide: Decide) -> Vec<ToolResult> {
     let (sender, queue) = VerdictQueue::new();
     let mut run = kit.run(calls).with(options.clone().approvals(queue));
     let mut results = Vec::new();
@@ -153,12 +151,7 @@ async fn by_queue(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-async fn by_queue_plan(
-    kit: &Toolkit,
-    options: &RunOptions,
-    calls: &[ToolCall],
-    decide: fn(&ApprovalRequest) -> ApprovalResponse,
-) -> Vec<ToolResult> {
+async fn by_queue_plan(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall], decide: Decide) -> Vec<ToolResult> {
     let (sender, queue) = VerdictQueue::new();
     let plan = kit.plan_from_queue(options, &queue, calls).await;
     for request in &plan.approval_requests {

@@ -26,7 +26,7 @@ fn bank(journal: &Journal) -> Toolkit {
 
 /// The digest of the question about one call.
 async fn digest(kit: &Toolkit, arguments: &str) -> String {
-    let call = ToolCall::new("c1", &kit.iter().next().unwrap().name().to_owned(), arguments);
+    let call = ToolCall::new("c1", kit.iter().next().unwrap().name().to_owned(), arguments);
     kit.plan_from_map(RunOptions::new(), [], [call]).await.requests[0].digest.clone()
 }
 

@@ -3,12 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
-    ApprovalMemory, ApprovalOutcome, ApprovalRequest, ApprovalResponse, ApprovalScope, Cx, Readonly, RunOptions,
-    Suspend, Tool, Toolkit,
+    ApprovalMemory, ApprovalOutcome, ApprovalRequest, ApprovalScope, Cx, Readonly, RunOptions, Suspend, Tool, Toolkit,
 };
 use serde_json::json;
 
-use crate::approval_bench::{Journal, all_came, gated, suspend, tell};
+use crate::approval_bench::{Decide, Journal, all_came, gated, suspend, tell};
 use crate::executing::{calls, kit};
 
 fn shop(journal: &Journal) -> Toolkit {
@@ -21,7 +20,7 @@ async fn decide(
     memory: &ApprovalMemory,
     caller: &str,
     call: (&str, &str),
-    verdict: fn(&ApprovalRequest) -> ApprovalResponse,
+    verdict: Decide,
 ) -> Vec<String> {
     let options = RunOptions::new().caller(caller).approval_memory(memory);
     let approver = move |request: ApprovalRequest, _: Cx| async move { verdict(&request) };
@@ -38,8 +37,8 @@ const ASKED: [(&str, &str); 4] = [("pay", "5"), ("pay", "5.0"), ("pay", "6"), ("
 
 #[tokio::test]
 async fn a_verdict_holds_for_what_its_scope_says_and_for_nothing_wider() {
-    type Row = (ApprovalScope, fn(&ApprovalRequest) -> ApprovalResponse, [&'static str; 4]);
-    let (scoped, no) = (ApprovalRequest::approve as fn(&ApprovalRequest) -> ApprovalResponse, "denied");
+    type Row = (ApprovalScope, Decide, [&'static str; 4]);
+    let (scoped, no) = (ApprovalRequest::approve as Decide, "denied");
     let edit = |request: &ApprovalRequest| request.edit(json!(1));
     let answer = |request: &ApprovalRequest| request.answer(json!(2));
     let table: [Row; 9] = [
@@ -112,7 +111,7 @@ async fn what_nobody_in_particular_was_granted_is_not_everybodys() {
 #[tokio::test]
 async fn a_tool_that_changed_since_is_another_tool() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
-    let scopes: [fn(&ApprovalRequest) -> ApprovalResponse; 2] = [
+    let scopes: [Decide; 2] = [
         |request| request.approve().scope(ApprovalScope::TheseArguments),
         |request| request.approve().scope(ApprovalScope::ThisTool),
     ];

@@ -11,15 +11,11 @@ use haft_core::{
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::approval_bench::{Journal, all_came, bench, message, never_asked, noting, suspend, tell};
+use crate::approval_bench::{Decide, Journal, all_came, bench, message, never_asked, noting, suspend, tell};
 use crate::executing::{calls, came, kit};
 
 /// Decides by a map from call ids, as a server that got one with a request does.
-async fn by_map(
-    kit: &Toolkit,
-    calls: &[ToolCall],
-    map: &[(&str, fn(&ApprovalRequest) -> ApprovalResponse)],
-) -> Vec<haft_core::ToolResult> {
+async fn by_map(kit: &Toolkit, calls: &[ToolCall], map: &[(&str, Decide)]) -> Vec<haft_core::ToolResult> {
     let map: HashMap<_, _> = map.iter().copied().collect();
     let asked = kit.plan_from_map(RunOptions::new(), [], calls).await.requests;
     let verdicts = asked.iter().filter_map(|request| map.get(request.call_id.as_str()).map(|decide| decide(request)));
@@ -205,8 +201,7 @@ async fn only_what_is_still_open_is_taken_up() {
 /// Approve and approve, or approve and deny, for one question: one run, one result.
 #[tokio::test]
 async fn contradictory_answers_give_one_result() {
-    let contradictions: [[fn(&ApprovalRequest) -> ApprovalResponse; 2]; 3] =
-        [[approve, approve], [approve, deny], [deny, approve]];
+    let contradictions: [[Decide; 2]; 3] = [[approve, approve], [approve, deny], [deny, approve]];
     for answers in contradictions {
         let (kit, journal) = bench();
         let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1")])).await;

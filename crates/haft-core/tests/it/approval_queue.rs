@@ -36,7 +36,7 @@ async fn the_first_verdict_wins_and_the_second_is_told_so() {
     let (sender, queue) = VerdictQueue::new();
     let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
     let request = asked(&mut run).await;
-    assert_eq!(queue.open(), [request.clone()]);
+    assert_eq!(queue.open(), std::slice::from_ref(&request));
     assert_eq!(sender.send(request.deny("no")), Ok(Delivery::Delivered));
     assert_eq!(fault(sender.send(request.approve())), VerdictFault::AlreadyDecided);
     assert_eq!(tell(&mut run).await, ["c1 denied", "c1 output denied"]);

@@ -9,7 +9,7 @@ use haft_core::{
 };
 use serde_json::json;
 
-use crate::approval_bench::{Way, all_came, bench, message, suspend, tell};
+use crate::approval_bench::{Decide, Way, all_came, bench, message, suspend, tell};
 use crate::executing::calls;
 
 const OLD: &[u8] = b"the secret of the month before..";
@@ -37,7 +37,7 @@ async fn a_verdict_that_gives_the_signature_back_counts_by_every_way() {
 }
 
 /// A verdict with something about its signature that is not right, and what is wrong with it.
-type Forgery = (&'static str, fn(&ApprovalRequest) -> ApprovalResponse, SignatureError);
+type Forgery = (&'static str, Decide, SignatureError);
 
 fn forgeries() -> [Forgery; 6] {
     [

@@ -10,12 +10,11 @@ use haft_core::{
 };
 use serde_json::json;
 
-use crate::approval_bench::{Way, all_came, asking, bench, message, tell};
+use crate::approval_bench::{Decide, Way, all_came, asking, bench, message, tell};
 use crate::executing::{calls, came, kit};
 
 /// A verdict, what comes of the call `pay 5` by it, what the model is told, and what ran.
-type Case =
-    (&'static str, fn(&ApprovalRequest) -> ApprovalResponse, &'static str, &'static str, &'static [&'static str]);
+type Case = (&'static str, Decide, &'static str, &'static str, &'static [&'static str]);
 
 const CASES: [Case; 11] = [
     ("yes", ApprovalRequest::approve, "5", "", &["pay 5"]),
@@ -49,7 +48,7 @@ async fn every_verdict_counts_the_same_whichever_way_it_comes() {
 }
 
 /// A way of answering that is no verdict on the very question, and what the model and the operator are told of it.
-type Useless = (&'static str, fn(&ApprovalRequest) -> ApprovalResponse, &'static str, VerdictFault);
+type Useless = (&'static str, Decide, &'static str, VerdictFault);
 
 #[tokio::test]
 async fn what_does_not_name_its_question_and_its_digest_is_no_verdict() {
