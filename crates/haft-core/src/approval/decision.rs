@@ -55,7 +55,7 @@ pub(super) struct Planning {
 
 /// Something a planning run found out.
 pub(super) enum Found {
-    Asked(ApprovalRequest),
+    Asked(usize, ApprovalRequest),
     Decided(usize, Decision),
 }
 
@@ -108,7 +108,7 @@ impl Stream for Decisions {
         loop {
             match this.planning.poll(task) {
                 Poll::Ready(Some(Found::Decided(_, decision))) => return Poll::Ready(Some(decision)),
-                Poll::Ready(Some(Found::Asked(_))) => {}
+                Poll::Ready(Some(Found::Asked(..))) => {}
                 Poll::Ready(None) => return Poll::Ready(None),
                 Poll::Pending => return Poll::Pending,
             }
@@ -125,8 +125,8 @@ impl Planning {
     pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Option<Found>> {
         loop {
             match Pin::new(&mut self.run).poll_next(task) {
-                Poll::Ready(Some(ToolEvent::ApprovalRequested { request, .. })) => {
-                    return Poll::Ready(Some(Found::Asked(*request)));
+                Poll::Ready(Some(ToolEvent::ApprovalRequested { index, request })) => {
+                    return Poll::Ready(Some(Found::Asked(index, *request)));
                 }
                 Poll::Ready(Some(ToolEvent::ApprovalResolved { index, response, .. })) => {
                     self.verdicts.insert(index, response);

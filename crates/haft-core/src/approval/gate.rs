@@ -90,7 +90,7 @@ impl Gate {
         if response.request_id != request.request_id {
             return Err(VerdictFault::UnknownRequest);
         }
-        if response.digest != request.digest {
+        if !request.binds(response) {
             return Err(VerdictFault::OtherDigest);
         }
         #[cfg(feature = "approval")]

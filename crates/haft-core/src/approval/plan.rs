@@ -4,9 +4,9 @@
 //! before the handler. Calls that fail on the way are never asked about. A plan is data: its calls are run later, by
 //! [`Toolkit::run`], which checks each approval once more and asks nobody.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use super::approved_call::{ApprovedCall, RequestedCall, Standing};
@@ -97,21 +97,16 @@ impl Toolkit {
     ) -> CallPlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
         let (calls, refused) = with_verdicts(calls, verdicts);
-        let unasked = Arc::<Mutex<Vec<ApprovalRequest>>>::default();
-        let noting = Arc::clone(&unasked);
-        let options = options.into().approvals(move |request: ApprovalRequest, _: Cx| {
-            noting.lock().unwrap_or_else(PoisonError::into_inner).push(request);
-            async { ApprovalAnswer::Nobody { reason: NO_VERDICT.to_owned() } }
-        });
-        let mut planning = Planning::new(self.run(calls).with(options));
-        let mut decided = Vec::new();
+        let nobody = async |_: ApprovalRequest, _: Cx| ApprovalAnswer::Nobody { reason: NO_VERDICT.to_owned() };
+        let mut planning = Planning::new(self.run(calls).with(options.into().approvals(nobody)));
+        let (mut decided, mut asked) = (Vec::new(), Vec::new());
         while let Some(found) = poll_fn(|task| planning.poll(task)).await {
-            if let Found::Decided(index, decision) = found {
-                decided.push((index, decision));
+            match found {
+                Found::Asked(index, request) => asked.push((index, request)),
+                Found::Decided(index, decision) => decided.push((index, decision)),
             }
         }
-        let requests = std::mem::take(&mut *unasked.lock().unwrap_or_else(PoisonError::into_inner));
-        CallPlan::new(decided, requests, refused)
+        CallPlan::new(decided, in_order(asked), refused)
     }
 
     /// Finds out which calls may run at once and asks about the others; verdicts come by the queue, which other rounds
@@ -150,11 +145,11 @@ impl Toolkit {
         let calls = calls.into_iter().map(|call| RequestedCall::from(call.into()));
         let options = options.into().approvals(verdicts.clone());
         let mut planning = Planning::new(self.run(calls).with(options));
-        let (mut approved, mut requests, mut ready) = (Vec::new(), Vec::new(), VecDeque::new());
+        let (mut approved, mut asked, mut ready) = (Vec::new(), Vec::new(), VecDeque::new());
         poll_fn(|task| {
             while let Poll::Ready(found) = planning.poll(task) {
                 match found {
-                    Some(Found::Asked(request)) => requests.push(request),
+                    Some(Found::Asked(index, request)) => asked.push((index, request)),
                     Some(Found::Decided(index, Decision::Approved(call))) if call.verdict().is_none() => {
                         approved.push((index, call));
                     }
@@ -165,9 +160,8 @@ impl Toolkit {
             if planning.is_waiting_for_answers() { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
-        approved.sort_by_key(|(index, _)| *index);
-        let approved = approved.into_iter().map(|(_, call)| call).collect();
-        QueuePlan { approved, approval_requests: requests, decisions: Decisions::new(planning, ready) }
+        let decisions = Decisions::new(planning, ready);
+        QueuePlan { approved: in_order(approved), approval_requests: in_order(asked), decisions }
     }
 
     /// Goes on with calls that stopped to wait: those that somebody agreed to run, the others get their results, and
@@ -211,11 +205,13 @@ impl IntoIterator for CallPlan {
     type IntoIter = std::vec::IntoIter<RequestedCall>;
 
     fn into_iter(self) -> Self::IntoIter {
-        let (mut approved, mut rejected) = (self.approved.into_iter(), self.rejected.into_iter());
+        let (mut approved, mut rejected) = (self.approved.into_iter(), self.rejected.into_iter().peekable());
         let calls = self.order.into_iter().filter_map(|place| match place {
             Place::Approved => approved.next().map(RequestedCall::from),
+            // Results that somebody took out are not made up for by those of other calls.
             Place::Rejected { call, verdict } => {
-                rejected.next().map(|result| RequestedCall::settled(*call, result, verdict))
+                let result = rejected.next_if(|result| result.call_id == call.call_id);
+                result.map(|result| RequestedCall::settled(*call, result, verdict))
             }
         });
         calls.collect::<Vec<_>>().into_iter()
@@ -227,20 +223,22 @@ fn with_verdicts(
     calls: Vec<ToolCall>,
     verdicts: impl IntoIterator<Item = ApprovalResponse>,
 ) -> (Vec<RequestedCall>, Vec<RefusedVerdict>) {
-    let mut by_call: HashMap<CallId, Box<ApprovalResponse>> = HashMap::new();
+    let mut open: HashMap<CallId, Option<Box<ApprovalResponse>>> =
+        calls.iter().map(|call| (call.call_id.clone(), None)).collect();
     let mut refused = Vec::new();
     for response in verdicts {
-        let fault = match response.call_id.clone() {
-            None => VerdictFault::UnknownRequest,
-            Some(call_id) if by_call.contains_key(&call_id) => VerdictFault::AlreadyDecided,
-            Some(call_id) => {
-                by_call.insert(call_id, Box::new(response));
+        let call = response.call_id.clone().map(|call_id| open.entry(call_id));
+        let fault = match call {
+            Some(Entry::Occupied(mut verdict)) if verdict.get().is_none() => {
+                verdict.insert(Some(Box::new(response)));
                 continue;
             }
+            Some(Entry::Occupied(_)) => VerdictFault::AlreadyDecided,
+            Some(Entry::Vacant(_)) | None => VerdictFault::UnknownRequest,
         };
         refused.push(RefusedVerdict::new(response, fault));
     }
-    let calls = calls.into_iter().map(|call| match by_call.remove(&call.call_id) {
+    let calls = calls.into_iter().map(|call| match open.remove(&call.call_id).flatten() {
         // The question itself is not kept anywhere: what the verdict gives back of it has to do, and is checked.
         Some(verdict) => {
             let request = Box::new(ApprovalRequest::answered_by(&call, &verdict));
@@ -248,8 +246,11 @@ fn with_verdicts(
         }
         None => call.into(),
     });
-    let calls = calls.collect();
-    let unknown = by_call.into_values();
-    refused.extend(unknown.map(|response| RefusedVerdict::new(*response, VerdictFault::UnknownRequest)));
-    (calls, refused)
+    (calls.collect(), refused)
+}
+
+/// What was found out about calls, in the order of the calls.
+fn in_order<T>(mut found: Vec<(usize, T)>) -> Vec<T> {
+    found.sort_by_key(|(index, _)| *index);
+    found.into_iter().map(|(_, found)| found).collect()
 }

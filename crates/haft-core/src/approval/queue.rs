@@ -4,7 +4,7 @@
 //! before its question is parked, not lost; one that can't be used is handed back to whoever sent it, with the reason.
 //! When the last sender is gone the queue ends, and everything that still waits is told that nobody will answer.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 
 /// How many verdicts may wait for questions that nobody has asked yet.
 const MOST_PARKED: usize = 1_024;
-/// How many questions are remembered as answered, so that a second verdict can be told what it is.
+/// How many questions are remembered as over, so that a verdict that comes later can be told why it is refused.
 const MOST_REMEMBERED: usize = 4_096;
 /// What the model is told when no verdict can come any more.
 const ENDED: &str = "nobody decided whether this call may run: no more verdicts can come";
@@ -70,14 +70,19 @@ struct Shared(Mutex<State>);
 struct State {
     waiting: HashMap<ApprovalId, Waiting>,
     parked: HashMap<ApprovalId, ApprovalResponse>,
-    decided: HashSet<ApprovalId>,
+    /// Questions that nobody waits for any more, and why a verdict on one can't be used.
+    over: HashMap<ApprovalId, VerdictFault>,
     /// The same, the oldest first.
-    decided_order: VecDeque<ApprovalId>,
+    over_order: VecDeque<ApprovalId>,
+    /// How often was asked.
+    asked: u64,
     refused: VecDeque<RefusedVerdict>,
     is_over: bool,
 }
 
 struct Waiting {
+    /// Which time of asking this is: a question may be asked again by a run that was resumed.
+    turn: u64,
     request: ApprovalRequest,
     answer: oneshot::Sender<ApprovalResponse>,
 }
@@ -86,6 +91,7 @@ struct Waiting {
 struct Asked<'a> {
     shared: &'a Shared,
     request_id: ApprovalId,
+    turn: u64,
 }
 
 impl VerdictQueue {
@@ -139,7 +145,9 @@ impl Shared {
             }
         } else if state.is_over {
             VerdictFault::Closed
-        } else if state.decided.contains(id) || state.parked.contains_key(id) {
+        } else if let Some(fault) = state.over.get(id) {
+            fault.clone()
+        } else if state.parked.contains_key(id) {
             VerdictFault::AlreadyDecided
         } else if state.parked.len() >= MOST_PARKED {
             VerdictFault::Full
@@ -150,13 +158,14 @@ impl Shared {
         Err(RefusedVerdict::new(response, fault))
     }
 
-    /// Takes a verdict that is there already, or waits for one.
-    fn ask(&self, request: ApprovalRequest) -> Result<oneshot::Receiver<ApprovalResponse>, ApprovalAnswer> {
+    /// Takes a verdict that is there already, or waits for one. Who asks the same question again takes the place of
+    /// whoever asked before: one verdict lets one call run.
+    fn ask(&self, request: ApprovalRequest) -> Result<(u64, oneshot::Receiver<ApprovalResponse>), ApprovalAnswer> {
         let mut state = self.state();
         if let Some(response) = state.parked.remove(&request.request_id) {
             match fault_of(&request, &response) {
                 None => {
-                    state.note_decided(&request.request_id);
+                    state.note_over(&request.request_id, VerdictFault::AlreadyDecided);
                     return Err(response.into());
                 }
                 Some(fault) => state.refuse(RefusedVerdict::new(response, fault)),
@@ -166,8 +175,10 @@ impl Shared {
             return Err(nobody());
         }
         let (answer, waiting) = oneshot::channel();
-        state.waiting.insert(request.request_id.clone(), Waiting { request, answer });
-        Ok(waiting)
+        state.asked += 1;
+        let turn = state.asked;
+        state.waiting.insert(request.request_id.clone(), Waiting { turn, request, answer });
+        Ok((turn, waiting))
     }
 
     fn close(&self) {
@@ -192,7 +203,7 @@ impl State {
         };
         match sent {
             Ok(()) => {
-                self.note_decided(&id);
+                self.note_over(&id, VerdictFault::AlreadyDecided);
                 Ok(Delivery::Delivered)
             }
             // The call was called off a moment ago.
@@ -200,14 +211,22 @@ impl State {
         }
     }
 
-    fn note_decided(&mut self, id: &ApprovalId) {
-        if self.decided.insert(id.clone()) {
-            self.decided_order.push_back(id.clone());
+    fn note_over(&mut self, id: &ApprovalId, fault: VerdictFault) {
+        if self.over.insert(id.clone(), fault).is_none() {
+            self.over_order.push_back(id.clone());
         }
-        if self.decided_order.len() > MOST_REMEMBERED
-            && let Some(oldest) = self.decided_order.pop_front()
+        if self.over_order.len() > MOST_REMEMBERED
+            && let Some(oldest) = self.over_order.pop_front()
         {
-            self.decided.remove(&oldest);
+            self.over.remove(&oldest);
+        }
+    }
+
+    /// Whoever asked no longer waits.
+    fn withdraw(&mut self, id: &ApprovalId, turn: u64) {
+        if self.waiting.get(id).is_some_and(|waiting| waiting.turn == turn) {
+            self.waiting.remove(id);
+            self.note_over(id, VerdictFault::UnknownRequest);
         }
     }
 
@@ -221,7 +240,7 @@ impl State {
 
 /// Why a verdict can't be used for a question, as far as a queue can tell. Signatures and time are the run's business.
 fn fault_of(request: &ApprovalRequest, response: &ApprovalResponse) -> Option<VerdictFault> {
-    (request.digest != response.digest).then_some(VerdictFault::OtherDigest)
+    (!request.binds(response)).then_some(VerdictFault::OtherDigest)
 }
 
 fn nobody() -> ApprovalAnswer {
@@ -231,18 +250,18 @@ fn nobody() -> ApprovalAnswer {
 impl Approve for VerdictQueue {
     async fn approve(&self, request: ApprovalRequest, _: Cx) -> Result<ApprovalAnswer, BoxError> {
         let request_id = request.request_id.clone();
-        let waiting = match self.0.ask(request) {
-            Ok(waiting) => waiting,
+        let (turn, waiting) = match self.0.ask(request) {
+            Ok(asked) => asked,
             Err(answer) => return Ok(answer),
         };
-        let _asked = Asked { shared: &self.0, request_id };
+        let _asked = Asked { shared: &self.0, request_id, turn };
         Ok(waiting.await.map_or_else(|_| nobody(), ApprovalAnswer::from))
     }
 }
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        self.shared.state().waiting.remove(&self.request_id);
+        self.shared.state().withdraw(&self.request_id, self.turn);
     }
 }
 

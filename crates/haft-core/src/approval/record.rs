@@ -112,8 +112,9 @@ impl ApprovalRecord {
         self
     }
 
+    /// With what went wrong, if that can be said.
     pub(crate) fn because(mut self, reason: &(impl ToString + ?Sized)) -> Self {
-        self.reason = Some(reason.to_string());
+        self.reason = Some(reason.to_string()).filter(|reason| !reason.trim().is_empty());
         self
     }
 }

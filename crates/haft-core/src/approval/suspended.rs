@@ -5,7 +5,7 @@
 //! stored, sent and resumed by another process; the calls that are done never run again. A value that does not hold
 //! together is refused when it is read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -89,6 +89,12 @@ pub enum SuspendedError {
         /// The call it belongs to.
         found: CallId,
     },
+    /// Two calls wait for one question, so an answer could not tell which of them it means.
+    #[error("two calls wait for the question `{request_id}`; every call needs one of its own")]
+    SharedQuestion {
+        /// The question.
+        request_id: ApprovalId,
+    },
     /// A call is neither open nor done.
     #[error("the call `{call_id}` at place {index} is neither open nor done")]
     Lost {
@@ -130,6 +136,10 @@ impl Suspended {
                 return Err(SuspendedError::Repeated { index, call_id });
             }
         }
+        let mut asked = HashSet::new();
+        if let Some(pending) = pending.iter().find(|pending| !asked.insert(&pending.request.request_id)) {
+            return Err(SuspendedError::SharedQuestion { request_id: pending.request.request_id.clone() });
+        }
         if let Some(index) = is_known.iter().position(|known| !known) {
             return Err(SuspendedError::Lost { index, call_id: calls[index].call_id.clone() });
         }
@@ -169,7 +179,7 @@ impl Suspended {
             let fault = match question {
                 None => VerdictFault::UnknownRequest,
                 Some((_, Some(_))) => VerdictFault::AlreadyDecided,
-                Some((request, _)) if request.digest != response.digest => VerdictFault::OtherDigest,
+                Some((request, _)) if !request.binds(&response) => VerdictFault::OtherDigest,
                 Some((_, verdict)) => {
                     *verdict = Some(Box::new(response));
                     continue;

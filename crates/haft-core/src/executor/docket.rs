@@ -113,8 +113,9 @@ impl Run {
         }
     }
 
-    /// Keeps a result for as long as the run may still be suspended.
+    /// Keeps a result for as long as the run may still be suspended. Whatever was asked about its call is over.
     pub(super) fn keep(&mut self, index: usize, result: &ToolResult) {
+        self.flights[index].close_question(self.options.gate(), self.options.caller_ref());
         if self.options.approver.is_some() || self.docket.is_some() {
             let docket = self.docket.get_or_insert_default();
             docket.finished.push(Finished { index, result: result.clone() });

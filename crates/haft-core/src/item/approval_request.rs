@@ -147,6 +147,12 @@ impl ApprovalRequest {
         response
     }
 
+    /// Whether an answer was given for this very call, with these arguments.
+    pub(crate) fn binds(&self, response: &ApprovalResponse) -> bool {
+        let names_other_call = response.call_id.as_ref().is_some_and(|call_id| *call_id != self.call_id);
+        response.digest == self.digest && !names_other_call
+    }
+
     /// The question about a call that a verdict says it answers.
     #[cfg(feature = "approval")]
     pub(crate) fn answered_by(call: &ToolCall, verdict: &ApprovalResponse) -> Self {

@@ -2,6 +2,32 @@
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_audit;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_bench;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_binding;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_edit;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_map;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_memory;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_peers;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_policy;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_queue;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_signing;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_stored;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_suspend;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_verdict;
 #[cfg(feature = "validate")]
 mod bad_input;
 #[cfg(feature = "validate")]

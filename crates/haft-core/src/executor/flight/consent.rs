@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -30,6 +31,8 @@ use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyE
 const NOT_ANSWERED: &str = "this call needs approval and nobody gave it";
 /// What the model is told when an approval does not fit the call.
 const CHANGED: &str = "the approval was given for other arguments or another definition of the tool; ask again";
+/// What is written down about a verdict whose call never got as far as to need it.
+const UNUSED: &str = "the call was over before the verdict could be used";
 /// What the model is told when a question was open for too long.
 const LAPSED: &str = "the question whether this call may run has lapsed; ask again";
 
@@ -146,31 +149,30 @@ impl Flight {
         mut request: Box<ApprovalRequest>,
         verdict: Option<Box<ApprovalResponse>>,
     ) -> Result<Step, ToolFailure> {
-        let gate = tower.options.gate();
-        let is_bound = *self.bind_digest(tower) == request.digest;
-        let fault = if !is_bound || request.call_id != call.call_id {
-            Some((VerdictFault::OtherDigest, ApprovalOutcome::Refused))
-        } else if let Err(fault) = gate.recognise(&request) {
-            Some((fault, ApprovalOutcome::Refused))
+        let (gate, caller) = (tower.options.gate(), tower.options.caller_ref());
+        request.rule.get_or_insert(ApprovalRule::StillOpen);
+        let is_bound = *self.bind_digest(tower) == request.digest && request.call_id == call.call_id;
+        let holds = if !is_bound {
+            Err(VerdictFault::OtherDigest)
         } else if request.is_expired(gate.now()) {
-            Some((VerdictFault::Lapsed, ApprovalOutcome::Lapsed))
+            gate.recognise(&request).and(Err(VerdictFault::Lapsed))
         } else {
-            None
+            gate.recognise(&request)
         };
-        if let Some((fault, outcome)) = fault {
-            gate.record(|| gate.outcome(&request, tower.options.caller_ref(), outcome).because(&fault));
+        if let Err(fault) = holds {
+            let record = || gate.outcome(&request, caller, fault.outcome());
+            gate.record(|| verdict.iter().fold(record(), |record, verdict| record.by(verdict)).because(&fault));
             return Err(refusal(fault));
         }
-        match verdict {
-            Some(verdict) => {
-                self.consent_mut().request = Some(request);
-                self.answered(call, tower, Ok(ApprovalAnswer::Verdict(verdict)))
-            }
-            None => {
-                request.rule.get_or_insert(ApprovalRule::StillOpen);
-                self.ask(tower, request)
-            }
+        if let Some(verdict) = verdict {
+            self.consent_mut().request = Some(request);
+            return self.answered(call, tower, Ok(ApprovalAnswer::Verdict(verdict)));
         }
+        if let Some(response) = self.at_gate(call, tower).and_then(|at| gate.recall(at)) {
+            let outcome = ApprovalOutcome::remembered(&response.decision);
+            return Ok(self.take_verdict(call, tower, &request, response, outcome));
+        }
+        self.ask(tower, request)
     }
 
     /// What the policies came to. One that broke has not said that the call may run unasked.
@@ -220,7 +222,7 @@ impl Flight {
         };
         let asking = isolated(|| Arc::clone(approver).ask((*request).clone(), cx)).map_err(unapproved)?;
         self.phase = Phase::Approving(Some(asking));
-        self.clock.answer = tower.options.approval_timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.clock.answer = patience(tower, &request).and_then(|patience| Instant::now().checked_add(patience));
         self.consent_mut().request = Some(request.clone());
         Ok(Step::Asked(request))
     }
@@ -251,9 +253,7 @@ impl Flight {
     ) -> Result<Step, ToolFailure> {
         let Some(request) = self.consent_mut().request.take() else { return Ok(Step::Pending) };
         let gate = tower.options.gate();
-        let note = |outcome, reason: &dyn ToString| {
-            gate.record(|| gate.outcome(&request, tower.options.caller_ref(), outcome).because(reason));
-        };
+        let record = |outcome| gate.outcome(&request, tower.options.caller_ref(), outcome);
         match answer {
             Ok(ApprovalAnswer::Verdict(response)) => match gate.examine(&request, &response) {
                 Ok(()) => {
@@ -261,21 +261,21 @@ impl Flight {
                     Ok(self.take_verdict(call, tower, &request, *response, outcome))
                 }
                 Err(fault) => {
-                    note(fault.outcome(), &fault);
+                    gate.record(|| record(fault.outcome()).by(&response).because(&fault));
                     Err(refusal(fault))
                 }
             },
             #[cfg(feature = "approval")]
             Ok(ApprovalAnswer::Later) => {
-                note(ApprovalOutcome::Suspended, &"");
+                gate.record(|| record(ApprovalOutcome::Suspended));
                 Ok(Step::Suspended(request))
             }
             Ok(ApprovalAnswer::Nobody { reason }) => {
-                note(ApprovalOutcome::Unanswered, &reason);
+                gate.record(|| record(ApprovalOutcome::Unanswered).because(&reason));
                 Err(ToolFailure::new(FailureKind::Cancelled, reason))
             }
             Err(error) => {
-                note(ApprovalOutcome::Refused, &error);
+                gate.record(|| record(ApprovalOutcome::Refused).because(&error));
                 Err(unapproved(error))
             }
         }
@@ -351,11 +351,19 @@ impl Flight {
         self.consent.get_or_insert_default()
     }
 
-    /// It ends while its question is open.
-    pub(super) fn close_question(&mut self, gate: &Gate, caller: Option<&Caller>) {
-        if let Some(request) = self.consent.as_mut().and_then(|consent| consent.request.take()) {
-            gate.record(|| gate.outcome(&request, caller, ApprovalOutcome::Unanswered));
-        }
+    /// It ends while its question is open: one that it asked, or one from before that it never got to.
+    pub(in crate::executor) fn close_question(&mut self, gate: &Gate, caller: Option<&Caller>) {
+        let Some(consent) = &mut self.consent else { return };
+        let (request, verdict) = match (consent.request.take(), consent.standing.take()) {
+            (Some(request), _) => (request, None),
+            (None, Some(Standing::Open { request, verdict })) => (request, verdict),
+            _ => return,
+        };
+        gate.record(|| match verdict {
+            Some(verdict) => gate.outcome(&request, caller, ApprovalOutcome::Refused).by(&verdict).because(UNUSED),
+            None if request.is_expired(gate.now()) => gate.outcome(&request, caller, ApprovalOutcome::Lapsed),
+            None => gate.outcome(&request, caller, ApprovalOutcome::Unanswered),
+        });
     }
 }
 
@@ -379,6 +387,13 @@ async fn any_needed(
         last = rule;
     }
     (ApprovalNeed::NotNeeded, last)
+}
+
+/// How long an answer is waited for: one that comes when its question has lapsed could not be used any more.
+fn patience(tower: Tower<'_>, request: &ApprovalRequest) -> Option<Duration> {
+    let now = tower.options.gate().now().unix_millis();
+    let is_open = request.expires_at.map(|end| Duration::from_millis(end.unix_millis().saturating_sub(now)));
+    [tower.options.approval_timeout, is_open].into_iter().flatten().min()
 }
 
 /// The arguments as a tree: only who is gated pays for reading them twice.

@@ -1,0 +1,171 @@
+//! Gated tools that write down what they do, and every way a verdict can reach them.
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+
+use futures_util::{Stream, StreamExt};
+use haft_core::{
+    ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, DefinitionError, RunOptions, Suspend, Suspended, Tool,
+    ToolCall, ToolEvent, ToolResult, Toolkit, VerdictQueue,
+};
+
+use crate::executing::{self, came, kit};
+
+/// Somebody who decides at once.
+pub(crate) type Decide = fn(&ApprovalRequest) -> ApprovalResponse;
+
+/// What handlers did, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Journal(Arc<Mutex<Vec<String>>>);
+
+impl Journal {
+    pub(crate) fn note(&self, line: impl Into<String>) {
+        self.0.lock().unwrap().push(line.into());
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// Gives its number back and notes it. Ungated.
+pub(crate) fn noting(name: &'static str, journal: &Journal) -> Result<Tool, DefinitionError> {
+    let journal = journal.clone();
+    Tool::new(name).run(move |cents: u16, _cx| {
+        let journal = journal.clone();
+        async move {
+            journal.note(format!("{name} {cents}"));
+            cents
+        }
+    })
+}
+
+/// The same, gated always.
+pub(crate) fn gated(name: &'static str, journal: &Journal) -> Result<Tool, DefinitionError> {
+    Ok(noting(name, journal)?.set_needs_approval(ApprovalPolicy::always()))
+}
+
+/// A toolkit of `pay`, which is gated, and `look`, which is not.
+pub(crate) fn bench() -> (Toolkit, Journal) {
+    let journal = Journal::default();
+    (kit([gated("pay", &journal), noting("look", &journal)]), journal)
+}
+
+/// An approver that decides at once.
+pub(crate) fn asking(decide: Decide) -> RunOptions {
+    RunOptions::new().approvals(move |request: ApprovalRequest, _: Cx| async move { decide(&request) })
+}
+
+/// What came of each result, in a word.
+pub(crate) fn all_came(results: &[ToolResult]) -> Vec<&str> {
+    results.iter().map(came).collect()
+}
+
+/// What the model reads of the first result, when it failed.
+pub(crate) fn message(results: &[ToolResult]) -> &str {
+    results[0].failure().map_or("", |failure| &failure.message)
+}
+
+/// Every event of a stream, in a word each.
+pub(crate) async fn tell(events: impl Stream<Item = ToolEvent>) -> Vec<String> {
+    let mut events = pin!(events);
+    let mut all = Vec::new();
+    while let Some(event) = events.next().await {
+        all.push(match &event {
+            ToolEvent::Suspended { request, .. } => format!("{} suspended", request.call_id),
+            other => executing::told(other),
+        });
+    }
+    all
+}
+
+/// What is left of calls whose questions were put off, as another process reads it.
+pub(crate) async fn suspend(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall]) -> Suspended {
+    let run = kit.run(calls).with(options.clone().approvals(Suspend));
+    let suspended = run.collect_or_suspend().await.unwrap_err();
+    serde_json::from_str(&serde_json::to_string(&suspended).unwrap()).unwrap()
+}
+
+/// How a verdict reaches its call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Somebody in the same process is asked.
+    Approver,
+    /// A run waits at a queue.
+    Queue,
+    /// Verdicts come with a second request.
+    Map,
+    /// A plan waits at a queue.
+    QueuePlan,
+    /// The run is suspended, stored and resumed.
+    Resume,
+}
+
+impl Way {
+    pub(crate) const ALL: [Self; 5] = [Self::Approver, Self::Queue, Self::Map, Self::QueuePlan, Self::Resume];
+
+    /// The results of calls whose questions are all answered, in the order of the calls.
+    pub(crate) async fn results(
+        self,
+        kit: &Toolkit,
+        options: &RunOptions,
+        calls: &[ToolCall],
+        decide: Decide,
+    ) -> Vec<ToolResult> {
+        match self {
+            Self::Approver => {
+                let approver = move |request: ApprovalRequest, _: Cx| async move { decide(&request) };
+                kit.run(calls).with(options.clone().approvals(approver)).collect_results().await
+            }
+            Self::Queue => by_queue(kit, options, calls, decide).await,
+            Self::Map => {
+                let asked = kit.plan_from_map(options, [], calls).await.requests;
+                let plan = kit.plan_from_map(options, asked.iter().map(decide), calls).await;
+                assert_eq!(plan.refused, []);
+                kit.run(plan).with(options.clone()).collect_results().await
+            }
+            Self::QueuePlan => by_queue_plan(kit, options, calls, decide).await,
+            Self::Resume => {
+                let suspended = suspend(kit, options, calls).await;
+                let verdicts: Vec<_> = suspended.pending().map(decide).collect();
+                let run = kit.resume(suspended, verdicts).with(options.clone());
+                assert_eq!(run.refused_verdicts(), []);
+                run.collect_or_suspend().await.unwrap()
+            }
+        }
+    }
+}
+
+async fn by_queue(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall], decide: Decide) -> Vec<ToolResult> {
+    let (sender, queue) = VerdictQueue::new();
+    let mut run = kit.run(calls).with(options.clone().approvals(queue));
+    let mut results = Vec::new();
+    while let Some(event) = run.next().await {
+        match event {
+            ToolEvent::ApprovalRequested { request, .. } => drop(sender.send(decide(&request)).unwrap()),
+            ToolEvent::Output { index, result } => results.push((index, result)),
+            _ => {}
+        }
+    }
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+async fn by_queue_plan(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall], decide: Decide) -> Vec<ToolResult> {
+    let (sender, queue) = VerdictQueue::new();
+    let plan = kit.plan_from_queue(options, &queue, calls).await;
+    for request in &plan.approval_requests {
+        sender.send(decide(request)).unwrap();
+    }
+    let mut results = kit.run(plan.approved).with(options.clone()).collect_results().await;
+    let decided =
+        plan.decisions.flat_map_unordered(None, |decision| kit.decision_to_events(decision).with(options.clone()));
+    results.extend(decided.filter_map(|event| async move { event.result().cloned() }).collect::<Vec<_>>().await);
+    results.sort_by_key(|result| calls.iter().position(|call| call.call_id == result.call_id));
+    results
+}
+
+/// An approver that must not be reached.
+pub(crate) async fn never_asked(request: ApprovalRequest, _: Cx) -> ApprovalResponse {
+    panic!("asked about {request:?}")
+}

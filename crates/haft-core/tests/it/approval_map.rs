@@ -1,0 +1,185 @@
+//! Plans made by verdicts that are all there.
+
+use std::time::Duration;
+
+use haft_core::{
+    ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, Permission, Permitting, RunOptions, Tool, ToolCall,
+    ToolEvent, VerdictFault,
+};
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::approval_bench::{all_came, bench, never_asked, tell};
+use crate::executing::{calls, came, kit};
+
+/// The questions about calls, as a first request without verdicts gives them.
+async fn questions(kit: &haft_core::Toolkit, calls: &[ToolCall]) -> Vec<ApprovalRequest> {
+    kit.plan_from_map(RunOptions::new(), [], calls).await.requests
+}
+
+#[tokio::test]
+async fn a_plan_that_is_run_gives_every_result_in_the_order_of_the_calls() {
+    let (kit, journal) = bench();
+    let calls =
+        calls([("pay", "1"), ("look", "2"), ("ghost", ""), ("pay", "4"), ("pay", "x"), ("pay", "6"), ("pay", "7")]);
+    let asked = questions(&kit, &calls).await;
+    assert_eq!(asked.iter().map(|request| request.call_id.as_str()).collect::<Vec<_>>(), ["c1", "c4", "c6", "c7"]);
+    let verdicts = [asked[3].answer(json!(70)), asked[0].deny("no"), asked[2].edit(json!(60)), asked[1].approve()];
+    let plan = kit.plan_from_map(RunOptions::new(), verdicts, &calls).await;
+    assert_eq!(journal.lines(), [""; 0], "nothing runs while it is planned");
+    let approved: Vec<_> =
+        plan.approved.iter().map(|call| (call.call().call_id.as_str(), &*call.call().arguments)).collect();
+    assert_eq!(approved, [("c2", "2"), ("c4", "4"), ("c6", "60")]);
+    let rejected: Vec<_> = plan.rejected.iter().map(|result| result.call_id.as_str()).collect();
+    assert_eq!(rejected, ["c1", "c3", "c5", "c7"]);
+    assert!(plan.requests.is_empty() && plan.refused.is_empty());
+
+    let results = kit.run(plan).collect_results().await;
+    let ids: Vec<_> = results.iter().map(|result| result.call_id.as_str()).collect();
+    assert_eq!(ids, ["c1", "c2", "c3", "c4", "c5", "c6", "c7"]);
+    assert_eq!(all_came(&results), ["denied", "2", "unknown_tool", "4", "input_validation_error", "60", "70"]);
+}
+
+#[tokio::test]
+async fn the_events_of_a_plan_show_its_verdicts_and_ask_nobody() {
+    let (kit, _) = bench();
+    let calls = calls([("pay", "1"), ("look", "2"), ("pay", "3"), ("pay", "4")]);
+    let asked = questions(&kit, &calls).await;
+    let verdicts = [asked[0].approve(), asked[1].deny("no"), asked[2].edit(json!(5))];
+    let plan = kit.plan_from_map(RunOptions::new(), verdicts, &calls).await;
+    let mut told = tell(kit.run(plan).approvals(never_asked).policy(ApprovalPolicy::always())).await;
+    assert_eq!(told[..4], ["c1 approved", "c3 denied", "c4 edited", "c3 output denied"]);
+    told[4..].sort();
+    assert_eq!(told[4..], ["c1 output 1", "c2 output 2", "c4 output 5"]);
+}
+
+#[tokio::test]
+async fn verdicts_that_fit_no_call_are_told_in_the_order_they_came() {
+    let (kit, journal) = bench();
+    let calls = calls([("pay", "1"), ("pay", "2")]);
+    let asked = questions(&kit, &calls).await;
+    let stray = |call_id: &str| {
+        let call = ToolCall::new(call_id, "pay", "1");
+        ApprovalRequest::new(format!("q-{call_id}"), &call).approve()
+    };
+    let nameless = ApprovalResponse::new("q", "approved".into());
+    let verdicts = [stray("x9"), asked[0].deny("no"), stray("x1"), asked[0].approve(), nameless, stray("x5")];
+    let plan = kit.plan_from_map(RunOptions::new(), verdicts, &calls).await;
+    let refused: Vec<_> =
+        plan.refused.iter().map(|refused| (refused.response.request_id.to_string(), refused.fault.clone())).collect();
+    let unknown = |id: &str| (id.to_owned(), VerdictFault::UnknownRequest);
+    let second = (asked[0].request_id.to_string(), VerdictFault::AlreadyDecided);
+    assert_eq!(refused, [unknown("q-x9"), unknown("q-x1"), second, unknown("q"), unknown("q-x5")]);
+    assert_eq!(plan.requests[0].call_id, "c2", "nobody has decided on it");
+    assert_ne!(plan.requests[0].request_id, asked[1].request_id);
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["denied", "cancelled"]);
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// The first verdict on a call counts, whatever comes later.
+#[tokio::test]
+async fn contradictory_verdicts_run_nothing_twice() {
+    let (kit, journal) = bench();
+    let calls = calls([("pay", "1"), ("pay", "2")]);
+    let asked = questions(&kit, &calls).await;
+    let verdicts =
+        [asked[0].approve(), asked[0].approve(), asked[0].deny("no"), asked[1].deny("no"), asked[1].approve()];
+    let plan = kit.plan_from_map(RunOptions::new(), verdicts, &calls).await;
+    assert!(plan.refused.iter().all(|refused| refused.fault == VerdictFault::AlreadyDecided));
+    assert_eq!(plan.refused.len(), 3);
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["1", "denied"]);
+    assert_eq!(journal.lines(), ["pay 1"]);
+}
+
+#[tokio::test]
+async fn a_verdict_on_one_call_can_not_be_moved_to_another() {
+    let (kit, journal) = bench();
+    let calls = calls([("pay", "1"), ("pay", "2")]);
+    let mut moved = questions(&kit, &calls).await[0].approve();
+    moved.call_id = Some("c2".into());
+    let plan = kit.plan_from_map(RunOptions::new(), [moved], &calls).await;
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled", "denied"]);
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// A no counts, also where nobody had to be asked.
+#[tokio::test]
+async fn a_verdict_on_a_call_that_needs_none_counts_too() {
+    let (kit, journal) = bench();
+    let look = calls([("look", "1")]);
+    let request = kit.plan_from_map(ApprovalPolicy::always(), [], &look).await.requests.remove(0);
+    let plan = kit.plan_from_map(RunOptions::new(), [request.deny("hands off")], &look).await;
+    assert_eq!(came(&plan.rejected[0]), "denied");
+    let plan = kit.plan_from_map(RunOptions::new(), [request.edit(json!(2))], &look).await;
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["2"]);
+    assert_eq!(journal.lines(), ["look 2"]);
+}
+
+/// Questions are in the order of the calls, however long it took to find out that they are needed.
+#[tokio::test(start_paused = true)]
+async fn questions_are_in_the_order_of_the_calls() {
+    let (kit, _) = bench();
+    let slow_for_the_first = |_: &Tool, call: &ToolCall, _: &Cx| {
+        let wait = Duration::from_secs(if call.call_id == "c1" { 5 } else { 1 });
+        Permitting::later(async move {
+            sleep(wait).await;
+            Ok::<_, haft_core::BoxError>(Permission::Allowed)
+        })
+    };
+    let options = RunOptions::new().permit(slow_for_the_first);
+    let calls = calls([("pay", "1"), ("pay", "2"), ("look", "3")]);
+    let ids =
+        |requests: &[ApprovalRequest]| requests.iter().map(|request| request.call_id.to_string()).collect::<Vec<_>>();
+    let plan = kit.plan_from_map(&options, [], &calls).await;
+    assert_eq!(ids(&plan.requests), ["c1", "c2"]);
+    let (_sender, queue) = haft_core::VerdictQueue::new();
+    let plan = kit.plan_from_queue(&options, &queue, &calls).await;
+    assert_eq!(ids(&plan.approval_requests), ["c1", "c2"]);
+}
+
+/// Whoever takes results out of a plan gets the others from a run, each for its own call.
+#[tokio::test]
+async fn a_plan_may_be_taken_apart() {
+    let (kit, journal) = bench();
+    let calls = calls([("ghost", ""), ("pay", "x"), ("look", "3"), ("pay", "4")]);
+    let mut plan = kit.plan_from_map(RunOptions::new(), [], &calls).await;
+    let taken = plan.rejected.remove(0);
+    assert_eq!(came(&taken), "unknown_tool");
+    let results = kit.run(plan).collect_results().await;
+    let told: Vec<_> = results.iter().map(|result| (result.call_id.as_str(), came(result))).collect();
+    assert_eq!(told, [("c2", "input_validation_error"), ("c3", "3"), ("c4", "cancelled")]);
+    assert_eq!(journal.lines(), ["look 3"]);
+
+    let plan = kit.plan_from_map(RunOptions::new(), [], &calls).await;
+    assert_eq!(all_came(&kit.run(plan.approved).collect_results().await), ["3"]);
+}
+
+/// A plan that nobody runs has run nothing, and its observer was told nothing.
+#[tokio::test]
+async fn planning_is_not_running() {
+    let (kit, journal) = bench();
+    let seen = crate::approval_bench::Journal::default();
+    let noting = seen.clone();
+    let options = RunOptions::new().observe(move |event: &ToolEvent| noting.note(event.call_id().as_str()));
+    let plan = kit.plan_from_map(&options, [], calls([("look", "1"), ("pay", "2"), ("ghost", "")])).await;
+    drop(plan);
+    assert_eq!((journal.lines(), seen.lines()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn a_plan_of_nothing_is_empty() {
+    let (kit, _) = bench();
+    let plan = kit.plan_from_map(RunOptions::new(), [], Vec::<ToolCall>::new()).await;
+    assert!(plan.approved.is_empty() && plan.rejected.is_empty() && plan.requests.is_empty());
+    assert_eq!(tell(kit.run(plan)).await, [""; 0]);
+}
+
+/// A toolkit that can't be run says so for every call, and asks nobody.
+#[tokio::test]
+async fn what_can_not_run_is_not_asked_about() {
+    let undefined = Tool::new("pay").needs_approval(ApprovalPolicy::always()).params::<u16>().define();
+    let kit = kit([undefined]);
+    let plan = kit.plan_from_map(RunOptions::new(), [], calls([("pay", "1")])).await;
+    assert!(plan.requests.is_empty() && plan.approved.is_empty());
+    assert_eq!(came(&plan.rejected[0]), "execution_error");
+}

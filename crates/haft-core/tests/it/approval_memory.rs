@@ -1,0 +1,191 @@
+//! Verdicts that hold for more than one call.
+
+use std::sync::{Arc, Mutex};
+
+use haft_core::{
+    ApprovalMemory, ApprovalOutcome, ApprovalRequest, ApprovalScope, Cx, Readonly, RunOptions, Suspend, Tool, Toolkit,
+};
+use serde_json::json;
+
+use crate::approval_bench::{Decide, Journal, all_came, gated, suspend, tell};
+use crate::executing::{calls, kit};
+
+fn shop(journal: &Journal) -> Toolkit {
+    kit([gated("pay", journal), gated("refund", journal)])
+}
+
+/// Decides once, with a memory, about one call.
+async fn decide(
+    kit: &Toolkit,
+    memory: &ApprovalMemory,
+    caller: &str,
+    call: (&str, &str),
+    verdict: Decide,
+) -> Vec<String> {
+    let options = RunOptions::new().caller(caller).approval_memory(memory);
+    let approver = move |request: ApprovalRequest, _: Cx| async move { verdict(&request) };
+    tell(kit.run(calls([call])).with(options.approvals(approver))).await
+}
+
+/// What comes of calls when nobody can be asked.
+async fn remembered(kit: &Toolkit, memory: &ApprovalMemory, caller: &str, asked: [(&str, &str); 4]) -> Vec<String> {
+    let run = kit.run(calls(asked)).with(RunOptions::new().caller(caller).approval_memory(memory));
+    all_came(&run.collect_results().await).into_iter().map(str::to_owned).collect()
+}
+
+const ASKED: [(&str, &str); 4] = [("pay", "5"), ("pay", "5.0"), ("pay", "6"), ("refund", "5")];
+
+#[tokio::test]
+async fn a_verdict_holds_for_what_its_scope_says_and_for_nothing_wider() {
+    type Row = (ApprovalScope, Decide, [&'static str; 4]);
+    let (scoped, no) = (ApprovalRequest::approve as Decide, "denied");
+    let edit = |request: &ApprovalRequest| request.edit(json!(1));
+    let answer = |request: &ApprovalRequest| request.answer(json!(2));
+    let table: [Row; 9] = [
+        (ApprovalScope::ThisCall, scoped, [no; 4]),
+        (ApprovalScope::Other("this_planet".into()), scoped, [no; 4]),
+        (ApprovalScope::TheseArguments, scoped, ["5", "5", no, no]),
+        (ApprovalScope::ThisTool, scoped, ["5", "5", "6", no]),
+        (ApprovalScope::ThisSession, scoped, ["5", "5", "6", "5"]),
+        // An edit or an answer holds for these arguments only, whatever it says.
+        (ApprovalScope::TheseArguments, edit, ["1", "1", no, no]),
+        (ApprovalScope::ThisTool, edit, ["1", "1", no, no]),
+        (ApprovalScope::ThisSession, answer, ["2", "2", no, no]),
+        (ApprovalScope::ThisSession, |request| request.respond("escalated".into()), [no; 4]),
+    ];
+    for (scope, verdict, came_of) in table {
+        let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+        let kit = shop(&journal);
+        let (named, options) = (scope.clone(), RunOptions::new().caller("ana").approval_memory(&memory));
+        let approver = move |request: ApprovalRequest, _: Cx| {
+            let response = verdict(&request).scope(named.clone());
+            async move { response }
+        };
+        kit.run(calls([("pay", "5")])).with(options.approvals(approver)).collect_results().await;
+        assert_eq!(remembered(&kit, &memory, "ana", ASKED).await, came_of, "{scope:?}");
+        assert_eq!(memory.is_empty(), came_of == [no; 4], "{scope:?}");
+        assert_eq!(remembered(&kit, &memory, "bob", ASKED).await, [no; 4], "another caller, {scope:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_remembered_survives_being_stored() {
+    let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+    let kit = shop(&journal);
+    decide(&kit, &memory, "ana", ("pay", "5"), |request| request.approve().scope(ApprovalScope::TheseArguments)).await;
+    decide(&kit, &memory, "ana", ("refund", "7"), |request| request.edit(json!(1)).scope(ApprovalScope::ThisTool))
+        .await;
+    decide(&kit, &memory, "bob", ("pay", "5"), |request| request.approve().scope(ApprovalScope::ThisTool)).await;
+    decide(&kit, &memory, "eve", ("pay", "5"), |request| request.deny("no").scope(ApprovalScope::ThisSession)).await;
+    let text = serde_json::to_string(&memory).unwrap();
+    let read: ApprovalMemory = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    assert_eq!(read.len(), 4);
+    let asked = [("pay", "5"), ("pay", "6"), ("refund", "7"), ("refund", "8")];
+    for (caller, came_of) in [
+        ("ana", ["5", "denied", "1", "denied"]),
+        ("bob", ["5", "6", "denied", "denied"]),
+        ("eve", ["denied"; 4]),
+        ("", ["denied"; 4]),
+    ] {
+        assert_eq!(remembered(&kit, &memory, caller, asked).await, came_of, "{caller}");
+        assert_eq!(remembered(&kit, &read, caller, asked).await, came_of, "{caller}, read back");
+    }
+}
+
+/// Nobody in particular is a caller of its own, not everybody.
+#[tokio::test]
+async fn what_nobody_in_particular_was_granted_is_not_everybodys() {
+    let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+    let kit = shop(&journal);
+    let options = RunOptions::new().approval_memory(&memory);
+    let approver = |request: ApprovalRequest, _: Cx| async move { request.approve().scope(ApprovalScope::ThisSession) };
+    kit.run(calls([("pay", "5")])).with(options.clone().approvals(approver)).collect_results().await;
+    let again = kit.run(calls([("pay", "5")])).with(options).collect_results().await;
+    assert_eq!(all_came(&again), ["5"]);
+    for caller in ["", "ana"] {
+        assert_eq!(remembered(&kit, &memory, caller, ASKED).await, ["denied"; 4], "{caller}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_changed_since_is_another_tool() {
+    let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+    let scopes: [Decide; 2] = [
+        |request| request.approve().scope(ApprovalScope::TheseArguments),
+        |request| request.approve().scope(ApprovalScope::ThisTool),
+    ];
+    for verdict in scopes {
+        decide(&shop(&journal), &memory, "ana", ("pay", "5"), verdict).await;
+        assert_eq!(remembered(&shop(&journal), &memory, "ana", ASKED).await[0], "5");
+        let pay = gated("pay", &journal).map(|tool| tool.annotate(Readonly(true)));
+        let changed: Toolkit = kit([pay, gated("refund", &journal)]);
+        assert_eq!(remembered(&changed, &memory, "ana", ASKED).await, ["denied"; 4]);
+        memory.clear();
+        assert_eq!(remembered(&shop(&journal), &memory, "ana", ASKED).await, ["denied"; 4]);
+    }
+}
+
+#[tokio::test]
+async fn the_narrowest_verdict_holds_and_the_latest_of_two() {
+    let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+    let kit = shop(&journal);
+    decide(&kit, &memory, "ana", ("pay", "5"), |request| request.deny("no").scope(ApprovalScope::TheseArguments)).await;
+    decide(&kit, &memory, "ana", ("pay", "6"), |request| request.approve().scope(ApprovalScope::ThisTool)).await;
+    decide(&kit, &memory, "ana", ("refund", "9"), |request| request.deny("no").scope(ApprovalScope::ThisSession)).await;
+    assert_eq!(remembered(&kit, &memory, "ana", ASKED).await, ["denied", "denied", "6", "denied"]);
+    memory.clear();
+    decide(&kit, &memory, "ana", ("refund", "9"), |request| request.deny("no").scope(ApprovalScope::ThisTool)).await;
+    assert_eq!(remembered(&kit, &memory, "ana", ASKED).await[3], "denied");
+    memory.clear();
+    decide(&kit, &memory, "ana", ("refund", "9"), |request| request.approve().scope(ApprovalScope::ThisTool)).await;
+    assert_eq!(remembered(&kit, &memory, "ana", ASKED).await[3], "5");
+}
+
+/// A verdict from before is shown like any other, and nobody is asked.
+#[tokio::test]
+async fn a_remembered_verdict_is_shown_and_no_question_is() {
+    let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+    let kit = shop(&journal);
+    let yes = |request: &ApprovalRequest| request.approve().scope(ApprovalScope::ThisTool);
+    assert_eq!(decide(&kit, &memory, "ana", ("pay", "5"), yes).await, ["c1 asked", "c1 approved", "c1 output 5"]);
+    assert_eq!(decide(&kit, &memory, "ana", ("pay", "6"), yes).await, ["c1 approved", "c1 output 6"]);
+    assert_eq!(journal.lines(), ["pay 5", "pay 6"]);
+}
+
+/// Questions that are open from before are answered by what was decided since, before anybody is asked again.
+#[tokio::test]
+async fn a_resumed_call_finds_what_is_remembered() {
+    let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+    let kit = shop(&journal);
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let noting = Arc::clone(&records);
+    let options = RunOptions::new().approval_memory(&memory);
+    let suspended = suspend(&kit, &options, &calls([("pay", "5"), ("pay", "6"), ("refund", "7")])).await;
+    let first = suspended.pending().next().unwrap().approve().scope(ApprovalScope::ThisTool);
+    let options = options.audit(move |record| noting.lock().unwrap().push((record.call_id.clone(), record.outcome)));
+    let run = kit.resume(suspended, [first]).with(options.approvals(Suspend));
+    let still = run.collect_or_suspend().await.unwrap_err();
+    assert_eq!(still.pending().map(|request| request.call_id.as_str()).collect::<Vec<_>>(), ["c3"]);
+    assert_eq!(all_came(&still.finished().cloned().collect::<Vec<_>>()), ["5", "6"]);
+    let expected =
+        [("c1", ApprovalOutcome::Approved), ("c2", ApprovalOutcome::Remembered), ("c3", ApprovalOutcome::Suspended)];
+    assert_eq!(*records.lock().unwrap(), expected.map(|(call_id, outcome)| (call_id.into(), outcome)));
+}
+
+/// What is remembered is only ever a yes to arguments that were checked.
+#[tokio::test]
+async fn a_session_wide_yes_does_not_skip_the_checks() {
+    let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+    let kit = shop(&journal);
+    decide(&kit, &memory, "ana", ("pay", "5"), |request| request.approve().scope(ApprovalScope::ThisSession)).await;
+    let asked = [("pay", "-1"), ("pay", "\"5\""), ("ghost", "5"), ("refund", "70000")];
+    let invalid = "input_validation_error";
+    assert_eq!(remembered(&kit, &memory, "ana", asked).await, [invalid, invalid, "unknown_tool", invalid]);
+    let forbidding = RunOptions::new()
+        .caller("ana")
+        .approval_memory(&memory)
+        .permit(|_: &Tool, _: &haft_core::ToolCall, _: &Cx| haft_core::Permission::denied("not you"));
+    let results = kit.run(calls([("pay", "5")])).with(forbidding).collect_results().await;
+    assert_eq!(all_came(&results), ["permission_denied"]);
+}

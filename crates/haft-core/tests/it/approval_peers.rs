@@ -1,0 +1,289 @@
+//! Approvals as those who come from other toolkits know them.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use haft_core::{
+    ApprovalPolicy, ApprovalRequest, ApprovalResponse, Delivery, Item, RunOptions, Suspend, Suspended, Tool, ToolCall,
+    ToolEvent, Toolkit, VerdictFault, VerdictQueue,
+};
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::approval_bench::{Decide, Journal, all_came, bench, message, never_asked, noting, suspend, tell};
+use crate::executing::{calls, came, kit};
+
+/// Decides by a map from call ids, as a server that got one with a request does.
+async fn by_map(kit: &Toolkit, calls: &[ToolCall], map: &[(&str, Decide)]) -> Vec<haft_core::ToolResult> {
+    let map: HashMap<_, _> = map.iter().copied().collect();
+    let asked = kit.plan_from_map(RunOptions::new(), [], calls).await.requests;
+    let verdicts = asked.iter().filter_map(|request| map.get(request.call_id.as_str()).map(|decide| decide(request)));
+    let plan = kit.plan_from_map(RunOptions::new(), verdicts.collect::<Vec<_>>(), calls).await;
+    kit.run(plan).collect_results().await
+}
+
+fn approve(request: &ApprovalRequest) -> ApprovalResponse {
+    request.approve()
+}
+
+fn deny(request: &ApprovalRequest) -> ApprovalResponse {
+    request.deny("not allowed")
+}
+
+/// Everything that is approved runs.
+#[tokio::test]
+async fn a_map_that_approves_everything_runs_everything() {
+    let (kit, journal) = bench();
+    let results = by_map(&kit, &calls([("pay", "1"), ("pay", "2")]), &[("c1", approve), ("c2", approve)]).await;
+    assert_eq!(all_came(&results), ["1", "2"]);
+    assert_eq!(journal.lines(), ["pay 1", "pay 2"]);
+}
+
+/// A denied call has a result that says why, and does not run.
+#[tokio::test]
+async fn a_map_that_denies_gives_the_reason() {
+    let (kit, journal) = bench();
+    let results = by_map(&kit, &calls([("pay", "1")]), &[("c1", deny)]).await;
+    assert_eq!((all_came(&results), message(&results)), (vec!["denied"], "not allowed"));
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// A gated call that the map does not mention is cancelled, never run.
+#[tokio::test]
+async fn a_call_that_the_map_does_not_mention_is_cancelled() {
+    let (kit, journal) = bench();
+    let results = by_map(&kit, &calls([("pay", "1")]), &[]).await;
+    assert_eq!(all_came(&results), ["cancelled"]);
+    assert!(!message(&results).is_empty());
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// Approved, denied, missing and ungated calls side by side: one result each, in order.
+#[tokio::test]
+async fn a_mixed_map_gives_each_call_its_own() {
+    let (kit, journal) = bench();
+    let calls = calls([("pay", "1"), ("look", "2"), ("pay", "3"), ("pay", "4")]);
+    let results = by_map(&kit, &calls, &[("c1", deny), ("c4", approve), ("c9", approve)]).await;
+    assert_eq!(all_came(&results), ["denied", "2", "cancelled", "4"]);
+    assert_eq!(journal.lines(), ["look 2", "pay 4"]);
+}
+
+/// A name that nobody knows has its result and does not stop its neighbours.
+#[tokio::test]
+async fn an_unknown_tool_does_not_stop_its_siblings() {
+    let (kit, journal) = bench();
+    let calls = calls([("ghost", "{}"), ("look", "2"), ("pay", "3")]);
+    let results = by_map(&kit, &calls, &[("c1", approve), ("c3", approve)]).await;
+    assert_eq!(all_came(&results), ["unknown_tool", "2", "3"]);
+    assert_eq!(journal.lines(), ["look 2", "pay 3"]);
+}
+
+/// Two questions, one yes and one no, in the order the verdicts come.
+#[tokio::test]
+async fn a_queue_takes_a_yes_and_a_no() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1"), ("look", "2"), ("pay", "3")])).await;
+    assert_eq!((plan.approved.len(), plan.approval_requests.len()), (1, 2));
+    sender.send(deny(&plan.approval_requests[1])).unwrap();
+    sender.send(approve(&plan.approval_requests[0])).unwrap();
+    let mut told: Vec<_> = tell(plan.decisions.flat_map(|decision| kit.decision_to_events(decision))).await;
+    told.sort();
+    assert_eq!(told, ["c1 approved", "c1 output 1", "c3 denied", "c3 output denied"]);
+    assert_eq!(journal.lines(), ["pay 1"]);
+}
+
+/// A run without gates runs everything it is given.
+#[tokio::test]
+async fn without_gates_everything_runs() {
+    let (kit, journal) = bench();
+    let plan = kit.plan_from_map(RunOptions::new(), [], calls([("look", "1"), ("look", "2"), ("look", "3")])).await;
+    assert!(plan.rejected.is_empty() && plan.requests.is_empty());
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["1", "2", "3"]);
+    assert_eq!(journal.lines(), ["look 1", "look 2", "look 3"]);
+}
+
+/// Safe calls run at once, gated ones when their verdict comes, and a no is a clean result.
+#[tokio::test(start_paused = true)]
+async fn safe_calls_do_not_wait_for_gated_ones() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let run = kit.run(calls([("look", "1"), ("pay", "2"), ("pay", "3")])).approvals(queue.clone());
+    let (told, ()) = tokio::join!(tell(run), async {
+        sleep(Duration::from_secs(60)).await;
+        assert_eq!(journal.lines(), ["look 1"], "the gated ones are parked");
+        let mut open = queue.open();
+        open.sort_by_key(|request| request.call_id.to_string());
+        assert_eq!(sender.send(open[0].approve()), Ok(Delivery::Delivered));
+        sleep(Duration::from_secs(60)).await;
+        assert_eq!(journal.lines(), ["look 1", "pay 2"]);
+        assert_eq!(sender.send(open[1].deny("no")), Ok(Delivery::Delivered));
+    });
+    let outputs: Vec<_> = told.iter().filter(|line| line.contains("output")).collect();
+    assert_eq!(outputs, ["c1 output 1", "c2 output 2", "c3 output denied"]);
+    assert_eq!(journal.lines(), ["look 1", "pay 2"]);
+}
+
+/// Over HTTP: the questions go out as JSON with the first answer, verdicts come back with the next request.
+#[tokio::test]
+async fn a_server_without_memory_gets_its_verdicts_with_a_request() {
+    let (kit, journal) = bench();
+    let history = serde_json::to_string(&calls([("pay", "1"), ("pay", "2"), ("pay", "3")])).unwrap();
+    let calls = |body: &str| serde_json::from_str::<Vec<ToolCall>>(body).unwrap();
+    let plan = kit.plan_from_map(RunOptions::new(), [], calls(&history)).await;
+    let shown = serde_json::to_string(&plan.requests).unwrap();
+
+    let shown: Vec<ApprovalRequest> = serde_json::from_str(&shown).unwrap();
+    let body = serde_json::to_string(&[approve(&shown[0]), deny(&shown[1])]).unwrap();
+
+    let verdicts: Vec<ApprovalResponse> = serde_json::from_str(&body).unwrap();
+    let plan = kit.plan_from_map(RunOptions::new(), verdicts, calls(&history)).await;
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["1", "denied", "cancelled"]);
+    assert_eq!(journal.lines(), ["pay 1"]);
+}
+
+/// A gated call gives a question and no result.
+#[tokio::test]
+async fn a_gated_call_gives_a_question_and_no_result() {
+    let (kit, journal) = bench();
+    let events: Vec<_> = kit.run(calls([("pay", "1")])).approvals(Suspend).collect().await;
+    assert!(matches!(events[0], ToolEvent::ApprovalRequested { index: 0, .. }));
+    assert!(events.iter().all(|event| event.result().is_none()));
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// Whether a call is gated may depend on its arguments.
+#[tokio::test]
+async fn a_gate_may_depend_on_the_arguments() {
+    let journal = Journal::default();
+    let large = ApprovalPolicy::when(|cents: u16, _| async move { cents > 100 });
+    let kit = kit([noting("pay", &journal).map(|tool| tool.set_needs_approval(large))]);
+    let run = kit.run(calls([("pay", "100"), ("pay", "101")])).approvals(Suspend);
+    assert_eq!(tell(run).await, ["c1 output 100", "c2 asked", "c2 suspended"]);
+    assert_eq!(journal.lines(), ["pay 100"]);
+}
+
+/// An approved call runs before the model is asked again, and its result is what the history needs.
+#[tokio::test]
+async fn verdicts_turn_into_results_before_the_next_turn() {
+    let (kit, journal) = bench();
+    let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2")])).await;
+    let mut history: Vec<Item> = suspended.calls().iter().cloned().map(Item::from).collect();
+    let verdicts: Vec<_> = suspended
+        .pending()
+        .map(|request| if request.call_id == "c1" { approve(request) } else { deny(request) })
+        .collect();
+    let results = kit.resume(suspended, verdicts).collect_or_suspend().await.unwrap();
+    history.extend(results.iter().map(|result| Item::from(result.to_call_output())));
+    let outputs = history.iter().filter_map(|item| match item {
+        Item::ToolOutput(output) => Some((output.call_id.as_str(), output.output.to_string(), output.is_error)),
+        _ => None,
+    });
+    let denied = json!({"error": {"kind": "denied", "message": "not allowed"}}).to_string();
+    assert_eq!(outputs.collect::<Vec<_>>(), [("c1", "1".to_owned(), false), ("c2", denied, true)]);
+    assert_eq!(journal.lines(), ["pay 1"]);
+}
+
+/// Questions of a history that are still open stay open; those that were answered are not asked or run again.
+#[tokio::test]
+async fn only_what_is_still_open_is_taken_up() {
+    let (kit, journal) = bench();
+    let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2")])).await;
+    let first = suspended.pending().next().unwrap().approve();
+    let suspended = *kit.resume(suspended, [first.clone()]).collect_or_suspend().await.unwrap_err();
+    let run = kit.resume(suspended, [first]);
+    assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::UnknownRequest);
+    assert_eq!(tell(run).await, ["c2 suspended"]);
+    assert_eq!(journal.lines(), ["pay 1"]);
+}
+
+/// Approve and approve, or approve and deny, for one question: one run, one result.
+#[tokio::test]
+async fn contradictory_answers_give_one_result() {
+    let contradictions: [[Decide; 2]; 3] = [[approve, approve], [approve, deny], [deny, approve]];
+    for answers in contradictions {
+        let (kit, journal) = bench();
+        let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1")])).await;
+        let request = suspended.pending().next().unwrap().clone();
+        let run = kit.resume(suspended, answers.map(|decide| decide(&request)));
+        assert_eq!(run.refused_verdicts().len(), 1);
+        let told = tell(run).await;
+        assert_eq!(told.iter().filter(|line| line.contains("output")).count(), 1, "{told:?}");
+        assert!(journal.lines().len() <= 1);
+    }
+}
+
+/// Arguments that were changed in the history between question and answer do not run.
+#[tokio::test]
+async fn a_history_that_was_tampered_with_runs_nothing() {
+    let (kit, journal) = bench();
+    let asked = suspend(&kit, &RunOptions::new(), &calls([("pay", "1")])).await;
+    let request = asked.pending().next().unwrap().clone();
+    let suspended = Suspended::of([(ToolCall::new("c1", "pay", "9999"), request.clone())]).unwrap();
+    let results = kit.resume(suspended, [request.approve()]).collect_or_suspend().await.unwrap();
+    assert_eq!(all_came(&results), ["denied"]);
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// An approved call that fails still answers its call.
+#[tokio::test]
+async fn an_approved_call_that_fails_still_answers() {
+    let failing = Tool::new("pay").needs_approval(ApprovalPolicy::always());
+    let kit = kit([failing.try_run(|_: u16, _cx| async { Err::<u16, _>("no funds") })]);
+    let results = by_map(&kit, &calls([("pay", "1")]), &[("c1", approve)]).await;
+    assert_eq!((came(&results[0]), message(&results)), ("tool_failed", "no funds"));
+}
+
+/// A verdict for an id that nobody asked about is kept and told, and the run goes on.
+#[tokio::test]
+async fn a_verdict_for_an_unknown_id_is_neither_lost_nor_in_the_way() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let stray = ApprovalRequest::new("unknown", &ToolCall::new("c1", "pay", "1")).approve();
+    assert_eq!(sender.send(stray.clone()), Ok(Delivery::Parked));
+    let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1")])).await;
+    sender.send(approve(&plan.approval_requests[0])).unwrap();
+    let told = tell(plan.decisions.flat_map(|decision| kit.decision_to_events(decision))).await;
+    assert_eq!(told, ["c1 approved", "c1 output 1"]);
+    assert_eq!(*queue.take_unmatched()[0].response, stray);
+    assert_eq!(journal.lines(), ["pay 1"]);
+}
+
+/// When the queue ends decisions do too: nothing hangs, and what was open is cancelled.
+#[tokio::test(start_paused = true)]
+async fn decisions_end_with_the_queue() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1"), ("pay", "2")])).await;
+    sender.send(approve(&plan.approval_requests[1])).unwrap();
+    drop(sender);
+    let decided = plan.decisions.flat_map(|decision| kit.decision_to_events(decision));
+    let mut told = tokio::time::timeout(Duration::from_secs(1), tell(decided)).await.unwrap();
+    told.sort();
+    assert_eq!(told, ["c1 output cancelled", "c2 approved", "c2 output 2"]);
+    assert_eq!(journal.lines(), ["pay 2"]);
+}
+
+/// Two gated calls of one id: one question, one run, and the second is told what is wrong with it.
+#[tokio::test]
+async fn two_gated_calls_of_one_id_are_one_question() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let twins = [ToolCall::new("c1", "pay", "1"), ToolCall::new("c1", "pay", "2")];
+    let plan = kit.plan_from_queue(RunOptions::new(), &queue, twins).await;
+    assert_eq!(plan.approval_requests.len(), 1);
+    sender.send(approve(&plan.approval_requests[0])).unwrap();
+    let told = tell(plan.decisions.flat_map(|decision| kit.decision_to_events(decision))).await;
+    assert_eq!(told, ["c1 output duplicate_call_id", "c1 approved", "c1 output 1"]);
+    assert_eq!(journal.lines(), ["pay 1"]);
+}
+
+/// A call that no policy gates runs without anybody being asked, whoever could be.
+#[tokio::test]
+async fn an_ungated_call_asks_nobody() {
+    let (kit, journal) = bench();
+    let run = kit.run(calls([("look", "1")])).approvals(never_asked);
+    assert_eq!(tell(run).await, ["c1 output 1"]);
+    assert_eq!(journal.lines(), ["look 1"]);
+}

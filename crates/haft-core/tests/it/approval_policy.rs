@@ -1,0 +1,279 @@
+//! Who is asked about, by which rule, and for how long.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use haft_core::{
+    ApprovalAnswer, ApprovalPolicy, ApprovalRequest, ApprovalRule, Cx, Item, RunOptions, Timestamp, ToolCall,
+    ToolEvent, Toolkit, VerdictQueue,
+};
+use tokio::time::{Instant, sleep};
+
+use crate::approval_bench::{Journal, Way, all_came, bench, message, never_asked, noting, suspend, tell};
+use crate::executing::{calls, kit};
+
+fn broken() -> ApprovalPolicy {
+    ApprovalPolicy::try_when(|_: u16, _| async { Err::<bool, _>("no idea") })
+}
+
+fn panicking() -> ApprovalPolicy {
+    ApprovalPolicy::when(|cents: u16, _| async move { panic!("{cents}?") })
+}
+
+fn panicking_at_once() -> ApprovalPolicy {
+    ApprovalPolicy::when(|cents: u16, _| {
+        assert!(cents > 65_000, "{cents}?");
+        async { false }
+    })
+}
+
+fn unreadable() -> ApprovalPolicy {
+    ApprovalPolicy::when(|_: Vec<String>, _| async { false })
+}
+
+/// The first question about a call of a tool with a policy, in a run with options.
+async fn asked(policy: ApprovalPolicy, options: &RunOptions, call: ToolCall) -> Option<ApprovalRequest> {
+    let kit = kit([noting("pay", &Journal::default()).map(|tool| tool.set_needs_approval(policy))]);
+    kit.plan_from_map(options, [], [call]).await.requests.into_iter().next()
+}
+
+#[tokio::test]
+async fn the_rule_that_asked_is_in_the_question() {
+    let more_than = |least: u16| ApprovalPolicy::when(move |cents: u16, _| async move { cents > least });
+    let (never, always) = (ApprovalPolicy::never, ApprovalPolicy::always);
+    let run = |policy: ApprovalPolicy| RunOptions::new().policy(policy);
+    let instead = |policy: ApprovalPolicy| RunOptions::new().policy_instead(policy);
+    let (tool, of_run, failed) = (ApprovalRule::ToolPolicy, ApprovalRule::RunPolicy, ApprovalRule::PolicyFailed);
+    let table = [
+        (never(), RunOptions::new(), None),
+        (always(), RunOptions::new(), Some(tool)),
+        (more_than(4), RunOptions::new(), Some(tool)),
+        (more_than(5), RunOptions::new(), None),
+        // The application can demand more, and not less.
+        (never(), run(always()), Some(of_run)),
+        (more_than(5), run(more_than(4)), Some(of_run)),
+        (always(), run(never()), Some(tool)),
+        (more_than(4), run(more_than(5)), Some(tool)),
+        (more_than(5), run(always()), Some(of_run)),
+        // Unless it says so.
+        (always(), instead(never()), None),
+        (always(), instead(more_than(5)), None),
+        (never(), instead(more_than(4)), Some(of_run)),
+        // A policy that can't decide asks.
+        (broken(), RunOptions::new(), Some(failed)),
+        (panicking(), RunOptions::new(), Some(failed)),
+        (panicking_at_once(), RunOptions::new(), Some(failed)),
+        (unreadable(), RunOptions::new(), Some(failed)),
+        (never(), run(broken()), Some(failed)),
+        (broken(), run(never()), Some(failed)),
+        (broken(), instead(never()), None),
+        (never(), instead(panicking()), Some(failed)),
+    ];
+    for (place, (own, options, rule)) in table.into_iter().enumerate() {
+        let request = asked(own, &options, ToolCall::new("c1", "pay", "5")).await;
+        assert_eq!(request.and_then(|request| request.rule), rule, "row {place}");
+    }
+}
+
+#[tokio::test]
+async fn a_policy_that_breaks_lets_nothing_run_unasked() {
+    for policy in [broken, panicking, panicking_at_once, unreadable] {
+        for way in Way::ALL {
+            let journal = Journal::default();
+            let kit = kit([noting("pay", &journal).map(|tool| tool.set_needs_approval(policy()))]);
+            let deny = |request: &ApprovalRequest| request.deny("not like this");
+            let results = way.results(&kit, &RunOptions::new(), &calls([("pay", "5")]), deny).await;
+            assert_eq!((all_came(&results), message(&results)), (vec!["denied"], "not like this"), "{way:?}");
+            assert_eq!(journal.lines(), [""; 0], "{way:?}");
+            let nobody = kit.run(calls([("pay", "5")])).collect_results().await;
+            assert_eq!(all_came(&nobody), ["denied"]);
+            let cause = nobody[0].failure().unwrap().source().unwrap().to_string();
+            assert!(cause.contains("policy failed"), "{cause}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_policy_knows_the_call_the_caller_and_the_conversation() {
+    let policy = ApprovalPolicy::when(|_: u16, cx| async move {
+        let is_known = cx.call_id == "c1" && cx.tool.as_str() == "pay" && cx.messages.len() == 1;
+        !(is_known && cx.caller.is_some_and(|caller| caller.as_str() == "ana"))
+    });
+    let (call, messages) = (ToolCall::new("c1", "pay", "5"), vec![Item::user("pay bob")]);
+    let options = RunOptions::new().messages(messages);
+    assert!(asked(policy.clone(), &options.clone().caller("ana"), call.clone()).await.is_none());
+    assert!(asked(policy.clone(), &options.caller("bob"), call.clone()).await.is_some());
+    assert!(asked(policy, &RunOptions::new().caller("ana"), call).await.is_some());
+}
+
+/// A clock that stands until it is moved.
+fn clock() -> (Arc<AtomicU64>, impl Fn() -> Timestamp + Send + Sync + Clone + 'static) {
+    let now = Arc::new(AtomicU64::new(1_000));
+    let reading = Arc::clone(&now);
+    (now, move || Timestamp::from_unix_millis(reading.load(Ordering::Relaxed)))
+}
+
+#[tokio::test]
+async fn a_question_says_how_long_it_stays_open() {
+    let (_, read) = clock();
+    let always = ApprovalPolicy::always;
+    let call = || ToolCall::new("c1", "pay", "5");
+    let request = asked(always(), &RunOptions::new(), call()).await.unwrap();
+    assert_eq!(request.expires_at, None);
+    let options = RunOptions::new().approval_clock(read).approval_lifetime(Duration::from_millis(500));
+    let request = asked(always(), &options, call()).await.unwrap();
+    assert_eq!(request.expires_at, Some(Timestamp::from_unix_millis(1_500)));
+    assert_eq!(request.approve().expires_at, request.expires_at);
+}
+
+#[tokio::test]
+async fn a_verdict_counts_until_its_question_lapses_and_not_a_moment_longer() {
+    for (moment, came_of) in [(1_499, "5"), (1_500, "cancelled"), (1_501, "cancelled"), (u64::MAX, "cancelled")] {
+        let (kit, journal) = bench();
+        let calls = calls([("pay", "5")]);
+        let (now, read) = clock();
+        let options = RunOptions::new().approval_clock(read).approval_lifetime(Duration::from_millis(500));
+
+        let suspended = suspend(&kit, &options, &calls).await;
+        let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
+        let planned = kit.plan_from_map(&options, [], &calls).await.requests[0].approve();
+        let moving = Arc::clone(&now);
+        let late = options.clone().approvals(move |request: ApprovalRequest, _: Cx| {
+            moving.store(moment, Ordering::Relaxed);
+            async move { request.approve() }
+        });
+
+        let in_run = kit.run(&calls).with(late).collect_results().await;
+        let resumed = kit.resume(suspended, verdicts).with(options.clone()).collect_results().await;
+        let plan = kit.plan_from_map(&options, [planned], &calls).await;
+        let planned = kit.run(plan).collect_results().await;
+        for results in [in_run, resumed, planned] {
+            assert_eq!(all_came(&results), [came_of], "{moment}");
+            assert!(came_of == "5" || message(&results).contains("has lapsed"), "{}", message(&results));
+        }
+        assert_eq!(journal.lines().len(), if came_of == "5" { 3 } else { 0 }, "{moment}");
+    }
+}
+
+/// The end of a question travels with it: a resumed run needs no lifetime of its own to keep it.
+#[tokio::test]
+async fn a_question_lapses_wherever_it_is_taken_up_again() {
+    let (kit, journal) = bench();
+    let (now, read) = clock();
+    let options = RunOptions::new().approval_clock(read.clone()).approval_lifetime(Duration::from_millis(500));
+    let suspended = suspend(&kit, &options, &calls([("pay", "5")])).await;
+    now.store(1_500, Ordering::Relaxed);
+    let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
+    let elsewhere = RunOptions::new().approval_clock(read);
+    let results = kit.resume(suspended.clone(), verdicts).with(elsewhere.clone()).collect_results().await;
+    assert_eq!(all_came(&results), ["cancelled"]);
+    // Nobody is asked once more either.
+    let run = kit.resume(suspended, []).with(elsewhere).approvals(never_asked);
+    assert_eq!(tell(run).await, ["c1 output cancelled"]);
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+async fn never_answers(_: ApprovalRequest, _: Cx) -> ApprovalAnswer {
+    std::future::pending().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_longer_than_the_approval_timeout() {
+    let (kit, journal) = bench();
+    let began = Instant::now();
+    let options = RunOptions::new().approval_timeout(Duration::from_secs(5));
+    let calls = calls([("pay", "5"), ("look", "1")]);
+    let run = kit.run(&calls).with(options.clone()).approvals(never_answers);
+    assert_eq!(tell(run).await, ["c1 asked", "c2 output 1", "c1 output cancelled"]);
+    assert_eq!(began.elapsed(), Duration::from_secs(5));
+
+    let (_sender, queue) = VerdictQueue::new();
+    let mut plan = kit.plan_from_queue(&options, &queue, &calls).await;
+    let decision = plan.decisions.next().await.unwrap();
+    let results = kit.decision_to_events(decision).collect_results().await;
+    assert_eq!(all_came(&results), ["cancelled"]);
+    assert!(message(&results).contains("nobody answered in time"));
+    assert!(plan.decisions.next().await.is_none());
+    assert_eq!(journal.lines(), ["look 1"]);
+}
+
+/// A question that has lapsed can't be answered any more, so nobody waits for it.
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_longer_than_the_question_is_open() {
+    let lifetime = Duration::from_secs(5);
+    for (timeout, waited) in [(None, 5), (Some(3), 3), (Some(9), 5)] {
+        let (kit, _) = bench();
+        let (_, read) = clock();
+        let mut options = RunOptions::new().approval_lifetime(lifetime).approval_clock(read);
+        if let Some(timeout) = timeout {
+            options = options.approval_timeout(Duration::from_secs(timeout));
+        }
+        let began = Instant::now();
+        let results = kit.run(calls([("pay", "5")])).with(options.approvals(never_answers)).collect_results().await;
+        assert_eq!(all_came(&results), ["cancelled"]);
+        assert_eq!(began.elapsed(), Duration::from_secs(waited), "{timeout:?}");
+    }
+}
+
+/// The time a person takes is not the tool's.
+#[tokio::test(start_paused = true)]
+async fn waiting_for_a_person_is_not_running() {
+    let (kit, journal) = bench();
+    let slow = |request: ApprovalRequest, _: Cx| async move {
+        sleep(Duration::from_secs(3_600)).await;
+        request.approve()
+    };
+    let run = kit.run(calls([("pay", "5")])).call_timeout(Duration::from_secs(1)).approvals(slow);
+    assert_eq!(all_came(&run.collect_results().await), ["5"]);
+    assert_eq!(journal.lines(), ["pay 5"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_runs_own_time_ends_the_wait_too() {
+    let (kit, journal) = bench();
+    let run = kit.run(calls([("pay", "5")])).timeout(Duration::from_secs(2)).approvals(never_answers);
+    assert_eq!(tell(run).await, ["c1 asked", "c1 output timed_out"]);
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// An approver gets the context of the call, and what it shows is shown before its answer.
+#[tokio::test]
+async fn an_approver_can_show_that_it_is_at_work() {
+    let (kit, _) = bench();
+    let showing = |request: ApprovalRequest, cx: Cx| async move {
+        cx.emit("reading").await.unwrap();
+        request.approve()
+    };
+    let told = tell(kit.run(calls([("pay", "5")])).approvals(showing)).await;
+    assert_eq!(told, ["c1 asked", "c1 progress \"reading\"", "c1 approved", "c1 output 5"]);
+}
+
+#[tokio::test]
+async fn a_call_that_is_called_off_while_it_waits_is_over_at_once() {
+    let (kit, journal): (Toolkit, _) = bench();
+    let dropped = Arc::new(Mutex::new(false));
+    let noting = Arc::clone(&dropped);
+    let waiting = move |_: ApprovalRequest, _: Cx| {
+        let guard = OnDrop(Arc::clone(&noting));
+        async move {
+            let _guard = guard;
+            std::future::pending::<ApprovalAnswer>().await
+        }
+    };
+    let mut run = kit.run(calls([("pay", "5")])).approvals(waiting);
+    assert!(matches!(run.next().await, Some(ToolEvent::ApprovalRequested { .. })));
+    run.cancel();
+    assert_eq!(tell(&mut run).await, ["c1 output cancelled"]);
+    assert!(*dropped.lock().unwrap());
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+struct OnDrop(Arc<Mutex<bool>>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap() = true;
+    }
+}

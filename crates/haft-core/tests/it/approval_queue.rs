@@ -1,0 +1,344 @@
+//! Verdicts that come by a queue.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use haft_core::{
+    ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, Delivery, RunOptions, Tool, ToolCall, ToolEvent, Toolkit,
+    VerdictFault, VerdictQueue,
+};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::approval_bench::{all_came, bench, message, suspend, tell};
+use crate::executing::{calls, came, kit};
+
+/// Why a verdict came back.
+fn fault(sent: Result<Delivery, haft_core::RefusedVerdict>) -> VerdictFault {
+    sent.unwrap_err().fault
+}
+
+/// The question of a run of one call that waits at a queue.
+async fn asked(run: &mut haft_core::Run) -> ApprovalRequest {
+    match run.next().await {
+        Some(ToolEvent::ApprovalRequested { request, .. }) => *request,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn stray(id: &str) -> ApprovalResponse {
+    ApprovalRequest::new(id, &ToolCall::new("x", "pay", "1")).approve()
+}
+
+#[tokio::test]
+async fn the_first_verdict_wins_and_the_second_is_told_so() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
+    let request = asked(&mut run).await;
+    assert_eq!(queue.open(), std::slice::from_ref(&request));
+    assert_eq!(sender.send(request.deny("no")), Ok(Delivery::Delivered));
+    assert_eq!(fault(sender.send(request.approve())), VerdictFault::AlreadyDecided);
+    assert_eq!(tell(&mut run).await, ["c1 denied", "c1 output denied"]);
+    assert_eq!(fault(sender.send(request.approve())), VerdictFault::AlreadyDecided);
+    assert_eq!(queue.open(), []);
+    assert_eq!(queue.take_unmatched(), []);
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// A verdict that can't be used changes nothing: its question stays open.
+#[tokio::test]
+async fn a_refused_verdict_does_not_use_the_question_up() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
+    let request = asked(&mut run).await;
+    let mut of_another_call = request.approve();
+    of_another_call.call_id = Some("c2".into());
+    for unusable in [request.approve().digest(""), request.approve().digest("sha256:00"), of_another_call] {
+        let refused = sender.send(unusable.clone()).unwrap_err();
+        assert_eq!((*refused.response, refused.fault), (unusable, VerdictFault::OtherDigest));
+    }
+    assert_eq!(queue.open().len(), 1);
+    assert_eq!(sender.send(request.approve()), Ok(Delivery::Delivered));
+    assert_eq!(tell(&mut run).await, ["c1 approved", "c1 output 5"]);
+    assert_eq!(journal.lines(), ["pay 5"]);
+}
+
+/// A question that was asked in another process may get its verdict before it is asked here.
+#[tokio::test]
+async fn a_verdict_may_come_before_its_question() {
+    let (kit, journal) = bench();
+    let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5"), ("pay", "6"), ("pay", "7")])).await;
+    let (sender, queue) = VerdictQueue::new();
+    let requests: Vec<_> = suspended.pending().cloned().collect();
+    assert_eq!(sender.send(requests[0].approve()), Ok(Delivery::Parked));
+    assert_eq!(fault(sender.send(requests[0].deny("too late"))), VerdictFault::AlreadyDecided);
+    assert_eq!(sender.send(requests[1].approve().digest("sha256:00")), Ok(Delivery::Parked));
+    assert_eq!(sender.send(stray("never asked")), Ok(Delivery::Parked));
+    let run = kit.resume(suspended, []).approvals(queue.clone());
+    let (results, ()) = tokio::join!(run.collect_results(), async {
+        assert_eq!(sender.send(requests[1].deny("no")), Ok(Delivery::Delivered));
+        assert_eq!(sender.send(requests[2].edit(json!(8))), Ok(Delivery::Delivered));
+    });
+    assert_eq!(all_came(&results), ["5", "denied", "8"]);
+    assert_eq!(journal.lines(), ["pay 5", "pay 8"]);
+    let unmatched = queue.take_unmatched();
+    let told: Vec<_> = unmatched.iter().map(|refused| (&refused.response.request_id, &refused.fault)).collect();
+    let never_asked = "never asked".into();
+    assert_eq!(
+        told,
+        [(&requests[1].request_id, &VerdictFault::OtherDigest), (&never_asked, &VerdictFault::UnknownRequest)]
+    );
+    assert_eq!(queue.take_unmatched(), []);
+}
+
+#[tokio::test]
+async fn there_is_room_for_so_many_verdicts_that_nobody_waits_for() {
+    let (sender, queue) = VerdictQueue::new();
+    let mut parked = 0;
+    let refused = loop {
+        match sender.send(stray(&format!("q{parked}"))) {
+            Ok(Delivery::Parked) => parked += 1,
+            other => break other,
+        }
+    };
+    assert_eq!((parked, fault(refused)), (1_024, VerdictFault::Full));
+    // Those that somebody waits for still get through.
+    let (kit, _) = bench();
+    let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
+    let request = asked(&mut run).await;
+    assert_eq!(sender.send(request.approve()), Ok(Delivery::Delivered));
+    assert_eq!(tell(&mut run).await, ["c1 approved", "c1 output 5"]);
+    assert_eq!(queue.take_unmatched().len(), 1_024);
+    assert_eq!(sender.send(stray("one more")), Ok(Delivery::Parked));
+}
+
+#[tokio::test]
+async fn when_the_queue_ends_whatever_waits_is_cancelled() {
+    for by_close in [true, false] {
+        let (kit, journal) = bench();
+        let (sender, queue) = VerdictQueue::new();
+        let another = sender.clone();
+        let mut run = kit.run(calls([("pay", "5"), ("look", "1"), ("pay", "6")])).approvals(queue.clone());
+        let request = asked(&mut run).await;
+        drop(another);
+        assert_eq!(queue.open().len(), 2, "one sender is left");
+        let sender = if by_close {
+            queue.close();
+            Some(sender)
+        } else {
+            drop(sender);
+            None
+        };
+        let mut told = tell(&mut run).await;
+        told[2..].sort();
+        assert_eq!(told, ["c2 output 1", "c3 asked", "c1 output cancelled", "c3 output cancelled"]);
+        if let Some(sender) = sender {
+            assert_eq!(fault(sender.send(request.approve())), VerdictFault::Closed);
+        }
+        let late = kit.run(calls([("pay", "5")])).approvals(queue).collect_results().await;
+        assert_eq!(all_came(&late), ["cancelled"]);
+        assert!(message(&late).contains("no more verdicts can come"), "{}", message(&late));
+        assert_eq!(journal.lines(), ["look 1"]);
+    }
+}
+
+/// A verdict on a call that was called off is handed back: nobody will ask its question again.
+#[tokio::test]
+async fn a_verdict_on_a_call_that_is_over_is_refused() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let ends: [fn(haft_core::Run) -> Option<haft_core::Run>; 2] = [
+        |mut run| {
+            run.cancel();
+            Some(run)
+        },
+        |run| {
+            drop(run);
+            None
+        },
+    ];
+    for end in ends {
+        let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
+        let request = asked(&mut run).await;
+        if let Some(run) = end(run) {
+            assert_eq!(tell(run).await, ["c1 output cancelled"]);
+        }
+        assert_eq!(queue.open(), []);
+        let refused = sender.send(request.approve()).unwrap_err();
+        assert_eq!(refused.fault, VerdictFault::UnknownRequest);
+        assert_eq!(*refused.response, request.approve());
+    }
+    assert_eq!(queue.take_unmatched(), []);
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// One queue serves rounds that overlap: each verdict finds the round that asked.
+#[tokio::test]
+async fn rounds_that_overlap_share_a_queue() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    // The same calls, with the same ids: only their questions tell the rounds apart.
+    let round = || calls([("pay", "1"), ("pay", "2")]);
+    let first = kit.plan_from_queue(RunOptions::new(), &queue, round()).await;
+    let second = kit.plan_from_queue(RunOptions::new(), &queue, round()).await;
+    assert_eq!(queue.open().len(), 4);
+    sender.send(second.approval_requests[1].approve()).unwrap();
+    sender.send(first.approval_requests[0].approve()).unwrap();
+    sender.send(second.approval_requests[0].deny("not now")).unwrap();
+    sender.send(first.approval_requests[1].deny("not ever")).unwrap();
+    let of = |plan: haft_core::QueuePlan| {
+        let events = plan.decisions.flat_map_unordered(None, |decision| kit.decision_to_events(decision));
+        events.filter_map(
+            |event| async move { event.result().map(|result| format!("{} {}", result.call_id, came(result))) },
+        )
+    };
+    let mut told: Vec<_> = of(first).collect().await;
+    told.sort();
+    assert_eq!(told, ["c1 1", "c2 denied"]);
+    let mut told: Vec<_> = of(second).collect().await;
+    told.sort();
+    assert_eq!(told, ["c1 denied", "c2 2"]);
+    assert_eq!(journal.lines(), ["pay 1", "pay 2"]);
+}
+
+/// Two runs of one stored value ask the same question: the later takes the earlier one's place, and one call runs.
+#[tokio::test]
+async fn a_question_that_is_asked_twice_is_answered_once() {
+    let (kit, journal) = bench();
+    let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
+    let (sender, queue) = VerdictQueue::new();
+    let mut first = kit.resume(suspended.clone(), []).approvals(queue.clone());
+    let request = asked(&mut first).await;
+    let mut second = kit.resume(suspended, []).approvals(queue.clone());
+    assert_eq!(asked(&mut second).await.request_id, request.request_id);
+    assert_eq!(tell(&mut first).await, ["c1 output cancelled"]);
+    assert_eq!(queue.open().len(), 1, "the second still waits");
+    assert_eq!(sender.send(request.approve()), Ok(Delivery::Delivered));
+    assert_eq!(tell(&mut second).await, ["c1 approved", "c1 output 5"]);
+    assert_eq!(journal.lines(), ["pay 5"]);
+}
+
+/// Tools that take a while, and are gated.
+fn slow() -> Toolkit {
+    kit([Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u16, _cx| async move {
+        sleep(Duration::from_secs(u64::from(cents))).await;
+        cents
+    })])
+}
+
+#[tokio::test(start_paused = true)]
+async fn approved_calls_run_beside_each_other() {
+    let kit = slow();
+    let (sender, queue) = VerdictQueue::new();
+    let calls = calls([("pay", "3"), ("pay", "2"), ("pay", "1")]);
+    let began = Instant::now();
+    let plan = kit.plan_from_queue(RunOptions::new(), &queue, &calls).await;
+    for request in &plan.approval_requests {
+        sender.send(request.approve()).unwrap();
+    }
+    let told = tell(plan.decisions.flat_map_unordered(None, |decision| kit.decision_to_events(decision))).await;
+    let outputs: Vec<_> = told.iter().filter(|line| line.contains("output")).collect();
+    assert_eq!(outputs, ["c3 output 1", "c2 output 2", "c1 output 3"]);
+    assert_eq!(began.elapsed(), Duration::from_secs(3));
+}
+
+/// Decisions come as they are made: a call need not wait for the verdict on its neighbour.
+#[tokio::test]
+async fn decisions_come_in_the_order_of_the_verdicts() {
+    let (kit, _) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let calls = calls([("pay", "1"), ("ghost", ""), ("pay", "3"), ("look", "4"), ("pay", "x")]);
+    let mut plan = kit.plan_from_queue(RunOptions::new(), &queue, &calls).await;
+    assert_eq!(plan.approved.len(), 1);
+    for expected in ["c2", "c5"] {
+        let decision = plan.decisions.next().await.unwrap();
+        assert!(!decision.is_approved());
+        assert_eq!(decision.call().call_id, expected);
+    }
+    sender.send(plan.approval_requests[1].approve()).unwrap();
+    let decision = plan.decisions.next().await.unwrap();
+    assert!(decision.is_approved());
+    assert_eq!(tell(kit.decision_to_events(decision)).await, ["c3 approved", "c3 output 3"]);
+    sender.send(plan.approval_requests[0].answer(json!(9))).unwrap();
+    let decision = plan.decisions.next().await.unwrap();
+    assert!(!decision.is_approved());
+    assert_eq!(tell(kit.decision_to_events(decision)).await, ["c1 answered", "c1 output 9"]);
+    assert!(plan.decisions.next().await.is_none());
+    assert!(plan.decisions.next().await.is_none());
+}
+
+/// A plan that is dropped no longer waits for anything.
+#[tokio::test]
+async fn a_plan_that_is_dropped_takes_its_questions_back() {
+    let (kit, _) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1")])).await;
+    let verdict = plan.approval_requests[0].approve();
+    drop(plan);
+    assert_eq!(queue.open(), []);
+    assert_eq!(fault(sender.send(verdict)), VerdictFault::UnknownRequest);
+}
+
+/// What is parked may be taken by a run on another thread.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn verdicts_may_come_from_another_thread() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let many: Vec<_> = (0..50).map(|n| ToolCall::new(format!("c{n}"), "pay", n.to_string())).collect();
+    let watching = queue.clone();
+    let decider = std::thread::spawn(move || {
+        let mut sent = 0;
+        while sent < 50 {
+            for request in watching.open() {
+                sent += usize::from(sender.send(request.approve()).is_ok());
+            }
+            std::thread::yield_now();
+        }
+    });
+    let results = kit.run(many).approvals(queue).collect_results().await;
+    decider.join().unwrap();
+    assert!(results.iter().all(haft_core::ToolResult::is_ok));
+    assert_eq!(journal.lines().len(), 50);
+}
+
+/// Nothing of what a sender or a queue shows of itself is a secret or a question.
+#[test]
+fn a_queue_shows_how_much_it_holds() {
+    let (sender, queue) = VerdictQueue::new();
+    sender.send(stray("q1")).unwrap();
+    assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_over: false }");
+    assert_eq!(format!("{sender:?}"), "VerdictSender(..)");
+    drop(sender);
+    assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_over: true }");
+}
+
+/// An approver of one's own may stand in front of a queue.
+#[tokio::test]
+async fn a_queue_can_be_asked_by_another_approver() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let waiting = queue.clone();
+    let small_change = move |request: ApprovalRequest, cx: Cx| {
+        let queue = waiting.clone();
+        async move {
+            match request.arguments.len() {
+                1 => Ok(request.approve().into()),
+                _ => haft_core::Approve::approve(&queue, request, cx).await,
+            }
+        }
+    };
+    let mut run = kit.run(calls([("pay", "5"), ("pay", "500")])).approvals(small_change);
+    let mut told = Vec::new();
+    while let Some(event) = run.next().await {
+        if let ToolEvent::ApprovalRequested { request, .. } = &event
+            && request.call_id == "c2"
+        {
+            sender.send(request.deny("too much")).unwrap();
+        }
+        told.extend(event.result().map(|result| came(result).to_owned()));
+    }
+    assert_eq!(told, ["5", "denied"]);
+    assert_eq!(journal.lines(), ["pay 5"]);
+}

@@ -1,0 +1,187 @@
+//! Verdicts that must prove that their question was asked here.
+
+use std::error::Error;
+use std::time::Duration;
+
+use haft_core::{
+    ApprovalRequest, ApprovalResponse, RunOptions, SignatureError, SigningKeys, Suspended, Timestamp, VerdictFault,
+    VerdictQueue,
+};
+use serde_json::json;
+
+use crate::approval_bench::{Decide, Way, all_came, bench, message, suspend, tell};
+use crate::executing::calls;
+
+const OLD: &[u8] = b"the secret of the month before..";
+const NEW: &[u8] = b"a secret of thirty-two bytes....";
+
+fn keys() -> RunOptions {
+    RunOptions::new().approval_keys(SigningKeys::new("new", NEW).unwrap())
+}
+
+#[tokio::test]
+async fn a_verdict_that_gives_the_signature_back_counts_by_every_way() {
+    let options = keys().approval_lifetime(Duration::from_secs(3_600));
+    for way in Way::ALL {
+        let (kit, journal) = bench();
+        let calls = calls([("pay", "5"), ("pay", "6"), ("pay", "7")]);
+        let decide = |request: &ApprovalRequest| match request.call_id.as_str() {
+            "c1" => request.approve(),
+            "c2" => request.edit(json!(60)),
+            _ => request.answer(json!(70)),
+        };
+        let results = way.results(&kit, &options, &calls, decide).await;
+        assert_eq!(all_came(&results), ["5", "60", "70"], "{way:?}");
+        assert_eq!(journal.lines(), ["pay 5", "pay 60"], "{way:?}");
+    }
+}
+
+/// A verdict with something about its signature that is not right, and what is wrong with it.
+type Forgery = (&'static str, Decide, SignatureError);
+
+fn forgeries() -> [Forgery; 6] {
+    [
+        ("none", |request| unsigned(request.approve()), SignatureError::Missing),
+        ("guessed", |request| signed_by("new", &"0".repeat(64), request), SignatureError::Forged),
+        ("empty", |request| signed_by("new", "", request), SignatureError::Forged),
+        (
+            "by nobody",
+            |request| signed_by("ghost", "00", request),
+            SignatureError::UnknownKey { key_id: "ghost".into() },
+        ),
+        (
+            "by another secret",
+            |request| {
+                let mut request = request.clone();
+                SigningKeys::new("new", OLD).unwrap().sign(&mut request);
+                request.approve()
+            },
+            SignatureError::Forged,
+        ),
+        (
+            "of a longer life",
+            |request| {
+                let mut response = request.approve();
+                response.expires_at = Some(Timestamp::from_unix_millis(u64::MAX));
+                response
+            },
+            SignatureError::Forged,
+        ),
+    ]
+}
+
+fn unsigned(mut response: ApprovalResponse) -> ApprovalResponse {
+    response.signature = None;
+    response
+}
+
+fn signed_by(key_id: &str, mac: &str, request: &ApprovalRequest) -> ApprovalResponse {
+    let mut written = serde_json::to_value(request.approve()).unwrap();
+    written["signature"] = json!({"key_id": key_id, "mac": mac});
+    serde_json::from_value(written).unwrap()
+}
+
+#[tokio::test]
+async fn a_verdict_without_the_signature_of_its_question_is_a_no() {
+    for (name, forge, fault) in forgeries() {
+        for way in Way::ALL {
+            let (kit, journal) = bench();
+            let results = way.results(&kit, &keys(), &calls([("pay", "5")]), forge).await;
+            assert_eq!(all_came(&results), ["denied"], "{name} by {way:?}");
+            if way != Way::QueuePlan {
+                let cause = results[0].failure().unwrap().source().unwrap();
+                assert_eq!(cause.to_string(), VerdictFault::Signature(fault.clone()).to_string(), "{name} by {way:?}");
+            }
+            assert!(message(&results).contains("nobody gave it"), "{name} by {way:?}: {}", message(&results));
+            assert!(!message(&results).contains("key"), "the model is not told why");
+            assert_eq!(journal.lines(), [""; 0], "{name} by {way:?}");
+        }
+    }
+}
+
+/// A question whose end was moved in store is not the one that was asked.
+#[tokio::test]
+async fn a_question_that_was_changed_in_store_is_not_ours() {
+    let changes: [fn(&mut serde_json::Value); 4] = [
+        |request| request["expires_at"] = json!(u64::MAX),
+        |request| request["request_id"] = json!("another"),
+        |request| drop(request.as_object_mut().unwrap().remove("signature")),
+        |request| request["signature"]["key_id"] = json!("ghost"),
+    ];
+    let options = keys().approval_lifetime(Duration::from_secs(60));
+    for change in changes {
+        let (kit, journal) = bench();
+        let suspended = suspend(&kit, &options, &calls([("pay", "5")])).await;
+        let mut value = serde_json::to_value(suspended).unwrap();
+        change(&mut value["pending"][0]["request"]);
+        let suspended: Suspended = serde_json::from_value(value).unwrap();
+        let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
+        let results = kit.resume(suspended.clone(), verdicts).with(keys()).collect_or_suspend().await.unwrap();
+        assert_eq!(all_came(&results), ["denied"]);
+        // Nor is anybody asked about it again.
+        let asked = kit.resume(suspended, []).with(keys()).approvals(crate::approval_bench::never_asked);
+        assert_eq!(tell(asked).await, ["c1 output denied"]);
+        assert_eq!(journal.lines(), [""; 0]);
+    }
+}
+
+/// Keys are changed without losing open questions, until the old one is taken away.
+#[tokio::test]
+async fn questions_outlive_the_key_they_were_signed_with_for_as_long_as_it_is_accepted() {
+    let before = RunOptions::new().approval_keys(SigningKeys::new("old", OLD).unwrap());
+    let during = SigningKeys::new("new", NEW).unwrap().accepting("old", OLD).unwrap();
+    let during = RunOptions::new().approval_keys(during);
+    for (options, came_of) in [(&before, "5"), (&during, "5"), (&keys(), "denied")] {
+        let (kit, journal) = bench();
+        let calls = calls([("pay", "5")]);
+        let suspended = suspend(&kit, &before, &calls).await;
+        let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
+        let plan = kit.plan_from_map(options, verdicts.clone(), &calls).await;
+        let resumed = kit.resume(suspended, verdicts).with(options.clone()).collect_or_suspend().await.unwrap();
+        assert_eq!(all_came(&resumed), [came_of]);
+        assert_eq!(all_came(&kit.run(plan).collect_results().await), [came_of]);
+        assert_eq!(journal.lines().len(), if came_of == "5" { 2 } else { 0 });
+    }
+    let asked = bench().0.plan_from_map(&during, [], calls([("pay", "5")])).await;
+    assert_eq!(asked.requests[0].signature.as_ref().unwrap().key_id, "new");
+}
+
+/// Where nothing is signed a signature is neither needed nor looked at.
+#[tokio::test]
+async fn without_keys_nothing_is_signed() {
+    let (kit, journal) = bench();
+    let plan = kit.plan_from_map(RunOptions::new(), [], calls([("pay", "5")])).await;
+    assert_eq!(plan.requests[0].signature, None);
+    let verdict = signed_by("ghost", "00", &plan.requests[0]);
+    let plan = kit.plan_from_map(RunOptions::new(), [verdict], calls([("pay", "5")])).await;
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["5"]);
+    // One that was asked without keys is not taken where they are set.
+    let unsigned = kit.plan_from_map(RunOptions::new(), [], calls([("pay", "5")])).await.requests[0].approve();
+    let plan = kit.plan_from_map(keys(), [unsigned], calls([("pay", "5")])).await;
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["denied"]);
+    assert_eq!(journal.lines(), ["pay 5"]);
+}
+
+/// A signature is of one question: it does not carry a verdict to another of the same call.
+#[tokio::test]
+async fn a_signature_can_not_be_taken_along() {
+    let (kit, journal) = bench();
+    let (sender, queue) = VerdictQueue::new();
+    let plan = kit.plan_from_queue(keys(), &queue, calls([("pay", "5"), ("pay", "5")])).await;
+    let [first, second] = &plan.approval_requests[..] else { panic!("{plan:?}") };
+    assert_eq!(first.digest, second.digest);
+    assert_ne!(first.signature, second.signature);
+    let mut borrowed = second.approve();
+    borrowed.signature.clone_from(&first.signature);
+    sender.send(borrowed).unwrap();
+    sender.send(first.approve()).unwrap();
+    let mut decisions = plan.decisions;
+    let mut told = Vec::new();
+    while let Some(decision) = decisions.next().await {
+        told.push((decision.call().call_id.to_string(), decision.is_approved()));
+        drop(decision);
+    }
+    told.sort();
+    assert_eq!(told, [("c1".to_owned(), true), ("c2".to_owned(), false)]);
+    assert_eq!(journal.lines(), [""; 0]);
+}

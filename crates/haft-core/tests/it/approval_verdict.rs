@@ -1,0 +1,205 @@
+//! Every verdict, by every way it can reach its call.
+
+use std::error::Error;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+
+use haft_core::{
+    ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalResponse, BoxError, Cx, OutputCap, RunOptions, Tool,
+    VerdictFault,
+};
+use serde_json::json;
+
+use crate::approval_bench::{Decide, Way, all_came, asking, bench, message, tell};
+use crate::executing::{calls, came, kit};
+
+/// A verdict, what comes of the call `pay 5` by it, what the model is told, and what ran.
+type Case = (&'static str, Decide, &'static str, &'static str, &'static [&'static str]);
+
+const CASES: [Case; 11] = [
+    ("yes", ApprovalRequest::approve, "5", "", &["pay 5"]),
+    ("no", |request| request.deny("too much"), "denied", "too much", &[]),
+    ("an empty reason", |request| request.deny(""), "denied", "the call was denied", &[]),
+    ("a blank reason", |request| request.deny(" \n"), "denied", "the call was denied", &[]),
+    ("no reason", |request| request.respond(ApprovalDecision::Denied), "denied", "the call was denied", &[]),
+    ("other arguments", |request| request.edit(json!(6)), "6", "", &["pay 6"]),
+    ("bad arguments", |request| request.edit(json!("much")), "input_validation_error", "in the place of yours", &[]),
+    ("too large", |request| request.edit(json!(70_000)), "input_validation_error", "must be at most 65535", &[]),
+    ("an answer", |request| request.answer(json!(7)), "7", "", &[]),
+    ("a bad answer", |request| request.answer(json!("paid")), "output_validation_error", "must be", &[]),
+    ("another word", |request| request.respond(ApprovalDecision::from("escalated")), "denied", "was denied", &[]),
+];
+
+#[tokio::test]
+async fn every_verdict_counts_the_same_whichever_way_it_comes() {
+    for (name, decide, came_of, said, ran) in CASES {
+        for way in Way::ALL {
+            let (kit, journal) = bench();
+            let calls = calls([("pay", "5"), ("look", "1")]);
+            let results = way.results(&kit, &RunOptions::new(), &calls, decide).await;
+            assert_eq!(all_came(&results), [came_of, "1"], "{name} by {way:?}");
+            assert!(message(&results).contains(said), "{name} by {way:?}: {}", message(&results));
+            let mut did = journal.lines();
+            did.retain(|line| line != "look 1");
+            assert_eq!(did, ran, "{name} by {way:?}");
+            assert!(results[0].failure().is_none_or(|failure| !failure.started), "{name} by {way:?}");
+        }
+    }
+}
+
+/// A way of answering that is no verdict on the very question, and what the model and the operator are told of it.
+type Useless = (&'static str, Decide, &'static str, VerdictFault);
+
+#[tokio::test]
+async fn what_does_not_name_its_question_and_its_digest_is_no_verdict() {
+    let changed = "was given for other arguments";
+    let table: [Useless; 4] = [
+        ("no digest", |request| request.approve().digest(""), changed, VerdictFault::OtherDigest),
+        ("another digest", |request| request.approve().digest("sha256:00"), changed, VerdictFault::OtherDigest),
+        (
+            "another question",
+            |request| ApprovalResponse::new("q", ApprovalDecision::Approved).digest(request.digest.as_str()),
+            "nobody gave it",
+            VerdictFault::UnknownRequest,
+        ),
+        (
+            "another call",
+            |request| {
+                let mut response = request.approve();
+                response.call_id = Some("c9".into());
+                response
+            },
+            changed,
+            VerdictFault::OtherDigest,
+        ),
+    ];
+    for (name, decide, said, fault) in table {
+        let (kit, journal) = bench();
+        let results = kit.run(calls([("pay", "5")])).with(asking(decide)).collect_results().await;
+        assert_eq!(all_came(&results), ["denied"], "{name}");
+        assert!(message(&results).contains(said), "{name}: {}", message(&results));
+        let cause = results[0].failure().unwrap().source().unwrap().to_string();
+        assert_eq!(cause, fault.to_string(), "{name}");
+        assert_eq!(journal.lines(), [""; 0], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_approver_that_breaks_has_not_agreed() {
+    type Broken = fn() -> Result<ApprovalAnswer, BoxError>;
+    let table: [(Broken, &str, &str); 4] = [
+        (|| Err("out of office".into()), "denied", "nobody gave it"),
+        (|| panic!("the line went dead"), "denied", "nobody gave it"),
+        (|| Ok(ApprovalAnswer::Nobody { reason: "all are asleep".into() }), "cancelled", "all are asleep"),
+        (|| Ok(ApprovalAnswer::Nobody { reason: String::new() }), "cancelled", "the call was cancelled"),
+    ];
+    for (answer, came_of, said) in table {
+        let (kit, journal) = bench();
+        let run = kit.run(calls([("pay", "5"), ("look", "1")]));
+        let results = run.approvals(move |_: ApprovalRequest, _: Cx| async move { answer() }).collect_results().await;
+        assert_eq!(all_came(&results), [came_of, "1"]);
+        assert!(message(&results).contains(said), "{}", message(&results));
+        assert_eq!(journal.lines(), ["look 1"]);
+    }
+}
+
+/// An approver that breaks before it gives anything to wait for.
+#[tokio::test]
+async fn an_approver_that_panics_at_once_has_not_agreed() {
+    let (kit, journal) = bench();
+    let broken = |request: ApprovalRequest, _: Cx| {
+        assert!(request.arguments != "5", "can't read this");
+        async move { request.approve() }
+    };
+    let told = tell(kit.run(calls([("pay", "5"), ("pay", "6")])).approvals(broken)).await;
+    assert_eq!(told, ["c1 asked", "c1 output denied", "c2 asked", "c2 approved", "c2 output 6"]);
+    assert_eq!(journal.lines(), ["pay 6"]);
+}
+
+/// A person's answer is what the tool promises: the same checks, the same cap.
+#[tokio::test]
+async fn an_answer_is_held_to_what_the_tool_promises() {
+    for (answer, came_of) in
+        [(json!(7), "7"), (json!(65_536), "output_validation_error"), (json!(null), "output_validation_error")]
+    {
+        let (kit, journal) = bench();
+        let run = kit.run(calls([("pay", "5")]));
+        let run = run.approvals(move |request: ApprovalRequest, _: Cx| {
+            let answered = request.answer(answer.clone());
+            async move { answered }
+        });
+        assert_eq!(all_came(&run.collect_results().await), [came_of]);
+        assert_eq!(journal.lines(), [""; 0]);
+    }
+    let gated = Tool::new("say").needs_approval(haft_core::ApprovalPolicy::always());
+    let kit = kit([gated.run(|(), _cx| async { String::new() })]);
+    let long = asking(|request| request.answer(json!("x".repeat(100))));
+    let results = kit
+        .run(calls([("say", "")]))
+        .with(long.output_cap(OutputCap::new(NonZeroUsize::new(20).unwrap())))
+        .collect_results()
+        .await;
+    assert_eq!(all_came(&results), ["output_too_large"]);
+}
+
+#[tokio::test]
+async fn arguments_that_are_refused_anyway_are_never_asked_about() {
+    for way in Way::ALL {
+        let (kit, journal) = bench();
+        // The last one keeps the ways that need a question going.
+        let bad = calls([("pay", "not json"), ("pay", "-1"), ("pay", ""), ("ghost", "1"), ("pay", "5")]);
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let noting = Arc::clone(&asked);
+        let options = RunOptions::new().audit(move |record| noting.lock().unwrap().push(record.call_id.to_string()));
+        let results = way.results(&kit, &options, &bad, ApprovalRequest::approve).await;
+        let invalid = "input_validation_error";
+        assert_eq!(all_came(&results), [invalid, invalid, invalid, "unknown_tool", "5"], "{way:?}");
+        asked.lock().unwrap().dedup();
+        assert_eq!(*asked.lock().unwrap(), ["c5"], "{way:?}");
+        assert_eq!(journal.lines(), ["pay 5"], "{way:?}");
+    }
+}
+
+/// Calls that wait for an answer do not hold up those that do not.
+#[tokio::test]
+async fn a_yes_for_one_call_is_none_for_its_neighbour() {
+    for way in Way::ALL {
+        let (kit, journal) = bench();
+        let calls = calls([("pay", "5"), ("pay", "5"), ("pay", "6")]);
+        let only_the_first = |request: &ApprovalRequest| match request.call_id.as_str() {
+            "c1" => request.approve(),
+            _ => request.deny("once is enough"),
+        };
+        let results = way.results(&kit, &RunOptions::new(), &calls, only_the_first).await;
+        assert_eq!(all_came(&results), ["5", "denied", "denied"], "{way:?}");
+        assert_eq!(journal.lines(), ["pay 5"], "{way:?}");
+    }
+}
+
+/// Of two calls with one id the first is asked about; the other has its result.
+#[tokio::test]
+async fn a_repeated_id_is_asked_about_once() {
+    for way in Way::ALL {
+        let (kit, journal) = bench();
+        let mut calls = calls([("pay", "5"), ("pay", "6"), ("look", "1")]);
+        calls[1].call_id = "c1".into();
+        let results = way.results(&kit, &RunOptions::new(), &calls, ApprovalRequest::approve).await;
+        let mut came_of = all_came(&results);
+        // The order of two results of one id is the plan's business when they are collected one by one.
+        came_of[..2].sort_unstable();
+        assert_eq!(came_of, ["5", "duplicate_call_id", "1"], "{way:?}");
+        assert!(!journal.lines().contains(&"pay 6".to_owned()), "{way:?}");
+    }
+}
+
+/// A verdict that lets a call run says nothing about how the run ends.
+#[tokio::test]
+async fn an_approved_call_that_breaks_still_has_its_result() {
+    for way in Way::ALL {
+        let broken = Tool::new("pay").needs_approval(haft_core::ApprovalPolicy::always());
+        let kit = kit([broken.run(|_: u16, _cx| async { panic!("no funds") as u16 })]);
+        let results = way.results(&kit, &RunOptions::new(), &calls([("pay", "5")]), ApprovalRequest::approve).await;
+        assert_eq!(came(&results[0]), "execution_error", "{way:?}");
+        assert!(results[0].failure().unwrap().started, "{way:?}");
+    }
+}
