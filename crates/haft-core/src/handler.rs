@@ -115,10 +115,12 @@ pub(crate) type Deferred = Box<dyn FnOnce(Cx) -> BoxRunning + Send>;
 /// A function behind a tool.
 pub(crate) trait Handler: Any + Send + Sync {
     /// Reads the arguments through the tool's parameter schema. `cx` is bound to `tool`.
-    fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues>;
+    ///
+    /// The error is what the call is answered with, so that nobody has to take the whole apart to turn one into the other.
+    fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Box<ToolFailure>>;
 
     /// The same for a call whose context may still change: it costs one allocation more.
-    fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues>;
+    fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>>;
 
     /// The type of its successful values.
     fn returns(&self) -> TypeInfo;
@@ -145,6 +147,12 @@ impl TypeInfo {
 /// Arguments that the tool's schema refuses.
 pub(crate) fn invalid_input(issues: Issues) -> ToolFailure {
     ToolFailure::with_issues(FailureKind::InputValidationError, issues).not_started()
+}
+
+#[cold]
+#[allow(clippy::unnecessary_box_returns, reason = "the failure is handed on in its box, from hand to hand")]
+fn refused(issues: Issues) -> Box<ToolFailure> {
+    Box::new(invalid_input(issues))
 }
 
 /// A mistake of the application's, found before anything ran: the model can't mend it and isn't told.

@@ -34,9 +34,7 @@ use crate::canonical::canonical_text;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{
-    Aside, BoxFuture, Deferred, Passage, Prepared, Whole, broken, encode_success, invalid_input, with_tool,
-};
+use crate::handler::{Aside, BoxFuture, Deferred, Passage, Prepared, Whole, broken, encode_success, with_tool};
 use crate::result::Outcome;
 use crate::schema::Decoded;
 use crate::service::ServiceList;
@@ -311,7 +309,7 @@ async fn reach_handler(request: Request) -> Outcome {
             };
             match handler.prepare(&tool, &arguments, cx) {
                 Ok(prepared) => prepared.running,
-                Err(issues) => return invalid_input(issues).into(),
+                Err(failure) => return Outcome::Failed(failure),
             }
         }
     };

@@ -2,7 +2,7 @@
 //!
 //! The way of a schema: it is made from a type (`typed`) or given raw (`raw`), compiled once into nodes (`compile`,
 //! `keyword`, `node`), and used to read arguments (`read`), to write results (`write`) and to say what is wrong
-//! (`explain`, `message`). What nodes can't express goes to the full validator (`full`).
+//! (`skim`, `explain`, `message`). What nodes can't express goes to the full validator (`full`).
 //!
 //! A schema is never changed once made, never fetched from anywhere, and never looser than it says: what can't be
 //! enforced is an error when it is made.
@@ -29,6 +29,7 @@ mod repair;
 mod resolver;
 mod seen;
 mod settle;
+mod skim;
 mod string;
 mod text;
 mod typed;
@@ -192,7 +193,17 @@ impl Schema {
     /// [`secure_json`](crate::secure_json); and so is what the type itself refuses (a custom `Deserialize`, a
     /// `format` it insists on, a numeric map key out of range).
     pub fn decode<T: DeserializeOwned>(&self, text: &str, options: &DecodeOptions) -> Result<Decoded<T>, Issues> {
-        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options)
+        self.decode_then(text, options, |value| value)
+    }
+
+    /// The same, with the value made into something else where it stands.
+    pub(crate) fn decode_then<T: DeserializeOwned, U>(
+        &self,
+        text: &str,
+        options: &DecodeOptions,
+        take: impl FnOnce(T) -> U,
+    ) -> Result<Decoded<U>, Issues> {
+        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, take)
     }
 
     /// Reads a tree into a type, with the same checks.

@@ -62,6 +62,10 @@ const RETRIES: u32 = 2;
 /// A loop is a value that can be started any number of times, also at the same time; cloning is cheap. What belongs to
 /// one conversation is in its [`LoopState`].
 ///
+/// What the request says holds for every turn, its choice of tools included, until [`decide`](TurnLoop::decide) changes it:
+/// one that requires a call never lets the model have the last word. A call that the choice does not permit is answered
+/// with `tool_choice_violation`, and a turn without a call that was required ends the loop.
+///
 /// ```
 /// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
 /// use haft_model::{LoopEnd, LoopEvent, ScriptedModel, TurnLoop};
@@ -148,6 +152,10 @@ impl TurnLoop {
 
     /// How calls are run: who asks, what is permitted, who approves. The conversation up to the calls is added to them.
     /// Tools that the caller may not see are not offered to the model.
+    ///
+    /// With [`Suspend`](haft_core::Suspend) as the approver, or any that answers later, the loop ends with
+    /// [`LoopEnd::Waiting`] and goes on when its state has the verdicts. Signals and interactions must be permitted like
+    /// other calls; as nothing is run, an observer of the options sees them as `non_local_tool`.
     pub fn options(self, options: RunOptions) -> Self {
         self.changed(|settings| settings.options = options)
     }

@@ -41,6 +41,7 @@ enum Way<'a> {
     Untaken,
     Short(Short<'a>),
     Long(Pin<Box<dyn Future<Output = ToolResult> + Send + 'a>>),
+    Over,
 }
 
 /// The short way: read, run, answer. Written by hand, as every value that is moved once more shows in what a call costs.
@@ -141,14 +142,20 @@ impl Future for RunCall<'_> {
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<ToolResult> {
         let this = self.get_mut();
-        if let Way::Untaken = this.way {
-            this.way = this.set_out();
-        }
-        match &mut this.way {
+        // Most calls are over at their first poll: what they need is kept only if they have to wait.
+        let mut way = match std::mem::replace(&mut this.way, Way::Over) {
+            Way::Untaken => this.set_out(),
+            way => way,
+        };
+        let result = match &mut way {
             Way::Short(short) => short.poll(task, this.call),
             Way::Long(long) => long.as_mut().poll(task),
-            Way::Untaken => Poll::Pending,
+            Way::Untaken | Way::Over => Poll::Pending,
+        };
+        if result.is_pending() {
+            this.way = way;
         }
+        result
     }
 }
 

@@ -19,9 +19,8 @@ use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
     Aside, BoxRunning, Deferred, Handler, HandlerError, Passage, Prepared, Returned, ReturnedNow, Running, STREAM,
-    TypeInfo, Whole, broken, encode, encode_success,
+    TypeInfo, Whole, broken, encode, encode_success, refused,
 };
-use crate::issue::Issues;
 use crate::result::Outcome;
 use crate::schema::Decoded;
 use crate::tool::Tool;
@@ -66,13 +65,13 @@ impl<F, P, const KIND: u8> BlockingFn<F, P, KIND> {
 
 pin_project! {
     /// An asynchronous function at work on one call.
-    #[project = Now]
-    #[project_replace = Before]
-    enum Answer<H, P, Fut> {
+    struct Answer<H, P, Fut> {
         // The function is called at the first poll and not before: it may do things before its first await.
-        Given { params: P, cx: Cx },
-        Called { #[pin] future: Fut },
-        Over { handler: PhantomData<fn() -> H> },
+        given: Option<(P, Cx)>,
+        // Beside what is given and not in its place, so that it can be made where it stays.
+        #[pin]
+        called: Option<Fut>,
+        handler: PhantomData<fn() -> H>,
     }
 }
 
@@ -82,15 +81,14 @@ where
     P: DeserializeOwned + Send + 'static,
     Fut: Future<Output: Returned<KIND>> + Send + 'static,
 {
-    fn poll(mut self: Pin<&mut Self>, tool: &Tool, task: &mut Context<'_>) -> Poll<Outcome> {
-        if let Now::Given { .. } = self.as_mut().project()
-            && let Before::Given { params, cx } = self.as_mut().project_replace(Self::Over { handler: PhantomData })
-        {
+    fn poll(self: Pin<&mut Self>, tool: &Tool, task: &mut Context<'_>) -> Poll<Outcome> {
+        let mut this = self.project();
+        if let Some((params, cx)) = this.given.take() {
             let Some(AsyncFn { run, .. }) = of_tool::<AsyncFn<F, P, KIND>>(tool) else { return Poll::Ready(lost()) };
-            self.set(Self::Called { future: run(params, cx) });
+            this.called.set(Some(run(params, cx)));
         }
-        let Now::Called { future } = self.project() else { return Poll::Pending };
-        let returned = ready!(future.poll(task));
+        let Some(called) = this.called.as_pin_mut() else { return Poll::Pending };
+        let returned = ready!(called.poll(task));
         Poll::Ready(match returned.success() {
             Some(value) => encode_success(tool, value),
             None => returned.ready().map_or_else(|_| lost(), |outcome| encode(tool, outcome)),
@@ -108,7 +106,7 @@ where
         if KIND == STREAM {
             Box::pin(Whole(Box::pin(Self::answer_in_steps(params, cx, tool.clone()))))
         } else {
-            Box::pin(Answer::<Self, P, Fut>::Given { params, cx })
+            Box::pin(Answer { given: Some((params, cx)), called: None::<Fut>, handler: PhantomData::<fn() -> Self> })
         }
     }
 
@@ -126,13 +124,16 @@ where
     P: DeserializeOwned + Send + 'static,
     Fut: Future<Output: Returned<KIND>> + Send + 'static,
 {
-    fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
-        let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
-        Ok(Prepared { running: Self::answer(value, cx, tool), aside: Aside::of_repairs(repairs) })
+    fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
+        let options = *cx.decode_options();
+        let decoded = tool.parameters().decode_then(arguments, &options, |params| Self::answer(params, cx, tool));
+        let Decoded { value: running, repairs } = decoded.map_err(refused)?;
+        Ok(Prepared { running, aside: Aside::of_repairs(repairs) })
     }
 
-    fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
-        let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
+    fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>> {
+        let Decoded { value, repairs } =
+            tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
         let tool = tool.clone();
         Ok(Decoded { value: Box::new(move |cx| Self::answer(value, cx, &tool)), repairs })
     }
@@ -186,15 +187,17 @@ where
     P: DeserializeOwned + Send + 'static,
     R: ReturnedNow<KIND> + 'static,
 {
-    fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Issues> {
-        let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
+    fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
+        let Decoded { value, repairs } =
+            tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
         let passage = Arc::<Passage>::default();
         let running = Box::pin(Whole(Box::pin(Self::answer(value, cx, tool.clone(), Arc::clone(&passage)))));
         Ok(Prepared { running, aside: Some(Box::new(Aside { repairs, passage: Some(passage) })) })
     }
 
-    fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Issues> {
-        let Decoded { value, repairs } = tool.parameters().decode::<P>(arguments, cx.decode_options())?;
+    fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>> {
+        let Decoded { value, repairs } =
+            tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
         let tool = tool.clone();
         Ok(Decoded {
             value: Box::new(move |cx| Box::pin(Whole(Box::pin(Self::answer(value, cx, tool, Arc::default()))))),

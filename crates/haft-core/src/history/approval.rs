@@ -126,7 +126,7 @@ pub fn strip_resolved_approvals(history: &mut Vec<Item>) -> Vec<Item> {
         .map(|item| match item {
             Item::ApprovalRequest(request) => {
                 let call = calls.next().flatten().map(|call| &layout.calls[call]);
-                let is_resolved = call.is_some_and(|call| !call.is_remote && call.answer.is_some());
+                let is_resolved = call.is_some_and(|call| call.answer.is_some());
                 questions.entry(&request.request_id).or_insert(is_resolved);
                 is_resolved
             }

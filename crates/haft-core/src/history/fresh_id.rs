@@ -174,7 +174,8 @@ impl IdSource {
         loop {
             *number += 1;
             let fresh = CallId::from(format!("{id}_{number}"));
-            if self.taken.insert(fresh.clone()) {
+            // fresh ids of one id differ in their numbers, and of two in what stands before the number
+            if !self.taken.contains(&fresh) {
                 return fresh;
             }
         }

@@ -34,7 +34,7 @@ pub(super) struct Call {
     pub(super) is_remote: bool,
     /// Whether an earlier call has its id.
     pub(super) repeats: bool,
-    /// What answers it.
+    /// What answers it; of a call the provider runs, nothing.
     pub(super) answer: Option<Answer>,
 }
 

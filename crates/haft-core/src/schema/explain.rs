@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::equal;
-use super::message;
+use super::message::{self, Found};
 use super::node::{Arena, NEVER, Node, NodeId, ObjectRule, Property, Typed, Union, UnionMode};
 use super::number::{Exactness, Num, NumberFault};
 use super::path::Path;
@@ -30,7 +30,7 @@ pub(super) fn fits(arena: &Arena, id: NodeId, value: &Value, exact: Exactness) -
 
 /// Everything that keeps `value` from fitting node `id`.
 pub(super) fn issues(arena: &Arena, id: NodeId, value: &Value, exact: Exactness) -> Vec<Issue> {
-    let mut report = Report { issues: Vec::new() };
+    let mut report = Report::default();
     Walk { arena, exact, memo: &Memo::default(), listener: &mut report }.node(id, value, &Path::Root);
     report.finish()
 }
@@ -71,7 +71,8 @@ pub(super) enum Problem<'a> {
     TooManyItems(usize),
     NotUnique,
     Missing(&'a str, Types),
-    Unknown(&'a str, &'a [Property], &'a Map<String, Value>),
+    /// The key, what is declared, and which of that is there.
+    Unknown(&'a str, &'a [Property], &'a Seen),
     Tag(Vec<&'a str>),
     Keys(Vec<&'a str>),
     TooFewKeys(usize),
@@ -116,14 +117,15 @@ impl Listener for Verdict {
     }
 }
 
-struct Report {
+#[derive(Default)]
+pub(super) struct Report {
     issues: Vec<Issue>,
 }
 
 impl Listener for Report {
     fn hear(&mut self, problem: &Problem<'_>, value: &Value, path: &Path<'_>) {
         if self.goes_on() {
-            self.issues.push(message::issue(problem, value, path));
+            self.issues.push(message::issue(problem, Found::of(value), path));
         }
     }
 
@@ -149,6 +151,27 @@ impl Listener for Report {
 }
 
 impl Report {
+    /// Adds what keeps `value`, a part of a larger one, from fitting node `id`.
+    pub(super) fn look_at(&mut self, arena: &Arena, id: NodeId, value: &Value, path: &Path<'_>) {
+        Walk { arena, exact: Exactness::Required, memo: &Memo::default(), listener: self }.node(id, value, path);
+    }
+
+    /// Puts in a problem that belongs before others which were found first.
+    pub(super) fn insert(&mut self, at: usize, problem: &Problem<'_>, found: Found, path: &Path<'_>) {
+        if self.goes_on() {
+            self.issues.insert(at, message::issue(problem, found, path));
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.issues.len()
+    }
+
+    /// The issues, if there are no more of them than are listed.
+    pub(super) fn all(self) -> Option<Vec<Issue>> {
+        self.goes_on().then_some(self.issues)
+    }
+
     fn finish(mut self) -> Vec<Issue> {
         if self.issues.len() > MOST_ISSUES {
             self.issues.truncate(MOST_ISSUES);
@@ -180,7 +203,7 @@ impl<L: Listener> Walk<'_, L> {
             Node::ByType(branches) => match branches[JsonType::of(value) as usize] {
                 Some(branch) => self.node(branch, value, path),
                 None => {
-                    let types = self.types(id);
+                    let types = types(self.arena, id);
                     self.listener.hear(&Problem::Type(types), value, path);
                 }
             },
@@ -250,9 +273,13 @@ impl<L: Listener> Walk<'_, L> {
 
     fn object(&mut self, typed: &Typed, map: &Map<String, Value>, value: &Value, path: &Path<'_>) {
         let rule = &typed.object;
-        for property in missing(rule, map) {
-            let types = self.types(property.node);
-            self.listener.hear(&Problem::Missing(&property.name, types), value, path);
+        let mut seen = None;
+        if rule.required > 0 {
+            let seen = seen.insert(declared(rule, map));
+            for property in missing(rule, seen) {
+                let types = types(self.arena, property.node);
+                self.listener.hear(&Problem::Missing(&property.name, types), value, path);
+            }
         }
         if map.len() < rule.min {
             self.listener.hear(&Problem::TooFewKeys(rule.min), value, path);
@@ -268,7 +295,8 @@ impl<L: Listener> Walk<'_, L> {
             match rule.find(name, at) {
                 Some(found) => self.node(rule.properties[found].node, member, &path),
                 None if rule.additional == NEVER => {
-                    self.listener.hear(&Problem::Unknown(name, &rule.properties, map), member, &path);
+                    let seen = seen.get_or_insert_with(|| declared(rule, map));
+                    self.listener.hear(&Problem::Unknown(name, &rule.properties, seen), member, &path);
                 }
                 None => self.node(rule.additional, member, &path),
             }
@@ -298,7 +326,7 @@ impl<L: Listener> Walk<'_, L> {
 
     /// Says what would have made the value one of the alternatives: a type, a tag, or a key.
     fn no_alternative(&mut self, union: &Union, value: &Value, path: &Path<'_>) {
-        let types = union.branches.iter().fold(Types::default(), |all, id| all.with(self.types(*id)));
+        let types = union.branches.iter().fold(Types::default(), |all, id| all.with(types(self.arena, *id)));
         if !types.allows(JsonType::of(value)) {
             self.listener.hear(&Problem::Type(types), value, path);
             return;
@@ -325,7 +353,7 @@ impl<L: Listener> Walk<'_, L> {
     fn likeliest(&self, union: &Union, value: &Value) -> Option<NodeId> {
         let json_type = JsonType::of(value);
         let typed: Vec<NodeId> =
-            union.branches.iter().copied().filter(|branch| self.types(*branch).allows(json_type)).collect();
+            union.branches.iter().copied().filter(|branch| types(self.arena, *branch).allows(json_type)).collect();
         if let [only] = typed.as_slice() {
             return Some(*only);
         }
@@ -345,52 +373,54 @@ impl<L: Listener> Walk<'_, L> {
         }
         only_key(typed).is_some_and(|key| map.contains_key(key))
     }
+}
 
-    /// The types a node takes, for messages: all of them when that is not told within a few steps.
-    fn types(&self, id: NodeId) -> Types {
-        let mut steps = 64;
-        self.types_within(id, &mut steps)
-    }
+/// The types a node takes, for messages: all of them when that is not told within a few steps.
+pub(super) fn types(arena: &Arena, id: NodeId) -> Types {
+    let mut steps = 64;
+    types_within(arena, id, &mut steps)
+}
 
-    fn types_within(&self, id: NodeId, steps: &mut u32) -> Types {
-        let Some(left) = steps.checked_sub(1) else {
-            return Types::ALL;
-        };
-        *steps = left;
-        match self.arena.node(id) {
-            Node::Any | Node::Same(_) => Types::ALL,
-            Node::Full(full) => self.types_within(full.shape, steps),
-            Node::Never => Types::default(),
-            Node::Typed(typed) => typed.types,
-            Node::ByType(branches) => JsonType::EACH
-                .into_iter()
-                .filter_map(|json_type| {
-                    let branch = branches[json_type as usize]?;
-                    Some(self.types_within(branch, steps).intersect(Types::of(json_type)))
-                })
-                .fold(Types::default(), Types::with),
-            Node::Union(union) => {
-                union.branches.iter().fold(Types::default(), |all, id| all.with(self.types_within(*id, steps)))
-            }
-            Node::All(parts) => parts.iter().fold(Types::ALL, |all, id| all.intersect(self.types_within(*id, steps))),
+fn types_within(arena: &Arena, id: NodeId, steps: &mut u32) -> Types {
+    let Some(left) = steps.checked_sub(1) else {
+        return Types::ALL;
+    };
+    *steps = left;
+    match arena.node(id) {
+        Node::Any | Node::Same(_) => Types::ALL,
+        Node::Full(full) => types_within(arena, full.shape, steps),
+        Node::Never => Types::default(),
+        Node::Typed(typed) => typed.types,
+        Node::ByType(branches) => JsonType::EACH
+            .into_iter()
+            .filter_map(|json_type| {
+                let branch = branches[json_type as usize]?;
+                Some(types_within(arena, branch, steps).intersect(Types::of(json_type)))
+            })
+            .fold(Types::default(), Types::with),
+        Node::Union(union) => {
+            union.branches.iter().fold(Types::default(), |all, id| all.with(types_within(arena, *id, steps)))
         }
+        Node::All(parts) => parts.iter().fold(Types::ALL, |all, id| all.intersect(types_within(arena, *id, steps))),
     }
 }
 
 /// The properties that must be there and are not.
-fn missing<'a>(rule: &'a ObjectRule, map: &Map<String, Value>) -> impl Iterator<Item = &'a Property> {
+pub(super) fn missing<'a>(rule: &'a ObjectRule, seen: &Seen) -> impl Iterator<Item = &'a Property> {
+    rule.properties
+        .iter()
+        .enumerate()
+        .filter(|(at, property)| property.required && !seen.contains(*at))
+        .map(|(_, property)| property)
+}
+
+/// The properties that are there.
+fn declared(rule: &ObjectRule, map: &Map<String, Value>) -> Seen {
     let mut seen = Seen::default();
-    let mut required = 0;
-    if rule.required > 0 {
-        for (at, name) in map.keys().enumerate() {
-            if let Some(found) = rule.find(name, at) {
-                seen.insert(found);
-                required += usize::from(rule.properties[found].required);
-            }
-        }
+    for found in map.keys().enumerate().filter_map(|(at, name)| rule.find(name, at)) {
+        seen.insert(found);
     }
-    let all = if required < rule.required { &*rule.properties } else { &[] };
-    all.iter().enumerate().filter(move |(at, property)| property.required && seen.insert(*at)).map(|(_, found)| found)
+    seen
 }
 
 /// The rules for objects of an alternative, if it is one for objects.

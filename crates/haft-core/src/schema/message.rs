@@ -1,11 +1,12 @@
 //! Problems in words: one sentence each, for a model to act on.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::explain::Problem;
 use super::node::Property;
 use super::number::{NumberFault, Width};
 use super::path::Path;
+use super::seen::Seen;
 use super::string::StringFault;
 use super::types::{JsonType, Types};
 use crate::issue::{CharBoundary, Issue};
@@ -16,11 +17,32 @@ const EXCERPT: usize = 60;
 /// How many names or literals are listed.
 const LISTED: usize = 12;
 
-/// The issue for a problem of `value` at `path`.
-pub(super) fn issue(problem: &Problem<'_>, value: &Value, path: &Path<'_>) -> Issue {
-    let found = excerpt(value);
-    let (keyword, expected, message) = words(problem, value, &found);
-    Issue { pointer: path.pointer(), keyword: keyword.into(), expected, found, message }
+/// A value as far as words need it.
+pub(super) struct Found {
+    json_type: JsonType,
+    excerpt: String,
+}
+
+impl Found {
+    pub(super) fn of(value: &Value) -> Self {
+        Self { json_type: JsonType::of(value), excerpt: excerpt(value) }
+    }
+
+    /// An array with this many items.
+    pub(super) fn array(items: usize) -> Self {
+        Self { json_type: JsonType::Array, excerpt: excerpt_of_array(items) }
+    }
+
+    /// An object with this many keys.
+    pub(super) fn object(keys: usize) -> Self {
+        Self { json_type: JsonType::Object, excerpt: excerpt_of_object(keys) }
+    }
+}
+
+/// The issue for a problem of what was found at `path`.
+pub(super) fn issue(problem: &Problem<'_>, found: Found, path: &Path<'_>) -> Issue {
+    let (keyword, expected, message) = words(problem, &found);
+    Issue { pointer: path.pointer(), keyword: keyword.into(), expected, found: found.excerpt, message }
 }
 
 /// A value, or its beginning, as it may be quoted: strings in quotes, containers by their size.
@@ -30,9 +52,17 @@ pub(crate) fn excerpt(value: &Value) -> String {
         Value::Bool(bool) => bool.to_string(),
         Value::Number(number) => number.to_string(),
         Value::String(text) => excerpt_of_text(text),
-        Value::Array(items) => format!("an array of {}", items.len()),
-        Value::Object(map) => format!("an object with {}", counted(map.len(), "key")),
+        Value::Array(items) => excerpt_of_array(items.len()),
+        Value::Object(map) => excerpt_of_object(map.len()),
     }
+}
+
+fn excerpt_of_array(items: usize) -> String {
+    format!("an array of {items}")
+}
+
+fn excerpt_of_object(keys: usize) -> String {
+    format!("an object with {}", counted(keys, "key"))
 }
 
 /// A string, or its beginning, in quotes.
@@ -55,12 +85,13 @@ fn in_quotes(text: &str) -> String {
     quoted
 }
 
-fn words(problem: &Problem<'_>, value: &Value, found: &str) -> (&'static str, String, String) {
+fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String) {
+    let Found { json_type, excerpt: found } = found;
     match problem {
         Problem::Never => ("false", "nothing".to_owned(), "no value is allowed here".to_owned()),
         Problem::Type(types) => {
             let expected = types.describe();
-            let message = ["must be ", &expected, ", not ", JsonType::of(value).name()].concat();
+            let message = ["must be ", &expected, ", not ", json_type.name()].concat();
             ("type", expected, message)
         }
         Problem::Number(fault) => number(fault, found),
@@ -77,7 +108,7 @@ fn words(problem: &Problem<'_>, value: &Value, found: &str) -> (&'static str, St
             ("uniqueItems", "different items".to_owned(), "must not hold the same item twice".to_owned())
         }
         Problem::Missing(name, types) => missing(name, *types),
-        Problem::Unknown(name, properties, present) => unknown(name, properties, present),
+        Problem::Unknown(name, properties, seen) => unknown(name, properties, seen),
         Problem::Tag(names) => {
             let expected = list(names.iter().map(|name| in_quotes(name)));
             let message = ["must be ", one_of(names.len()), &expected, ", not ", found].concat();
@@ -172,9 +203,9 @@ fn missing(name: &str, types: Types) -> (&'static str, String, String) {
     ("required", expected, message)
 }
 
-fn unknown(name: &str, properties: &[Property], present: &Map<String, Value>) -> (&'static str, String, String) {
+fn unknown(name: &str, properties: &[Property], seen: &Seen) -> (&'static str, String, String) {
     let names = || properties.iter().map(|property| &*property.name);
-    let absent = names().filter(|name| !is_present(name, present));
+    let absent = names().enumerate().filter(|(at, _)| !seen.contains(*at)).map(|(_, name)| name);
     let quoted = excerpt_of_text(name);
     let message = if properties.is_empty() {
         ["the key ", &quoted, " is not allowed: this object takes no keys; leave it out"].concat()
@@ -185,12 +216,6 @@ fn unknown(name: &str, properties: &[Property], present: &Map<String, Value>) ->
         ["the key ", &quoted, " is not allowed; leave it out (allowed: ", &allowed, ")"].concat()
     };
     ("additionalProperties", "only declared keys".to_owned(), message)
-}
-
-/// Of few keys, looking at each is quicker than a hash.
-fn is_present(name: &str, present: &Map<String, Value>) -> bool {
-    const FEW: usize = 16;
-    if present.len() > FEW { present.contains_key(name) } else { present.keys().any(|key| key == name) }
 }
 
 fn one_of(count: usize) -> &'static str {

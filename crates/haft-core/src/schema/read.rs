@@ -1,7 +1,7 @@
 //! From argument text, or a tree, into a type: checked on the way, and with every problem named when it is refused.
 //!
-//! The way in is one pass over the text (`deserializer`). Only when that refuses is the text read again, into a
-//! tree, to find out everything that is wrong; a good call pays nothing for it.
+//! The way in is one pass over the text (`deserializer`). Only when that refuses is the text read again, to find out
+//! everything that is wrong: on the way if that can be told so (`skim`), or by its tree. A good call pays nothing for it.
 
 mod deserializer;
 mod key;
@@ -25,6 +25,7 @@ use super::node::Arena;
 use super::number::Exactness;
 use super::repair;
 use super::settle::settle;
+use super::skim;
 use super::text;
 use super::validation::Validator;
 use crate::issue::{CharBoundary, Issue, Issues};
@@ -57,25 +58,30 @@ pub struct Decoded<T> {
     pub repairs: Vec<Repair>,
 }
 
-/// Reads argument text. Blank text stands for `{}`: that is what models send when a tool takes nothing.
-pub(super) fn from_text<T: DeserializeOwned>(
+/// Reads argument text. Blank text stands for `{}`: that is what models send when a tool takes nothing. The value goes
+/// straight to `take`, as every move of it shows in what a call costs.
+pub(super) fn from_text<T: DeserializeOwned, U>(
     arena: &Arena,
     custom: Option<&Validator>,
     text: &str,
     options: &DecodeOptions,
-) -> Result<Decoded<T>, Issues> {
+    take: impl FnOnce(T) -> U,
+) -> Result<Decoded<U>, Issues> {
     let text = if text.trim_ascii().is_empty() { "{}" } else { text };
     if text.len() > options.limits.max_bytes {
         return Err(text::too_long(text.len(), options.limits.max_bytes).into());
     }
     let directly = custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse;
-    if !directly {
-        return by_tree(arena, custom, text, options, None);
-    }
-    match one_pass(arena, text, options.limits) {
-        Ok(value) => Ok(Decoded { value, repairs: Vec::new() }),
-        Err(error) => by_tree(arena, custom, text, options, Some(error)),
-    }
+    let refused = if directly {
+        match one_pass(arena, text, options.limits) {
+            Ok(value) => return Ok(Decoded { value: take(value), repairs: Vec::new() }),
+            Err(error) => Some(error),
+        }
+    } else {
+        None
+    };
+    let Decoded { value, repairs } = by_tree(arena, custom, text, options, refused)?;
+    Ok(Decoded { value: take(value), repairs })
 }
 
 /// Reads a tree.
@@ -124,7 +130,8 @@ fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, Issue> {
     })
 }
 
-/// The careful way: the tree first, then all issues, then repairs if allowed, then the type.
+/// The careful way: what a refusal can be told without a tree; else the tree first, then all issues, then repairs if
+/// allowed, then the type.
 #[cold]
 #[inline(never)]
 fn by_tree<T: DeserializeOwned>(
@@ -134,6 +141,12 @@ fn by_tree<T: DeserializeOwned>(
     options: &DecodeOptions,
     refused: Option<serde_json::Error>,
 ) -> Result<Decoded<T>, Issues> {
+    if refused.is_some()
+        && !options.repairs.any()
+        && let Some(issues) = skim::issues(arena, text, options.limits)
+    {
+        return Err(Issues::new(issues));
+    }
     let (tree, mut faults) = text::read_str(text, &options.limits);
     let Some(mut tree) = tree else {
         return Err(Issues::new(faults));

@@ -1,7 +1,7 @@
 //! Which declared properties of an object were met.
 
 /// Which declared properties were there: a bit each.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Seen {
     low: u64,
     high: Vec<u64>,
@@ -12,6 +12,12 @@ impl Seen {
     #[inline]
     pub(super) fn insert(&mut self, at: usize) -> bool {
         if at < 64 { mark(&mut self.low, at) } else { self.insert_beyond(at - 64) }
+    }
+
+    /// Whether this one is marked.
+    pub(super) fn contains(&self, at: usize) -> bool {
+        let word = if at < 64 { Some(&self.low) } else { self.high.get(at / 64 - 1) };
+        word.is_some_and(|word| word & (1 << (at % 64)) != 0)
     }
 
     #[cold]
@@ -39,9 +45,12 @@ mod tests {
     fn each_is_new_once_however_far_out() {
         let mut seen = Seen::default();
         for at in [0, 63, 64, 65, 127, 128, 500, 1] {
+            assert!(!seen.contains(at), "{at}");
             assert!(seen.insert(at), "{at}");
+            assert!(seen.contains(at), "{at}");
             assert!(!seen.insert(at), "{at}");
         }
+        assert!(!seen.contains(129) && !seen.contains(10_000));
         assert!(seen.insert(2));
     }
 }

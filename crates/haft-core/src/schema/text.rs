@@ -156,7 +156,7 @@ impl<'de> DeserializeSeed<'de> for TreeSeed<'_> {
 }
 
 impl TreeSeed<'_> {
-    fn deeper<E: Error>(&self) -> Result<usize, E> {
+    pub(super) fn deeper<E: Error>(&self) -> Result<usize, E> {
         let max = self.notes.depth;
         if self.depth < max {
             return Ok(self.depth + 1);

@@ -12,7 +12,6 @@ use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{Prepared, broken, invalid_input, with_tool};
-use crate::issue::Issues;
 use crate::result::{Outcome, ToolResult};
 use crate::schema::DecodeOptions;
 use crate::service::MissingService;
@@ -113,9 +112,9 @@ impl Tool {
             return Err(Box::new(ToolFailure::new(FailureKind::Cancelled, "").not_started()));
         }
         if self.layers().is_empty() {
-            return handler.prepare(self, &call.arguments, cx).map_err(refused);
+            return handler.prepare(self, &call.arguments, cx);
         }
-        let read = handler.defer(self, &call.arguments, &cx).map_err(refused)?;
+        let read = handler.defer(self, &call.arguments, &cx)?;
         Ok(self.layers().prepare(self, &call.arguments, cx, read))
     }
 
@@ -148,10 +147,4 @@ impl Tool {
         }
         Err(ToolResult::unknown_tool(call, &[self.name()]).into_failure())
     }
-}
-
-#[cold]
-#[allow(clippy::unnecessary_box_returns, reason = "the failure is handed on in its box, from hand to hand")]
-fn refused(issues: Issues) -> Box<ToolFailure> {
-    Box::new(invalid_input(issues))
 }

@@ -273,6 +273,7 @@ const ANSWERED: &[(&str, &str, &str)] = &[
     ("c:1 q:1 y:1 u", "1=a", "c:1 q:1 y:1 o:1=a u"),
     // what is broken elsewhere stays
     ("o:7 c:1 u c:2 u o:2", "1=a", "o:7 c:1 o:1=a u c:2 u o:2"),
+    ("c:1 c:2 c:3 o:3 u o:2", "1=a", "c:1 c:2 c:3 o:1=a o:3 u o:2"),
     // of two open turns the latest is meant
     ("c:1 u c:1 u", "1=a", "c:1 u c:1 o:1=a u"),
     ("c:1", "", "c:1"),

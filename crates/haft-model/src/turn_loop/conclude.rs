@@ -94,8 +94,7 @@ impl Machine {
         let (interactions, approvals) = self.state.read(|state| {
             let open = state.interactions().iter().filter(|interaction| interaction.is_open()).cloned();
             let asked = history::approvals(&state.request.history).pending.into_iter();
-            let unanswered = asked.filter(|pending| pending.response.is_none()).map(|pending| pending.request);
-            (open.collect::<Vec<_>>(), unanswered.collect::<Vec<_>>())
+            (open.collect::<Vec<_>>(), asked.map(|pending| pending.request).collect::<Vec<_>>())
         });
         let waits = !interactions.is_empty() || !approvals.is_empty();
         if waits { Err(LoopEnd::Waiting { interactions, approvals }) } else { Ok(()) }

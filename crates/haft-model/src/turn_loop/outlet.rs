@@ -17,14 +17,13 @@ impl Outlet {
     /// Puts an event down and waits until the reader has it.
     pub(super) async fn emit(&self, event: LoopEvent) {
         let mut event = Some(event);
-        // The reader takes what is there after each poll and polls again for more: nobody has to be woken.
-        poll_fn(|_| {
-            let mut place = self.place();
-            if event.is_some() {
-                *place = event.take();
-                return Poll::Pending;
+        // The reader takes what is there after each poll, and polls again for more: nobody has to be woken.
+        poll_fn(|_| match event.take() {
+            Some(event) => {
+                *self.place() = Some(event);
+                Poll::Pending
             }
-            if place.is_some() { Poll::Pending } else { Poll::Ready(()) }
+            None => Poll::Ready(()),
         })
         .await;
     }

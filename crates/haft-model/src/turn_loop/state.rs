@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolResult, Turn, TurnRequest, Usage, history,
+    ApprovalResponse, CallId, ContentPart, FailureKind, FormatVersion, Item, Role, ToolResult, Turn, TurnRequest,
+    Usage, history,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -245,12 +246,19 @@ impl LoopState {
 }
 
 impl OpenTurn {
-    /// Adds results, so that all stay in the order of the calls.
+    /// Adds results, so that all stay in the order of the calls. Of calls that share an id only the first was run.
     pub(super) fn add(&mut self, results: impl IntoIterator<Item = ToolResult>) {
-        self.results.extend(results);
-        let calls = self.turn.tool_calls();
-        let place = |result: &ToolResult| calls.iter().position(|call| call.call_id == result.call_id);
-        self.results.sort_by_key(|result| place(result).unwrap_or(usize::MAX));
+        let mut loose = std::mem::take(&mut self.results);
+        loose.extend(results);
+        let mut ids = HashSet::new();
+        for call in self.turn.tool_calls() {
+            let is_twin = !ids.insert(call.call_id.clone());
+            let is_its = |result: &ToolResult| result.call_id == call.call_id;
+            let is_fitting = |result: &ToolResult| is_its(result) && is_twin == is_refused_twin(result);
+            let place = loose.iter().position(is_fitting).or_else(|| loose.iter().position(is_its));
+            self.results.extend(place.map(|place| loose.remove(place)));
+        }
+        self.results.append(&mut loose);
     }
 
     /// The place of a call in its turn.
@@ -274,6 +282,10 @@ impl TryFrom<Stored> for LoopState {
         let state = Self { v, turns, usage, calls, time_used, seen, open, done, ..Self::new(request) };
         state.check().map(|()| state)
     }
+}
+
+fn is_refused_twin(result: &ToolResult) -> bool {
+    result.failure().is_some_and(|failure| failure.kind == FailureKind::DuplicateCallId)
 }
 
 fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

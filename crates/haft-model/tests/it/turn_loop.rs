@@ -9,6 +9,7 @@ mod guard;
 mod history;
 mod interaction;
 mod model_fault;
+mod property;
 mod signal;
 mod state;
 mod sub_agent;

@@ -3,7 +3,7 @@
 use haft_core::{ApprovalRequest, Item, Message, ProviderCall, Reasoning, Role, ToolCall, ToolCallOutput};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::sample::{Index, select};
 use serde_json::json;
 
 /// Ids that clash, also with the fresh ones that are made of them.
@@ -34,6 +34,28 @@ enum Kind {
     Response { id: &'static str },
 }
 
+/// A mistake in keeping a history.
+#[derive(Clone, Debug)]
+enum Slip {
+    Lost(Index),
+    Moved(Index, Index),
+    Doubled(Index, Index),
+    Slipped(Kind, Index),
+}
+
+impl Slip {
+    fn happen(self, items: &mut Vec<Item>) {
+        let (from, to) = match self {
+            Self::Slipped(kind, to) => return items.insert(to.index(items.len() + 1), kind.item("slipped in")),
+            Self::Lost(_) | Self::Moved(..) | Self::Doubled(..) if items.is_empty() => return,
+            Self::Lost(from) => return drop(items.remove(from.index(items.len()))),
+            Self::Moved(from, to) => (items.remove(from.index(items.len())), to),
+            Self::Doubled(from, to) => (items[from.index(items.len())].clone(), to),
+        };
+        items.insert(to.index(items.len() + 1), from);
+    }
+}
+
 impl Kind {
     /// The item, marked so that no two are alike.
     fn item(self, mark: &str) -> Item {
@@ -59,15 +81,22 @@ impl Asked {
     }
 }
 
-/// Any items in any order.
+/// Any items in any order, or whole histories with a few slips.
 pub(crate) fn histories() -> impl Strategy<Value = Vec<Item>> {
-    vec(any_kind(), 0..24).prop_map(|kinds| marked(&kinds, ""))
+    let random = vec(any_kind(), 0..24).prop_map(|kinds| marked(&kinds, ""));
+    let nearly_whole = (whole(), vec(slip(), 0..3)).prop_map(|(mut items, slips)| {
+        for slip in slips {
+            slip.happen(&mut items);
+        }
+        items
+    });
+    prop_oneof![random, nearly_whole]
 }
 
 /// Whole histories: groups with their outputs in any order, approvals anywhere, and all the rest between groups.
 pub(crate) fn whole() -> impl Strategy<Value = Vec<Item>> {
-    let group = (vec(any::<bool>(), 0..4), any::<prop::sample::Index>(), vec(breaking_kind(), 0..2));
-    (vec(group, 0..5), vec((any::<prop::sample::Index>(), id()), 0..4)).prop_map(|(groups, approvals)| {
+    let group = (vec(any::<bool>(), 0..4), any::<Index>(), vec(breaking_kind(), 0..2));
+    (vec(group, 0..5), vec((any::<Index>(), id()), 0..4)).prop_map(|(groups, approvals)| {
         let mut items = Vec::new();
         for (number, (calls, first, between)) in groups.iter().enumerate() {
             let ids: Vec<_> = (0..calls.len()).map(|call| format!("{number}_{call}")).collect();
@@ -75,7 +104,8 @@ pub(crate) fn whole() -> impl Strategy<Value = Vec<Item>> {
                 items.extend(is_after_words.then(|| Item::assistant("well")));
                 items.push(ToolCall::new(id.as_str(), "look", "{}").into());
             }
-            let mut outputs: Vec<Item> = ids.iter().map(|id| ToolCallOutput::new(id.as_str(), "ok").into()).collect();
+            let mut outputs: Vec<Item> =
+                ids.iter().map(|id| ToolCallOutput::new(id.as_str(), id.as_str()).into()).collect();
             if !outputs.is_empty() {
                 outputs.rotate_left(first.index(ids.len()));
             }
@@ -109,6 +139,16 @@ fn id() -> impl Strategy<Value = &'static str> {
 
 fn tool() -> impl Strategy<Value = &'static str> {
     select(&TOOLS[..])
+}
+
+fn slip() -> impl Strategy<Value = Slip> {
+    let place = any::<Index>;
+    prop_oneof![
+        place().prop_map(Slip::Lost),
+        (place(), place()).prop_map(|(from, to)| Slip::Moved(from, to)),
+        (place(), place()).prop_map(|(from, to)| Slip::Doubled(from, to)),
+        (any_kind(), place()).prop_map(|(kind, to)| Slip::Slipped(kind, to)),
+    ]
 }
 
 fn any_kind() -> impl Strategy<Value = Kind> {

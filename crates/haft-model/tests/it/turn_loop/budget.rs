@@ -101,6 +101,8 @@ async fn time_counts_while_the_loop_runs_and_not_while_it_is_stored() {
     assert_eq!(run.state().time_used(), Duration::from_secs(3), "nor before the first poll");
     while !matches!(run.next().await, Some(LoopEvent::TurnEnded { .. })) {}
     assert_eq!(run.state().time_used(), Duration::from_secs(6));
+    while run.next().await.is_some() {}
+    tokio::time::advance(Duration::from_secs(3600)).await;
     let outcome = run.finish().await;
     assert_eq!((outcome.end, outcome.state.time_used()), (LoopEnd::Stopped, Duration::from_secs(6)));
 }

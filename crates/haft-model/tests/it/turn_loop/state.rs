@@ -138,7 +138,7 @@ fn states_that_are_newer_or_contradict_themselves_are_refused() {
             },
             "two interactions",
         ),
-        ("negative", |state, _| state["turns"] = json!(-1), "invalid value"),
+        ("negative", |state, _| state["turns"] = json!(-1), "invalid"),
         ("half a turn", |state, _| state["open"] = json!({"interactions": []}), "missing field `turn`"),
         ("odd counts", |state, _| state["seen"] = json!({"ask": 3}), "invalid type"),
         ("no request", |state, _| drop(state.as_object_mut().unwrap().remove("request")), "missing field `request`"),

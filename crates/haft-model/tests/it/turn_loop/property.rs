@@ -1,0 +1,150 @@
+//! Whatever a model asks for and wherever a loop is stopped: every call ends with one answer, and no history is broken.
+
+use haft_core::{ApprovalPolicy, Delta, RunOptions, Suspend, history};
+use haft_model::{LanguageModel, TurnStream};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Answers by the place of the conversation, so that it can be asked the same thing twice: each of its turns says
+/// something, and what it said is counted.
+struct ByPlace(Vec<Turn>);
+
+impl LanguageModel for ByPlace {
+    fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
+        let is_said =
+            |item: &&Item| matches!(item, Item::Message(message) if message.role == haft_core::Role::Assistant);
+        let place = request.history.iter().filter(is_said).count();
+        let last = || Turn::new(vec![Item::assistant("done")], Finish::Stop);
+        let turn = self.0.get(place).cloned().unwrap_or_else(last);
+        TurnStream::of([Ok(Delta::TextDelta { text: "…".to_owned() }), Ok(Delta::complete(turn))])
+    }
+}
+
+/// What is done when a loop waits.
+#[derive(Clone, Copy, Debug)]
+enum Reply {
+    Agree,
+    Refuse,
+    One,
+}
+
+fn any_call() -> impl Strategy<Value = ToolCall> {
+    let kinds = prop_oneof![
+        Just(("double", "1")),
+        Just(("double", "2")),
+        Just(("double", "\"x\"")),
+        Just(("pay", "3")),
+        Just(("pay", "-3")),
+        Just(("note", "4")),
+        Just(("note", "[]")),
+        Just(("ask", "\"?\"")),
+        Just(("ask", "{")),
+        Just(("nothing", "{}")),
+    ];
+    // Few ids, so that they clash within a turn and between turns.
+    (0..5_u8, kinds).prop_map(|(id, (name, arguments))| call(&format!("c{id}"), name, arguments))
+}
+
+fn any_turn() -> impl Strategy<Value = Turn> {
+    let finish = prop_oneof![6 => Just(Finish::ToolCalls), 1 => Just(Finish::Length), 1 => Just(Finish::Pause)];
+    (vec(any_call(), 1..5), finish).prop_map(|(calls, finish)| {
+        let items = std::iter::once(Item::assistant("so")).chain(calls.into_iter().map(Item::from));
+        Turn::new(items.collect(), finish)
+    })
+}
+
+fn any_reply() -> impl Strategy<Value = Reply> {
+    prop_oneof![Just(Reply::Agree), Just(Reply::Refuse), Just(Reply::One)]
+}
+
+/// Answers what a state waits for: everything, or only the first thing.
+fn reply(state: &mut LoopState, end: &LoopEnd, reply: Reply) {
+    let LoopEnd::Waiting { interactions, approvals } = end else { return };
+    let most = if matches!(reply, Reply::One) { 1 } else { usize::MAX };
+    for question in approvals.iter().take(most) {
+        let verdict = if matches!(reply, Reply::Refuse) { question.deny("no") } else { question.approve() };
+        state.verdict(verdict).unwrap();
+    }
+    for open in interactions.iter().take(most.saturating_sub(approvals.len())) {
+        match reply {
+            Reply::Refuse => state.close(open.call_id(), "nobody").unwrap(),
+            Reply::Agree | Reply::One => state.answer(open.call_id(), "yes").unwrap(),
+        }
+    }
+}
+
+/// What holds of every state that can be stored.
+fn check_state(state: &LoopState) {
+    let waiting = history::approvals(state.history()).pending.len() + state.interactions().len();
+    assert_eq!(history::unanswered(state.history()).len(), waiting, "{:?}", told(state.history()));
+    assert_eq!(history::is_reconciled(state.history()), waiting == 0, "{:?}", told(state.history()));
+    assert_eq!(&stored(state), state);
+}
+
+/// Reads a run up to so many events, or to its end.
+async fn read(mut run: LoopRun, most: usize) -> (LoopState, Option<LoopEnd>) {
+    let mut outputs = Vec::new();
+    let mut is_whole = false;
+    for _ in 0..most {
+        let Some(event) = run.next().await else { break };
+        check_state(&run.state());
+        match event {
+            LoopEvent::TurnStarted { .. } => (outputs, is_whole) = (Vec::new(), true),
+            LoopEvent::Tool(ToolEvent::Output { index, .. }) => outputs.push(index),
+            LoopEvent::TurnEnded { turn, results, .. } => {
+                let asked: Vec<_> = turn.tool_calls().into_iter().map(|call| call.call_id).collect();
+                assert_eq!(results.iter().map(|result| result.call_id.clone()).collect::<Vec<_>>(), asked);
+                outputs.sort_unstable();
+                assert!(!is_whole || outputs.iter().copied().eq(0..asked.len()), "{outputs:?}");
+                is_whole = false;
+            }
+            LoopEvent::Ended { end, state } => return (*state, Some(end)),
+            _ => {}
+        }
+    }
+    (run.state(), None)
+}
+
+async fn play(turns: Vec<Turn>, stops: Vec<usize>, replies: Vec<Reply>) {
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents });
+    let count = turns.len();
+    let agent = TurnLoop::new(ByPlace(turns), kit().with(pay.unwrap()).unwrap())
+        .options(RunOptions::new().approvals(Suspend))
+        .repeated_calls(3);
+    let (mut stops, mut replies) = (stops.into_iter(), replies.into_iter());
+    let mut state = LoopState::new(request());
+    for _ in 0..200 {
+        let run = agent.start(stored(&state));
+        let (reached, end) = read(run, stops.next().unwrap_or(usize::MAX)).await;
+        state = reached;
+        check_state(&state);
+        match end {
+            None | Some(LoopEnd::RepeatedCalls) => {}
+            Some(end @ LoopEnd::Waiting { .. }) => reply(&mut state, &end, replies.next().unwrap_or(Reply::Agree)),
+            Some(LoopEnd::Stopped) => {
+                assert!(history::is_reconciled(state.history()));
+                assert_eq!(usize::try_from(state.turns()).unwrap(), count + 1);
+                assert!(state.is_done());
+                return;
+            }
+            Some(other) => panic!("{other:?}"),
+        }
+    }
+    panic!("no end: {:?}", told(state.history()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_call_has_one_answer_wherever_the_loop_is_stopped(
+        turns in vec(any_turn(), 0..5),
+        stops in vec(0..25_usize, 0..6),
+        replies in vec(any_reply(), 0..8),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(play(turns, stops, replies));
+    }
+}
