@@ -30,19 +30,6 @@ fn choose(things: u64, some: u64) -> Result<u64, String> {
     Ok((1..=some).fold(1, |ways, taken| ways * (things - some + taken) / taken))
 }
 
-/// Two models behind one seam, told apart by the name in the request.
-struct Tiers {
-    small: ScriptedModel,
-    large: ScriptedModel,
-}
-
-impl LanguageModel for Tiers {
-    fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
-        let model = if request.model == "large" { &self.large } else { &self.small };
-        model.stream_turn(request)
-    }
-}
-
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let everyday = toolkit![Add; [Tool::signal("escalate").params::<Escalate>().define()?]]?;
@@ -59,23 +46,24 @@ async fn main() -> anyhow::Result<()> {
         ScriptedTurn::text("There are 13983816 ways."),
     ]);
 
-    let agent =
-        TurnLoop::new(Tiers { small: small.clone(), large: large.clone() }, everyday).decide(move |mut between| {
-            let expert = expert.clone();
-            async move {
-                let Some(signal) = between.signals_mut().first_mut() else { return between.as_usual() };
-                let reason = match signal.decode::<Escalate>() {
-                    Ok(escalate) => escalate.reason,
-                    Err(error) => return between.fail(error),
-                };
-                println!("the loop takes the large model from here: {reason}");
-                // The model that asked reads this as the result of its call; here that is the next one.
-                signal.answer("noted");
-                between.request_mut().model = "large".into();
-                between.set_tools(expert);
-                between.next()
-            }
-        });
+    let stronger = (large.clone(), expert);
+    let agent = TurnLoop::new(small.clone(), everyday).decide(move |mut between| {
+        let (model, tools) = stronger.clone();
+        async move {
+            let Some(signal) = between.signals_mut().first_mut() else { return between.as_usual() };
+            let reason = match signal.decode::<Escalate>() {
+                Ok(escalate) => escalate.reason,
+                Err(error) => return between.fail(error),
+            };
+            println!("the loop takes the large model from here: {reason}");
+            // The model that asked reads this as the result of its call; here that is the next one.
+            signal.answer("noted");
+            between.set_model(model);
+            between.set_tools(tools);
+            between.request_mut().model = "large".into();
+            between.next()
+        }
+    });
 
     let question = "How many ways are there to choose 6 of 49?";
     let mut run = agent.start(TurnRequest::new("small", vec![Item::user(question)]));

@@ -74,7 +74,7 @@ impl Machine {
         let tools = Dispatch::list(&self.kit, &self.settings.options);
         let stream = self.state.lend_request(|request| {
             request.tools = tools;
-            let stream = isolated(|| self.settings.model.stream_turn(request));
+            let stream = isolated(|| self.model.stream_turn(request));
             request.tools.clear();
             stream
         });

@@ -3,6 +3,7 @@
 //! The caller's function gets everything there is to know about the turn that ended and may change what is asked next.
 //! It works on a copy: when it panics or is dropped, the loop's own state is as if it had not been called.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use haft_core::{BoxError, Item, ToolResult, Toolkit, Turn, TurnRequest, Usage};
 
 use super::conclude::goes_on;
 use super::signal::Signal;
+use crate::model::LanguageModel;
 
 /// A turn that ended, and the request that may follow it. Ends in [`next`](Between::next), [`stop`](Between::stop) or one
 /// of the others.
@@ -22,7 +24,11 @@ pub struct Between {
     pub(super) request: TurnRequest,
     pub(super) totals: Totals,
     pub(super) tools: Option<Toolkit>,
+    pub(super) model: Option<NextModel>,
 }
+
+/// A model that takes over.
+pub(super) struct NextModel(pub(super) Arc<dyn LanguageModel>);
 
 /// What a loop has spent by now.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +52,12 @@ pub(super) enum Way {
     Next,
     Stop,
     Fail(Arc<BoxError>),
+}
+
+impl fmt::Debug for NextModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NextModel(..)")
+    }
 }
 
 /// What happened.
@@ -123,6 +135,12 @@ impl Between {
     /// Offers other tools from the next turn on. Tools are not part of a stored state: who starts it again brings them.
     pub fn set_tools(&mut self, kit: Toolkit) {
         self.tools = Some(kit);
+    }
+
+    /// Asks another model from the next turn on: a stronger one, or one of another provider. Like tools, models are not part
+    /// of a stored state.
+    pub fn set_model(&mut self, model: impl LanguageModel + 'static) {
+        self.model = Some(NextModel(Arc::new(model)));
     }
 
     /// Adds something to the conversation.

@@ -2,7 +2,7 @@
 
 use haft_core::{Finish, Item, Role, ToolEvent, ToolResult, Turn, history};
 
-use super::between::{Between, Flow, Totals, Way};
+use super::between::{Between, Flow, NextModel, Totals, Way};
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
@@ -67,13 +67,14 @@ impl Machine {
                 request: state.request.clone(),
                 totals: Totals { turns: state.turns, usage: state.usage, calls: state.calls, time_used },
                 tools: None,
+                model: None,
             })
         })
     }
 
     /// Takes over what the caller's function changed.
     fn take_over(&mut self, between: Between) {
-        let Between { signals, mut request, tools, .. } = between;
+        let Between { signals, mut request, tools, model, .. } = between;
         request.tools.clear();
         for signal in &signals {
             fill_in(&mut request.history, &signal.result());
@@ -86,6 +87,9 @@ impl Machine {
         });
         if let Some(kit) = tools {
             self.kit = kit;
+        }
+        if let Some(NextModel(model)) = model {
+            self.model = model;
         }
     }
 

@@ -18,6 +18,7 @@ use super::event::LoopEvent;
 use super::interruption::Interruption;
 use super::outlet::Outlet;
 use super::state_cell::StateCell;
+use crate::model::LanguageModel;
 
 /// A loop at work.
 pub(super) struct Machine {
@@ -26,6 +27,8 @@ pub(super) struct Machine {
     pub(super) outlet: Outlet,
     /// The tools of the next turn.
     pub(super) kit: Toolkit,
+    /// The model of the next turn.
+    pub(super) model: Arc<dyn LanguageModel>,
     pub(super) interruption: Interruption,
     /// Whether a call had to be refused because the budget has no more.
     pub(super) lacks_calls: bool,
@@ -43,6 +46,7 @@ impl Machine {
         state.start_clock();
         let mut machine = Self {
             kit: settings.kit.clone(),
+            model: Arc::clone(&settings.model),
             interruption: Interruption::new(flag, left),
             lacks_calls: false,
             settings,

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalResponse, CallId, ContentPart, FailureKind, FormatVersion, Item, Role, ToolResult, Turn, TurnRequest,
-    Usage, history,
+    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FailureKind, FormatVersion, Item, Role, ToolResult, Turn,
+    TurnRequest, Usage, history,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -211,6 +211,13 @@ impl LoopState {
     #[must_use]
     pub fn time_used(&self) -> Duration {
         self.time_used
+    }
+
+    /// The questions about calls that nobody has answered yet, in the order of the calls.
+    #[must_use]
+    pub fn approvals(&self) -> Vec<ApprovalRequest> {
+        let pending = history::approvals(&self.request.history).pending.into_iter();
+        pending.filter(|pending| pending.response.is_none()).map(|pending| pending.request).collect()
     }
 
     /// The interactions that were not settled yet, whether answered or not.

@@ -45,6 +45,7 @@ async fn the_loop_waits_for_verdicts_and_everything_else_is_done() {
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
     let asked = questions(&outcome.end);
+    assert_eq!(outcome.state.approvals(), asked);
     assert_eq!(asked.iter().map(|request| request.call_id.as_str()).collect::<Vec<_>>(), ["c1", "c3"]);
     assert_eq!(
         told(outcome.state.history())[5..],

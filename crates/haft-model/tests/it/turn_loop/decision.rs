@@ -90,6 +90,27 @@ async fn other_tools_hold_from_the_next_turn_on() {
 }
 
 #[tokio::test]
+async fn another_model_answers_from_the_next_turn_on() {
+    let (first, second) = (ScriptedModel::new(["one"]), ScriptedModel::new(["two", "three"]));
+    let taking_over = second.clone();
+    let agent = agent(&first).decide(move |mut between| {
+        let second = taking_over.clone();
+        async move {
+            if between.number() == 1 {
+                between.set_model(second);
+            }
+            if between.number() < 3 { between.next() } else { between.stop() }
+        }
+    });
+    assert_eq!(finish(&agent, request()).await.state.text(), "onetwothree");
+    assert_eq!((first.requests().len(), second.requests().len()), (1, 2));
+    // A loop that is started anew begins with its own model, whose script is over.
+    let error = finish(&agent, request()).await.end;
+    assert_eq!(error.error().map(LoopError::kind), Some("model"));
+    assert_eq!(first.requests().len(), 2);
+}
+
+#[tokio::test]
 async fn it_may_rewrite_the_history() {
     let model = ScriptedModel::default().then([call("c1", "double", "1"), call("c2", "note", "1")]).then("done");
     let agent = agent(&model).decide(|mut between| async move {
