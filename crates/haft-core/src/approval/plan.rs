@@ -4,7 +4,7 @@
 //! before the handler. Calls that fail on the way are never asked about. A plan is data: its calls are run later, by
 //! [`Toolkit::run`], which checks each approval once more and asks nobody.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -35,7 +35,7 @@ pub struct CallPlan {
     pub rejected: Vec<ToolResult>,
     /// Questions about the calls that nobody has decided on: what to show to somebody for another try.
     pub requests: Vec<ApprovalRequest>,
-    /// Verdicts that fit none of the calls.
+    /// Verdicts that fit none of the calls, or did not count for theirs.
     pub refused: Vec<RefusedVerdict>,
     /// Where the calls stood, the approved and the rejected ones apart, and what else a run has to show of them.
     order: Vec<Place>,
@@ -96,7 +96,7 @@ impl Toolkit {
         calls: impl IntoIterator<Item = C>,
     ) -> CallPlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
-        let (calls, refused) = with_verdicts(calls, verdicts);
+        let (calls, mut refused) = with_verdicts(calls, verdicts);
         let unasked = Arc::<Mutex<Vec<ApprovalRequest>>>::default();
         let noting = Arc::clone(&unasked);
         let options = options.into().approvals(move |request: ApprovalRequest, _: Cx| {
@@ -110,6 +110,7 @@ impl Toolkit {
                 decided.push((index, decision));
             }
         }
+        refused.extend_from_slice(planning.refused());
         let requests = std::mem::take(&mut *unasked.lock().unwrap_or_else(PoisonError::into_inner));
         CallPlan::new(decided, requests, refused)
     }
@@ -222,20 +223,24 @@ impl IntoIterator for CallPlan {
     }
 }
 
-/// Puts each verdict to its call. The first one for a call counts.
+/// Puts each verdict to its call. The first one for a call counts, and one question is about one call.
 fn with_verdicts(
     calls: Vec<ToolCall>,
     verdicts: impl IntoIterator<Item = ApprovalResponse>,
 ) -> (Vec<RequestedCall>, Vec<RefusedVerdict>) {
+    let known: HashSet<CallId> = calls.iter().map(|call| call.call_id.clone()).collect();
     let mut by_call: HashMap<CallId, Box<ApprovalResponse>> = HashMap::new();
+    let mut answered = HashSet::new();
     let mut refused = Vec::new();
     for response in verdicts {
-        let fault = match response.call_id.clone() {
+        let fault = match response.call_id.clone().filter(|call_id| known.contains(call_id)) {
             None => VerdictFault::UnknownRequest,
-            Some(call_id) if by_call.contains_key(&call_id) => VerdictFault::AlreadyDecided,
             Some(call_id) => {
-                by_call.insert(call_id, Box::new(response));
-                continue;
+                if !by_call.contains_key(&call_id) && answered.insert(response.request_id.clone()) {
+                    by_call.insert(call_id, Box::new(response));
+                    continue;
+                }
+                VerdictFault::AlreadyDecided
             }
         };
         refused.push(RefusedVerdict::new(response, fault));
@@ -248,8 +253,5 @@ fn with_verdicts(
         }
         None => call.into(),
     });
-    let calls = calls.collect();
-    let unknown = by_call.into_values();
-    refused.extend(unknown.map(|response| RefusedVerdict::new(*response, VerdictFault::UnknownRequest)));
-    (calls, refused)
+    (calls.collect(), refused)
 }

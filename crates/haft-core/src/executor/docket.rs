@@ -28,7 +28,7 @@ pub(super) struct Docket {
     finished: Vec<Finished>,
     /// Calls that wait beyond this run.
     pending: Vec<Pending>,
-    /// Verdicts that fit no question.
+    /// Verdicts that fit no question, or did not count for theirs.
     refused: Vec<RefusedVerdict>,
     /// Calls that may run, where that is all the run is to find out.
     approved: Option<VecDeque<(usize, ApprovedCall)>>,
@@ -113,10 +113,12 @@ impl Run {
         }
     }
 
-    /// Keeps a result for as long as the run may still be suspended.
+    /// Keeps a result for as long as the run may still be suspended, and the verdict that could not be used for it.
     pub(super) fn keep(&mut self, index: usize, result: &ToolResult) {
         if self.options.approver.is_some() || self.docket.is_some() {
+            let refused = self.flights[index].close_standing(self.options.gate(), self.options.caller_ref());
             let docket = self.docket.get_or_insert_default();
+            docket.refused.extend(refused);
             docket.finished.push(Finished { index, result: result.clone() });
         }
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Flight, Phase, Step, Tower};
-use crate::approval::{ApprovalOutcome, AtGate, Gate, Standing, VerdictFault, digest_of};
+use crate::approval::{ApprovalOutcome, AtGate, Gate, RefusedVerdict, Standing, VerdictFault, digest_of};
 use crate::call::ToolCall;
 use crate::cx::Caller;
 use crate::executor::approve::ApprovalAnswer;
@@ -44,6 +44,8 @@ pub(super) struct Consent {
     digest: String,
     /// The question that is open.
     request: Option<Box<ApprovalRequest>>,
+    /// A verdict that came and does not count.
+    refused: Option<RefusedVerdict>,
 }
 
 /// Policies that decide together, the tool's own first.
@@ -159,6 +161,7 @@ impl Flight {
         };
         if let Some((fault, outcome)) = fault {
             gate.record(|| gate.outcome(&request, tower.options.caller_ref(), outcome).because(&fault));
+            self.consent_mut().refused = verdict.map(|verdict| RefusedVerdict::new(*verdict, fault.clone()));
             return Err(refusal(fault));
         }
         match verdict {
@@ -262,6 +265,7 @@ impl Flight {
                 }
                 Err(fault) => {
                     note(fault.outcome(), &fault);
+                    self.consent_mut().refused = Some(RefusedVerdict::new(*response, fault.clone()));
                     Err(refusal(fault))
                 }
             },
@@ -356,6 +360,19 @@ impl Flight {
         if let Some(request) = self.consent.as_mut().and_then(|consent| consent.request.take()) {
             gate.record(|| gate.outcome(&request, caller, ApprovalOutcome::Unanswered));
         }
+    }
+
+    /// It is done. A question from before that it never came to is closed; a verdict that was not used is given back.
+    pub(in crate::executor) fn close_standing(
+        &mut self,
+        gate: &Gate,
+        caller: Option<&Caller>,
+    ) -> Option<RefusedVerdict> {
+        let consent = self.consent.as_mut()?;
+        let Some(Standing::Open { request, verdict }) = consent.standing.take() else { return consent.refused.take() };
+        let outcome = if verdict.is_some() { ApprovalOutcome::Refused } else { ApprovalOutcome::Unanswered };
+        gate.record(|| gate.outcome(&request, caller, outcome).because(&VerdictFault::UnknownRequest));
+        verdict.map(|verdict| RefusedVerdict::new(*verdict, VerdictFault::UnknownRequest))
     }
 }
 
