@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
+#[cfg(all(feature = "approval", feature = "validate"))]
+mod approval_machine;
+#[cfg(all(feature = "approval", feature = "validate"))]
+mod approval_regression;
 #[cfg(feature = "validate")]
 mod bad_input;
 #[cfg(feature = "validate")]
