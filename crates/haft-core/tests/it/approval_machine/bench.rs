@@ -147,6 +147,12 @@ impl Bench {
         self.memory = serde_json::from_str(&stored).unwrap();
     }
 
+    /// The tools of a process whose definitions are others than here.
+    pub(super) fn elsewhere(&self) -> Toolkit {
+        let is_as_shown = self.kit.get(GONE).is_some();
+        KITS[if is_as_shown { 2 } else { 0 }].clone()
+    }
+
     /// What handlers and observers need, and nothing about asking.
     pub(super) fn plain(&self) -> RunOptions {
         let seen = self.seen.clone();

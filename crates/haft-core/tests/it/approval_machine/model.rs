@@ -424,6 +424,16 @@ impl Model {
         refused
     }
 
+    /// What a plan lets run is run where the tools are others: nothing of it holds there.
+    pub(super) fn run_elsewhere(&mut self, round: usize) {
+        for call in &mut self.rounds[round] {
+            if let State::Done(Fate::Runs(_)) = call.state {
+                let kind = if call.tool == GONE { "unknown_tool" } else { "denied" };
+                call.state = State::Done(Fate::Fails(kind));
+            }
+        }
+    }
+
     /// A verdict that names a call rather than a question.
     fn judge(&mut self, place: (usize, usize), verdict: &ApprovalResponse) -> Option<VerdictFault> {
         let (tools, call) = (self.tools, self.call(place));

@@ -70,7 +70,8 @@ impl Planned<'_> {
             Step::Cancel(which) | Step::Drop(which) if !self.open.is_empty() => {
                 let round = self.open.remove(which.index(self.open.len()));
                 let verdicts = self.inbox.clone();
-                self.run(round, &verdicts, Reader::Gone).await;
+                let end = if matches!(step, Step::Drop(_)) { End::Dropped } else { End::RunElsewhere };
+                self.run(round, &verdicts, end).await;
             }
             Step::Restart(restart) => {
                 self.bench.restart(*restart);
@@ -99,12 +100,12 @@ impl Planned<'_> {
     async fn run_all(&mut self) {
         let verdicts = std::mem::take(&mut self.inbox);
         for round in std::mem::take(&mut self.open) {
-            self.run(round, &verdicts, Reader::There).await;
+            self.run(round, &verdicts, End::Run).await;
         }
     }
 
     /// The second request of a round brings verdicts, also such as are meant for another one.
-    async fn run(&mut self, place: usize, verdicts: &[ApprovalResponse], reader: Reader) {
+    async fn run(&mut self, place: usize, verdicts: &[ApprovalResponse], end: End) {
         let round = &self.script.rounds[place];
         let calls = self.calls(place);
         let raised = self.bench.kit.plan_from_map(self.bench.unaudited(round), [], &calls).await.requests;
@@ -112,11 +113,14 @@ impl Planned<'_> {
         let plan = self.bench.kit.plan_from_map(self.bench.options(round), given, &calls).await;
         let expected = self.model.plan(place, verdicts);
         self.notes.extend(check_refused(&plan.refused, &expected).err());
-        let run = self.bench.kit.run(plan).with(self.bench.plain());
-        match reader {
-            Reader::There => drop(run.collect_results().await),
-            Reader::Gone => {
-                drop(run);
+        match end {
+            End::Run => drop(self.bench.kit.run(plan).with(self.bench.plain()).collect_results().await),
+            End::RunElsewhere => {
+                self.bench.elsewhere().run(plan).with(self.bench.plain()).collect_results().await;
+                self.model.run_elsewhere(place);
+            }
+            End::Dropped => {
+                drop(self.bench.kit.run(plan).with(self.bench.plain()));
                 let calls = self.model.rounds[place].iter_mut();
                 calls.for_each(|call| call.state = State::Done(Fate::Fails("cancelled")));
             }
@@ -134,9 +138,12 @@ impl Planned<'_> {
     }
 }
 
-/// Whether somebody reads the results.
+/// What becomes of a plan.
 #[derive(Clone, Copy, Debug)]
-enum Reader {
-    There,
-    Gone,
+enum End {
+    Run,
+    /// It is run where the tools are not those it was made for.
+    RunElsewhere,
+    /// Its run is dropped before it begins.
+    Dropped,
 }
