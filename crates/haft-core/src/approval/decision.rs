@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::approved_call::{ApprovedCall, RequestedCall};
+use super::verdict::RefusedVerdict;
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
 use crate::executor::Run;
@@ -146,6 +147,11 @@ impl Planning {
                 }
             }
         }
+    }
+
+    /// The verdicts that turned out to be unusable.
+    pub(super) fn refused(&self) -> &[RefusedVerdict] {
+        self.run.refused_verdicts()
     }
 
     /// Whether every call is decided on or waits for an answer.

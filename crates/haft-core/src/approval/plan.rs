@@ -5,7 +5,7 @@
 //! [`Toolkit::run`], which checks each approval once more and asks nobody.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::poll_fn;
 use std::task::Poll;
 
@@ -35,7 +35,7 @@ pub struct CallPlan {
     pub rejected: Vec<ToolResult>,
     /// Questions about the calls that nobody has decided on: what to show to somebody for another try.
     pub requests: Vec<ApprovalRequest>,
-    /// Verdicts that fit none of the calls.
+    /// Verdicts that fit none of the calls, or did not count for theirs.
     pub refused: Vec<RefusedVerdict>,
     /// Where the calls stood, the approved and the rejected ones apart, and what else a run has to show of them.
     order: Vec<Place>,
@@ -96,7 +96,7 @@ impl Toolkit {
         calls: impl IntoIterator<Item = C>,
     ) -> CallPlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
-        let (calls, refused) = with_verdicts(calls, verdicts);
+        let (calls, mut refused) = with_verdicts(calls, verdicts);
         let nobody = async |_: ApprovalRequest, _: Cx| ApprovalAnswer::Nobody { reason: NO_VERDICT.to_owned() };
         let mut planning = Planning::new(self.run(calls).with(options.into().approvals(nobody)));
         let (mut decided, mut asked) = (Vec::new(), Vec::new());
@@ -106,6 +106,7 @@ impl Toolkit {
                 Found::Decided(index, decision) => decided.push((index, decision)),
             }
         }
+        refused.extend_from_slice(planning.refused());
         CallPlan::new(decided, in_order(asked), refused)
     }
 
@@ -218,18 +219,21 @@ impl IntoIterator for CallPlan {
     }
 }
 
-/// Puts each verdict to its call. The first one for a call counts.
+/// Puts each verdict to its call. The first one for a call counts, and one question is about one call.
 fn with_verdicts(
     calls: Vec<ToolCall>,
     verdicts: impl IntoIterator<Item = ApprovalResponse>,
 ) -> (Vec<RequestedCall>, Vec<RefusedVerdict>) {
     let mut open: HashMap<CallId, Option<Box<ApprovalResponse>>> =
         calls.iter().map(|call| (call.call_id.clone(), None)).collect();
+    let mut answered = HashSet::new();
     let mut refused = Vec::new();
     for response in verdicts {
         let call = response.call_id.clone().map(|call_id| open.entry(call_id));
         let fault = match call {
-            Some(Entry::Occupied(mut verdict)) if verdict.get().is_none() => {
+            Some(Entry::Occupied(mut verdict))
+                if verdict.get().is_none() && answered.insert(response.request_id.clone()) =>
+            {
                 verdict.insert(Some(Box::new(response)));
                 continue;
             }

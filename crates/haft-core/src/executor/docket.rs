@@ -28,7 +28,7 @@ pub(super) struct Docket {
     finished: Vec<Finished>,
     /// Calls that wait beyond this run.
     pending: Vec<Pending>,
-    /// Verdicts that fit no question.
+    /// Verdicts that fit no question, or did not count for theirs.
     refused: Vec<RefusedVerdict>,
     /// Calls that may run, where that is all the run is to find out.
     approved: Option<VecDeque<(usize, ApprovedCall)>>,
@@ -113,11 +113,13 @@ impl Run {
         }
     }
 
-    /// Keeps a result for as long as the run may still be suspended. Whatever was asked about its call is over.
+    /// Keeps a result for as long as the run may still be suspended. Whatever was asked about its call is over, and a
+    /// verdict that could not be used for it is given back.
     pub(super) fn keep(&mut self, index: usize, result: &ToolResult) {
-        self.flights[index].close_question(self.options.gate(), self.options.caller_ref());
+        let refused = self.flights[index].close_question(self.options.gate(), self.options.caller_ref());
         if self.options.approver.is_some() || self.docket.is_some() {
             let docket = self.docket.get_or_insert_default();
+            docket.refused.extend(refused);
             docket.finished.push(Finished { index, result: result.clone() });
         }
     }

@@ -10,6 +10,8 @@ mod approval_bench;
 mod approval_binding;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_edit;
+#[cfg(all(feature = "approval", feature = "validate"))]
+mod approval_machine;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_map;
 #[cfg(all(feature = "validate", feature = "approval"))]
@@ -20,6 +22,8 @@ mod approval_peers;
 mod approval_policy;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_queue;
+#[cfg(all(feature = "approval", feature = "validate"))]
+mod approval_regression;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_signing;
 #[cfg(all(feature = "validate", feature = "approval"))]

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Flight, Phase, Step, Tower};
-use crate::approval::{ApprovalOutcome, AtGate, Gate, Standing, VerdictFault, digest_of};
+use crate::approval::{ApprovalOutcome, AtGate, Gate, RefusedVerdict, Standing, VerdictFault, digest_of};
 use crate::call::ToolCall;
 use crate::cx::Caller;
 use crate::executor::approve::ApprovalAnswer;
@@ -47,6 +47,8 @@ pub(super) struct Consent {
     digest: String,
     /// The question that is open.
     request: Option<Box<ApprovalRequest>>,
+    /// A verdict that came and does not count.
+    refused: Option<RefusedVerdict>,
 }
 
 /// Policies that decide together, the tool's own first.
@@ -162,6 +164,7 @@ impl Flight {
         if let Err(fault) = holds {
             let record = || gate.outcome(&request, caller, fault.outcome());
             gate.record(|| verdict.iter().fold(record(), |record, verdict| record.by(verdict)).because(&fault));
+            self.consent_mut().refused = verdict.map(|verdict| RefusedVerdict::new(*verdict, fault.clone()));
             return Err(refusal(fault));
         }
         if let Some(verdict) = verdict {
@@ -262,6 +265,7 @@ impl Flight {
                 }
                 Err(fault) => {
                     gate.record(|| record(fault.outcome()).by(&response).because(&fault));
+                    self.consent_mut().refused = Some(RefusedVerdict::new(*response, fault.clone()));
                     Err(refusal(fault))
                 }
             },
@@ -351,19 +355,25 @@ impl Flight {
         self.consent.get_or_insert_default()
     }
 
-    /// It ends while its question is open: one that it asked, or one from before that it never got to.
-    pub(in crate::executor) fn close_question(&mut self, gate: &Gate, caller: Option<&Caller>) {
-        let Some(consent) = &mut self.consent else { return };
+    /// It is done. A question that is still open, one that it asked or one from before that it never got to, is closed; a
+    /// verdict that was not used is given back.
+    pub(in crate::executor) fn close_question(
+        &mut self,
+        gate: &Gate,
+        caller: Option<&Caller>,
+    ) -> Option<RefusedVerdict> {
+        let consent = self.consent.as_mut()?;
         let (request, verdict) = match (consent.request.take(), consent.standing.take()) {
             (Some(request), _) => (request, None),
             (None, Some(Standing::Open { request, verdict })) => (request, verdict),
-            _ => return,
+            _ => return consent.refused.take(),
         };
-        gate.record(|| match verdict {
-            Some(verdict) => gate.outcome(&request, caller, ApprovalOutcome::Refused).by(&verdict).because(UNUSED),
+        gate.record(|| match &verdict {
+            Some(verdict) => gate.outcome(&request, caller, ApprovalOutcome::Refused).by(verdict).because(UNUSED),
             None if request.is_expired(gate.now()) => gate.outcome(&request, caller, ApprovalOutcome::Lapsed),
             None => gate.outcome(&request, caller, ApprovalOutcome::Unanswered),
         });
+        verdict.map(|verdict| RefusedVerdict::new(*verdict, VerdictFault::UnknownRequest)).or(consent.refused.take())
     }
 }
 

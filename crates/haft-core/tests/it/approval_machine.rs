@@ -1,0 +1,118 @@
+//! Approvals as a state machine: random rounds of calls, random verdicts, and everything that may come between.
+//!
+//! [`script`] says what can be drawn: overlapping rounds of calls that are gated in every way, verdicts with every flaw,
+//! time, cancels, drops, ends and restarts. A case is played in each of the ways to get approvals: [`queued`] (runs,
+//! plans and suspended runs that share a queue), [`planned`] (all verdicts come with a request) and [`stored`] (runs
+//! that are suspended, kept as JSON and resumed, over and over). [`model`] knows what should become of every call and
+//! every verdict, from what came in alone; [`bench`] sees what did, and [`check`] compares.
+//!
+//! Whatever is drawn: no handler runs without an approval of exactly its arguments, none runs twice, every call has one
+//! result over its whole life, every verdict that is not used is reported, every question has one final record, and
+//! nothing waits for ever. [`gatekeeper`] holds four broken ways to hand on verdicts, each of which must be noticed.
+
+mod bench;
+mod check;
+mod gatekeeper;
+mod model;
+mod planned;
+mod queued;
+mod script;
+mod stored;
+
+use proptest::prelude::*;
+use proptest::test_runner::{TestError, TestRunner};
+
+use self::gatekeeper::{FailOpen, Gatekeeper, LoseVerdicts, NoDigest, RunTwice, Sound};
+use self::queued::Opening;
+use self::script::{Script, scripts};
+use crate::executor_faults::way::paused;
+
+/// A way to get approvals.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Queued(Opening),
+    Planned,
+    Stored,
+}
+
+fn play(script: &Script, gate: &dyn Gatekeeper, way: Way) -> Result<(), TestCaseError> {
+    let played = paused().block_on(async {
+        match way {
+            Way::Queued(opening) => queued::play(script, gate, opening).await,
+            Way::Planned => planned::play(script, gate).await,
+            Way::Stored => stored::play(script, gate).await,
+        }
+    });
+    played.map_err(TestCaseError::fail)
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config(3_000))]
+
+    #[test]
+    fn runs_that_share_a_queue_keep_every_promise(script in scripts()) {
+        play(&script, &Sound, Way::Queued(Opening::Run))?;
+    }
+
+    #[test]
+    fn plans_that_share_a_queue_keep_every_promise(script in scripts()) {
+        play(&script, &Sound, Way::Queued(Opening::Plan))?;
+    }
+
+    #[test]
+    fn verdicts_that_come_before_their_questions_are_asked_again_keep_every_promise(script in scripts()) {
+        play(&script, &Sound, Way::Queued(Opening::Suspended))?;
+    }
+
+    #[test]
+    fn plans_with_all_verdicts_keep_every_promise(script in scripts()) {
+        play(&script, &Sound, Way::Planned)?;
+    }
+
+    #[test]
+    fn runs_that_are_stored_and_resumed_keep_every_promise(script in scripts()) {
+        play(&script, &Sound, Way::Stored)?;
+    }
+}
+
+/// Whether the machine finds a case in which a broken gatekeeper breaks this promise.
+fn notices(gate: &dyn Gatekeeper, way: Way, breach: &str) -> bool {
+    let mut runner = TestRunner::new(config(3_000));
+    let played = runner.run(&scripts(), |script| match play(&script, gate, way) {
+        Err(TestCaseError::Fail(reason)) if reason.message().contains(breach) => Err(TestCaseError::Fail(reason)),
+        _ => Ok(()),
+    });
+    matches!(played, Err(TestError::Fail(..)))
+}
+
+#[test]
+fn a_gate_that_fails_open_is_noticed() {
+    for opening in [Opening::Run, Opening::Suspended] {
+        assert!(notices(&FailOpen, Way::Queued(opening), "ran without a matching approval"), "{opening:?}");
+    }
+}
+
+#[test]
+fn a_gate_that_runs_a_call_twice_is_noticed() {
+    for opening in [Opening::Run, Opening::Plan, Opening::Suspended] {
+        assert!(notices(&RunTwice, Way::Queued(opening), "ran twice"), "{opening:?}");
+    }
+}
+
+#[test]
+fn a_gate_that_ignores_the_digest_is_noticed() {
+    for way in [Way::Queued(Opening::Run), Way::Queued(Opening::Plan), Way::Planned, Way::Stored] {
+        assert!(notices(&NoDigest, way, "ran without a matching approval"), "{way:?}");
+    }
+}
+
+#[test]
+fn a_gate_that_loses_verdicts_is_noticed() {
+    for opening in [Opening::Run, Opening::Plan, Opening::Suspended] {
+        assert!(notices(&LoseVerdicts, Way::Queued(opening), "was free to run and did not"), "{opening:?}");
+    }
+}

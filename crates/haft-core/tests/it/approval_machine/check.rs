@@ -1,0 +1,118 @@
+//! What was seen against what should have been.
+//!
+//! The gravest breach comes first: what ran, then what did not, then what was told about it.
+
+use std::collections::BTreeMap;
+
+use haft_core::{ApprovalOutcome, RefusedVerdict, VerdictFault};
+
+use super::bench::{Bench, Sights};
+use super::model::{Fate, Model, Refusals, State};
+
+/// Which questions must have a final record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Audited {
+    /// All that were asked.
+    All,
+    /// Those that somebody answered: the others were only raised to be shown. Whoever keeps nothing and signs nothing
+    /// can't know which call a question was about, so there one question may be answered for a call of each round.
+    Answered,
+}
+
+/// Every promise, for a case that has come to its end. `notes` are breaches that were found on the way.
+pub(super) fn check(bench: &Bench, model: &Model, notes: Vec<String>, audited: Audited) -> Result<(), String> {
+    bench.seen.note(|sights| {
+        check_runs(sights, model)?;
+        check_results(sights, model)?;
+        notes.into_iter().next().map_or(Ok(()), Err)?;
+        check_questions(sights, model)?;
+        check_records(sights, model, audited)
+    })
+}
+
+/// Refused verdicts against those that should be.
+pub(super) fn check_refused(found: &[RefusedVerdict], expected: &Refusals) -> Result<(), String> {
+    let word = |fault: &VerdictFault| match fault {
+        VerdictFault::Signature(_) => "signature".to_owned(),
+        fault => format!("{fault:?}"),
+    };
+    let mut found: Vec<_> =
+        found.iter().map(|refused| (refused.response.request_id.to_string(), word(&refused.fault))).collect();
+    let mut expected: Vec<_> = expected.iter().map(|(id, fault)| (id.to_string(), word(fault))).collect();
+    found.sort();
+    expected.sort();
+    ensure(found == expected, || format!("refused verdicts are {found:?}, and should be {expected:?}"))
+}
+
+pub(super) fn ensure(holds: bool, or: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(or()) }
+}
+
+fn check_runs(sights: &Sights, model: &Model) -> Result<(), String> {
+    let mut runs = BTreeMap::new();
+    for ran in &sights.ran {
+        let earlier = runs.insert(ran.call_id.as_str(), ran);
+        ensure(earlier.is_none(), || format!("{ran:?} ran twice, before that as {earlier:?}"))?;
+    }
+    // Of calls that share an id only the first may run.
+    for ran in &sights.ran {
+        let call = model.calls().find(|call| call.id == ran.call_id);
+        let fate = call.map(|call| (call.tool, &call.state));
+        ensure(fate == Some((&ran.tool, &State::Done(Fate::Runs(ran.n)))), || {
+            format!("{ran:?} ran without a matching approval: {fate:?}")
+        })?;
+    }
+    for call in model.calls() {
+        if let State::Done(Fate::Runs(_)) = call.state {
+            ensure(runs.contains_key(call.id.as_str()), || format!("{} was free to run and did not", call.id))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_results(sights: &Sights, model: &Model) -> Result<(), String> {
+    let mut expected = Vec::new();
+    for call in model.calls() {
+        match &call.state {
+            State::Unknown => {}
+            State::Done(fate) => expected.push((call.id.clone(), fate.told())),
+            open => return Err(format!("{} is still open: {open:?}", call.id)),
+        }
+    }
+    let mut found = sights.outputs.clone();
+    found.sort();
+    expected.sort();
+    ensure(found == expected, || format!("the results are {found:?}, and should be {expected:?}"))
+}
+
+/// Somebody is asked exactly where that is needed, and about what the call says.
+fn check_questions(sights: &Sights, model: &Model) -> Result<(), String> {
+    let mut found: Vec<_> = sights.questions.iter().map(|question| question.call_id.to_string()).collect();
+    let mut expected: Vec<_> = model.calls().filter(|call| call.asked.is_some()).map(|call| call.id.clone()).collect();
+    found.sort();
+    expected.sort();
+    ensure(found == expected, || format!("there were questions about {found:?}, and should be {expected:?}"))
+}
+
+/// One final record for each question, and a yes for each call that was asked about and ran.
+fn check_records(sights: &Sights, model: &Model, audited: Audited) -> Result<(), String> {
+    let mut finals = BTreeMap::new();
+    for record in sights.records.iter().filter(|record| record.outcome != ApprovalOutcome::Suspended) {
+        let about = if audited == Audited::All { "" } else { record.call_id.as_str() };
+        let earlier = finals.insert((record.request_id.as_str(), about), record);
+        ensure(earlier.is_none(), || format!("{record:?} is the second record, after {earlier:?}"))?;
+    }
+    for question in sights.questions.iter().filter(|_| audited == Audited::All) {
+        ensure(finals.contains_key(&(question.request_id.as_str(), "")), || format!("{question:?} has no record"))?;
+    }
+    let is_yes = |outcome| {
+        use ApprovalOutcome::{Approved, Edited, Remembered};
+        matches!(outcome, Approved | Edited | Remembered)
+    };
+    for call in model.calls().filter(|call| call.asked.is_some()) {
+        let runs = matches!(call.state, State::Done(Fate::Runs(_)));
+        let yes = finals.values().filter(|record| record.call_id == *call.id && is_yes(record.outcome)).count();
+        ensure(!runs || yes == 1, || format!("{} ran by {yes} records", call.id))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Who stands between verdicts and runs.
+//!
+//! The machine drives every case through a gatekeeper. The sound one hands everything on as it is; the others are broken
+//! in one way each, around the real toolkit, and show that the machine would notice.
+
+use haft_core::{
+    ApprovalAnswer, ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, ApprovalRule, Approve,
+    BoxError, Cx, Delivery, RefusedVerdict, RunOptions, ToolCall, VerdictFault, VerdictQueue, VerdictSender,
+};
+
+use super::bench::Bench;
+
+/// Where verdicts come in.
+pub(super) struct Desk<'a> {
+    pub(super) sender: &'a VerdictSender,
+    pub(super) queue: &'a VerdictQueue,
+    /// All questions so far.
+    pub(super) questions: &'a [ApprovalRequest],
+    pub(super) bench: &'a Bench,
+}
+
+/// Hands verdicts to runs.
+pub(super) trait Gatekeeper: Sync {
+    /// Lets a run wait at the queue.
+    fn approvals(&self, options: RunOptions, queue: &VerdictQueue) -> RunOptions {
+        options.approvals(queue.clone())
+    }
+
+    /// Sends a verdict to whoever waits for it.
+    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
+        desk.sender.send(verdict)
+    }
+
+    /// Hands verdicts in all at once. The questions are those that the calls would raise now.
+    fn hand_in(&self, _questions: &[ApprovalRequest], verdicts: Vec<ApprovalResponse>) -> Vec<ApprovalResponse> {
+        verdicts
+    }
+}
+
+/// Nothing is wrong with this one.
+pub(super) struct Sound;
+
+impl Gatekeeper for Sound {}
+
+/// Where nobody says no, the call is run.
+pub(super) struct FailOpen;
+
+impl Gatekeeper for FailOpen {
+    fn approvals(&self, options: RunOptions, queue: &VerdictQueue) -> RunOptions {
+        let queue = queue.clone();
+        options.approvals(move |request: ApprovalRequest, cx: Cx| {
+            let queue = queue.clone();
+            async move {
+                if request.rule == Some(ApprovalRule::PolicyFailed) {
+                    return Ok::<_, BoxError>(request.approve().into());
+                }
+                match queue.approve(request.clone(), cx).await {
+                    Ok(ApprovalAnswer::Nobody { .. }) | Err(_) => Ok(request.approve().into()),
+                    answer => answer,
+                }
+            }
+        })
+    }
+}
+
+/// A yes that comes once more runs the call once more.
+pub(super) struct RunTwice;
+
+impl Gatekeeper for RunTwice {
+    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
+        let is_yes = verdict.decision == ApprovalDecision::Approved;
+        let question = desk.questions.iter().find(|question| question.request_id == verdict.request_id);
+        let sent = desk.sender.send(verdict);
+        if let (true, Some(question), Err(refused)) = (is_yes, question, &sent)
+            && refused.fault == VerdictFault::AlreadyDecided
+        {
+            let call = ToolCall::new(&question.call_id, &*question.tool, &*question.arguments);
+            let options = desk.bench.plain().policy_instead(ApprovalPolicy::never());
+            tokio::spawn(desk.bench.kit.run([call]).with(options).collect_results());
+        }
+        sent
+    }
+}
+
+/// A verdict is taken for whatever the call asks for by now.
+pub(super) struct NoDigest;
+
+impl Gatekeeper for NoDigest {
+    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
+        let open = desk.queue.open();
+        let question = open.iter().find(|question| question.request_id == verdict.request_id);
+        desk.sender.send(question.map_or_else(|| verdict.clone(), |question| rebound(question, &verdict)))
+    }
+
+    fn hand_in(&self, questions: &[ApprovalRequest], verdicts: Vec<ApprovalResponse>) -> Vec<ApprovalResponse> {
+        let rebind = |verdict: ApprovalResponse| {
+            let question = questions.iter().find(|question| Some(&question.call_id) == verdict.call_id.as_ref());
+            question.map_or_else(|| verdict.clone(), |question| rebound(question, &verdict))
+        };
+        verdicts.into_iter().map(rebind).collect()
+    }
+}
+
+fn rebound(question: &ApprovalRequest, verdict: &ApprovalResponse) -> ApprovalResponse {
+    question.respond(verdict.decision.clone()).scope(verdict.scope.clone())
+}
+
+/// Only the newest round gets its verdicts.
+pub(super) struct LoseVerdicts;
+
+impl Gatekeeper for LoseVerdicts {
+    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
+        let round = |call_id: &str| call_id.split_once('c').map(|(round, _)| round.to_owned());
+        let newest = desk.questions.last().and_then(|question| round(question.call_id.as_str()));
+        let meant = verdict.call_id.as_ref().and_then(|call_id| round(call_id.as_str()));
+        if meant == newest { desk.sender.send(verdict) } else { Ok(Delivery::Delivered) }
+    }
+}
