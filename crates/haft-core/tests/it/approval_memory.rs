@@ -142,6 +142,23 @@ async fn the_narrowest_verdict_holds_and_the_latest_of_two() {
     assert_eq!(remembered(&kit, &memory, "ana", ASKED).await[3], "5");
 }
 
+/// What could not be used once is not used again: somebody is asked the next time.
+#[tokio::test]
+async fn an_edit_or_an_answer_that_is_refused_is_not_remembered() {
+    let refused: [Decide; 2] = [
+        |request| request.edit(json!("much")).scope(ApprovalScope::TheseArguments),
+        |request| request.answer(json!("paid")).scope(ApprovalScope::ThisTool),
+    ];
+    for verdict in refused {
+        let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+        let kit = shop(&journal);
+        decide(&kit, &memory, "ana", ("pay", "5"), verdict).await;
+        assert!(memory.is_empty(), "{memory:?}");
+        let told = decide(&kit, &memory, "ana", ("pay", "5"), ApprovalRequest::approve).await;
+        assert_eq!(told, ["c1 asked", "c1 approved", "c1 output 5"]);
+    }
+}
+
 /// A verdict from before is shown like any other, and nobody is asked.
 #[tokio::test]
 async fn a_remembered_verdict_is_shown_and_no_question_is() {

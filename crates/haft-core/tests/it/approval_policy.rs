@@ -217,6 +217,19 @@ async fn nobody_waits_longer_than_the_question_is_open() {
     }
 }
 
+/// A lifetime beyond the end of time is no limit.
+#[tokio::test]
+async fn a_question_may_stay_open_for_ever() {
+    let (kit, _) = bench();
+    let later = |request: ApprovalRequest, _: Cx| async move {
+        tokio::task::yield_now().await;
+        request.approve()
+    };
+    let options = RunOptions::new().approval_lifetime(Duration::MAX).approvals(later);
+    let results = kit.run(calls([("pay", "5")])).with(options).collect_results().await;
+    assert_eq!(all_came(&results), ["5"]);
+}
+
 /// The time a person takes is not the tool's.
 #[tokio::test(start_paused = true)]
 async fn waiting_for_a_person_is_not_running() {

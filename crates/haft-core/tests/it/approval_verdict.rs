@@ -33,10 +33,11 @@ const CASES: [Case; 11] = [
 #[tokio::test]
 async fn every_verdict_counts_the_same_whichever_way_it_comes() {
     for (name, decide, came_of, said, ran) in CASES {
-        for way in Way::ALL {
+        let options = [RunOptions::new(), RunOptions::new().spawned(), RunOptions::new().concurrency(1)];
+        for (way, options) in Way::ALL.into_iter().flat_map(|way| options.iter().map(move |options| (way, options))) {
             let (kit, journal) = bench();
             let calls = calls([("pay", "5"), ("look", "1")]);
-            let results = way.results(&kit, &RunOptions::new(), &calls, decide).await;
+            let results = way.results(&kit, options, &calls, decide).await;
             assert_eq!(all_came(&results), [came_of, "1"], "{name} by {way:?}");
             assert!(message(&results).contains(said), "{name} by {way:?}: {}", message(&results));
             let mut did = journal.lines();

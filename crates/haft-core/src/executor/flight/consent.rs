@@ -319,7 +319,12 @@ impl Flight {
             record.edited_digest = edited_digest;
             record
         });
-        if let Some(at) = self.at_gate(call, tower) {
+        // What could not be used here could not be used for another call either.
+        let is_usable = match (&self.phase, &response.decision) {
+            (Phase::Settled(outcome), ApprovalDecision::Answered(_) | ApprovalDecision::Edited(_)) => outcome.is_ok(),
+            _ => true,
+        };
+        if let Some(at) = self.at_gate(call, tower).filter(|_| is_usable) {
             gate.remember(at, &response);
         }
         if edited.is_some() {
