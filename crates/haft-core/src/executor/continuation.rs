@@ -66,6 +66,12 @@ impl<F> Continuation<F> {
         self.run.cancel();
     }
 
+    /// What is left of the run, as [`Run::suspended`] gives it.
+    #[cfg(feature = "approval")]
+    pub fn suspended(&mut self) -> Option<crate::approval::Suspended> {
+        self.run.suspended()
+    }
+
     /// The next event, and at the end what was made from the results.
     pub async fn next<T>(&mut self) -> Option<Step<T>>
     where

@@ -11,8 +11,11 @@ use crate::approval::Suspended;
 use crate::approval::{ApprovedCall, Finished, Pending, RefusedVerdict, RequestedCall, Standing};
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
+use crate::tool::NO_APPROVAL;
 
 /// What is known about the approval of a run's calls.
 #[derive(Default)]
@@ -32,6 +35,15 @@ pub(super) struct Docket {
     refused: Vec<RefusedVerdict>,
     /// Calls that may run, where that is all the run is to find out.
     approved: Option<VecDeque<(usize, ApprovedCall)>>,
+}
+
+/// What becomes of a call whose answer comes later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Suspending {
+    /// It is suspended: whoever runs it takes what is left.
+    Allowed,
+    /// It is denied: only its result is asked for.
+    Denied,
 }
 
 impl Docket {
@@ -87,6 +99,12 @@ impl Run {
 }
 
 impl Run {
+    /// The same run, of one call whose result is all that is asked for: it can't be suspended.
+    pub(super) fn single(mut self) -> Self {
+        self.suspending = Suspending::Denied;
+        self
+    }
+
     pub(super) fn is_planning(&self) -> bool {
         self.docket.as_ref().is_some_and(|docket| docket.is_planning())
     }
@@ -124,8 +142,11 @@ impl Run {
         }
     }
 
-    /// A call waits beyond this run.
+    /// A call waits beyond this run, if somebody can take it from there.
     pub(super) fn suspend(&mut self, index: usize, request: Box<ApprovalRequest>) {
+        if self.suspending == Suspending::Denied {
+            return self.settle(index, ToolFailure::new(FailureKind::Denied, NO_APPROVAL));
+        }
         self.hear();
         self.flights[index].leave();
         self.unfinished -= 1;

@@ -19,7 +19,7 @@ use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::json_text::JsonText;
 use crate::result::{Outcome, ToolResult};
-use crate::tool::{FailureMode, NO_APPROVAL};
+use crate::tool::FailureMode;
 use crate::toolkit::Toolkit;
 
 /// What a call gave, early or final.
@@ -93,7 +93,7 @@ impl Toolkit {
     pub fn handle_stream(&self, call: impl Into<ToolCall>) -> HandleStream {
         let call = call.into();
         let mode = self.mode_of(&call);
-        HandleStream { run: self.run([call]), mode }
+        HandleStream { run: self.run([call]).single(), mode }
     }
 
     fn mode_of(&self, call: &ToolCall) -> FailureMode {
@@ -166,11 +166,6 @@ impl Stream for HandleStream {
                 }
                 Some(ToolEvent::Output { result, .. }) => {
                     return Poll::Ready(Some(HandlerResult::of(result, this.mode)));
-                }
-                // Nobody who handles a single call can go on with it later.
-                Some(ToolEvent::Suspended { index, .. }) => {
-                    let denied = ToolResult::denied(&this.run.calls()[index], NO_APPROVAL);
-                    return Poll::Ready(Some(HandlerResult::of(denied, this.mode)));
                 }
                 Some(_) => {}
                 None => return Poll::Ready(None),

@@ -148,7 +148,7 @@ impl RunOptions {
     }
 
     /// The longest to wait for each answer of the approver: a call that nobody has answered by then is `cancelled`.
-    /// Without it only the run's own time ends the wait.
+    /// Without it only the question's [lifetime](Self::approval_lifetime) and the run's own time end the wait.
     #[must_use]
     pub fn approval_timeout(mut self, timeout: Duration) -> Self {
         self.approval_timeout = Some(timeout);

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::approve::Approve;
 use super::board::Board;
-use super::docket::Docket;
+use super::docket::{Docket, Suspending};
 use super::flight::Flight;
 use super::isolation::isolated;
 use super::option::RunOptions;
@@ -108,6 +108,7 @@ pub struct Run {
     is_cut_short: bool,
     pub(super) ready: VecDeque<ToolEvent>,
     pub(super) unfinished: usize,
+    pub(super) suspending: Suspending,
     /// What is known about approvals, where that matters.
     pub(super) docket: Option<Box<Docket>>,
 }
@@ -152,6 +153,7 @@ impl Run {
             is_cancelled: false,
             is_cut_short: false,
             ready: VecDeque::new(),
+            suspending: Suspending::Allowed,
             docket: None,
         }
     }

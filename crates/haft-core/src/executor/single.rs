@@ -25,7 +25,7 @@ use crate::failure_kind::FailureKind;
 use crate::handler::{Aside, BoxFuture, BoxRunning};
 use crate::result::{Outcome, ToolResult};
 use crate::scope::Scope;
-use crate::tool::{NO_APPROVAL, Tool};
+use crate::tool::Tool;
 use crate::toolkit::Toolkit;
 
 /// One call on its way to its one result. See [`Toolkit::run_call`].
@@ -85,7 +85,7 @@ impl Toolkit {
     /// Time and cancels go on while the reader of the sink is slow: a call that they end is answered at once.
     async fn run_as_one(&self, call: &ToolCall, mut options: RunOptions) -> ToolResult {
         let sink = options.sink.take();
-        let mut run = Run::new(Arc::clone(self.set()), vec![call.clone()]).with(options);
+        let mut run = Run::new(Arc::clone(self.set()), vec![call.clone()]).with(options).single();
         let mut sending: Option<BoxFuture<()>> = None;
         poll_fn(|task| {
             loop {
@@ -99,8 +99,11 @@ impl Toolkit {
                     Some(ToolEvent::Progress { data, .. }) => Emitted::Progress(data),
                     Some(ToolEvent::Preliminary { value, .. }) => Emitted::Preliminary(value),
                     Some(ToolEvent::Output { result, .. }) => return Poll::Ready(result),
-                    Some(ToolEvent::ApprovalRequested { .. } | ToolEvent::ApprovalResolved { .. }) => continue,
-                    Some(ToolEvent::Suspended { .. }) => return Poll::Ready(ToolResult::denied(call, NO_APPROVAL)),
+                    Some(
+                        ToolEvent::ApprovalRequested { .. }
+                        | ToolEvent::ApprovalResolved { .. }
+                        | ToolEvent::Suspended { .. },
+                    ) => continue,
                     // A run of one call gives one output; this is there for the type.
                     None => return Poll::Ready(ToolResult::cancelled(call, "")),
                 };

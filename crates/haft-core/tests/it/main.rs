@@ -9,6 +9,8 @@ mod approval_bench;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_binding;
 #[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_edge;
+#[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_edit;
 #[cfg(all(feature = "approval", feature = "validate"))]
 mod approval_machine;

@@ -290,7 +290,7 @@ impl Run {
     }
 
     /// Ends one call where it is, as it was called off or took too long.
-    fn settle(&mut self, index: usize, failure: ToolFailure) {
+    pub(in crate::executor) fn settle(&mut self, index: usize, failure: ToolFailure) {
         self.hear();
         if let Some(board) = &self.board {
             // First, so that whatever is dropped now finds itself called off.
