@@ -154,7 +154,6 @@ impl ApprovalRequest {
     }
 
     /// The question about a call that a verdict says it answers.
-    #[cfg(feature = "approval")]
     pub(crate) fn answered_by(call: &ToolCall, verdict: &ApprovalResponse) -> Self {
         let mut request = Self::new(&verdict.request_id, call).digest(verdict.digest.as_str());
         request.expires_at = verdict.expires_at;
