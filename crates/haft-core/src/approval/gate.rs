@@ -118,7 +118,7 @@ impl Gate {
             call_id = record.call_id.as_str(),
             tool = record.tool,
             digest = record.digest,
-            rule = record.rule.map(tracing::field::display),
+            rule = record.rule.as_ref().map(ApprovalRule::as_str),
             who = record.who,
             caller = record.caller.as_ref().map(Caller::as_str),
             "approval"
