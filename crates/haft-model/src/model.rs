@@ -106,8 +106,7 @@ use crate::error::ModelError;
 /// ```
 pub trait LanguageModel: Send + Sync {
     /// Asks once. The stream ends with [`Delta::TurnComplete`], or with an error; one that ends without either is
-    /// [`ModelError::IncompleteTurn`] to whoever reads it. Nothing is sent before the stream is polled, or what is sent
-    /// ends when it is dropped.
+    /// [`ModelError::IncompleteTurn`] to whoever reads it. No request outlives its stream.
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream;
 }
 
