@@ -8,18 +8,23 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FailureKind, FormatVersion, Item, Role, ToolResult, Turn,
-    TurnRequest, Usage, history,
+    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, TurnRequest, Usage, history,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::guard::SeenCalls;
 use super::interaction::Interaction;
-use super::signal::Signal;
+use super::open_turn::OpenTurn;
 use super::state_error::StateError;
 
 /// Where a loop stands: the conversation, what it cost so far, and what is still open.
+///
+/// A state is a value and knows nothing of its copies. Two loops that are started from one state both do what is left of
+/// it, approved calls included; and a state that was stored before a crash does again what was done since. Its calls
+/// are made *at least once*: whoever stores states claims one before starting it (by a lock, or by a version in the
+/// database), stores the next one as soon as it is there, and gives tools that must not run twice the id of the call to
+/// know them by.
 ///
 /// ```
 /// use haft_core::{Item, TurnRequest};
@@ -45,19 +50,6 @@ pub struct LoopState {
     pub(super) open: Option<OpenTurn>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) done: bool,
-}
-
-/// The last turn, while it is not decided what comes after it. Its items and the results there are stand in the history
-/// already.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct OpenTurn {
-    pub(super) turn: Turn,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) results: Vec<ToolResult>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) signals: Vec<Signal>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) interactions: Vec<Interaction>,
 }
 
 /// A state as it is read, before it is checked.
@@ -125,7 +117,8 @@ impl LoopState {
         self.interaction(call_id.into()).map(|interaction| interaction.close(reason.into()))
     }
 
-    /// Answers a question about a call. The first verdict counts.
+    /// Answers an open question about a call. The first verdict counts, and it counts once: when its call is settled, the
+    /// question and the verdict are gone from the history.
     pub fn verdict(&mut self, response: ApprovalResponse) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
@@ -133,7 +126,13 @@ impl LoopState {
             Item::ApprovalRequest(request) if request.request_id == request_id => Some(request),
             _ => None,
         });
-        let Some(question) = question else { return Err(StateError::UnknownApproval { request_id }) };
+        let is_settled = |question: &&ApprovalRequest| {
+            let settled = history::approvals(history).resolved;
+            settled.iter().any(|settled| settled.request_id == question.request_id)
+        };
+        let Some(question) = question.filter(|question| !is_settled(question)) else {
+            return Err(StateError::UnknownApproval { request_id });
+        };
         if question.digest != response.digest {
             return Err(StateError::OtherDigest { request_id });
         }
@@ -226,11 +225,34 @@ impl LoopState {
         self.open.as_ref().map_or(&[], |open| &open.interactions)
     }
 
-    /// Whether the state is one a loop can be in.
+    /// Whether the state is one a loop can be in: everything that is open is about a call of the history.
     pub(super) fn check(&self) -> Result<(), StateError> {
+        self.check_interactions()?;
+        let mut calls: HashSet<&CallId> = HashSet::new();
+        for item in self.history() {
+            match item {
+                Item::ToolCall(call) => drop(calls.insert(&call.call_id)),
+                // What a provider asks about its own calls it may know by ids of its own.
+                Item::ApprovalRequest(request)
+                    if request.provider_data.is_empty() && !calls.contains(&request.call_id) =>
+                {
+                    let (request_id, call_id) = (request.request_id.clone(), request.call_id.clone());
+                    return Err(StateError::MissingAskedCall { request_id, call_id });
+                }
+                _ => {}
+            }
+        }
+        let open = self.open.iter().flat_map(|open| open.turn.tool_calls());
+        match open.map(|call| call.call_id).find(|call_id| !calls.contains(call_id)) {
+            Some(call_id) => Err(StateError::MissingTurnCall { call_id }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_interactions(&self) -> Result<(), StateError> {
         let mut ids = HashSet::new();
         for call_id in self.interactions().iter().map(Interaction::call_id) {
-            let is_call = |item: &Item| matches!(item, Item::ToolCall(call) if call.call_id == *call_id);
+            let is_call = |item: &Item| matches!(item, Item::ToolCall(call) if call.call_id == *call_id && !call.provider_executed);
             let is_output = |item: &Item| matches!(item, Item::ToolOutput(output) if output.call_id == *call_id);
             if !ids.insert(call_id) {
                 return Err(StateError::DuplicateInteraction { call_id: call_id.clone() });
@@ -252,28 +274,6 @@ impl LoopState {
     }
 }
 
-impl OpenTurn {
-    /// Adds results, so that all stay in the order of the calls. Of calls that share an id only the first was run.
-    pub(super) fn add(&mut self, results: impl IntoIterator<Item = ToolResult>) {
-        let mut loose = std::mem::take(&mut self.results);
-        loose.extend(results);
-        let mut ids = HashSet::new();
-        for call in self.turn.tool_calls() {
-            let is_twin = !ids.insert(call.call_id.clone());
-            let is_its = |result: &ToolResult| result.call_id == call.call_id;
-            let is_fitting = |result: &ToolResult| is_its(result) && is_twin == is_refused_twin(result);
-            let place = loose.iter().position(is_fitting).or_else(|| loose.iter().position(is_its));
-            self.results.extend(place.map(|place| loose.remove(place)));
-        }
-        self.results.append(&mut loose);
-    }
-
-    /// The place of a call in its turn.
-    pub(super) fn index_of(&self, call_id: &CallId) -> Option<usize> {
-        self.turn.tool_calls().iter().position(|call| call.call_id == *call_id)
-    }
-}
-
 impl From<TurnRequest> for LoopState {
     fn from(request: TurnRequest) -> Self {
         Self::new(request)
@@ -289,10 +289,6 @@ impl TryFrom<Stored> for LoopState {
         let state = Self { v, turns, usage, calls, time_used, seen, open, done, ..Self::new(request) };
         state.check().map(|()| state)
     }
-}
-
-fn is_refused_twin(result: &ToolResult) -> bool {
-    result.failure().is_some_and(|failure| failure.kind == FailureKind::DuplicateCallId)
 }
 
 fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
