@@ -218,7 +218,10 @@ impl State {
                 Ok(Delivery::Delivered)
             }
             // The call was called off a moment ago.
-            Err(response) => Err(RefusedVerdict::new(response, VerdictFault::UnknownRequest)),
+            Err(response) => {
+                self.note_over(&id, VerdictFault::UnknownRequest);
+                Err(RefusedVerdict::new(response, VerdictFault::UnknownRequest))
+            }
         }
     }
 
@@ -299,5 +302,22 @@ impl fmt::Debug for VerdictQueue {
 impl fmt::Debug for VerdictSender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("VerdictSender(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::ToolCall;
+
+    #[test]
+    fn a_question_whose_call_is_called_off_while_its_verdict_comes_is_over() {
+        let (sender, VerdictQueue(shared)) = VerdictQueue::new();
+        let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "pay", "5"));
+        let question = Question { request: Arc::new(request.clone()), gate: None };
+        assert!(shared.ask(question).is_ok(), "and nobody waits for the answer");
+        for _ in 0..2 {
+            assert_eq!(sender.send(request.approve()).unwrap_err().fault, VerdictFault::UnknownRequest);
+        }
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
-    ApprovalOutcome, ApprovalPolicy, ApprovalRequest, RunOptions, SigningKeys, Suspend, Suspended, Timestamp, Tool,
-    ToolCall, Toolkit, VerdictFault, VerdictQueue,
+    ApprovalAnswer, ApprovalDecision, ApprovalOutcome, ApprovalPolicy, ApprovalRequest, ApprovalResponse, BoxError, Cx,
+    Delivery, RunOptions, SignatureError, SigningKeys, Suspend, Suspended, Timestamp, Tool, ToolCall, ToolEvent,
+    Toolkit, VerdictFault, VerdictQueue,
 };
 
 use crate::executing::{came, kit};
@@ -24,6 +25,25 @@ async fn suspended(kit: &Toolkit) -> (Suspended, ApprovalRequest) {
     (*suspended, question)
 }
 
+fn signed() -> RunOptions {
+    RunOptions::new().approval_keys(SigningKeys::new("k1", [7; 32]).unwrap())
+}
+
+fn unsigned(question: &ApprovalRequest) -> ApprovalResponse {
+    let mut verdict = question.approve();
+    verdict.signature = None;
+    verdict
+}
+
+/// A verdict that says nothing that could be done.
+fn mumbled(question: &ApprovalRequest) -> ApprovalResponse {
+    question.respond(ApprovalDecision::Other("perhaps".to_owned()))
+}
+
+async fn mumble(question: ApprovalRequest, _: Cx) -> Result<ApprovalAnswer, BoxError> {
+    Ok(mumbled(&question).into())
+}
+
 /// What became of questions, in a word each.
 fn audited(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<ApprovalOutcome>>>) {
     let outcomes = Arc::<Mutex<Vec<_>>>::default();
@@ -34,12 +54,10 @@ fn audited(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<ApprovalOutcome>>>
 #[tokio::test]
 async fn a_plan_hands_back_verdicts_that_do_not_count() {
     let kit = pay("Pays.");
-    let keys = SigningKeys::new("k1", [7; 32]).unwrap();
-    let signed = RunOptions::new().approval_keys(keys);
+    let signed = signed();
     let raised = kit.plan_from_map(&signed, [], [call("5")]).await.requests.remove(0);
 
-    let mut unsigned = raised.approve();
-    unsigned.signature = None;
+    let unsigned = unsigned(&raised);
     let plan = kit.plan_from_map(&signed, [unsigned.clone()], [call("5")]).await;
     assert!(plan.approved.is_empty());
     assert!(matches!(plan.refused[0].fault, VerdictFault::Signature(_)), "{:?}", plan.refused);
@@ -81,8 +99,7 @@ async fn a_resumed_run_hands_back_verdicts_that_do_not_count() {
     let (kept, question) = suspended(&pay("Pays.")).await;
     let mut verdict = question.approve();
     verdict.expires_at = Some(Timestamp::from_unix_millis(1));
-    let keys = SigningKeys::new("k1", [7; 32]).unwrap();
-    let mut run = pay("Pays.").resume(kept, [verdict]).with(RunOptions::new().approval_keys(keys));
+    let mut run = pay("Pays.").resume(kept, [verdict]).with(signed());
     while run.next().await.is_some() {}
     assert!(matches!(run.refused_verdicts()[0].fault, VerdictFault::Signature(_)));
 }
@@ -102,17 +119,43 @@ async fn a_question_about_a_tool_that_is_gone_is_closed() {
     }
 }
 
-/// The sender heard that somebody waited; that the verdict did not count is found out by the run.
+/// Whoever sends a verdict that does not count hears of it, and the question stays open.
 #[tokio::test]
-async fn a_run_hands_back_verdicts_that_its_queue_let_through() {
+async fn a_queue_hands_back_verdicts_that_do_not_count() {
     let (sender, queue) = VerdictQueue::new();
-    let keys = SigningKeys::new("k1", [7; 32]).unwrap();
-    let options = RunOptions::new().approval_keys(keys).approvals(queue.clone());
-    let mut run = pay("Pays.").run([call("5")]).with(options);
+    let mut run = pay("Pays.").run([call("5")]).with(signed().approvals(queue.clone()));
     assert!(run.next().await.is_some());
-    let mut forged = queue.open()[0].approve();
-    forged.signature = None;
-    sender.send(forged.clone()).unwrap();
+    let question = queue.open().remove(0);
+    let refused = sender.send(unsigned(&question)).unwrap_err();
+    assert_eq!((&*refused.response, refused.fault), (&unsigned(&question), SignatureError::Missing.into()));
+    assert_eq!(queue.open().len(), 1);
+
+    assert_eq!(sender.send(question.approve()), Ok(Delivery::Delivered));
     while run.next().await.is_some() {}
-    assert_eq!(*run.refused_verdicts()[0].response, forged);
+    assert!(run.refused_verdicts().is_empty());
+}
+
+/// A function has one answer only: there is nobody to wait for after it.
+#[tokio::test]
+async fn a_function_whose_verdict_does_not_count_ends_the_call() {
+    let (options, outcomes) = audited(RunOptions::new().approvals(mumble));
+    let mut run = pay("Pays.").run([call("5")]).with(options);
+    let mut results = Vec::new();
+    while let Some(event) = run.next().await {
+        if let ToolEvent::Output { result, .. } = event {
+            results.push(came(&result).to_owned());
+        }
+    }
+    assert_eq!(results, ["denied"]);
+    assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::UnusableDecision { word: "perhaps".to_owned() });
+    assert_eq!(*outcomes.lock().unwrap(), [ApprovalOutcome::Refused]);
+}
+
+/// One verdict that does not count came with the call, another from whoever was asked after that.
+#[tokio::test]
+async fn a_run_hands_back_every_verdict_that_does_not_count() {
+    let (kept, question) = suspended(&pay("Pays.")).await;
+    let mut run = pay("Pays.").resume(kept, [mumbled(&question)]).with(RunOptions::new().approvals(mumble));
+    while run.next().await.is_some() {}
+    assert_eq!(run.refused_verdicts().len(), 2, "{:?}", run.refused_verdicts());
 }

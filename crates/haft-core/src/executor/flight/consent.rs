@@ -46,8 +46,8 @@ pub(super) struct Consent {
     digest: String,
     /// The question that is open.
     request: Option<Box<ApprovalRequest>>,
-    /// A verdict that came and does not count.
-    refused: Option<RefusedVerdict>,
+    /// Verdicts that came and do not count.
+    refused: Vec<RefusedVerdict>,
 }
 
 /// Policies that decide together, the tool's own first.
@@ -149,8 +149,7 @@ impl Flight {
     ) -> Result<Step, ToolFailure> {
         let gate = tower.options.gate();
         request.rule.get_or_insert(ApprovalRule::StillOpen);
-        let still_holds = self.recognise(call, tower, &request);
-        if let Err(fault) = still_holds {
+        if let Err(fault) = self.recognise(call, tower, &request) {
             self.refuse(tower, &request, verdict, fault.clone());
             return Err(refusal(fault));
         }
@@ -215,7 +214,7 @@ impl Flight {
             verdict.iter().fold(record, |record, verdict| record.by(verdict)).because(&fault)
         });
         if let Some(verdict) = verdict {
-            self.consent_mut().refused = Some(RefusedVerdict::new(*verdict, fault));
+            self.consent_mut().refused.push(RefusedVerdict::new(*verdict, fault));
         }
     }
 
@@ -402,21 +401,17 @@ impl Flight {
         self.consent.get_or_insert_default()
     }
 
-    /// It is done. A question that is still open, one that it asked or one from before that it never got to, is closed; a
-    /// verdict that was not used is given back.
-    pub(in crate::executor) fn close_question(
-        &mut self,
-        call: &ToolCall,
-        options: &RunOptions,
-    ) -> Option<RefusedVerdict> {
-        let consent = self.consent.as_mut()?;
+    /// It is done. A question that is still open, one that it asked or one from before that it never got to, is closed;
+    /// verdicts that were not used are given back.
+    pub(in crate::executor) fn close_question(&mut self, call: &ToolCall, options: &RunOptions) -> Vec<RefusedVerdict> {
+        let Some(consent) = self.consent.as_mut() else { return Vec::new() };
         let (request, verdict) = match (consent.request.take(), consent.standing.take()) {
             (Some(request), _) => (request, None),
             (None, Some(Standing::Open { request, verdict })) => (request, verdict),
             (None, Some(Standing::Claimed { verdict })) => {
                 (Box::new(ApprovalRequest::answered_by(call, &verdict)), Some(verdict))
             }
-            _ => return consent.refused.take(),
+            _ => return self.take_refused(),
         };
         let (gate, caller) = (options.gate(), options.caller_ref());
         gate.record(|| match &verdict {
@@ -424,12 +419,14 @@ impl Flight {
             None if request.is_expired(gate.now()) => gate.outcome(&request, caller, ApprovalOutcome::Lapsed),
             None => gate.outcome(&request, caller, ApprovalOutcome::Unanswered),
         });
-        verdict.map(|verdict| RefusedVerdict::new(*verdict, VerdictFault::UnknownRequest)).or(consent.refused.take())
+        let unused = verdict.map(|verdict| RefusedVerdict::new(*verdict, VerdictFault::UnknownRequest));
+        consent.refused.extend(unused);
+        self.take_refused()
     }
 
-    /// A verdict that did not count, for whoever sent it.
-    pub(in crate::executor) fn take_refused(&mut self) -> Option<RefusedVerdict> {
-        self.consent.as_mut()?.refused.take()
+    /// The verdicts that did not count, for whoever sent them.
+    pub(in crate::executor) fn take_refused(&mut self) -> Vec<RefusedVerdict> {
+        self.consent.as_mut().map(|consent| std::mem::take(&mut consent.refused)).unwrap_or_default()
     }
 }
 

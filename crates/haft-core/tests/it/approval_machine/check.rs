@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{ApprovalOutcome, RefusedVerdict, VerdictFault};
+use haft_core::{ApprovalOutcome, ApprovalRecord, RefusedVerdict};
 
 use super::bench::{Bench, Sights};
 use super::model::{Fate, Model, Refusals, State};
@@ -32,13 +32,9 @@ pub(super) fn check(bench: &Bench, model: &Model, notes: Vec<String>, audited: A
 
 /// Refused verdicts against those that should be.
 pub(super) fn check_refused(found: &[RefusedVerdict], expected: &Refusals) -> Result<(), String> {
-    let word = |fault: &VerdictFault| match fault {
-        VerdictFault::Signature(_) => "signature".to_owned(),
-        fault => format!("{fault:?}"),
-    };
     let mut found: Vec<_> =
-        found.iter().map(|refused| (refused.response.request_id.to_string(), word(&refused.fault))).collect();
-    let mut expected: Vec<_> = expected.iter().map(|(id, fault)| (id.to_string(), word(fault))).collect();
+        found.iter().map(|refused| (refused.response.request_id.to_string(), format!("{:?}", refused.fault))).collect();
+    let mut expected: Vec<_> = expected.iter().map(|(id, fault)| (id.to_string(), format!("{fault:?}"))).collect();
     found.sort();
     expected.sort();
     ensure(found == expected, || format!("refused verdicts are {found:?}, and should be {expected:?}"))
@@ -94,16 +90,18 @@ fn check_questions(sights: &Sights, model: &Model) -> Result<(), String> {
     ensure(found == expected, || format!("there were questions about {found:?}, and should be {expected:?}"))
 }
 
-/// One final record for each question, and a yes for each call that was asked about and ran.
+/// One final record for each question, after those of verdicts that did not count, and a yes for each call that was asked
+/// about and ran.
 fn check_records(sights: &Sights, model: &Model, audited: Audited) -> Result<(), String> {
-    let mut finals = BTreeMap::new();
+    let mut latest = BTreeMap::new();
     for record in sights.records.iter().filter(|record| record.outcome != ApprovalOutcome::Suspended) {
         let about = if audited == Audited::All { "" } else { record.call_id.as_str() };
-        let earlier = finals.insert((record.request_id.as_str(), about), record);
-        ensure(earlier.is_none(), || format!("{record:?} is the second record, after {earlier:?}"))?;
+        let earlier: Option<&ApprovalRecord> = latest.insert((record.request_id.as_str(), about), record);
+        let is_open = earlier.is_none_or(|earlier| earlier.outcome == ApprovalOutcome::Refused);
+        ensure(is_open, || format!("{record:?} is the second record, after {earlier:?}"))?;
     }
     for question in sights.questions.iter().filter(|_| audited == Audited::All) {
-        ensure(finals.contains_key(&(question.request_id.as_str(), "")), || format!("{question:?} has no record"))?;
+        ensure(latest.contains_key(&(question.request_id.as_str(), "")), || format!("{question:?} has no record"))?;
     }
     let is_yes = |outcome| {
         use ApprovalOutcome::{Approved, Edited, Remembered};
@@ -111,8 +109,19 @@ fn check_records(sights: &Sights, model: &Model, audited: Audited) -> Result<(),
     };
     for call in model.calls().filter(|call| call.asked.is_some()) {
         let runs = matches!(call.state, State::Done(Fate::Runs(_)));
-        let yes = finals.values().filter(|record| record.call_id == *call.id && is_yes(record.outcome)).count();
+        let yes = latest.values().filter(|record| record.call_id == *call.id && is_yes(record.outcome)).count();
         ensure(!runs || yes == 1, || format!("{} ran by {yes} records", call.id))?;
     }
-    Ok(())
+    check_outcomes(sights, model)
+}
+
+/// What is written down about a call is what became of its question, verdict by verdict.
+fn check_outcomes(sights: &Sights, model: &Model) -> Result<(), String> {
+    let mut found = BTreeMap::<_, Vec<_>>::new();
+    for record in sights.records.iter().filter(|record| record.outcome != ApprovalOutcome::Suspended) {
+        found.entry(record.call_id.to_string()).or_default().push(record.outcome);
+    }
+    let written = model.calls().filter(|call| !call.written.is_empty());
+    let expected: BTreeMap<_, _> = written.map(|call| (call.id.clone(), call.written.clone())).collect();
+    ensure(found == expected, || format!("the records are {found:?}, and should be {expected:?}"))
 }

@@ -1,17 +1,24 @@
 //! What should have happened, by the promises alone.
 //!
-//! The model is told of everything that comes in, in order, and says what each verdict must be met with and what becomes
-//! of each call. It never looks at a handler, a result or a record.
+//! The model is told of everything that comes in, in order, and says what each verdict must be met with, what becomes of
+//! each call and what is written down about it. It never looks at a handler, a result or a record. [`line`] knows what is
+//! sent to whoever waits, [`batch`] what is handed in all at once.
 
-use std::collections::HashSet;
+mod batch;
+mod line;
+
+use std::collections::HashMap;
 
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalScope, Delivery, SignatureError,
-    VerdictFault,
+    ApprovalDecision, ApprovalId, ApprovalOutcome, ApprovalRequest, ApprovalResponse, ApprovalScope, Delivery,
+    SignatureError, VerdictFault,
 };
 
 use super::bench::GONE;
-use super::script::{Asked, LIFETIME, PATIENCE, Restart, RunPolicy, Script};
+use super::script::{Asked, LIFETIME, Restart, RunPolicy, Script};
+
+/// What is set in the arguments of a call that somebody has changed.
+pub(super) const SWAPPED: u8 = 16;
 
 /// What becomes of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +49,8 @@ pub(super) struct Call {
     pub(super) state: State,
     /// When somebody was asked, and which tools there were.
     pub(super) asked: Option<(u64, Tools)>,
+    /// What is written down about its question, in order, besides that it was put off.
+    pub(super) written: Vec<ApprovalOutcome>,
     /// Whether its arguments are others than when somebody was asked.
     is_swapped: bool,
     drawn: Asked,
@@ -88,9 +97,13 @@ pub(super) struct Model {
     is_signed: bool,
     questions_lapse: bool,
     memory: Vec<Kept>,
-    decided: HashSet<ApprovalId>,
+    /// Questions that somebody waited for and nobody does any more, and what a verdict on one is told.
+    over: HashMap<ApprovalId, VerdictFault>,
     is_over: bool,
 }
+
+/// Where a call is: its round, and its place there.
+type Place = (usize, usize);
 
 impl Model {
     pub(super) fn new(script: &Script) -> Self {
@@ -101,6 +114,7 @@ impl Model {
                 n: asked.n,
                 state: State::Unknown,
                 asked: None,
+                written: Vec::new(),
                 is_swapped: false,
                 drawn: *asked,
                 caller: round.caller,
@@ -119,7 +133,7 @@ impl Model {
             is_signed: script.is_signed,
             questions_lapse: script.questions_lapse,
             memory: Vec::new(),
-            decided: HashSet::new(),
+            over: HashMap::new(),
             is_over: false,
         }
     }
@@ -130,201 +144,16 @@ impl Model {
 
     /// A round begins: calls that nobody has to be asked about come to their end, the others get into this state.
     pub(super) fn begin(&mut self, round: usize, asked: &State) {
-        for index in 0..self.rounds[round].len() {
-            let state = match self.unasked(round, index) {
-                Some(fate) => State::Done(fate),
-                None => {
-                    self.rounds[round][index].asked = Some((self.now, self.tools));
-                    match asked {
-                        State::Waits(_) if self.is_over => State::Done(Fate::Fails("cancelled")),
-                        state => state.clone(),
-                    }
-                }
-            };
-            self.rounds[round][index].state = state;
-        }
-    }
-
-    /// What becomes of a call without anybody being asked.
-    fn unasked(&mut self, round: usize, index: usize) -> Option<Fate> {
-        let call = &self.rounds[round][index];
-        let is_repeated = self.rounds[round][..index].iter().any(|earlier| earlier.id == call.id);
-        if is_repeated {
-            Some(Fate::Fails("duplicate_call_id"))
-        } else if self.is_gone(call) || call.tool == "unknown" {
-            Some(Fate::Fails("unknown_tool"))
-        } else if !call.drawn.is_valid {
-            Some(Fate::Fails("input_validation_error"))
-        } else if !call.policy.asks_about(call.tool, call.n) {
-            Some(Fate::Runs(call.n))
-        } else {
-            self.remembered(round, index).map(|decision| fate(&decision, call.n))
-        }
-    }
-
-    fn remembered(&self, round: usize, index: usize) -> Option<ApprovalDecision> {
-        let Call { caller, tool, n, .. } = self.rounds[round][index];
-        let narrowest_first =
-            [Subject::Arguments(self.tools, tool, n), Subject::Tool(self.tools, tool), Subject::Session];
-        narrowest_first.iter().find_map(|subject| {
-            let kept = self.memory.iter().rev().find(|kept| kept.caller == caller && kept.subject == *subject);
-            kept.map(|kept| kept.decision.clone())
-        })
-    }
-
-    /// A verdict that counts: what it says is done, and remembered as far as it says.
-    fn decide(&mut self, (round, index): (usize, usize), verdict: &ApprovalResponse) {
-        let tools = self.tools;
-        let call = &mut self.rounds[round][index];
-        call.state = State::Done(fate(&verdict.decision, call.n));
-        let these = Subject::Arguments(tools, call.tool, call.n);
-        let is_plain = matches!(verdict.decision, ApprovalDecision::Approved | ApprovalDecision::Denied);
-        let subject = match verdict.scope {
-            _ if matches!(verdict.decision, ApprovalDecision::Other(_)) => return,
-            ApprovalScope::ThisTool if is_plain => Subject::Tool(tools, call.tool),
-            ApprovalScope::ThisSession if is_plain => Subject::Session,
-            ApprovalScope::TheseArguments | ApprovalScope::ThisTool | ApprovalScope::ThisSession => these,
-            _ => return,
-        };
-        self.memory.push(Kept { caller: call.caller, subject, decision: verdict.decision.clone() });
-    }
-
-    fn place_of(&self, call_id: &str) -> Option<(usize, usize)> {
-        self.rounds
-            .iter()
-            .enumerate()
-            .find_map(|(round, calls)| calls.iter().position(|call| call.id == call_id).map(|index| (round, index)))
-    }
-
-    /// The question of an id, and where its call is.
-    fn question(&self, id: &ApprovalId) -> Option<(ApprovalRequest, (usize, usize))> {
-        let question = self.questions.iter().find(|question| question.request_id == *id)?;
-        Some((question.clone(), self.place_of(question.call_id.as_str())?))
-    }
-
-    fn call(&mut self, (round, index): (usize, usize)) -> &mut Call {
-        &mut self.rounds[round][index]
-    }
-
-    fn fails(&mut self, place: (usize, usize), kind: &'static str) {
-        self.call(place).state = State::Done(Fate::Fails(kind));
-    }
-
-    fn is_gone(&self, call: &Call) -> bool {
-        self.tools == Tools::Otherwise && call.tool == GONE
-    }
-
-    fn has_lapsed(&self, (asked_at, _): (u64, Tools)) -> bool {
-        self.questions_lapse && asked_at + LIFETIME <= self.now
-    }
-
-    fn is_proved(&self, question: &ApprovalRequest, verdict: &ApprovalResponse) -> bool {
-        !self.is_signed
-            || (verdict.request_id == question.request_id
-                && verdict.call_id.as_ref() == Some(&question.call_id)
-                && verdict.digest == question.digest
-                && verdict.expires_at == question.expires_at
-                && verdict.signature == question.signature)
-    }
-}
-
-/// What comes by a queue.
-impl Model {
-    /// A verdict is sent.
-    pub(super) fn send(&mut self, verdict: &ApprovalResponse) -> Met {
-        let id = &verdict.request_id;
-        let open = self.question(id).filter(|(_, place)| matches!(self.call(*place).state, State::Waits(_)));
-        if let Some((question, place)) = open {
-            if question.digest != verdict.digest {
-                return Err(VerdictFault::OtherDigest);
+        for place in self.places(round) {
+            if let Some(fate) = self.unasked(place) {
+                self.call(place).state = State::Done(fate);
+                continue;
             }
-            self.deliver(&question, place, verdict);
-            return Ok(Delivery::Delivered);
-        }
-        if self.is_over {
-            return Err(VerdictFault::Closed);
-        }
-        if self.decided.contains(id) || self.parked.iter().any(|parked| parked.request_id == *id) {
-            return Err(VerdictFault::AlreadyDecided);
-        }
-        self.parked.push(verdict.clone());
-        Ok(Delivery::Parked)
-    }
-
-    fn deliver(&mut self, question: &ApprovalRequest, place: (usize, usize), verdict: &ApprovalResponse) {
-        self.decided.insert(question.request_id.clone());
-        let Some(asked) = self.call(place).asked else { return };
-        if !self.is_proved(question, verdict) {
-            self.fails(place, "denied");
-        } else if self.has_lapsed(asked) {
-            self.fails(place, "cancelled");
-        } else {
-            self.decide(place, verdict);
-        }
-    }
-
-    /// A stored round goes on, waiting for its verdicts at the queue.
-    pub(super) fn await_again(&mut self, round: usize) {
-        for place in (0..self.rounds[round].len()).map(|index| (round, index)) {
             let (now, tools) = (self.now, self.tools);
             let call = self.call(place);
-            let (State::Stored, Some(asked)) = (call.state.clone(), call.asked) else { continue };
-            let is_changed = asked.1 != tools || call.is_swapped;
-            if self.is_gone(&self.rounds[round][place.1]) {
-                self.fails(place, "unknown_tool");
-                continue;
-            }
-            if is_changed {
-                self.fails(place, "denied");
-                continue;
-            }
-            if self.has_lapsed(asked) {
-                self.fails(place, "cancelled");
-                continue;
-            }
-            self.call(place).state = State::Waits(now);
-            self.unpark(place);
-            if self.is_over && self.call(place).state == State::Waits(now) {
-                self.fails(place, "cancelled");
-            }
-        }
-    }
-
-    /// A question is asked for which a verdict may be there already.
-    fn unpark(&mut self, place: (usize, usize)) {
-        let id = self.call(place).id.clone();
-        let Some(question) = self.questions.iter().find(|question| question.call_id.as_str() == id).cloned() else {
-            return;
-        };
-        let parked = self.parked.iter().position(|parked| parked.request_id == question.request_id);
-        let Some(verdict) = parked.map(|parked| self.parked.remove(parked)) else { return };
-        if verdict.digest == question.digest {
-            self.deliver(&question, place, &verdict);
-        } else {
-            self.unusable.push((verdict.request_id, VerdictFault::OtherDigest));
-        }
-    }
-
-    /// No more verdicts come.
-    pub(super) fn end(&mut self) {
-        self.is_over = true;
-        self.call_off(|_| true);
-    }
-
-    /// Time has passed.
-    pub(super) fn pass(&mut self, now: u64) {
-        self.now = now;
-        self.call_off(|call| match call.state {
-            State::Waits(since) => call.has_timeout && since + PATIENCE <= now,
-            _ => false,
-        });
-    }
-
-    /// Calls that wait do so no longer.
-    pub(super) fn call_off(&mut self, which: impl Fn(&Call) -> bool) {
-        for call in self.rounds.iter_mut().flatten() {
-            if matches!(call.state, State::Waits(_)) && which(call) {
-                call.state = State::Done(Fate::Fails("cancelled"));
+            (call.asked, call.state) = (Some((now, tools)), asked.clone());
+            if self.is_over && matches!(asked, State::Waits(_)) {
+                self.ends(place, "cancelled", ApprovalOutcome::Unanswered);
             }
         }
     }
@@ -338,124 +167,157 @@ impl Model {
             stored.for_each(|call| (call.n, call.is_swapped) = (call.n | SWAPPED, true));
         }
     }
-}
 
-/// What is set in the arguments of a call that somebody has changed.
-pub(super) const SWAPPED: u8 = 16;
-
-/// What comes all at once.
-impl Model {
-    /// A stored round goes on with these verdicts, and stores what is left.
-    pub(super) fn resume(&mut self, round: usize, verdicts: &[ApprovalResponse]) -> Refusals {
-        let mut refused = Vec::new();
-        let mut given: Vec<(usize, &ApprovalResponse)> = Vec::new();
-        for verdict in verdicts {
-            let question = self.question(&verdict.request_id);
-            let question = question.filter(|(_, place)| place.0 == round && self.call(*place).state == State::Stored);
-            let fault = match question {
-                None => VerdictFault::UnknownRequest,
-                Some((_, (_, index))) if given.iter().any(|(known, _)| *known == index) => VerdictFault::AlreadyDecided,
-                Some((question, _)) if question.digest != verdict.digest => VerdictFault::OtherDigest,
-                Some((_, (_, index))) => {
-                    given.push((index, verdict));
-                    continue;
-                }
-            };
-            refused.push((verdict.request_id.clone(), fault));
-        }
-        for place in (0..self.rounds[round].len()).map(|index| (round, index)) {
-            let (tools, call) = (self.tools, self.call(place));
-            let (State::Stored, Some(asked)) = (call.state.clone(), call.asked) else { continue };
-            let is_changed = asked.1 != tools || call.is_swapped;
-            let verdict = given.iter().find(|(known, _)| *known == place.1).map(|(_, verdict)| *verdict);
-            let fault = if self.is_gone(&self.rounds[round][place.1]) {
-                self.fails(place, "unknown_tool");
-                VerdictFault::UnknownRequest
-            } else if is_changed {
-                self.fails(place, "denied");
-                VerdictFault::OtherDigest
-            } else if self.has_lapsed(asked) {
-                self.fails(place, "cancelled");
-                VerdictFault::Lapsed
-            } else {
-                match verdict {
-                    None => continue,
-                    Some(verdict) => match self.question(&verdict.request_id) {
-                        Some((question, _)) if self.is_proved(&question, verdict) => {
-                            self.decide(place, verdict);
-                            continue;
-                        }
-                        _ => {
-                            self.fails(place, "denied");
-                            SignatureError::Forged.into()
-                        }
-                    },
-                }
-            };
-            refused.extend(verdict.map(|verdict| (verdict.request_id.clone(), fault)));
-        }
-        refused
-    }
-
-    /// A round of which nothing has run is planned with these verdicts, and run.
-    pub(super) fn plan(&mut self, round: usize, verdicts: &[ApprovalResponse]) -> Refusals {
-        let mut refused = Vec::new();
-        let mut given: Vec<(usize, &ApprovalResponse)> = Vec::new();
-        for verdict in verdicts {
-            let place = verdict.call_id.as_ref().and_then(|call_id| self.place_of(call_id.as_str()));
-            let is_taken =
-                |index| given.iter().any(|(known, other)| *known == index || other.request_id == verdict.request_id);
-            match place.filter(|(of, _)| *of == round) {
-                None => refused.push((verdict.request_id.clone(), VerdictFault::UnknownRequest)),
-                Some((_, index)) if is_taken(index) => {
-                    refused.push((verdict.request_id.clone(), VerdictFault::AlreadyDecided));
-                }
-                Some((_, index)) => given.push((index, verdict)),
-            }
-        }
-        for place in (0..self.rounds[round].len()).map(|index| (round, index)) {
-            let Some((_, verdict)) = given.iter().find(|(known, _)| *known == place.1) else {
-                let fate = self.unasked(round, place.1).unwrap_or(Fate::Fails("cancelled"));
-                self.call(place).state = State::Done(fate);
-                continue;
-            };
-            refused.extend(self.judge(place, verdict).map(|fault| (verdict.request_id.clone(), fault)));
-        }
-        refused
-    }
-
-    /// What a plan lets run is run where the tools are others: nothing of it holds there.
-    pub(super) fn run_elsewhere(&mut self, round: usize) {
-        for call in &mut self.rounds[round] {
-            if let State::Done(Fate::Runs(_)) = call.state {
-                let kind = if call.tool == GONE { "unknown_tool" } else { "denied" };
-                call.state = State::Done(Fate::Fails(kind));
-            }
+    /// What becomes of a call without anybody being asked.
+    fn unasked(&mut self, (round, index): Place) -> Option<Fate> {
+        let call = &self.rounds[round][index];
+        let is_repeated = self.rounds[round][..index].iter().any(|earlier| earlier.id == call.id);
+        if is_repeated {
+            Some(Fate::Fails("duplicate_call_id"))
+        } else if self.is_gone((round, index)) || call.tool == "unknown" {
+            Some(Fate::Fails("unknown_tool"))
+        } else if !call.drawn.is_valid {
+            Some(Fate::Fails("input_validation_error"))
+        } else if !call.policy.asks_about(call.tool, call.n) {
+            Some(Fate::Runs(call.n))
+        } else {
+            self.recalled((round, index))
         }
     }
 
-    /// A verdict that names a call rather than a question.
-    fn judge(&mut self, place: (usize, usize), verdict: &ApprovalResponse) -> Option<VerdictFault> {
-        let (tools, call) = (self.tools, self.call(place));
-        let (id, is_swapped, asked) = (call.id.clone(), call.is_swapped, call.asked?);
-        let question = self.questions.iter().find(|question| question.call_id.as_str() == id).cloned()?;
-        if self.is_gone(&self.rounds[place.0][place.1]) {
-            self.fails(place, "unknown_tool");
-            Some(VerdictFault::UnknownRequest)
-        } else if asked.1 != tools || is_swapped || question.digest != verdict.digest {
-            self.fails(place, "denied");
+    /// What becomes of a call by a verdict from before.
+    fn recalled(&mut self, (round, index): Place) -> Option<Fate> {
+        let Call { caller, tool, n, .. } = self.rounds[round][index];
+        let narrowest_first =
+            [Subject::Arguments(self.tools, tool, n), Subject::Tool(self.tools, tool), Subject::Session];
+        let decision = narrowest_first.iter().find_map(|subject| {
+            let kept = self.memory.iter().rev().find(|kept| kept.caller == caller && kept.subject == *subject);
+            kept.map(|kept| kept.decision.clone())
+        })?;
+        let is_no = decision == ApprovalDecision::Denied;
+        let outcome = if is_no { ApprovalOutcome::RememberedDenied } else { ApprovalOutcome::Remembered };
+        self.call((round, index)).written.push(outcome);
+        Some(fate(&decision, n))
+    }
+
+    /// Why a verdict does not count for a question that holds.
+    fn fault_of(
+        &self,
+        question: &ApprovalRequest,
+        asked: (u64, Tools),
+        verdict: &ApprovalResponse,
+    ) -> Option<VerdictFault> {
+        if !names(question, verdict) {
             Some(VerdictFault::OtherDigest)
-        } else if !self.is_proved(&question, verdict) {
-            self.fails(place, "denied");
-            Some(SignatureError::Forged.into())
-        } else if self.has_lapsed(asked) {
-            self.fails(place, "cancelled");
+        } else if verdict.signature != question.signature {
+            let is_missing = verdict.signature.is_none();
+            Some(if is_missing { SignatureError::Missing } else { SignatureError::Forged }.into())
+        } else if let ApprovalDecision::Other(word) = &verdict.decision {
+            Some(VerdictFault::UnusableDecision { word: word.clone() })
+        } else {
+            self.has_lapsed(asked).then_some(VerdictFault::Lapsed)
+        }
+    }
+
+    /// A verdict that counts: what it says is done, and remembered as far as it says and can be done.
+    fn decide(&mut self, place: Place, verdict: &ApprovalResponse) {
+        let tools = self.tools;
+        let call = self.call(place);
+        let fate = fate(&verdict.decision, call.n);
+        let is_usable = !matches!(fate, Fate::Fails("input_validation_error" | "output_validation_error"));
+        call.state = State::Done(fate);
+        call.written.push(match verdict.decision {
+            _ if !is_usable => ApprovalOutcome::Refused,
+            ApprovalDecision::Approved => ApprovalOutcome::Approved,
+            ApprovalDecision::Edited(_) => ApprovalOutcome::Edited,
+            ApprovalDecision::Answered(_) => ApprovalOutcome::Answered,
+            _ => ApprovalOutcome::Denied,
+        });
+        let these = Subject::Arguments(tools, call.tool, call.n);
+        let is_plain = matches!(verdict.decision, ApprovalDecision::Approved | ApprovalDecision::Denied);
+        let subject = match verdict.scope {
+            _ if !is_usable => return,
+            ApprovalScope::ThisTool if is_plain => Subject::Tool(tools, call.tool),
+            ApprovalScope::ThisSession if is_plain => Subject::Session,
+            ApprovalScope::TheseArguments | ApprovalScope::ThisTool | ApprovalScope::ThisSession => these,
+            _ => return,
+        };
+        let caller = call.caller;
+        self.memory.push(Kept { caller, subject, decision: verdict.decision.clone() });
+    }
+
+    /// The question of a call ends without a verdict that counts, and the call with it.
+    fn ends(&mut self, place: Place, kind: &'static str, outcome: ApprovalOutcome) {
+        let call = self.call(place);
+        call.state = State::Done(Fate::Fails(kind));
+        call.written.push(outcome);
+    }
+
+    /// Why a question that was asked before does not hold any more, which ends its call. A tool that is gone is found out
+    /// before anybody looks at the question.
+    fn close_changed(&mut self, place: Place, verdict: Option<&ApprovalResponse>) -> Option<VerdictFault> {
+        let tools = self.tools;
+        let call = self.call(place);
+        let (asked, is_swapped) = (call.asked?, call.is_swapped);
+        let has_lapsed = self.has_lapsed(asked);
+        if self.is_gone(place) {
+            let outcome = match verdict {
+                Some(_) => ApprovalOutcome::Refused,
+                None if has_lapsed => ApprovalOutcome::Lapsed,
+                None => ApprovalOutcome::Unanswered,
+            };
+            self.ends(place, "unknown_tool", outcome);
+            Some(VerdictFault::UnknownRequest)
+        } else if asked.1 != tools || is_swapped {
+            self.ends(place, "denied", ApprovalOutcome::Refused);
+            Some(VerdictFault::OtherDigest)
+        } else if has_lapsed {
+            self.ends(place, "cancelled", ApprovalOutcome::Lapsed);
             Some(VerdictFault::Lapsed)
         } else {
-            self.decide(place, verdict);
             None
         }
     }
+
+    fn places(&self, round: usize) -> impl Iterator<Item = Place> + use<> {
+        (0..self.rounds[round].len()).map(move |index| (round, index))
+    }
+
+    fn place_of(&self, call_id: &str) -> Option<Place> {
+        self.rounds
+            .iter()
+            .enumerate()
+            .find_map(|(round, calls)| calls.iter().position(|call| call.id == call_id).map(|index| (round, index)))
+    }
+
+    /// The question of an id, and where its call is.
+    fn question(&self, id: &ApprovalId) -> Option<(ApprovalRequest, Place)> {
+        let question = self.questions.iter().find(|question| question.request_id == *id)?;
+        Some((question.clone(), self.place_of(question.call_id.as_str())?))
+    }
+
+    /// The question that was asked about a call.
+    fn question_about(&self, (round, index): Place) -> Option<ApprovalRequest> {
+        let id = &self.rounds[round][index].id;
+        self.questions.iter().find(|question| question.call_id.as_str() == id).cloned()
+    }
+
+    fn call(&mut self, (round, index): Place) -> &mut Call {
+        &mut self.rounds[round][index]
+    }
+
+    fn is_gone(&self, (round, index): Place) -> bool {
+        self.tools == Tools::Otherwise && self.rounds[round][index].tool == GONE
+    }
+
+    fn has_lapsed(&self, (asked_at, _): (u64, Tools)) -> bool {
+        self.questions_lapse && asked_at + LIFETIME <= self.now
+    }
+}
+
+/// Whether a verdict is about the call that a question is about, as it was then.
+fn names(question: &ApprovalRequest, verdict: &ApprovalResponse) -> bool {
+    verdict.call_id.as_ref() == Some(&question.call_id) && verdict.digest == question.digest
 }
 
 fn fate(decision: &ApprovalDecision, n: u8) -> Fate {

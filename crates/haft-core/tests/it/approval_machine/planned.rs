@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_core::{ApprovalResponse, ToolCall};
+use haft_core::{ApprovalOutcome, ApprovalRecord, ApprovalRequest, ApprovalResponse, ToolCall};
 use tokio::time::{sleep, timeout};
 
 use super::bench::Bench;
@@ -88,7 +88,8 @@ impl Planned<'_> {
         let place = self.begun;
         self.begun += 1;
         let before = self.bench.seen.note(|sights| sights.ran.len());
-        let plan = self.bench.kit.plan_from_map(self.bench.unaudited(round), [], round.calls(place)).await;
+        let plan = self.bench.kit.plan_from_map(self.bench.options(round), [], round.calls(place)).await;
+        self.check_put_off(&plan.requests);
         plan.requests.iter().for_each(|question| self.bench.seen.asked(question));
         let after = self.bench.seen.note(|sights| sights.ran.len());
         self.notes.extend(ensure(before == after, || "a plan ran something".to_owned()).err());
@@ -108,11 +109,15 @@ impl Planned<'_> {
     async fn run(&mut self, place: usize, verdicts: &[ApprovalResponse], end: End) {
         let round = &self.script.rounds[place];
         let calls = self.calls(place);
-        let raised = self.bench.kit.plan_from_map(self.bench.unaudited(round), [], &calls).await.requests;
-        let given = self.gate.hand_in(&raised, verdicts.to_vec());
+        let without = self.bench.kit.plan_from_map(self.bench.unaudited(round), [], &calls).await;
+        let given = self.gate.hand_in(&without.requests, verdicts.to_vec());
         let plan = self.bench.kit.plan_from_map(self.bench.options(round), given, &calls).await;
-        let expected = self.model.plan(place, verdicts);
-        self.notes.extend(check_refused(&plan.refused, &expected).err());
+        let (refused, raised) = self.model.plan(place, verdicts);
+        self.notes.extend(check_refused(&plan.refused, &refused).err());
+        let found: Vec<_> = plan.requests.iter().map(|question| question.call_id.to_string()).collect();
+        let are_raised = || format!("the plan asks about {found:?}, and should about {raised:?}");
+        self.notes.extend(ensure(found == raised, are_raised).err());
+        self.check_put_off(&plan.requests);
         match end {
             End::Run => drop(self.bench.kit.run(plan).with(self.bench.plain()).collect_results().await),
             End::RunElsewhere => {
@@ -124,6 +129,19 @@ impl Planned<'_> {
                 let calls = self.model.rounds[place].iter_mut();
                 calls.for_each(|call| call.state = State::Done(Fate::Fails("cancelled")));
             }
+        }
+    }
+
+    /// A question that a plan gives out is put off, not over.
+    fn check_put_off(&mut self, questions: &[ApprovalRequest]) {
+        for question in questions {
+            let is_about = |record: &&ApprovalRecord| record.request_id == question.request_id;
+            let outcomes: Vec<_> = self
+                .bench
+                .seen
+                .note(|sights| sights.records.iter().filter(is_about).map(|record| record.outcome).collect());
+            let is_put_off = outcomes == [ApprovalOutcome::Suspended];
+            self.notes.extend(ensure(is_put_off, || format!("{question:?} was given out as {outcomes:?}")).err());
         }
     }
 

@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 use super::bench::Bench;
 use super::check::{Audited, check, check_refused};
 use super::gatekeeper::Gatekeeper;
-use super::model::{Fate, Model, SWAPPED, State};
+use super::model::{Model, SWAPPED, State};
 use super::script::{Restart, Script, Step, WAIT};
 
 const FOR_EVER: Duration = Duration::from_secs(3_600);
@@ -148,8 +148,7 @@ impl Stored<'_> {
             run.cancel();
             while run.next().await.is_some() {}
         }
-        let open = self.model.rounds[round].iter_mut().filter(|call| call.state == State::Stored);
-        open.for_each(|call| call.state = State::Done(Fate::Fails("cancelled")));
+        self.model.give_up(round);
     }
 }
 
