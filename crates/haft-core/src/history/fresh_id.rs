@@ -28,10 +28,12 @@ pub struct Renamed {
     pub to: CallId,
 }
 
-/// Gives the calls of a turn whose id the history already has a fresh one, before anything is run.
+/// Gives the calls of a turn whose id is taken a fresh one, before anything is run: by a call of the history, or by one
+/// of the turn that the provider runs.
 ///
-/// Only calls that are run here are renamed. Two calls of the turn that share an id still share one afterwards: which
-/// of them runs is for the executor to decide, and it refuses the later.
+/// Only calls that are run here are renamed. An output that the turn has for an id of the provider's stays with the
+/// provider's call. Two calls to be run here that share an id still share one afterwards: which of them runs is for the
+/// executor to decide, and it refuses the later.
 ///
 /// ```
 /// use haft_core::{Finish, Item, ToolCall, ToolCallOutput, Turn, history};
@@ -45,11 +47,15 @@ pub struct Renamed {
 /// assert_eq!(turn.tool_calls()[0].call_id, "call_0_2");
 /// ```
 pub fn fresh_ids(history: &[Item], turn: &mut Turn) -> Vec<Renamed> {
-    let clashes = clashes(history, &turn.items);
+    let remote = remote_ids(&turn.items);
+    let clashes: HashSet<CallId> = clashes(history, &turn.items).into_iter().chain(remote.iter().cloned()).collect();
     if clashes.is_empty() {
         return Vec::new();
     }
-    let layout = Layout::of(&turn.items);
+    let mut layout = Layout::of(&turn.items);
+    layout
+        .outputs
+        .retain(|(index, _)| turn.items.get(*index).and_then(mentioned).is_none_or(|id| !remote.contains(id)));
     let mut source = IdSource::beside([history, &turn.items]);
     let mut fresh = HashMap::new();
     let ids = layout.calls.iter().map(|call| {
@@ -145,6 +151,16 @@ fn clashes(history: &[Item], items: &[Item]) -> HashSet<CallId> {
         return HashSet::new();
     }
     ids(history).filter(|id| asked.contains(id)).cloned().collect()
+}
+
+/// The ids of what the provider runs.
+fn remote_ids(items: &[Item]) -> HashSet<CallId> {
+    let ids = items.iter().filter_map(|item| match item {
+        Item::ToolCall(call) if call.provider_executed => Some(&call.call_id),
+        Item::ProviderCall(call) => call.call_id.as_ref(),
+        _ => None,
+    });
+    ids.cloned().collect()
 }
 
 fn calls(items: &[Item]) -> impl Iterator<Item = &ToolCall> {
