@@ -36,12 +36,15 @@ impl Machine {
         let answers =
             interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
         let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
-        self.state.change(|state| {
-            let Some(open) = &mut state.open else { return };
+        let unplaced = self.state.change(|state| {
+            let open = state.open.as_mut()?;
             open.interactions.retain(Interaction::is_open);
             open.add(results.iter().cloned());
-            answer(&mut state.request.history, results.clone());
+            answer(&mut state.request.history, results.clone())
         });
+        if let Some(unplaced) = unplaced {
+            self.outlet.emit(unplaced).await;
+        }
         for result in results {
             let index = self.state.read(|state| state.open.as_ref().and_then(|open| open.index_of(&result.call_id)));
             let event = ToolEvent::Output { index: index.unwrap_or_default(), result };

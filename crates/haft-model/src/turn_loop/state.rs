@@ -4,7 +4,7 @@
 //! whole turns only. The tools are not in it, as they are code: whoever starts it brings them. A stored state that
 //! contradicts itself is refused when it is read, never worked around.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use haft_core::{
@@ -38,6 +38,9 @@ pub struct LoopState {
     pub(super) turns: u32,
     pub(super) usage: Usage,
     pub(super) calls: u64,
+    /// Whether the last turn asked for calls that the budget did not have.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) lacks_calls: bool,
     #[serde(rename = "time_used_ms", serialize_with = "millis")]
     pub(super) time_used: Duration,
     pub(super) seen: SeenCalls,
@@ -73,6 +76,8 @@ struct Stored {
     #[serde(default)]
     calls: u64,
     #[serde(default)]
+    lacks_calls: bool,
+    #[serde(default)]
     time_used_ms: u64,
     #[serde(default)]
     seen: SeenCalls,
@@ -94,6 +99,7 @@ impl LoopState {
             turns: 0,
             usage: Usage::default(),
             calls: 0,
+            lacks_calls: false,
             time_used: Duration::ZERO,
             seen: SeenCalls::default(),
             open: None,
@@ -108,6 +114,7 @@ impl LoopState {
         self.request_mut().history.push(item.into());
         (self.turns, self.usage, self.calls, self.time_used) = Default::default();
         self.seen.clear();
+        self.lacks_calls = false;
         if self.interactions().is_empty() && history::approvals(self.history()).pending.is_empty() {
             self.open = None;
         }
@@ -255,22 +262,35 @@ impl LoopState {
 impl OpenTurn {
     /// Adds results, so that all stay in the order of the calls. Of calls that share an id only the first was run.
     pub(super) fn add(&mut self, results: impl IntoIterator<Item = ToolResult>) {
-        let mut loose = std::mem::take(&mut self.results);
-        loose.extend(results);
-        let mut ids = HashSet::new();
-        for call in self.turn.tool_calls() {
-            let is_twin = !ids.insert(call.call_id.clone());
-            let is_its = |result: &ToolResult| result.call_id == call.call_id;
-            let is_fitting = |result: &ToolResult| is_its(result) && is_twin == is_refused_twin(result);
-            let place = loose.iter().position(is_fitting).or_else(|| loose.iter().position(is_its));
-            self.results.extend(place.map(|place| loose.remove(place)));
+        let known = std::mem::take(&mut self.results).into_iter().chain(results);
+        let mut loose: Vec<Option<ToolResult>> = known.map(Some).collect();
+        let mut by_id: HashMap<CallId, VecDeque<usize>> = HashMap::new();
+        for (place, result) in loose.iter().flatten().enumerate() {
+            by_id.entry(result.call_id.clone()).or_default().push_back(place);
         }
-        self.results.append(&mut loose);
+        let mut ids = HashSet::new();
+        for call_id in local_ids(&self.turn) {
+            let is_twin = !ids.insert(call_id);
+            let Some(its) = by_id.get_mut(call_id) else { continue };
+            let is_fitting = |&place: &usize| loose[place].as_ref().map(is_refused_twin) == Some(is_twin);
+            let place = its.remove(its.iter().position(is_fitting).unwrap_or_default());
+            self.results.extend(place.and_then(|place| loose[place].take()));
+        }
+        self.results.extend(loose.into_iter().flatten());
     }
 
     /// The place of a call in its turn.
     pub(super) fn index_of(&self, call_id: &CallId) -> Option<usize> {
-        self.turn.tool_calls().iter().position(|call| call.call_id == *call_id)
+        local_ids(&self.turn).position(|id| id == call_id)
+    }
+
+    /// The places of all calls in the turn, by their ids. Of calls that share one it is the first's.
+    pub(super) fn places(&self) -> HashMap<CallId, usize> {
+        let mut places = HashMap::new();
+        for (place, call_id) in local_ids(&self.turn).enumerate() {
+            places.entry(call_id.clone()).or_insert(place);
+        }
+        places
     }
 }
 
@@ -284,11 +304,19 @@ impl TryFrom<Stored> for LoopState {
     type Error = StateError;
 
     fn try_from(stored: Stored) -> Result<Self, StateError> {
-        let Stored { v, request, turns, usage, calls, time_used_ms, seen, open, done } = stored;
+        let Stored { v, request, turns, usage, calls, lacks_calls, time_used_ms, seen, open, done } = stored;
         let time_used = Duration::from_millis(time_used_ms);
-        let state = Self { v, turns, usage, calls, time_used, seen, open, done, ..Self::new(request) };
+        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, open, done, ..Self::new(request) };
         state.check().map(|()| state)
     }
+}
+
+/// The ids of the calls that are run here, in order.
+fn local_ids(turn: &Turn) -> impl Iterator<Item = &CallId> {
+    turn.items.iter().filter_map(|item| match item {
+        Item::ToolCall(call) if !call.provider_executed => Some(&call.call_id),
+        _ => None,
+    })
 }
 
 fn is_refused_twin(result: &ToolResult) -> bool {

@@ -51,7 +51,11 @@ impl Machine {
             .iter()
             .map(|refused| (refused.response.request_id.clone(), refused.fault.to_string()))
             .collect();
-        for (response, reason) in self.place_results(results, &refused) {
+        let (unused, unplaced) = self.place_results(results, &refused);
+        if let Some(unplaced) = unplaced {
+            self.outlet.emit(unplaced).await;
+        }
+        for (response, reason) in unused {
             self.outlet.emit(LoopEvent::VerdictRefused { response: Box::new(response), reason }).await;
         }
         cause.map_or(Ok(()), |cause| Err(cause.into()))
@@ -62,10 +66,10 @@ impl Machine {
         &self,
         results: Vec<ToolResult>,
         refused: &HashMap<ApprovalId, String>,
-    ) -> Vec<(haft_core::ApprovalResponse, String)> {
+    ) -> (Vec<(haft_core::ApprovalResponse, String)>, Option<LoopEvent>) {
         self.state.change(|state| {
             let items = &mut state.request.history;
-            answer(items, results.clone());
+            let unplaced = answer(items, results.clone());
             history::strip_resolved_approvals(items);
             let mut unused = Vec::new();
             items.retain(|item| match item {
@@ -81,7 +85,7 @@ impl Machine {
             if let Some(open) = &mut state.open {
                 open.add(results);
             }
-            unused
+            (unused, unplaced)
         })
     }
 }
