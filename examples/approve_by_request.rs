@@ -63,12 +63,16 @@ impl Server {
         // Who decided is what the server knows of its user, never what the body says.
         let verdicts = verdicts.into_iter().map(|verdict| verdict.decided(user, Timestamp::from(SystemTime::now())));
         let plan = self.kit.plan_from_map(&self.options, verdicts, history::unanswered(&history)).await;
+        let refused: Vec<_> = plan.refused.iter().map(ToString::to_string).collect();
         let results = self.kit.run(plan).collect_results().await;
         for result in &results {
             println!("  {} -> {}", result.call_id, result.to_model_text());
         }
         let kinds: Vec<_> = results.iter().map(|result| result.failure().map_or("ok", |it| it.kind.as_str())).collect();
-        let reply = json!({"results": kinds}).to_string();
+        let reply = json!({"results": kinds, "refused": refused.len()}).to_string();
+        for refused in refused {
+            println!("  {refused}");
+        }
 
         history::answer(&mut history, results)?;
         let turn = self.model.stream_turn(&TurnRequest::new("some-model", history)).into_turn().await?;
@@ -104,7 +108,7 @@ async fn main() -> anyhow::Result<()> {
     ];
     let body = json!({"history": page["history"], "verdicts": verdicts}).to_string();
     let reply = Server::new("Two were paid in full and one in half.")?.verdicts(&body, "ana").await?;
-    assert_eq!(reply, r#"{"results":["ok","ok","denied","ok","cancelled","input_validation_error"]}"#);
+    assert_eq!(reply, r#"{"results":["ok","ok","denied","ok","cancelled","input_validation_error"],"refused":0}"#);
 
     println!("\nSomebody changes what was agreed to.");
     // The book's verdict with the digest of another question, and a phone that became dearer after it was asked about.
@@ -115,7 +119,10 @@ async fn main() -> anyhow::Result<()> {
     let verdicts = [moved, verdict(&questions[1], json!({"decision": "approved"}))];
     let body = json!({"history": changed, "verdicts": verdicts}).to_string();
     let reply = Server::new("Hardly anything was paid.")?.verdicts(&body, "mallory").await?;
-    assert_eq!(reply, r#"{"results":["ok","denied","denied","cancelled","cancelled","input_validation_error"]}"#);
+    // Neither counts, so it is as if nobody had decided; and whoever sent them is told.
+    let nothing =
+        r#"{"results":["ok","cancelled","cancelled","cancelled","cancelled","input_validation_error"],"refused":2}"#;
+    assert_eq!(reply, nothing);
     Ok(())
 }
 

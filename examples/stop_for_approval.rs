@@ -1,5 +1,6 @@
 //! An agent that stops until somebody has decided, and goes on in another process. Its state lies in a file meanwhile.
-//! The questions are signed, so that nobody gains by changing the file, and every decision leaves a record.
+//! The questions are signed, so that what is approved is what was asked even if the file was touched; who may put an answer
+//! into it is for whoever keeps the file. Every decision leaves a record.
 //!
 //! Without an argument this is the first process; it starts itself again to be the second.
 

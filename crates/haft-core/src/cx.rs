@@ -12,6 +12,7 @@ use std::task::Poll;
 use serde::Serialize;
 use tokio::time::Instant;
 
+use crate::approval::Gate;
 use crate::blocking::wait;
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
@@ -61,6 +62,8 @@ struct Special {
     deadline: Option<Instant>,
     cancellation: Option<Cancellation>,
     decode: DecodeOptions,
+    /// What verdicts are examined by, for whoever is asked about the call.
+    gate: Option<Arc<Gate>>,
 }
 
 /// What a run gives the contexts of its calls.
@@ -355,6 +358,20 @@ impl Cx {
         self
     }
 
+    /// The context of somebody who is asked about the call.
+    pub(crate) fn at_gate(self, gate: Option<&Arc<Gate>>) -> Self {
+        match gate {
+            Some(gate) => self.specially(|special| special.gate = Some(Arc::clone(gate))),
+            None => self,
+        }
+    }
+
+    /// What verdicts on the call are examined by.
+    #[cfg(feature = "approval")]
+    pub(crate) fn gate(&self) -> Option<&Arc<Gate>> {
+        self.0.special.as_ref()?.gate.as_ref()
+    }
+
     fn specially(self, change: impl FnOnce(&mut Special)) -> Self {
         self.changed(|inner| change(inner.special.get_or_insert_default()))
     }
@@ -366,7 +383,7 @@ impl Cx {
 
 impl Default for Special {
     fn default() -> Self {
-        Self { attempt: 1, deadline: None, cancellation: None, decode: DecodeOptions::DEFAULT }
+        Self { attempt: 1, deadline: None, cancellation: None, decode: DecodeOptions::DEFAULT, gate: None }
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 use haft_core::{Delta, Turn, TurnRequest};
@@ -16,6 +16,12 @@ use haft_core::{Delta, Turn, TurnRequest};
 use crate::error::ModelError;
 
 /// A model that answers a conversation.
+///
+/// What counts is the turn at the end: [`Delta::TurnComplete`]. The deltas before it are for showing while it grows; they
+/// need not add up to the turn, and a model may send none. Nothing after the turn is read. Dropping the stream must end
+/// the request: a loop that is called off, or has no time left, does just that.
+///
+/// An answer that is known at once is [`TurnStream::of`]:
 ///
 /// ```
 /// use haft_core::{Delta, Finish, Item, Turn, TurnRequest};
@@ -42,8 +48,65 @@ use crate::error::ModelError;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// One that comes as a whole, and later, is [`TurnStream::from_future`]. One that comes piece by piece is any stream,
+/// given to [`TurnStream::new`]. Here a task reads the answer and sends the pieces; it ends with the stream that holds it:
+///
+/// ```
+/// use std::pin::Pin;
+/// use std::task::{Context, Poll};
+///
+/// use futures_core::Stream;
+/// use haft_core::{Delta, Finish, Item, Turn, TurnRequest};
+/// use haft_model::{LanguageModel, ModelError, TurnStream};
+/// use tokio::sync::mpsc;
+/// use tokio::task::JoinSet;
+///
+/// /// Speaks one word at a time.
+/// struct Slow;
+///
+/// /// The pieces, and the task that reads them: a `JoinSet` that is dropped stops its tasks.
+/// struct Pieces {
+///     pieces: mpsc::Receiver<Result<Delta, ModelError>>,
+///     _reading: JoinSet<()>,
+/// }
+///
+/// impl LanguageModel for Slow {
+///     fn stream_turn(&self, _request: &TurnRequest) -> TurnStream {
+///         let (sender, pieces) = mpsc::channel(16);
+///         let mut reading = JoinSet::new();
+///         reading.spawn(async move {
+///             let mut whole = String::new();
+///             for word in ["All ", "in ", "good ", "time."] {
+///                 tokio::task::yield_now().await; // where a client waits for its provider
+///                 whole.push_str(word);
+///                 let _ = sender.send(Ok(Delta::TextDelta { text: word.to_owned() })).await;
+///             }
+///             let turn = Turn::new(vec![Item::assistant(whole)], Finish::Stop);
+///             let _ = sender.send(Ok(Delta::complete(turn))).await;
+///         });
+///         TurnStream::new(Pieces { pieces, _reading: reading })
+///     }
+/// }
+///
+/// impl Stream for Pieces {
+///     type Item = Result<Delta, ModelError>;
+///
+///     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+///         self.pieces.poll_recv(task)
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ModelError> {
+/// let turn = Slow.stream_turn(&TurnRequest::new("slow", vec![Item::user("when?")])).into_turn().await?;
+/// assert_eq!(turn.text(), "All in good time.");
+/// # Ok(())
+/// # }
+/// ```
 pub trait LanguageModel: Send + Sync {
-    /// Asks once. The stream ends with [`Delta::TurnComplete`], or with an error.
+    /// Asks once. The stream ends with [`Delta::TurnComplete`], or with an error; one that ends without either is
+    /// [`ModelError::IncompleteTurn`] to whoever reads it. No request outlives its stream.
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream;
 }
 
@@ -63,6 +126,36 @@ impl TurnStream {
         I: IntoIterator<Item = Result<Delta, ModelError>, IntoIter: Send + 'static>,
     {
         Self::new(Known(deltas.into_iter()))
+    }
+
+    /// An answer that comes as a whole, when the future is done. Dropping the stream drops the future.
+    ///
+    /// ```
+    /// use haft_core::{Finish, Item, Turn, TurnRequest};
+    /// use haft_model::{LanguageModel, ModelError, TurnStream};
+    ///
+    /// /// Thinks first, then says all at once.
+    /// struct Thoughtful;
+    ///
+    /// impl LanguageModel for Thoughtful {
+    ///     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
+    ///         let heard = request.history.len();
+    ///         TurnStream::from_future(async move {
+    ///             tokio::task::yield_now().await; // where a client waits for its provider
+    ///             Ok(Turn::new(vec![Item::assistant(format!("I heard {heard}."))], Finish::Stop))
+    ///         })
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ModelError> {
+    /// let request = TurnRequest::new("any", vec![Item::user("a"), Item::user("b")]);
+    /// assert_eq!(Thoughtful.stream_turn(&request).into_turn().await?.text(), "I heard 2.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_future(turn: impl Future<Output = Result<Turn, ModelError>> + Send + 'static) -> Self {
+        Self::new(Whole(Some(Box::pin(turn))))
     }
 
     /// An answer that is one error.
@@ -129,5 +222,19 @@ impl<I: Iterator> Stream for Known<I> {
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<I::Item>> {
         Poll::Ready(self.0.next())
+    }
+}
+
+/// A future as a stream of the one thing it gives.
+struct Whole<F>(Option<Pin<Box<F>>>);
+
+impl<F: Future<Output = Result<Turn, ModelError>>> Stream for Whole<F> {
+    type Item = Result<Delta, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some(turn) = &mut self.0 else { return Poll::Ready(None) };
+        let turn = ready!(turn.as_mut().poll(task));
+        self.0 = None;
+        Poll::Ready(Some(turn.map(Delta::complete)))
     }
 }

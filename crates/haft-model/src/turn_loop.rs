@@ -14,11 +14,13 @@ mod conclude;
 mod end;
 mod error;
 mod event;
+mod fault;
 mod guard;
 mod interaction;
 mod interruption;
 mod isolation;
 mod machine;
+mod open_turn;
 mod outlet;
 mod reading;
 mod record;
@@ -31,6 +33,7 @@ mod state_cell;
 mod state_error;
 mod triage;
 mod verdict;
+mod waiting;
 
 use std::fmt;
 use std::pin::Pin;
@@ -171,8 +174,12 @@ impl TurnLoop {
         self.changed(|settings| settings.backoff = backoff)
     }
 
-    /// Repairs a history that is not reconciled before the model is asked, closing open calls with this reason, and says
-    /// so with [`LoopEvent::Repaired`]. Without it such a history ends the loop with [`LoopError::Unreconciled`].
+    /// Repairs a history that is not whole before anything of it runs and before the model is asked, closing open calls
+    /// with this reason, and says so with [`LoopEvent::Repaired`]. Without it such a history ends the loop with
+    /// [`LoopError::Unreconciled`].
+    ///
+    /// Calls that wait for a verdict or an answer stay open. One that must be given another id, because an earlier call has
+    /// its own, is closed instead: a verdict on it could mean the other.
     pub fn repair(self, reason: impl Into<String>) -> Self {
         self.changed(|settings| settings.repair = Some(reason.into()))
     }
@@ -214,6 +221,10 @@ impl TurnLoop {
     }
 
     /// Starts a state, or goes on with one. Nothing happens until the run is polled.
+    ///
+    /// What is open in the state is settled first: answers are placed, and calls with a verdict run. Two loops that are
+    /// started from one state both do so, here or in two processes: claim a stored state before it is started. See
+    /// [`LoopState`].
     pub fn start(&self, state: impl Into<LoopState>) -> LoopRun {
         LoopRun::new(Arc::clone(&self.0), state.into())
     }

@@ -37,6 +37,8 @@ pub(crate) enum Standing {
     Edited,
     /// Somebody was asked before, and perhaps has answered.
     Open { request: Box<ApprovalRequest>, verdict: Option<Box<ApprovalResponse>> },
+    /// Somebody says to have answered a question about it, which was not kept.
+    Claimed { verdict: Box<ApprovalResponse> },
     /// It does not run: this is its outcome.
     Settled(Outcome),
 }

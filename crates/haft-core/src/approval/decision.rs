@@ -20,6 +20,9 @@ use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
 use crate::toolkit::Toolkit;
 
+/// What the model is told when no verdict came with its call.
+const NO_VERDICT: &str = "nobody has decided whether this call may run";
+
 /// What was decided about one call.
 #[derive(Debug)]
 #[must_use = "a call that was decided on still needs its result"]
@@ -135,6 +138,13 @@ impl Planning {
                 Poll::Ready(Some(ToolEvent::Output { index, result })) => {
                     let (call, verdict) = (self.run.calls()[index].clone(), self.verdicts.remove(&index));
                     return Poll::Ready(Some(Found::Decided(index, Decision::Settled { call, result, verdict })));
+                }
+                // Nobody goes on with a plan later: a call that could wait is planned again.
+                Poll::Ready(Some(ToolEvent::Suspended { index, .. })) => {
+                    let call = self.run.calls()[index].clone();
+                    let result = ToolResult::cancelled(&call, NO_VERDICT);
+                    let decision = Decision::Settled { call, result, verdict: None };
+                    return Poll::Ready(Some(Found::Decided(index, decision)));
                 }
                 Poll::Ready(Some(_)) => {}
                 // A verdict is shown before the call that it lets run is handed over.

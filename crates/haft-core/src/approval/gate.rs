@@ -12,12 +12,12 @@ use serde_json::Value;
 use super::memory::{About, ApprovalMemory};
 use super::record::{ApprovalOutcome, ApprovalRecord};
 #[cfg(feature = "approval")]
-use super::signing::SigningKeys;
+use super::signing::{SignatureError, SigningKeys};
 use super::verdict::VerdictFault;
 use crate::call::ToolCall;
 use crate::cx::Caller;
 use crate::executor::isolated;
-use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule};
+use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule};
 use crate::timestamp::Timestamp;
 use crate::tool::Tool;
 
@@ -94,8 +94,12 @@ impl Gate {
             return Err(VerdictFault::OtherDigest);
         }
         #[cfg(feature = "approval")]
-        if let Some(keys) = &self.keys {
-            keys.verify_response(response)?;
+        if request.signature != response.signature {
+            let is_missing = response.signature.is_none();
+            return Err(if is_missing { SignatureError::Missing } else { SignatureError::Forged }.into());
+        }
+        if let ApprovalDecision::Other(word) = &response.decision {
+            return Err(VerdictFault::UnusableDecision { word: word.clone() });
         }
         if request.is_expired(self.now()) { Err(VerdictFault::Lapsed) } else { Ok(()) }
     }
@@ -114,7 +118,7 @@ impl Gate {
             call_id = record.call_id.as_str(),
             tool = record.tool,
             digest = record.digest,
-            rule = record.rule.map(tracing::field::display),
+            rule = record.rule.as_ref().map(ApprovalRule::as_str),
             who = record.who,
             caller = record.caller.as_ref().map(Caller::as_str),
             "approval"
@@ -165,9 +169,13 @@ impl Gate {
         }
     }
 
-    /// Whether a question that comes back was asked here.
+    /// Whether a question that comes back was asked here. One that was signed is not taken where there are no keys.
     pub(crate) fn recognise(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
-        self.keys.as_ref().map_or(Ok(()), |keys| keys.verify(request).map_err(Into::into))
+        match (&self.keys, &request.signature) {
+            (Some(keys), _) => keys.verify(request).map_err(Into::into),
+            (None, Some(signature)) => Err(SignatureError::UnknownKey { key_id: signature.key_id.clone() }.into()),
+            (None, None) => Ok(()),
+        }
     }
 }
 

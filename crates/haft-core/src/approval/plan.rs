@@ -14,14 +14,10 @@ use super::decision::{Decision, Decisions, Found, Planning};
 use super::queue::VerdictQueue;
 use super::verdict::{RefusedVerdict, VerdictFault};
 use crate::call::{CallId, ToolCall};
-use crate::cx::Cx;
-use crate::executor::{ApprovalAnswer, RunOptions};
+use crate::executor::{RunOptions, Suspend};
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
 use crate::toolkit::Toolkit;
-
-/// What the model is told when no verdict came with its call.
-const NO_VERDICT: &str = "nobody has decided whether this call may run";
 
 /// Which calls may run, by verdicts that are all there. Give it to [`Toolkit::run`] whole, and every call gets its result,
 /// in order.
@@ -64,8 +60,12 @@ impl Toolkit {
     /// Finds out which calls may run by verdicts that are all there, as a server does that gets them with a request.
     /// Nothing runs.
     ///
-    /// A verdict names its call and must carry the digest of its question. A call that needs one and has none is
-    /// rejected as `cancelled`; a question for it is in the plan. A verdict on a call that needs none counts too.
+    /// A verdict names its call and must carry the digest of its question. A call that needs one and has none that counts is
+    /// rejected as `cancelled`; a new question about it is in the plan, and so is the verdict that did not count. A
+    /// verdict on a call that needs none counts too.
+    ///
+    /// A plan can't know that a verdict was used in an earlier one: whoever keeps the calls takes care that one that has
+    /// its result is not planned again.
     ///
     /// `options` are an [`ApprovalPolicy`](crate::ApprovalPolicy) beside the tools' own, or whole [`RunOptions`].
     ///
@@ -97,8 +97,7 @@ impl Toolkit {
     ) -> CallPlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
         let (calls, mut refused) = with_verdicts(calls, verdicts);
-        let nobody = async |_: ApprovalRequest, _: Cx| ApprovalAnswer::Nobody { reason: NO_VERDICT.to_owned() };
-        let mut planning = Planning::new(self.run(calls).with(options.into().approvals(nobody)));
+        let mut planning = Planning::new(self.run(calls).with(options.into().approvals(Suspend)));
         let (mut decided, mut asked) = (Vec::new(), Vec::new());
         while let Some(found) = poll_fn(|task| planning.poll(task)).await {
             match found {
@@ -243,11 +242,7 @@ fn with_verdicts(
         refused.push(RefusedVerdict::new(response, fault));
     }
     let calls = calls.into_iter().map(|call| match open.remove(&call.call_id).flatten() {
-        // The question itself is not kept anywhere: what the verdict gives back of it has to do, and is checked.
-        Some(verdict) => {
-            let request = Box::new(ApprovalRequest::answered_by(&call, &verdict));
-            RequestedCall::with(call, Standing::Open { request, verdict: Some(verdict) })
-        }
+        Some(verdict) => RequestedCall::with(call, Standing::Claimed { verdict }),
         None => call.into(),
     });
     (calls.collect(), refused)

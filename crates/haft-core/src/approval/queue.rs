@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
+use super::gate::Gate;
 use super::verdict::{RefusedVerdict, VerdictFault};
 use crate::cx::Cx;
 use crate::executor::{ApprovalAnswer, Approve};
@@ -83,8 +84,15 @@ struct State {
 struct Waiting {
     /// Which time of asking this is: a question may be asked again by a run that was resumed.
     turn: u64,
-    request: ApprovalRequest,
+    question: Question,
     answer: oneshot::Sender<ApprovalResponse>,
+}
+
+/// A question, and what verdicts on it are examined by.
+#[derive(Clone)]
+struct Question {
+    request: Arc<ApprovalRequest>,
+    gate: Option<Arc<Gate>>,
 }
 
 /// Takes a question back when whoever asked it no longer waits.
@@ -106,7 +114,7 @@ impl VerdictQueue {
     /// The questions that are open, in no order.
     #[must_use]
     pub fn open(&self) -> Vec<ApprovalRequest> {
-        self.0.state().waiting.values().map(|waiting| waiting.request.clone()).collect()
+        self.0.state().waiting.values().map(|waiting| waiting.question.request.as_ref().clone()).collect()
     }
 
     /// Takes out the verdicts that no question was found for: those that are parked, and those that turned out to be
@@ -136,13 +144,15 @@ impl VerdictSender {
 
 impl Shared {
     fn take(&self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
+        // Examined without the lock: the clock is a user's.
+        let question = self.state().waiting.get(&response.request_id).map(|waiting| waiting.question.clone());
+        if let Some(fault) = question.and_then(|question| question.fault_of(&response)) {
+            return Err(RefusedVerdict::new(response, fault));
+        }
         let mut state = self.state();
         let id = &response.request_id;
-        let fault = if let Some(waiting) = state.waiting.get(id) {
-            match fault_of(&waiting.request, &response) {
-                Some(fault) => fault,
-                None => return state.deliver(response),
-            }
+        let fault = if state.waiting.contains_key(id) {
+            return state.deliver(response);
         } else if state.is_over {
             VerdictFault::Closed
         } else if let Some(fault) = state.over.get(id) {
@@ -160,16 +170,17 @@ impl Shared {
 
     /// Takes a verdict that is there already, or waits for one. Who asks the same question again takes the place of
     /// whoever asked before: one verdict lets one call run.
-    fn ask(&self, request: ApprovalRequest) -> Result<(u64, oneshot::Receiver<ApprovalResponse>), ApprovalAnswer> {
+    fn ask(&self, question: Question) -> Result<(u64, oneshot::Receiver<ApprovalResponse>), ApprovalAnswer> {
+        let id = question.request.request_id.clone();
+        let parked = self.state().parked.remove(&id).map(|response| (question.fault_of(&response), response));
         let mut state = self.state();
-        if let Some(response) = state.parked.remove(&request.request_id) {
-            match fault_of(&request, &response) {
-                None => {
-                    state.note_over(&request.request_id, VerdictFault::AlreadyDecided);
-                    return Err(response.into());
-                }
-                Some(fault) => state.refuse(RefusedVerdict::new(response, fault)),
+        match parked {
+            None => {}
+            Some((None, response)) => {
+                state.note_over(&id, VerdictFault::AlreadyDecided);
+                return Err(response.into());
             }
+            Some((Some(fault), response)) => state.refuse(RefusedVerdict::new(response, fault)),
         }
         if state.is_over {
             return Err(nobody());
@@ -177,7 +188,7 @@ impl Shared {
         let (answer, waiting) = oneshot::channel();
         state.asked += 1;
         let turn = state.asked;
-        state.waiting.insert(request.request_id.clone(), Waiting { turn, request, answer });
+        state.waiting.insert(id, Waiting { turn, question, answer });
         Ok((turn, waiting))
     }
 
@@ -238,9 +249,11 @@ impl State {
     }
 }
 
-/// Why a verdict can't be used for a question, as far as a queue can tell. Signatures and time are the run's business.
-fn fault_of(request: &ApprovalRequest, response: &ApprovalResponse) -> Option<VerdictFault> {
-    (!request.binds(response)).then_some(VerdictFault::OtherDigest)
+impl Question {
+    /// Why a verdict does not count for it.
+    fn fault_of(&self, response: &ApprovalResponse) -> Option<VerdictFault> {
+        self.gate.as_deref().unwrap_or(&Gate::PLAIN).examine(&self.request, response).err()
+    }
 }
 
 fn nobody() -> ApprovalAnswer {
@@ -248,9 +261,10 @@ fn nobody() -> ApprovalAnswer {
 }
 
 impl Approve for VerdictQueue {
-    async fn approve(&self, request: ApprovalRequest, _: Cx) -> Result<ApprovalAnswer, BoxError> {
+    async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
         let request_id = request.request_id.clone();
-        let (turn, waiting) = match self.0.ask(request) {
+        let question = Question { request: Arc::new(request), gate: cx.gate().cloned() };
+        let (turn, waiting) = match self.0.ask(question) {
             Ok(asked) => asked,
             Err(answer) => return Ok(answer),
         };

@@ -91,7 +91,7 @@ impl ApprovalRecord {
             call_id: request.call_id.clone(),
             tool: request.tool.clone(),
             digest: request.digest.clone(),
-            rule: request.rule,
+            rule: request.rule.clone(),
             caller: None,
             outcome,
             scope: ApprovalScope::default(),

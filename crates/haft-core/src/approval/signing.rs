@@ -1,10 +1,12 @@
 //! Proof that a question was asked here.
 //!
-//! A question that leaves the process may come back changed: another digest, a later end, a call it was never asked
-//! about. With keys set, every question is signed over all that binds a verdict, and a verdict counts only with that
-//! signature. Keys have ids, so that they can be changed: the newest signs, the others still verify.
+//! A question that leaves the process may come back changed: other arguments to look at, another digest, a later end, a
+//! call it was never asked about. With keys set, every question is signed over what a person is shown and all that binds a
+//! verdict, and a verdict counts only with that signature. Keys have ids, so that they can be changed: the newest signs,
+//! the others still verify.
 //!
-//! Who may give a verdict is not proved by this: that is the business of whoever takes it in.
+//! A signature proves that we asked, not that somebody agreed: who may give a verdict is the business of whoever takes it
+//! in.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,10 +17,8 @@ use serde_json::json;
 use sha2::Sha256;
 
 use super::digest::push_hex;
-use crate::call::CallId;
 use crate::canonical::canonical_text;
-use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse, RequestSignature};
-use crate::timestamp::Timestamp;
+use crate::item::{ApprovalRequest, RequestSignature};
 
 /// The shortest secret that is taken, in bytes.
 const LEAST_SECRET: usize = 16;
@@ -105,75 +105,43 @@ impl SigningKeys {
 
     /// Signs a question with the newest key, over whatever signature it had.
     pub fn sign(&self, request: &mut ApprovalRequest) {
-        let bound = Bound::of_request(request);
-        request.signature = self.mac(&self.current, &bound).map(|mac| {
+        request.signature = self.mac(&self.current, request).map(|mac| {
             let mut written = String::new();
             push_hex(&mut written, &mac.finalize().into_bytes());
             RequestSignature { key_id: self.current.clone(), mac: written }
         });
     }
 
-    /// Whether a question carries our signature.
+    /// Whether a question carries our signature, and is as it was when it was signed.
     pub fn verify(&self, request: &ApprovalRequest) -> Result<(), SignatureError> {
-        self.verify_bound(request.signature.as_ref(), &Bound::of_request(request))
-    }
-
-    /// Whether a verdict gives back our signature of exactly the question it answers.
-    pub fn verify_response(&self, response: &ApprovalResponse) -> Result<(), SignatureError> {
-        let bound = Bound {
-            request_id: &response.request_id,
-            call_id: response.call_id.as_ref(),
-            digest: &response.digest,
-            expires_at: response.expires_at,
-        };
-        self.verify_bound(response.signature.as_ref(), &bound)
-    }
-
-    fn verify_bound(&self, signature: Option<&RequestSignature>, bound: &Bound<'_>) -> Result<(), SignatureError> {
-        let signature = signature.ok_or(SignatureError::Missing)?;
+        let signature = request.signature.as_ref().ok_or(SignatureError::Missing)?;
         let mac = self
-            .mac(&signature.key_id, bound)
+            .mac(&signature.key_id, request)
             .ok_or_else(|| SignatureError::UnknownKey { key_id: signature.key_id.clone() })?;
         // Compared by the crate, in a time that tells nothing.
         let given = read_hex(&signature.mac).ok_or(SignatureError::Forged)?;
         mac.verify_slice(&given).map_err(|_| SignatureError::Forged)
     }
 
-    fn mac(&self, key_id: &str, bound: &Bound<'_>) -> Option<Hmac<Sha256>> {
+    fn mac(&self, key_id: &str, request: &ApprovalRequest) -> Option<Hmac<Sha256>> {
         let Secret(secret) = self.secrets.get(key_id)?;
         let mut mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
         mac.update(DOMAIN.as_bytes());
-        mac.update(bound.text().as_bytes());
+        mac.update(signed_text(request).as_bytes());
         Some(mac)
     }
 }
 
-/// What a signature covers: all that binds a verdict to its call.
-struct Bound<'a> {
-    request_id: &'a ApprovalId,
-    call_id: Option<&'a CallId>,
-    digest: &'a str,
-    expires_at: Option<Timestamp>,
-}
-
-impl<'a> Bound<'a> {
-    fn of_request(request: &'a ApprovalRequest) -> Self {
-        Self {
-            request_id: &request.request_id,
-            call_id: Some(&request.call_id),
-            digest: &request.digest,
-            expires_at: request.expires_at,
-        }
-    }
-
-    fn text(&self) -> String {
-        canonical_text(&json!({
-            "request_id": self.request_id,
-            "call_id": self.call_id,
-            "digest": self.digest,
-            "expires_at": self.expires_at,
-        }))
-    }
+/// What a signature covers: what a person is shown, and all that binds a verdict to it.
+fn signed_text(request: &ApprovalRequest) -> String {
+    canonical_text(&json!({
+        "request_id": request.request_id,
+        "call_id": request.call_id,
+        "tool": request.tool,
+        "arguments": request.arguments,
+        "digest": request.digest,
+        "expires_at": request.expires_at,
+    }))
 }
 
 fn read_hex(text: &str) -> Option<Vec<u8>> {
@@ -193,6 +161,7 @@ impl fmt::Debug for SigningKeys {
 mod tests {
     use super::*;
     use crate::call::ToolCall;
+    use crate::timestamp::Timestamp;
 
     const OLD: &[u8] = b"the secret of the month before..";
     const NEW: &[u8] = b"a secret of thirty-two bytes....";
@@ -213,8 +182,9 @@ mod tests {
         let keys = SigningKeys::new("k", NEW).unwrap();
         let request = signed(&keys);
         assert_eq!(keys.verify(&request), Ok(()));
-        assert_eq!(keys.verify_response(&request.approve()), Ok(()));
-        let changes: [fn(&mut ApprovalRequest); 5] = [
+        let changes: [fn(&mut ApprovalRequest); 7] = [
+            |request| request.tool = "refund".into(),
+            |request| request.arguments = "6".into(),
             |request| request.request_id = "q2".into(),
             |request| request.call_id = "c2".into(),
             |request| request.digest = "sha256:01".into(),
@@ -225,7 +195,6 @@ mod tests {
             let mut changed = request.clone();
             change(&mut changed);
             assert_eq!(keys.verify(&changed), Err(SignatureError::Forged), "{changed:?}");
-            assert_eq!(keys.verify_response(&changed.approve()), Err(SignatureError::Forged));
         }
         for mac in ["", "0", "zz", "00", &"0".repeat(64), "\u{e9}\u{e9}"] {
             let mut forged = request.clone();

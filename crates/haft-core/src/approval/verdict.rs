@@ -35,6 +35,15 @@ pub enum VerdictFault {
     /// It came after the question's end.
     #[error("the question lapsed before the verdict came")]
     Lapsed,
+    /// Its decision is not one that can be acted on.
+    #[error(
+        "the decision `{word}` can't be acted on: it must be `approved`, `denied`, `edited` with `arguments`, or `answered` \
+         with an `answer`"
+    )]
+    UnusableDecision {
+        /// The decision.
+        word: String,
+    },
     /// It does not prove that its question was asked here.
     #[cfg(feature = "approval")]
     #[error(transparent)]

@@ -134,7 +134,7 @@ impl Run {
     /// Keeps a result for as long as the run may still be suspended. Whatever was asked about its call is over, and a
     /// verdict that could not be used for it is given back.
     pub(super) fn keep(&mut self, index: usize, result: &ToolResult) {
-        let refused = self.flights[index].close_question(self.options.gate(), self.options.caller_ref());
+        let refused = self.flights[index].close_question(&self.calls[index], &self.options);
         if self.options.approver.is_some() || self.docket.is_some() {
             let docket = self.docket.get_or_insert_default();
             docket.refused.extend(refused);
@@ -148,9 +148,11 @@ impl Run {
             return self.settle(index, ToolFailure::new(FailureKind::Denied, NO_APPROVAL));
         }
         self.hear();
+        let refused = self.flights[index].take_refused();
         self.flights[index].leave();
         self.unfinished -= 1;
         let docket = self.docket.get_or_insert_default();
+        docket.refused.extend(refused);
         docket.pending.push(Pending { index, request: (*request).clone() });
         self.ready.push_back(ToolEvent::Suspended { index, request });
     }
@@ -159,9 +161,12 @@ impl Run {
     pub(super) fn hand_over(&mut self, index: usize) {
         let digest = self.flights[index].digest().unwrap_or_default().to_owned();
         let approved = ApprovedCall::new(self.calls[index].clone(), digest);
+        let refused = self.flights[index].take_refused();
         self.flights[index].leave();
         self.unfinished -= 1;
-        if let Some(plan) = self.docket.as_mut().and_then(|docket| docket.approved.as_mut()) {
+        let Some(docket) = &mut self.docket else { return };
+        docket.refused.extend(refused);
+        if let Some(plan) = &mut docket.approved {
             plan.push_back((index, approved));
         }
     }

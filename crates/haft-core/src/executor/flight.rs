@@ -250,11 +250,10 @@ impl Flight {
     }
 
     /// Ends where it is, with a failure. Whatever runs is dropped.
-    pub(super) fn settle(&mut self, call: &ToolCall, options: &RunOptions, failure: ToolFailure) -> Outcome {
+    pub(super) fn settle(&mut self, call: &ToolCall, failure: ToolFailure) -> Outcome {
         if matches!(self.phase, Phase::Fresh) {
             self.span = CallSpan::open(call, None);
         }
-        self.close_question(options.gate(), options.caller_ref());
         self.land(failure.into())
     }
 

@@ -4,9 +4,7 @@
 //! the digest, and what proves on return that it was ours is the signature; whoever acts on an answer checks both.
 //! Nothing here decides anything. Fields a later version adds are kept.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::approval_response::{ApprovalDecision, ApprovalResponse};
@@ -22,6 +20,13 @@ text_id! {
 }
 
 /// May this call run?
+///
+/// An answer in JSON, written by whatever a person decides at, gives back what binds it, unchanged: `request_id`,
+/// `call_id`, `digest`, and `expires_at` and `signature` where the question has them. Beside these stand `decision`, which
+/// is `approved`, `denied` (with a `reason`), `edited` (with `arguments`, a JSON value and not text) or `answered` (with an
+/// `answer`), and if wanted `scope` (`this_call`, `these_arguments`, `this_tool`, `this_session`), `who` and `at` (Unix
+/// milliseconds). What must not be up to whoever sends the answer, who decided and for how much it holds, is set by the
+/// server that takes it in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
@@ -55,9 +60,8 @@ pub struct ApprovalRequest {
     extra: Map<String, Value>,
 }
 
-/// What demanded that somebody is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// What demanded that somebody is asked. Written as its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ApprovalRule {
     /// The tool's own policy.
@@ -68,6 +72,8 @@ pub enum ApprovalRule {
     PolicyFailed,
     /// A question that was asked before and is still open.
     StillOpen,
+    /// A rule this version does not know.
+    Other(String),
 }
 
 /// What proves that a question was asked by somebody who holds a key.
@@ -154,7 +160,6 @@ impl ApprovalRequest {
     }
 
     /// The question about a call that a verdict says it answers.
-    #[cfg(feature = "approval")]
     pub(crate) fn answered_by(call: &ToolCall, verdict: &ApprovalResponse) -> Self {
         let mut request = Self::new(&verdict.request_id, call).digest(verdict.digest.as_str());
         request.expires_at = verdict.expires_at;
@@ -183,13 +188,63 @@ impl ApprovalRequest {
     }
 }
 
-impl fmt::Display for ApprovalRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl ApprovalRule {
+    /// The name, as it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
             Self::ToolPolicy => "tool_policy",
             Self::RunPolicy => "run_policy",
             Self::PolicyFailed => "policy_failed",
             Self::StillOpen => "still_open",
-        })
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl From<&str> for ApprovalRule {
+    fn from(name: &str) -> Self {
+        match name {
+            "tool_policy" => Self::ToolPolicy,
+            "run_policy" => Self::RunPolicy,
+            "policy_failed" => Self::PolicyFailed,
+            "still_open" => Self::StillOpen,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+impl Serialize for ApprovalRule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for ApprovalRule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|name| Self::from(name.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_of_a_later_version_is_read_and_kept() {
+        let call = ToolCall::new("c1", "pay", "5");
+        let mut written = serde_json::to_value(ApprovalRequest::new("q1", &call)).unwrap();
+        written["rule"] = "office_hours".into();
+        written["urgency"] = "high".into();
+        let read: ApprovalRequest = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(read.rule, Some(ApprovalRule::Other("office_hours".into())));
+        assert_eq!(serde_json::to_value(&read).unwrap(), written);
+    }
+
+    #[test]
+    fn every_rule_has_its_name() {
+        for name in ["tool_policy", "run_policy", "policy_failed", "still_open", "another"] {
+            assert_eq!(ApprovalRule::from(name).as_str(), name);
+        }
     }
 }

@@ -63,7 +63,7 @@ async fn large_integers_keep_digests_apart() {
     let verdict = kit.plan_from_map(RunOptions::new(), [], &asked).await.requests[0].approve();
     let changed = [ToolCall::new("c1", "transfer", arguments((1 << 53) + 1))];
     let plan = kit.plan_from_map(RunOptions::new(), [verdict.clone()], &changed).await;
-    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["denied"]);
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled"]);
     let plan = kit.plan_from_map(RunOptions::new(), [verdict], &asked).await;
     assert_eq!(all_came(&kit.run(plan).collect_results().await), ["null"]);
     assert_eq!(journal.lines(), ["9007199254740992 ana"]);
@@ -74,7 +74,7 @@ async fn large_integers_keep_digests_apart() {
 async fn a_verdict_holds_for_the_arguments_it_was_given_for() {
     let (kit, journal) = bench();
     let verdict = kit.plan_from_map(RunOptions::new(), [], calls([("pay", "5")])).await.requests[0].approve();
-    for (arguments, came_of) in [("5.0", "5"), (" 5 ", "5"), ("6", "denied"), ("50", "denied")] {
+    for (arguments, came_of) in [("5.0", "5"), (" 5 ", "5"), ("6", "cancelled"), ("50", "cancelled")] {
         let plan = kit.plan_from_map(RunOptions::new(), [verdict.clone()], calls([("pay", arguments)])).await;
         assert_eq!(all_came(&kit.run(plan).collect_results().await), [came_of], "{arguments}");
     }

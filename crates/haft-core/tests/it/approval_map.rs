@@ -98,7 +98,9 @@ async fn a_verdict_on_one_call_can_not_be_moved_to_another() {
     let mut moved = questions(&kit, &calls).await[0].approve();
     moved.call_id = Some("c2".into());
     let plan = kit.plan_from_map(RunOptions::new(), [moved], &calls).await;
-    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled", "denied"]);
+    assert_eq!(plan.refused[0].fault, VerdictFault::OtherDigest);
+    assert_eq!(plan.requests.len(), 2, "both are asked about anew");
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled", "cancelled"]);
     assert_eq!(journal.lines(), [""; 0]);
 }
 

@@ -9,7 +9,7 @@ use haft_core::{
 };
 use serde_json::json;
 
-use crate::approval_bench::{Decide, Way, all_came, bench, message, suspend, tell};
+use crate::approval_bench::{Decide, Way, all_came, bench, suspend, tell};
 use crate::executing::calls;
 
 const OLD: &[u8] = b"the secret of the month before..";
@@ -81,28 +81,29 @@ fn signed_by(key_id: &str, mac: &str, request: &ApprovalRequest) -> ApprovalResp
     serde_json::from_value(written).unwrap()
 }
 
+/// Where the question was not kept, what the verdict gives back of it has to be as it was signed.
 #[tokio::test]
-async fn a_verdict_without_the_signature_of_its_question_is_a_no() {
+async fn a_verdict_with_a_plan_proves_its_question_or_does_not_count() {
     for (name, forge, fault) in forgeries() {
-        for way in Way::ALL {
-            let (kit, journal) = bench();
-            let results = way.results(&kit, &keys(), &calls([("pay", "5")]), forge).await;
-            assert_eq!(all_came(&results), ["denied"], "{name} by {way:?}");
-            if way != Way::QueuePlan {
-                let cause = results[0].failure().unwrap().source().unwrap();
-                assert_eq!(cause.to_string(), VerdictFault::Signature(fault.clone()).to_string(), "{name} by {way:?}");
-            }
-            assert!(message(&results).contains("nobody gave it"), "{name} by {way:?}: {}", message(&results));
-            assert!(!message(&results).contains("key"), "the model is not told why");
-            assert_eq!(journal.lines(), [""; 0], "{name} by {way:?}");
-        }
+        let (kit, journal) = bench();
+        let calls = calls([("pay", "5")]);
+        let asked = kit.plan_from_map(keys(), [], &calls).await.requests.remove(0);
+        let plan = kit.plan_from_map(keys(), [forge(&asked)], &calls).await;
+        assert_eq!(plan.refused[0].fault, VerdictFault::Signature(fault), "{name}");
+        assert_eq!(plan.requests.len(), 1, "{name}: and is asked about anew");
+        assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled"], "{name}");
+        let plan = kit.plan_from_map(keys(), [asked.approve()], &calls).await;
+        assert_eq!(all_came(&kit.run(plan).collect_results().await), ["5"], "{name}: the true one still counts");
+        assert_eq!(journal.lines(), ["pay 5"], "{name}");
     }
 }
 
 /// A question whose end was moved in store is not the one that was asked.
 #[tokio::test]
 async fn a_question_that_was_changed_in_store_is_not_ours() {
-    let changes: [fn(&mut serde_json::Value); 4] = [
+    let changes: [fn(&mut serde_json::Value); 6] = [
+        |request| request["arguments"] = json!("1"),
+        |request| request["tool"] = json!("look"),
         |request| request["expires_at"] = json!(u64::MAX),
         |request| request["request_id"] = json!("another"),
         |request| drop(request.as_object_mut().unwrap().remove("signature")),
@@ -131,35 +132,44 @@ async fn questions_outlive_the_key_they_were_signed_with_for_as_long_as_it_is_ac
     let before = RunOptions::new().approval_keys(SigningKeys::new("old", OLD).unwrap());
     let during = SigningKeys::new("new", NEW).unwrap().accepting("old", OLD).unwrap();
     let during = RunOptions::new().approval_keys(during);
-    for (options, came_of) in [(&before, "5"), (&during, "5"), (&keys(), "denied")] {
+    for (options, resumed_came, planned_came) in
+        [(&before, "5", "5"), (&during, "5", "5"), (&keys(), "denied", "cancelled")]
+    {
         let (kit, journal) = bench();
         let calls = calls([("pay", "5")]);
         let suspended = suspend(&kit, &before, &calls).await;
         let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
         let plan = kit.plan_from_map(options, verdicts.clone(), &calls).await;
         let resumed = kit.resume(suspended, verdicts).with(options.clone()).collect_or_suspend().await.unwrap();
-        assert_eq!(all_came(&resumed), [came_of]);
-        assert_eq!(all_came(&kit.run(plan).collect_results().await), [came_of]);
-        assert_eq!(journal.lines().len(), if came_of == "5" { 2 } else { 0 });
+        assert_eq!(all_came(&resumed), [resumed_came]);
+        assert_eq!(all_came(&kit.run(plan).collect_results().await), [planned_came]);
+        assert_eq!(journal.lines().len(), if resumed_came == "5" { 2 } else { 0 });
     }
     let asked = bench().0.plan_from_map(&during, [], calls([("pay", "5")])).await;
     assert_eq!(asked.requests[0].signature.as_ref().unwrap().key_id, "new");
 }
 
-/// Where nothing is signed a signature is neither needed nor looked at.
+/// With keys or without: a question that was signed is not taken where nobody can tell by whom, nor one without a signature
+/// where there should be one.
 #[tokio::test]
-async fn without_keys_nothing_is_signed() {
+async fn questions_are_signed_where_there_are_keys_and_nowhere_else() {
     let (kit, journal) = bench();
-    let plan = kit.plan_from_map(RunOptions::new(), [], calls([("pay", "5")])).await;
-    assert_eq!(plan.requests[0].signature, None);
-    let verdict = signed_by("ghost", "00", &plan.requests[0]);
-    let plan = kit.plan_from_map(RunOptions::new(), [verdict], calls([("pay", "5")])).await;
-    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["5"]);
-    // One that was asked without keys is not taken where they are set.
-    let unsigned = kit.plan_from_map(RunOptions::new(), [], calls([("pay", "5")])).await.requests[0].approve();
-    let plan = kit.plan_from_map(keys(), [unsigned], calls([("pay", "5")])).await;
-    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["denied"]);
-    assert_eq!(journal.lines(), ["pay 5"]);
+    let calls = calls([("pay", "5")]);
+    for (asking, taking, fault) in [
+        (RunOptions::new(), keys(), SignatureError::Missing),
+        (keys(), RunOptions::new(), SignatureError::UnknownKey { key_id: "new".into() }),
+    ] {
+        let suspended = suspend(&kit, &asking, &calls).await;
+        let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
+        let plan = kit.plan_from_map(&taking, verdicts.clone(), &calls).await;
+        assert_eq!(plan.refused[0].fault, VerdictFault::Signature(fault.clone()));
+        let results = kit.resume(suspended, verdicts).with(taking).collect_or_suspend().await.unwrap();
+        assert_eq!(all_came(&results), ["denied"]);
+        let cause = results[0].failure().unwrap().source().unwrap().to_string();
+        assert_eq!(cause, VerdictFault::Signature(fault).to_string());
+    }
+    assert_eq!(kit.plan_from_map(RunOptions::new(), [], &calls).await.requests[0].signature, None);
+    assert_eq!(journal.lines(), [""; 0]);
 }
 
 /// A signature is of one question: it does not carry a verdict to another of the same call.
@@ -173,8 +183,9 @@ async fn a_signature_can_not_be_taken_along() {
     assert_ne!(first.signature, second.signature);
     let mut borrowed = second.approve();
     borrowed.signature.clone_from(&first.signature);
-    sender.send(borrowed).unwrap();
+    assert_eq!(sender.send(borrowed).unwrap_err().fault, VerdictFault::Signature(SignatureError::Forged));
     sender.send(first.approve()).unwrap();
+    sender.send(second.deny("no")).unwrap();
     let mut decisions = plan.decisions;
     let mut told = Vec::new();
     while let Some(decision) = decisions.next().await {

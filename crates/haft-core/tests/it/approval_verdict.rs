@@ -5,18 +5,18 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
-    ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalResponse, BoxError, Cx, OutputCap, RunOptions, Tool,
-    VerdictFault,
+    ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalResponse, BoxError, Cx, OutputCap, RunOptions,
+    SignatureError, SigningKeys, Tool, ToolEvent, VerdictFault, VerdictQueue,
 };
 use serde_json::json;
 
-use crate::approval_bench::{Decide, Way, all_came, asking, bench, message, tell};
+use crate::approval_bench::{Decide, Way, all_came, asking, bench, message, suspend, tell};
 use crate::executing::{calls, came, kit};
 
 /// A verdict, what comes of the call `pay 5` by it, what the model is told, and what ran.
 type Case = (&'static str, Decide, &'static str, &'static str, &'static [&'static str]);
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 10] = [
     ("yes", ApprovalRequest::approve, "5", "", &["pay 5"]),
     ("no", |request| request.deny("too much"), "denied", "too much", &[]),
     ("an empty reason", |request| request.deny(""), "denied", "the call was denied", &[]),
@@ -27,7 +27,6 @@ const CASES: [Case; 11] = [
     ("too large", |request| request.edit(json!(70_000)), "input_validation_error", "must be at most 65535", &[]),
     ("an answer", |request| request.answer(json!(7)), "7", "", &[]),
     ("a bad answer", |request| request.answer(json!("paid")), "output_validation_error", "must be", &[]),
-    ("another word", |request| request.respond(ApprovalDecision::from("escalated")), "denied", "was denied", &[]),
 ];
 
 #[tokio::test]
@@ -45,6 +44,71 @@ async fn every_verdict_counts_the_same_whichever_way_it_comes() {
             assert_eq!(did, ran, "{name} by {way:?}");
             assert!(results[0].failure().is_none_or(|failure| !failure.started), "{name} by {way:?}");
         }
+    }
+}
+
+/// A verdict that does not count, and why.
+type Uncounted = (&'static str, Decide, VerdictFault);
+
+fn uncounted() -> [Uncounted; 6] {
+    [
+        ("no digest", |request| request.approve().digest(""), VerdictFault::OtherDigest),
+        ("another digest", |request| request.approve().digest("sha256:00"), VerdictFault::OtherDigest),
+        ("another call", |request| of_call("c9", request.approve()), VerdictFault::OtherDigest),
+        ("unsigned", |request| signed_as(None, request.approve()), SignatureError::Missing.into()),
+        ("forged", |request| signed_as(Some("00"), request.approve()), SignatureError::Forged.into()),
+        (
+            "another word",
+            |request| request.respond(ApprovalDecision::from("approve")),
+            VerdictFault::UnusableDecision { word: "approve".into() },
+        ),
+    ]
+}
+
+fn of_call(call_id: &str, mut response: ApprovalResponse) -> ApprovalResponse {
+    response.call_id = Some(call_id.into());
+    response
+}
+
+fn signed_as(mac: Option<&str>, mut response: ApprovalResponse) -> ApprovalResponse {
+    match (mac, &mut response.signature) {
+        (Some(mac), Some(signature)) => mac.clone_into(&mut signature.mac),
+        (_, signature) => *signature = None,
+    }
+    response
+}
+
+/// Whoever sends something useless is told so, and takes nothing from whoever decides.
+#[tokio::test]
+async fn a_verdict_that_does_not_count_leaves_its_question_open() {
+    let options = RunOptions::new().approval_keys(SigningKeys::new("k", b"a secret of thirty-two bytes....").unwrap());
+    for (name, decide, fault) in uncounted() {
+        let calls = calls([("pay", "5")]);
+        // By a queue:
+        let ((kit, journal), (sender, queue)) = (bench(), VerdictQueue::new());
+        let mut run = kit.run(&calls).with(options.clone().approvals(queue));
+        let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!("{name}") };
+        assert_eq!(sender.send(decide(&request)).unwrap_err().fault, fault, "{name}");
+        sender.send(request.approve()).unwrap();
+        assert_eq!(all_came(&run.collect_results().await), ["5"], "{name}");
+
+        // After a restart:
+        let suspended = suspend(&kit, &options, &calls).await;
+        let asked = suspended.pending().next().unwrap().clone();
+        let mut run = kit.resume(suspended, [decide(&asked)]).with(options.clone());
+        while run.next().await.is_some() {}
+        let faults: Vec<_> = run.refused_verdicts().iter().map(|refused| refused.fault.clone()).collect();
+        assert_eq!(faults, [fault], "{name}");
+        let suspended = run.suspended().unwrap();
+        assert_eq!(suspended.pending().collect::<Vec<_>>(), [&asked], "{name}");
+        let run = kit.resume(suspended, [asked.approve()]).with(options.clone());
+        assert_eq!(all_came(&run.collect_or_suspend().await.unwrap()), ["5"], "{name}");
+
+        // In a run that asks once, there is nobody else to wait for:
+        let run = kit.run(&calls).with(options.clone());
+        let run = run.approvals(move |request: ApprovalRequest, _: Cx| async move { decide(&request) });
+        assert_eq!(all_came(&run.collect_results().await), ["denied"], "{name}");
+        assert_eq!(journal.lines(), ["pay 5", "pay 5"], "{name}");
     }
 }
 

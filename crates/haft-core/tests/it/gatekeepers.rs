@@ -183,7 +183,7 @@ async fn only_a_plain_yes_to_the_very_question_lets_a_call_run() {
         ("7", "7", ""),
         ("70", "denied", "too much"),
         ("150", "denied", "this call needs approval and nobody gave it"),
-        ("220", "denied", "the call was denied"),
+        ("220", "denied", "this call needs approval and nobody gave it"),
         ("255", "denied", "this call needs approval and nobody gave it"),
         ("256", "input_validation_error", "must be at most 255"),
     ];

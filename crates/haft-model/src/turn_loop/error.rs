@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
+use haft_core::history::Change;
 use haft_core::{BoxError, CallId, Finish, Issues, SuspendedError, ToolChoice};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::fault;
 use super::isolation::Panicked;
 use super::state_error::StateError;
 use crate::error::ModelError;
@@ -25,11 +27,15 @@ pub enum LoopError {
         /// What the panic said.
         message: String,
     },
-    /// The history holds calls without an answer, answers without a call, or two of either.
-    #[error("the history is not reconciled: {}", listed(.calls))]
+    /// The history holds calls without an answer, answers without a call, or two of either, apart from the calls that
+    /// wait for somebody. Nothing of it was run.
+    #[error("the history is not whole: {}; mend it, or have it repaired with `TurnLoop::repair`", fault::told(.changes))]
+    #[non_exhaustive]
     Unreconciled {
         /// The calls in question.
         calls: Vec<CallId>,
+        /// What [`history::repair`](haft_core::history::repair) would change.
+        changes: Vec<Change>,
     },
     /// The model made no call although it had to.
     #[error("the model made no call, though one was required")]
@@ -104,6 +110,10 @@ impl LoopError {
         }
     }
 
+    pub(super) fn unreconciled(changes: Vec<Change>) -> Self {
+        Self::Unreconciled { calls: fault::calls(&changes), changes }
+    }
+
     pub(super) fn model_panicked(panicked: Panicked) -> Self {
         Self::ModelPanicked { message: panicked.0 }
     }
@@ -149,8 +159,4 @@ impl<'de> Deserialize<'de> for LoopError {
         let Written { kind, message } = Written::deserialize(deserializer)?;
         Ok(Self::Recorded { kind, message })
     }
-}
-
-fn listed(calls: &[CallId]) -> String {
-    calls.iter().map(|call| format!("`{call}`")).collect::<Vec<_>>().join(", ")
 }

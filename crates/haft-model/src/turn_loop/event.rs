@@ -21,7 +21,7 @@ use super::state::LoopState;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LoopEvent {
-    /// The history was repaired before the model was asked.
+    /// The history was repaired, before anything of it ran or the model was asked.
     Repaired {
         /// What was changed.
         changes: Vec<Change>,

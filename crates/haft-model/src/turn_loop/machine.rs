@@ -1,14 +1,13 @@
 //! The loop itself, step by step.
 //!
-//! Open business first, then turn after turn: may the model be asked, is the history whole, ask, settle the calls,
-//! decide. Each step either goes on or gives the end, and leaves a state behind from which the loop can be started
+//! Open business first, once the history is whole but for it; then turn after turn: may the model be asked, is the
+//! history whole, ask, settle the calls, decide. Each step either goes on or gives the end, and leaves a state behind from which the loop can be started
 //! again. The machine is a future that its reader polls; it spawns nothing.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use haft_core::history::Change;
-use haft_core::{CallId, Cancellation, Item, Toolkit, history};
+use haft_core::{Cancellation, ToolEvent, ToolResult, Toolkit};
 
 use super::Settings;
 use super::budget::Spent;
@@ -18,6 +17,7 @@ use super::event::LoopEvent;
 use super::interruption::Interruption;
 use super::outlet::Outlet;
 use super::state_cell::StateCell;
+use super::waiting::{Mended, Waiting};
 use crate::model::LanguageModel;
 
 /// A loop at work.
@@ -59,7 +59,8 @@ impl Machine {
         self.resume().await?;
         loop {
             self.may_ask()?;
-            self.reconcile().await?;
+            // By now nothing waits any more.
+            self.reconcile(&Waiting::default()).await?;
             let turn = self.ask().await?;
             self.settle(turn).await?;
             self.conclude().await?;
@@ -85,40 +86,26 @@ impl Machine {
         Ok(())
     }
 
-    /// Sees to it that every call of the history has its answer, and every answer its call.
-    async fn reconcile(&mut self) -> Result<(), LoopEnd> {
+    /// Sees to it that every call of the history has its answer, except those that wait, and every answer its call.
+    pub(super) async fn reconcile(&mut self, waiting: &Waiting) -> Result<(), LoopEnd> {
         let Some(reason) = self.settings.repair.as_deref() else {
-            let calls = self.state.read(|state| unreconciled(&state.request.history));
-            return calls.map_or(Ok(()), |calls| Err(LoopError::Unreconciled { calls }.into()));
+            let faults = self.state.read(|state| waiting.faults(state.history()));
+            return faults.map_or(Ok(()), |changes| Err(LoopError::unreconciled(changes).into()));
         };
-        let changes = self.state.change(|state| {
-            let repaired = history::repair(std::mem::take(&mut state.request.history), reason);
-            state.request.history = repaired.history;
-            repaired.changes
-        });
+        let Mended { changes, closed } = self.state.change(|state| waiting.mend(state, reason));
         if !changes.is_empty() {
             self.outlet.emit(LoopEvent::Repaired { changes }).await;
         }
+        for result in closed {
+            self.emit_output(result).await;
+        }
         Ok(())
     }
-}
 
-/// The calls for which a history is not whole.
-fn unreconciled(items: &[Item]) -> Option<Vec<CallId>> {
-    if history::is_reconciled(items) {
-        return None;
+    /// Tells the result of a call of the open turn that was not run now.
+    pub(super) async fn emit_output(&mut self, result: ToolResult) {
+        let index = self.state.read(|state| state.open.as_ref().and_then(|open| open.index_of(&result.call_id)));
+        let event = ToolEvent::Output { index: index.unwrap_or_default(), result };
+        self.outlet.emit(LoopEvent::Tool(event)).await;
     }
-    let mut calls = Vec::new();
-    for change in history::repair(items.to_vec(), "").changes {
-        match change {
-            Change::Moved(moved) => calls.push(moved.call_id),
-            Change::Reordered(reordered) => calls.extend(reordered.call_ids),
-            Change::Removed(removed) => calls.push(removed.output.call_id),
-            Change::Cancelled(cancelled) => calls.push(cancelled.call_id),
-            Change::Renamed(renamed) => calls.push(renamed.from),
-            Change::Relabelled(relabelled) => calls.push(relabelled.call_id),
-            _ => {}
-        }
-    }
-    Some(calls)
 }

@@ -1,17 +1,16 @@
 //! Open business of a state that is started: answers and verdicts that came while nobody was there.
 //!
+//! Nothing is settled in a history that is damaged: what an answer or a verdict names by id might be another call there.
 //! What was answered is settled first and once, then the decision about the turn is made that waited for it. As long as
 //! anything is unanswered, nothing is asked.
 
-use haft_core::ToolEvent;
-
 use super::end::LoopEnd;
 use super::error::LoopError;
-use super::event::LoopEvent;
 use super::interaction::Interaction;
 use super::machine::Machine;
 use super::record::answer;
 use super::state::LoopState;
+use super::waiting::Waiting;
 
 impl Machine {
     /// Brings a state to where the model can be asked.
@@ -23,6 +22,8 @@ impl Machine {
         if self.state.read(LoopState::is_done) {
             return Err(LoopEnd::Stopped);
         }
+        let waiting = self.state.read(Waiting::of);
+        self.reconcile(&waiting).await?;
         self.settle_interactions().await?;
         self.settle_approvals().await?;
         self.ensure_nothing_waits()?;
@@ -46,9 +47,7 @@ impl Machine {
             self.outlet.emit(unplaced).await;
         }
         for result in results {
-            let index = self.state.read(|state| state.open.as_ref().and_then(|open| open.index_of(&result.call_id)));
-            let event = ToolEvent::Output { index: index.unwrap_or_default(), result };
-            self.outlet.emit(LoopEvent::Tool(event)).await;
+            self.emit_output(result).await;
         }
         Ok(())
     }

@@ -45,7 +45,11 @@ impl LoopRun {
     }
 
     /// Where the loop stands, safe to store at any time: whole turns only. In the middle of a turn it is the state
-    /// before that turn, but for what was spent; tools that have run since would run again when it is started.
+    /// before that turn, but for what was spent: when it is started, the model is asked again, and what it asks for runs
+    /// again, also what has finished since. Calls are made at least once, not exactly once.
+    ///
+    /// A turn that was waiting is whole already: each call that goes on with its verdict is in the state, with its result,
+    /// before its output is told. Only one that has begun and has no result yet would begin again.
     #[must_use]
     pub fn state(&self) -> LoopState {
         self.state.snapshot()

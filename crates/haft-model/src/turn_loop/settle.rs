@@ -22,9 +22,9 @@ use super::interaction::Interaction;
 use super::interruption::Cause;
 use super::isolation::isolated;
 use super::machine::Machine;
+use super::open_turn::OpenTurn;
 use super::record::append;
 use super::signal::Signal;
-use super::state::OpenTurn;
 use super::triage::{Tally, Triage};
 
 /// What the model is told of a call that nobody will answer any more.

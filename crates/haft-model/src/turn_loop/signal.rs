@@ -35,7 +35,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Signal {
-    call: ToolCall,
+    pub(super) call: ToolCall,
     /// Its arguments, as the tool's schema read them.
     pub arguments: Value,
     #[serde(default, skip_serializing_if = "Value::is_null")]

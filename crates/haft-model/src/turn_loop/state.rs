@@ -4,22 +4,27 @@
 //! whole turns only. The tools are not in it, as they are code: whoever starts it brings them. A stored state that
 //! contradicts itself is refused when it is read, never worked around.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashSet;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FailureKind, FormatVersion, Item, Role, ToolResult, Turn,
-    TurnRequest, Usage, history,
+    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, TurnRequest, Usage, history,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::guard::SeenCalls;
 use super::interaction::Interaction;
-use super::signal::Signal;
+use super::open_turn::OpenTurn;
 use super::state_error::StateError;
 
 /// Where a loop stands: the conversation, what it cost so far, and what is still open.
+///
+/// A state is a value and knows nothing of its copies. Two loops that are started from one state both do what is left of
+/// it, approved calls included; and a state that was stored before a crash does again what was done since. Its calls
+/// are made *at least once*: whoever stores states claims one before starting it (by a lock, or by a version in the
+/// database), stores the next one as soon as it is there, and gives tools that must not run twice the id of the call to
+/// know them by.
 ///
 /// ```
 /// use haft_core::{Item, TurnRequest};
@@ -48,19 +53,6 @@ pub struct LoopState {
     pub(super) open: Option<OpenTurn>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) done: bool,
-}
-
-/// The last turn, while it is not decided what comes after it. Its items and the results there are stand in the history
-/// already.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct OpenTurn {
-    pub(super) turn: Turn,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) results: Vec<ToolResult>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) signals: Vec<Signal>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) interactions: Vec<Interaction>,
 }
 
 /// A state as it is read, before it is checked.
@@ -132,7 +124,8 @@ impl LoopState {
         self.interaction(call_id.into()).map(|interaction| interaction.close(reason.into()))
     }
 
-    /// Answers a question about a call. The first verdict counts.
+    /// Answers an open question about a call. The first verdict counts, and it counts once: when its call is settled, the
+    /// question and the verdict are gone from the history.
     pub fn verdict(&mut self, response: ApprovalResponse) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
@@ -140,7 +133,13 @@ impl LoopState {
             Item::ApprovalRequest(request) if request.request_id == request_id => Some(request),
             _ => None,
         });
-        let Some(question) = question else { return Err(StateError::UnknownApproval { request_id }) };
+        let is_settled = |question: &&ApprovalRequest| {
+            let settled = history::approvals(history).resolved;
+            settled.iter().any(|settled| settled.request_id == question.request_id)
+        };
+        let Some(question) = question.filter(|question| !is_settled(question)) else {
+            return Err(StateError::UnknownApproval { request_id });
+        };
         if question.digest != response.digest {
             return Err(StateError::OtherDigest { request_id });
         }
@@ -233,11 +232,34 @@ impl LoopState {
         self.open.as_ref().map_or(&[], |open| &open.interactions)
     }
 
-    /// Whether the state is one a loop can be in.
+    /// Whether the state is one a loop can be in: everything that is open is about a call of the history.
     pub(super) fn check(&self) -> Result<(), StateError> {
+        self.check_interactions()?;
+        let mut calls: HashSet<&CallId> = HashSet::new();
+        for item in self.history() {
+            match item {
+                Item::ToolCall(call) => drop(calls.insert(&call.call_id)),
+                // What a provider asks about its own calls it may know by ids of its own.
+                Item::ApprovalRequest(request)
+                    if request.provider_data.is_empty() && !calls.contains(&request.call_id) =>
+                {
+                    let (request_id, call_id) = (request.request_id.clone(), request.call_id.clone());
+                    return Err(StateError::MissingAskedCall { request_id, call_id });
+                }
+                _ => {}
+            }
+        }
+        let open = self.open.iter().flat_map(|open| open.turn.tool_calls());
+        match open.map(|call| call.call_id).find(|call_id| !calls.contains(call_id)) {
+            Some(call_id) => Err(StateError::MissingTurnCall { call_id }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_interactions(&self) -> Result<(), StateError> {
         let mut ids = HashSet::new();
         for call_id in self.interactions().iter().map(Interaction::call_id) {
-            let is_call = |item: &Item| matches!(item, Item::ToolCall(call) if call.call_id == *call_id);
+            let is_call = |item: &Item| matches!(item, Item::ToolCall(call) if call.call_id == *call_id && !call.provider_executed);
             let is_output = |item: &Item| matches!(item, Item::ToolOutput(output) if output.call_id == *call_id);
             if !ids.insert(call_id) {
                 return Err(StateError::DuplicateInteraction { call_id: call_id.clone() });
@@ -259,41 +281,6 @@ impl LoopState {
     }
 }
 
-impl OpenTurn {
-    /// Adds results, so that all stay in the order of the calls. Of calls that share an id only the first was run.
-    pub(super) fn add(&mut self, results: impl IntoIterator<Item = ToolResult>) {
-        let known = std::mem::take(&mut self.results).into_iter().chain(results);
-        let mut loose: Vec<Option<ToolResult>> = known.map(Some).collect();
-        let mut by_id: HashMap<CallId, VecDeque<usize>> = HashMap::new();
-        for (place, result) in loose.iter().flatten().enumerate() {
-            by_id.entry(result.call_id.clone()).or_default().push_back(place);
-        }
-        let mut ids = HashSet::new();
-        for call_id in local_ids(&self.turn) {
-            let is_twin = !ids.insert(call_id);
-            let Some(its) = by_id.get_mut(call_id) else { continue };
-            let is_fitting = |&place: &usize| loose[place].as_ref().map(is_refused_twin) == Some(is_twin);
-            let place = its.remove(its.iter().position(is_fitting).unwrap_or_default());
-            self.results.extend(place.and_then(|place| loose[place].take()));
-        }
-        self.results.extend(loose.into_iter().flatten());
-    }
-
-    /// The place of a call in its turn.
-    pub(super) fn index_of(&self, call_id: &CallId) -> Option<usize> {
-        local_ids(&self.turn).position(|id| id == call_id)
-    }
-
-    /// The places of all calls in the turn, by their ids. Of calls that share one it is the first's.
-    pub(super) fn places(&self) -> HashMap<CallId, usize> {
-        let mut places = HashMap::new();
-        for (place, call_id) in local_ids(&self.turn).enumerate() {
-            places.entry(call_id.clone()).or_insert(place);
-        }
-        places
-    }
-}
-
 impl From<TurnRequest> for LoopState {
     fn from(request: TurnRequest) -> Self {
         Self::new(request)
@@ -309,18 +296,6 @@ impl TryFrom<Stored> for LoopState {
         let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, open, done, ..Self::new(request) };
         state.check().map(|()| state)
     }
-}
-
-/// The ids of the calls that are run here, in order.
-fn local_ids(turn: &Turn) -> impl Iterator<Item = &CallId> {
-    turn.items.iter().filter_map(|item| match item {
-        Item::ToolCall(call) if !call.provider_executed => Some(&call.call_id),
-        _ => None,
-    })
-}
-
-fn is_refused_twin(result: &ToolResult) -> bool {
-    result.failure().is_some_and(|failure| failure.kind == FailureKind::DuplicateCallId)
 }
 
 fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

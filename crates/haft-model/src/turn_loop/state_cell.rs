@@ -1,7 +1,7 @@
 //! The state of a running loop.
 //!
-//! There is one copy, shared by the loop and its reader. The loop changes it only when a turn is whole, so a snapshot
-//! may be stored at any time. No code of the user's runs while it is locked.
+//! There is one copy, shared by the loop and its reader. The loop changes it only in whole steps (a turn with its results, a
+//! result with its verdict), so a snapshot may be stored at any time. No code of the user's runs while it is locked.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -12,8 +12,8 @@ pub enum StateError {
         /// The id.
         call_id: CallId,
     },
-    /// No question has the id.
-    #[error("no approval was requested under the id `{request_id}`")]
+    /// No open question has the id. When a call is settled, the questions about it are taken out of the history.
+    #[error("the question `{request_id}` is not open: it is settled already, or was never asked here")]
     UnknownApproval {
         /// The id.
         request_id: ApprovalId,
@@ -34,6 +34,20 @@ pub enum StateError {
     #[error("the interaction `{call_id}` is open, but the history holds no such call")]
     MissingCall {
         /// The id.
+        call_id: CallId,
+    },
+    /// The last turn is not decided yet, and the history holds not all of its calls.
+    #[error("the call `{call_id}` belongs to the turn that is open, but the history holds no such call")]
+    MissingTurnCall {
+        /// The id.
+        call_id: CallId,
+    },
+    /// A question is about a call that does not stand before it.
+    #[error("the question `{request_id}` is about the call `{call_id}`, but before it the history holds no such call")]
+    MissingAskedCall {
+        /// The question.
+        request_id: ApprovalId,
+        /// The call.
         call_id: CallId,
     },
     /// An interaction is said to be open, and the history holds its answer.

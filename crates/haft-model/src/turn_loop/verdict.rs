@@ -3,11 +3,14 @@
 //! Their questions and the verdicts stand in the history as items. All open questions go back to the executor, which
 //! decides what each is worth: a verdict that fits lets its call run, once; a question that has lapsed is answered so; one
 //! without a verdict is put to the approver there is, and stays open if that is nobody.
+//!
+//! A result is written down as soon as it is there, and its question and verdict are taken out in the same step: no state
+//! that can be stored lets a finished call run a second time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use haft_core::history::PendingApproval;
-use haft_core::{ApprovalId, Item, Run, Suspended, ToolEvent, ToolResult, history};
+use haft_core::{ApprovalId, ApprovalResponse, CallId, Item, Run, Suspended, ToolEvent, ToolResult, history};
 
 use super::end::LoopEnd;
 use super::error::LoopError;
@@ -15,6 +18,7 @@ use super::event::LoopEvent;
 use super::machine::Machine;
 use super::record::answer;
 use super::settle::place;
+use super::state::LoopState;
 
 impl Machine {
     /// Goes on with the calls of the history that wait for a verdict.
@@ -38,11 +42,14 @@ impl Machine {
     }
 
     async fn run_resumed(&mut self, mut run: Run, places: &[usize]) -> Result<(), LoopEnd> {
-        let (mut results, mut cause) = (Vec::new(), None);
+        let mut cause = None;
         while let Some(mut event) = self.next_event(&mut run, &mut cause).await {
             place(&mut event, places);
             if let ToolEvent::Output { result, .. } = &event {
-                results.push(result.clone());
+                let unplaced = self.state.change(|state| write_down(state, result.clone()));
+                if let Some(unplaced) = unplaced {
+                    self.outlet.emit(unplaced).await;
+                }
             }
             self.outlet.emit(LoopEvent::Tool(event)).await;
         }
@@ -51,43 +58,55 @@ impl Machine {
             .iter()
             .map(|refused| (refused.response.request_id.clone(), refused.fault.to_string()))
             .collect();
-        let (unused, unplaced) = self.place_results(results, &refused);
-        if let Some(unplaced) = unplaced {
-            self.outlet.emit(unplaced).await;
-        }
-        for (response, reason) in unused {
+        for (response, reason) in self.state.change(|state| take_unused(&mut state.request.history, &refused)) {
             self.outlet.emit(LoopEvent::VerdictRefused { response: Box::new(response), reason }).await;
         }
         cause.map_or(Ok(()), |cause| Err(cause.into()))
     }
+}
 
-    /// Puts the results where they belong. Verdicts that were not used are taken out, so that others can be given.
-    fn place_results(
-        &self,
-        results: Vec<ToolResult>,
-        refused: &HashMap<ApprovalId, String>,
-    ) -> (Vec<(haft_core::ApprovalResponse, String)>, Option<LoopEvent>) {
-        self.state.change(|state| {
-            let items = &mut state.request.history;
-            let unplaced = answer(items, results.clone());
-            history::strip_resolved_approvals(items);
-            let mut unused = Vec::new();
-            items.retain(|item| match item {
-                Item::ApprovalResponse(response) => match refused.get(&response.request_id) {
-                    Some(reason) => {
-                        unused.push((response.clone(), reason.clone()));
-                        false
-                    }
-                    None => true,
-                },
-                _ => true,
-            });
-            if let Some(open) = &mut state.open {
-                open.add(results);
-            }
-            (unused, unplaced)
-        })
+/// Puts the result of a call where it belongs, and takes out in the same step what was asked and said about it. A verdict
+/// that was used is gone even if the result finds no place.
+fn write_down(state: &mut LoopState, result: ToolResult) -> Option<LoopEvent> {
+    let items = &mut state.request.history;
+    let unplaced = answer(items, vec![result.clone()]);
+    forget(items, &result.call_id);
+    if let Some(open) = &mut state.open {
+        // It has its result, whoever else was said to be asked.
+        open.interactions.retain(|interaction| *interaction.call_id() != result.call_id);
+        open.add([result]);
     }
+    unplaced
+}
+
+/// Takes out the questions about a call, and the verdicts on them.
+fn forget(items: &mut Vec<Item>, call_id: &CallId) {
+    let mut asked = HashSet::new();
+    items.retain(|item| match item {
+        Item::ApprovalRequest(request) if request.call_id == *call_id => {
+            asked.insert(request.request_id.clone());
+            false
+        }
+        _ => true,
+    });
+    items.retain(|item| !matches!(item, Item::ApprovalResponse(response) if asked.contains(&response.request_id)));
+}
+
+/// Takes out the verdicts that were not used, so that others can be given.
+fn take_unused(items: &mut Vec<Item>, refused: &HashMap<ApprovalId, String>) -> Vec<(ApprovalResponse, String)> {
+    history::strip_resolved_approvals(items);
+    let mut unused = Vec::new();
+    items.retain(|item| match item {
+        Item::ApprovalResponse(response) => match refused.get(&response.request_id) {
+            Some(reason) => {
+                unused.push((response.clone(), reason.clone()));
+                false
+            }
+            None => true,
+        },
+        _ => true,
+    });
+    unused
 }
 
 /// One question about each call: the first that has its verdict, else the first. A call goes on once.
@@ -101,4 +120,30 @@ fn one_per_call(pending: Vec<PendingApproval>) -> Vec<PendingApproval> {
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_core::{ApprovalRequest, ToolCall, TurnRequest};
+
+    use super::*;
+
+    #[test]
+    fn a_verdict_that_was_used_is_gone_even_if_the_result_finds_no_place() {
+        let (pay, other) = (ToolCall::new("c1", "pay", "5"), ToolCall::new("c2", "pay", "6"));
+        let (asked, again, aside) =
+            (ApprovalRequest::new("q1", &pay), ApprovalRequest::new("q2", &pay), ApprovalRequest::new("q3", &other));
+        let items = vec![
+            other.into(),
+            asked.clone().into(),
+            again.into(),
+            aside.clone().into(),
+            asked.approve().into(),
+            aside.approve().into(),
+        ];
+        let mut state = LoopState::new(TurnRequest::new("any", items.clone()));
+        let unplaced = write_down(&mut state, ToolResult::cancelled(&pay, "gone"));
+        assert!(matches!(unplaced, Some(LoopEvent::Unplaced { results, .. }) if results[0].call_id == "c1"));
+        assert_eq!(state.history(), [items[0].clone(), items[3].clone(), items[5].clone()]);
+    }
 }

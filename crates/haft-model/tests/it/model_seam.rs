@@ -26,3 +26,33 @@ async fn an_error_ends_the_wait() {
         TurnStream::of([Ok(text("hel")), Err(ModelError::Cancelled), Ok(text("lo"))]).into_turn().await.unwrap_err();
     assert!(matches!(error, ModelError::Cancelled));
 }
+
+#[tokio::test]
+async fn an_answer_that_comes_whole_is_one_piece_and_then_nothing() {
+    let turn = Turn::new(vec![Item::assistant("hello")], Finish::Stop);
+    let later = turn.clone();
+    let mut stream = TurnStream::from_future(async move {
+        tokio::task::yield_now().await;
+        Ok(later)
+    });
+    assert!(matches!(stream.next().await, Some(Ok(Delta::TurnComplete(whole))) if *whole == turn));
+    assert!(stream.next().await.is_none() && stream.next().await.is_none());
+
+    let mut stream = TurnStream::from_future(async { Err(ModelError::Cancelled) });
+    assert!(matches!(stream.next().await, Some(Err(ModelError::Cancelled))));
+    assert!(stream.next().await.is_none());
+}
+
+#[tokio::test]
+async fn dropping_a_stream_drops_the_future_it_is_of() {
+    let held = std::sync::Arc::new(());
+    let inside = std::sync::Arc::clone(&held);
+    let stream = TurnStream::from_future(async move {
+        std::future::pending::<()>().await;
+        drop(inside);
+        Err(ModelError::Cancelled)
+    });
+    assert_eq!(std::sync::Arc::strong_count(&held), 2);
+    drop(stream);
+    assert_eq!(std::sync::Arc::strong_count(&held), 1);
+}

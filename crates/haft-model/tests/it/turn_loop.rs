@@ -3,6 +3,7 @@
 mod approval;
 mod budget;
 mod cancellation;
+mod damage;
 mod decision;
 mod event;
 mod guard;

@@ -11,12 +11,11 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Flight, Phase, Step, Tower};
-use crate::approval::{ApprovalOutcome, AtGate, Gate, RefusedVerdict, Standing, VerdictFault, digest_of};
+use crate::approval::{ApprovalOutcome, AtGate, RefusedVerdict, Standing, VerdictFault, digest_of};
 use crate::call::ToolCall;
-use crate::cx::Caller;
 use crate::executor::approve::ApprovalAnswer;
 use crate::executor::isolation::{Panicked, drop_isolated, isolated, poll_isolated};
-use crate::executor::option::Policy;
+use crate::executor::option::{Policy, RunOptions};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxError, BoxFuture, invalid_input, invalid_output};
@@ -100,20 +99,21 @@ impl Flight {
     ) -> Result<Step, ToolFailure> {
         let Some(tool) = self.tool(tower.set) else { return Ok(Step::Moved) };
         let arguments = decoded(tool, &call.arguments, &tower.options.decode)?;
-        if let Some(standing) = self.consent.as_mut().and_then(|consent| consent.standing.take()) {
-            self.consent_mut().arguments = arguments;
-            return self.stand(call, tower, standing);
+        let standing = self.consent.as_mut().and_then(|consent| consent.standing.take());
+        self.consent_mut().arguments = arguments;
+        if let Some(standing) = standing
+            && let Some(step) = self.stand(call, tower, standing)?
+        {
+            return Ok(step);
         }
         if let Some((_, rule)) = policies.iter().find(|(policy, _)| policy.is_always()) {
-            self.consent_mut().arguments = arguments;
             return self.decided(call, tower, Ok((ApprovalNeed::Needed, rule)));
         }
-        let about = ApprovalCx::of(call, self.cx.as_ref());
+        let (about, arguments) = (ApprovalCx::of(call, self.cx.as_ref()), &self.consent_mut().arguments);
         let deciding = isolated(|| {
-            let needs = policies.iter().map(|(policy, rule)| (policy.needs_approval(&arguments, about.clone()), rule));
+            let needs = policies.iter().map(|(policy, rule)| (policy.needs_approval(arguments, about.clone()), rule));
             Box::pin(any_needed(needs.collect())) as Deciding
         });
-        self.consent_mut().arguments = arguments;
         match deciding {
             Ok(deciding) => {
                 self.phase = Phase::Deciding(Some(deciding));
@@ -123,27 +123,23 @@ impl Flight {
         }
     }
 
-    /// Goes by what was known before the run began.
-    fn stand(&mut self, call: &ToolCall, tower: Tower<'_>, standing: Standing) -> Result<Step, ToolFailure> {
+    /// Goes by what was known before the run began, if that says anything.
+    fn stand(&mut self, call: &ToolCall, tower: Tower<'_>, standing: Standing) -> Result<Option<Step>, ToolFailure> {
+        self.bind_digest(tower);
         match standing {
             // A person wrote these arguments, and they were just checked.
-            Standing::Edited => {
-                self.bind_digest(tower);
-                Ok(self.cleared())
-            }
-            Standing::Granted { digest } => {
-                if *self.bind_digest(tower) != digest {
-                    return Err(ToolFailure::new(FailureKind::Denied, CHANGED).cause(VerdictFault::OtherDigest));
-                }
-                Ok(self.cleared())
-            }
-            Standing::Open { request, verdict } => self.reopen(call, tower, request, verdict),
+            Standing::Edited => Ok(Some(self.cleared())),
+            Standing::Granted { digest } if self.digest() == Some(&digest) => Ok(Some(self.cleared())),
+            Standing::Granted { .. } => Err(refusal(VerdictFault::OtherDigest)),
+            Standing::Open { request, verdict } => self.reopen(call, tower, request, verdict).map(Some),
+            Standing::Claimed { verdict } => Ok(self.claim(call, tower, verdict)),
             // Such a call never gets here.
-            Standing::Settled(_) => Ok(Step::Moved),
+            Standing::Settled(_) => Ok(Some(Step::Moved)),
         }
     }
 
-    /// A question that was asked before.
+    /// A question that was asked before. It is taken only as it was asked; a verdict on it that does not count leaves it
+    /// open.
     fn reopen(
         &mut self,
         call: &ToolCall,
@@ -151,31 +147,76 @@ impl Flight {
         mut request: Box<ApprovalRequest>,
         verdict: Option<Box<ApprovalResponse>>,
     ) -> Result<Step, ToolFailure> {
-        let (gate, caller) = (tower.options.gate(), tower.options.caller_ref());
+        let gate = tower.options.gate();
         request.rule.get_or_insert(ApprovalRule::StillOpen);
-        let is_bound = *self.bind_digest(tower) == request.digest && request.call_id == call.call_id;
-        let holds = if !is_bound {
-            Err(VerdictFault::OtherDigest)
-        } else if request.is_expired(gate.now()) {
-            gate.recognise(&request).and(Err(VerdictFault::Lapsed))
-        } else {
-            gate.recognise(&request)
-        };
-        if let Err(fault) = holds {
-            let record = || gate.outcome(&request, caller, fault.outcome());
-            gate.record(|| verdict.iter().fold(record(), |record, verdict| record.by(verdict)).because(&fault));
-            self.consent_mut().refused = verdict.map(|verdict| RefusedVerdict::new(*verdict, fault.clone()));
+        let still_holds = self.recognise(call, tower, &request);
+        if let Err(fault) = still_holds {
+            self.refuse(tower, &request, verdict, fault.clone());
             return Err(refusal(fault));
         }
         if let Some(verdict) = verdict {
-            self.consent_mut().request = Some(request);
-            return self.answered(call, tower, Ok(ApprovalAnswer::Verdict(verdict)));
+            match gate.examine(&request, &verdict) {
+                Ok(()) => {
+                    let outcome = ApprovalOutcome::of(&verdict.decision);
+                    return Ok(self.take_verdict(call, tower, &request, *verdict, outcome));
+                }
+                Err(fault) => self.refuse(tower, &request, Some(verdict), fault),
+            }
         }
         if let Some(response) = self.at_gate(call, tower).and_then(|at| gate.recall(at)) {
             let outcome = ApprovalOutcome::remembered(&response.decision);
             return Ok(self.take_verdict(call, tower, &request, response, outcome));
         }
         self.ask(tower, request)
+    }
+
+    /// A verdict whose question was not kept: what it gives back of that is checked instead. One that does not count is
+    /// as good as none.
+    fn claim(&mut self, call: &ToolCall, tower: Tower<'_>, verdict: Box<ApprovalResponse>) -> Option<Step> {
+        let mut request = ApprovalRequest::answered_by(call, &verdict);
+        request.rule = Some(ApprovalRule::StillOpen);
+        let counts =
+            self.recognise(call, tower, &request).and_then(|()| tower.options.gate().examine(&request, &verdict));
+        match counts {
+            Ok(()) => {
+                let outcome = ApprovalOutcome::of(&verdict.decision);
+                Some(self.take_verdict(call, tower, &request, *verdict, outcome))
+            }
+            Err(fault) => {
+                self.refuse(tower, &request, Some(verdict), fault);
+                None
+            }
+        }
+    }
+
+    /// Whether a question from before is about this very call, was asked here and is still open.
+    fn recognise(&self, call: &ToolCall, tower: Tower<'_>, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+        let gate = tower.options.gate();
+        let shows_call =
+            (&request.call_id, &request.tool, &request.arguments) == (&call.call_id, &call.name, &call.arguments);
+        if !shows_call || self.digest() != Some(&request.digest) {
+            return Err(VerdictFault::OtherDigest);
+        }
+        gate.recognise(request)?;
+        if request.is_expired(gate.now()) { Err(VerdictFault::Lapsed) } else { Ok(()) }
+    }
+
+    /// Writes down that a question, or a verdict on it, does not count, and keeps the verdict for whoever sent it.
+    fn refuse(
+        &mut self,
+        tower: Tower<'_>,
+        request: &ApprovalRequest,
+        verdict: Option<Box<ApprovalResponse>>,
+        fault: VerdictFault,
+    ) {
+        let (gate, caller) = (tower.options.gate(), tower.options.caller_ref());
+        gate.record(|| {
+            let record = gate.outcome(request, caller, fault.outcome());
+            verdict.iter().fold(record, |record, verdict| record.by(verdict)).because(&fault)
+        });
+        if let Some(verdict) = verdict {
+            self.consent_mut().refused = Some(RefusedVerdict::new(*verdict, fault));
+        }
     }
 
     /// What the policies came to. One that broke has not said that the call may run unasked.
@@ -223,6 +264,7 @@ impl Flight {
         let (Some(approver), Some(cx)) = (&tower.options.approver, self.cx.take()) else {
             return Ok(Step::Suspended(request));
         };
+        let cx = cx.at_gate(tower.options.gate.as_ref());
         let asking = isolated(|| Arc::clone(approver).ask((*request).clone(), cx)).map_err(unapproved)?;
         self.phase = Phase::Approving(Some(asking));
         self.clock.answer = patience(tower, &request).and_then(|patience| Instant::now().checked_add(patience));
@@ -264,8 +306,7 @@ impl Flight {
                     Ok(self.take_verdict(call, tower, &request, *response, outcome))
                 }
                 Err(fault) => {
-                    gate.record(|| record(fault.outcome()).by(&response).because(&fault));
-                    self.consent_mut().refused = Some(RefusedVerdict::new(*response, fault.clone()));
+                    self.refuse(tower, &request, Some(response), fault.clone());
                     Err(refusal(fault))
                 }
             },
@@ -310,20 +351,20 @@ impl Flight {
                 }
                 Err(failure) => settled(edit_refused(failure)),
             },
-            ApprovalDecision::Other(word) => settled(
-                ToolFailure::new(FailureKind::Denied, said(&response)).cause(UnusableDecision { word: word.clone() }),
-            ),
+            // Such a verdict is never found to be good.
+            ApprovalDecision::Other(_) => settled(ToolFailure::new(FailureKind::Denied, NOT_ANSWERED)),
         };
-        gate.record(|| {
-            let mut record = gate.outcome(request, tower.options.caller_ref(), outcome).by(&response);
-            record.edited_digest = edited_digest;
-            record
-        });
-        // What could not be used here could not be used for another call either.
+        // Arguments or an answer that can't be used here could not be used for another call either.
         let is_usable = match (&self.phase, &response.decision) {
             (Phase::Settled(outcome), ApprovalDecision::Answered(_) | ApprovalDecision::Edited(_)) => outcome.is_ok(),
             _ => true,
         };
+        gate.record(|| {
+            let outcome = if is_usable { outcome } else { ApprovalOutcome::Refused };
+            let mut record = gate.outcome(request, tower.options.caller_ref(), outcome).by(&response);
+            record.edited_digest = edited_digest;
+            record
+        });
         if let Some(at) = self.at_gate(call, tower).filter(|_| is_usable) {
             gate.remember(at, &response);
         }
@@ -331,7 +372,8 @@ impl Flight {
             drop_isolated(self.prepared.take());
             drop_isolated(self.cx.take());
             self.aside = None;
-            self.consent = Some(Box::new(Consent::new(Standing::Edited)));
+            let refused = self.take_refused();
+            self.consent = Some(Box::new(Consent { refused, ..Consent::new(Standing::Edited) }));
         }
         Step::Answered { response: Box::new(response), edited }
     }
@@ -364,15 +406,19 @@ impl Flight {
     /// verdict that was not used is given back.
     pub(in crate::executor) fn close_question(
         &mut self,
-        gate: &Gate,
-        caller: Option<&Caller>,
+        call: &ToolCall,
+        options: &RunOptions,
     ) -> Option<RefusedVerdict> {
         let consent = self.consent.as_mut()?;
         let (request, verdict) = match (consent.request.take(), consent.standing.take()) {
             (Some(request), _) => (request, None),
             (None, Some(Standing::Open { request, verdict })) => (request, verdict),
+            (None, Some(Standing::Claimed { verdict })) => {
+                (Box::new(ApprovalRequest::answered_by(call, &verdict)), Some(verdict))
+            }
             _ => return consent.refused.take(),
         };
+        let (gate, caller) = (options.gate(), options.caller_ref());
         gate.record(|| match &verdict {
             Some(verdict) => gate.outcome(&request, caller, ApprovalOutcome::Refused).by(verdict).because(UNUSED),
             None if request.is_expired(gate.now()) => gate.outcome(&request, caller, ApprovalOutcome::Lapsed),
@@ -380,13 +426,11 @@ impl Flight {
         });
         verdict.map(|verdict| RefusedVerdict::new(*verdict, VerdictFault::UnknownRequest)).or(consent.refused.take())
     }
-}
 
-/// A decision that this version does not know, or that lacks what it needs.
-#[derive(Debug, thiserror::Error)]
-#[error("the verdict `{word}` is not one that can be acted on")]
-struct UnusableDecision {
-    word: String,
+    /// A verdict that did not count, for whoever sent it.
+    pub(in crate::executor) fn take_refused(&mut self) -> Option<RefusedVerdict> {
+        self.consent.as_mut()?.refused.take()
+    }
 }
 
 /// Whether any policy asks, the first that does deciding.

@@ -297,7 +297,7 @@ impl Run {
             board.close(index);
         }
         self.is_cut_short = true;
-        let outcome = self.flights[index].settle(&self.calls[index], &self.options, failure);
+        let outcome = self.flights[index].settle(&self.calls[index], failure);
         self.land(index, outcome);
     }
 

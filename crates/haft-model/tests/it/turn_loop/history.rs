@@ -19,11 +19,11 @@ fn broken() -> TurnRequest {
 async fn a_history_that_is_not_whole_is_an_error_that_names_the_calls() {
     let model = ScriptedModel::default().then("hi");
     let outcome = finish(&agent(&model), broken()).await;
-    let LoopEnd::Failed(LoopError::Unreconciled { calls }) = &outcome.end else { panic!("{:?}", outcome.end) };
+    let LoopEnd::Failed(LoopError::Unreconciled { calls, .. }) = &outcome.end else { panic!("{:?}", outcome.end) };
     assert_eq!(calls.iter().map(haft_core::CallId::as_str).collect::<Vec<_>>(), ["c1", "c9"]);
     assert!(model.requests().is_empty(), "nothing was asked");
     assert_eq!(outcome.state, LoopState::new(broken()));
-    assert!(outcome.end.error().unwrap().to_string().contains("`c1`"));
+    assert!(outcome.end.error().unwrap().to_string().contains("'c1'"));
 }
 
 #[tokio::test]

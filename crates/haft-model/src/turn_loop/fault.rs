@@ -1,0 +1,113 @@
+//! What is wrong with a history, in words.
+//!
+//! A repair says what it did; who is told before anything is done wants to read what is wrong. Ids and names are cut at
+//! 80 characters, for they come from a model.
+
+use std::fmt::Write as _;
+
+use haft_core::CallId;
+use haft_core::history::Change;
+
+/// How many faults are told; the others are counted.
+const TOLD: usize = 3;
+
+/// The first few faults, a sentence each.
+pub(super) fn told(changes: &[Change]) -> String {
+    let mut sentences: Vec<String> = changes.iter().take(TOLD).map(sentence).collect();
+    match changes.len().saturating_sub(TOLD) {
+        0 => {}
+        more => sentences.push(format!("and {more} more")),
+    }
+    sentences.join("; ")
+}
+
+/// The calls in question.
+pub(super) fn calls(changes: &[Change]) -> Vec<CallId> {
+    let mut calls = Vec::new();
+    for change in changes {
+        match change {
+            Change::Moved(moved) => calls.push(moved.call_id.clone()),
+            Change::Reordered(reordered) => calls.extend(reordered.call_ids.iter().cloned()),
+            Change::Removed(removed) => calls.push(removed.output.call_id.clone()),
+            Change::Cancelled(cancelled) => calls.push(cancelled.call_id.clone()),
+            Change::Renamed(renamed) => calls.push(renamed.from.clone()),
+            Change::Relabelled(relabelled) => calls.push(relabelled.call_id.clone()),
+            _ => {}
+        }
+    }
+    calls
+}
+
+/// What is wrong, given what would be done about it.
+fn sentence(change: &Change) -> String {
+    match change {
+        Change::Moved(moved) => format!(
+            "the output of the call '{:.80}' at {} does not stand right after the turn that asked at {}",
+            moved.call_id, moved.index, moved.call_index
+        ),
+        Change::Reordered(reordered) => {
+            let mut sentence = format!("the outputs from {} on are not in the order of their calls:", reordered.index);
+            for (place, id) in reordered.call_ids.iter().take(TOLD).enumerate() {
+                let _ = write!(sentence, "{} '{id:.80}'", if place == 0 { "" } else { "," });
+            }
+            sentence
+        }
+        Change::Removed(removed) => format!(
+            "the output for the call '{:.80}' at {} answers nothing: {}",
+            removed.output.call_id, removed.index, removed.reason
+        ),
+        Change::Cancelled(call) => {
+            format!("the call '{:.80}' of '{:.80}' at {} has no output", call.call_id, call.tool, call.index)
+        }
+        Change::Renamed(call) => {
+            format!(
+                "the call '{:.80}' of '{:.80}' at {} has the id of an earlier call",
+                call.from, call.tool, call.index
+            )
+        }
+        Change::Relabelled(output) => format!(
+            "the output of the call '{:.80}' at {} names the tool '{:.80}', and the call is of '{:.80}'",
+            output.call_id, output.index, output.from, output.to
+        ),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_core::{Item, ToolCall, ToolCallOutput, history};
+
+    use super::*;
+
+    fn faults(items: Vec<Item>) -> Vec<String> {
+        history::repair(items, "").changes.iter().map(sentence).collect()
+    }
+
+    #[test]
+    fn each_fault_says_what_is_wrong_and_where() {
+        let call = |id: &str| Item::from(ToolCall::new(id, "look", "{}"));
+        let output = |id: &str| ToolCallOutput::new(id, "dark");
+        assert_eq!(
+            faults(vec![call("c1"), Item::user("well?"), output("c1").into()]),
+            ["the output of the call 'c1' at 2 does not stand right after the turn that asked at 0"]
+        );
+        assert_eq!(
+            faults(vec![call("c1"), call("c2"), call("c3"), output("c3").into(), output("c2").into()]),
+            [
+                "the call 'c1' of 'look' at 0 has no output",
+                "the outputs from 3 on are not in the order of their calls: 'c2', 'c3'"
+            ]
+        );
+        assert_eq!(
+            faults(vec![call("c1"), output("c1").tool("listen").into(), output("c1").into()]),
+            [
+                "the output of the call 'c1' at 1 names the tool 'listen', and the call is of 'look'",
+                "the output for the call 'c1' at 2 answers nothing: the call has its output already"
+            ]
+        );
+        assert_eq!(
+            faults(vec![call("c1"), output("c1").into(), call("c1"), output("c1").into()]),
+            ["the call 'c1' of 'look' at 2 has the id of an earlier call"]
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! The last turn, while it is not decided what comes after it.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use haft_core::{CallId, FailureKind, Item, ToolCall, ToolResult, Turn};
+use serde::{Deserialize, Serialize};
+
+use super::interaction::Interaction;
+use super::signal::Signal;
+
+/// The last turn, while it is not decided what comes after it. Its items and the results there are stand in the history
+/// already.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct OpenTurn {
+    pub(super) turn: Turn,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) results: Vec<ToolResult>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) signals: Vec<Signal>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) interactions: Vec<Interaction>,
+}
+
+impl OpenTurn {
+    /// Adds results, so that all stay in the order of the calls. Of calls that share an id only the first was run.
+    pub(super) fn add(&mut self, results: impl IntoIterator<Item = ToolResult>) {
+        let known = std::mem::take(&mut self.results).into_iter().chain(results);
+        let mut loose: Vec<Option<ToolResult>> = known.map(Some).collect();
+        let mut by_id: HashMap<CallId, VecDeque<usize>> = HashMap::new();
+        for (place, result) in loose.iter().flatten().enumerate() {
+            by_id.entry(result.call_id.clone()).or_default().push_back(place);
+        }
+        let mut ids = HashSet::new();
+        for call_id in local_ids(&self.turn) {
+            let is_twin = !ids.insert(call_id);
+            let Some(its) = by_id.get_mut(call_id) else { continue };
+            let is_fitting = |&place: &usize| loose[place].as_ref().map(is_refused_twin) == Some(is_twin);
+            let place = its.remove(its.iter().position(is_fitting).unwrap_or_default());
+            self.results.extend(place.and_then(|place| loose[place].take()));
+        }
+        self.results.extend(loose.into_iter().flatten());
+    }
+
+    /// The place of a call in its turn.
+    pub(super) fn index_of(&self, call_id: &CallId) -> Option<usize> {
+        local_ids(&self.turn).position(|id| id == call_id)
+    }
+
+    /// The places of all calls in the turn, by their ids. Of calls that share one it is the first's.
+    pub(super) fn places(&self) -> HashMap<CallId, usize> {
+        let mut places = HashMap::new();
+        for (place, call_id) in local_ids(&self.turn).enumerate() {
+            places.entry(call_id.clone()).or_insert(place);
+        }
+        places
+    }
+
+    /// Follows the history, in which a call has another id now. Of calls that share an id it is the first: the others
+    /// have ids of their own there.
+    pub(super) fn rename(&mut self, from: &CallId, to: &CallId) {
+        let Some(call) = self.local_call_mut(from) else { return };
+        call.call_id = to.clone();
+        let results = self.results.iter_mut().filter(|result| !is_refused_twin(result)).map(|it| &mut it.call_id);
+        let signals = self.signals.iter_mut().map(|signal| &mut signal.call.call_id);
+        let interactions = self.interactions.iter_mut().map(|interaction| &mut interaction.call.call_id);
+        for id in results.chain(signals).chain(interactions).filter(|id| **id == *from) {
+            *id = to.clone();
+        }
+    }
+
+    /// Closes a call that has no result yet as cancelled. The result, if there is such a call.
+    pub(super) fn cancel(&mut self, call_id: &CallId, reason: &str) -> Option<ToolResult> {
+        if self.results.iter().any(|result| result.call_id == *call_id && !is_refused_twin(result)) {
+            return None;
+        }
+        let result = ToolResult::cancelled(self.local_call_mut(call_id)?, reason);
+        self.interactions.retain(|interaction| interaction.call_id() != call_id);
+        self.signals.retain(|signal| signal.call_id() != call_id);
+        self.add([result.clone()]);
+        Some(result)
+    }
+
+    fn local_call_mut(&mut self, call_id: &CallId) -> Option<&mut ToolCall> {
+        self.turn.items.iter_mut().find_map(|item| match item {
+            Item::ToolCall(call) if !call.provider_executed && call.call_id == *call_id => Some(call),
+            _ => None,
+        })
+    }
+}
+
+/// The ids of the calls that are run here, in order.
+fn local_ids(turn: &Turn) -> impl Iterator<Item = &CallId> {
+    turn.items.iter().filter_map(|item| match item {
+        Item::ToolCall(call) if !call.provider_executed => Some(&call.call_id),
+        _ => None,
+    })
+}
+
+fn is_refused_twin(result: &ToolResult) -> bool {
+    result.failure().is_some_and(|failure| failure.kind == FailureKind::DuplicateCallId)
+}

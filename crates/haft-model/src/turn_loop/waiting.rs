@@ -1,0 +1,128 @@
+//! The calls that wait for somebody outside, and whether a history is whole apart from them.
+//!
+//! A call that waits has no output, so its history is not whole, and must not be mended either. Everything else must be
+//! in order before anything of it runs: an approval names its call by id, and in a damaged history the id may mean
+//! another one. Here it is checked as if those calls were answered. A call that waits and had to be given another id is no
+//! longer the one that was asked about: it is closed, never run.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use haft_core::history::{self, Change};
+use haft_core::{ApprovalId, CallId, Item, ToolCall, ToolResult};
+
+use super::state::LoopState;
+
+/// The places of the calls that wait, in one history.
+#[derive(Debug, Default)]
+pub(super) struct Waiting(BTreeSet<usize>);
+
+/// What it took to make a history whole.
+#[derive(Debug, Default)]
+pub(super) struct Mended {
+    pub(super) changes: Vec<Change>,
+    /// The results of calls of the open turn that were closed.
+    pub(super) closed: Vec<ToolResult>,
+}
+
+impl Waiting {
+    /// The calls of a state that wait for a verdict or an answer.
+    pub(super) fn of(state: &LoopState) -> Self {
+        let pending = history::approvals(state.history()).pending.into_iter();
+        let mut pending: HashSet<ApprovalId> = pending.map(|pending| pending.request.request_id).collect();
+        let mut nearest: HashMap<&CallId, usize> = HashMap::new();
+        let mut places = BTreeSet::new();
+        for (place, item) in state.history().iter().enumerate() {
+            match item {
+                Item::ToolCall(call) => {
+                    nearest.insert(&call.call_id, place);
+                }
+                // Of two questions with one id only the first is asked.
+                Item::ApprovalRequest(request) if pending.remove(&request.request_id) => {
+                    places.extend(nearest.get(&request.call_id));
+                }
+                _ => {}
+            }
+        }
+        places.extend(state.interactions().iter().filter_map(|interaction| nearest.get(interaction.call_id())));
+        Self(places)
+    }
+
+    /// What would have to be changed for the history to be whole; none if it is, apart from the calls that wait.
+    pub(super) fn faults(&self, items: &[Item]) -> Option<Vec<Change>> {
+        if self.is_whole(items) {
+            return None;
+        }
+        let mut changes = history::repair(items.to_vec(), "").changes;
+        changes.retain(|change| !matches!(change, Change::Cancelled(call) if self.0.contains(&call.index)));
+        Some(changes)
+    }
+
+    /// Makes the history whole, apart from the calls that wait, and lets the open turn follow.
+    pub(super) fn mend(&self, state: &mut LoopState, reason: &str) -> Mended {
+        if self.is_whole(state.history()) {
+            return Mended::default();
+        }
+        let latest: HashMap<CallId, usize> =
+            calls(state.history()).map(|(at, call)| (call.call_id.clone(), at)).collect();
+        let items = std::mem::take(&mut state.request.history);
+        let (mut items, mut changes) = history::repair(items, reason).into_parts();
+        let renamed: HashMap<usize, CallId> = changes
+            .iter()
+            .filter_map(|change| match change {
+                Change::Renamed(renamed) => Some((renamed.index, renamed.to.clone())),
+                _ => None,
+            })
+            .collect();
+        let mut waiting = HashSet::new();
+        changes.retain(|change| match change {
+            Change::Cancelled(call) if self.0.contains(&call.index) && !renamed.contains_key(&call.index) => {
+                waiting.insert(call.call_id.clone());
+                false
+            }
+            _ => true,
+        });
+        items.retain(|item| !matches!(item, Item::ToolOutput(output) if waiting.contains(&output.call_id)));
+        history::strip_resolved_approvals(&mut items);
+        state.request.history = items;
+
+        let mut closed = Vec::new();
+        if let Some(open) = &mut state.open {
+            // The open turn is the last: of calls that shared an id its own is the latest.
+            let is_its = |id: &CallId, index: usize| latest.get(id) == Some(&index);
+            for change in &changes {
+                if let Change::Renamed(renamed) = change
+                    && is_its(&renamed.from, renamed.index)
+                {
+                    open.rename(&renamed.from, &renamed.to);
+                }
+            }
+            for change in &changes {
+                if let Change::Cancelled(call) = change
+                    && is_its(&call.call_id, call.index)
+                {
+                    let id = renamed.get(&call.index).unwrap_or(&call.call_id);
+                    closed.extend(open.cancel(id, reason));
+                }
+            }
+        }
+        Mended { changes, closed }
+    }
+
+    fn is_whole(&self, items: &[Item]) -> bool {
+        if self.0.is_empty() {
+            return history::is_reconciled(items);
+        }
+        let mut answered = items.to_vec();
+        let waiting = calls(items).filter(|(place, _)| self.0.contains(place));
+        let results = waiting.map(|(_, call)| ToolResult::cancelled(call, ""));
+        history::answer(&mut answered, results).is_ok() && history::is_reconciled(&answered)
+    }
+}
+
+/// The calls of a history, with their places.
+fn calls(items: &[Item]) -> impl Iterator<Item = (usize, &ToolCall)> {
+    items.iter().enumerate().filter_map(|(place, item)| match item {
+        Item::ToolCall(call) => Some((place, call)),
+        _ => None,
+    })
+}
