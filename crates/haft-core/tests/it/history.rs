@@ -322,6 +322,7 @@ fn fresh_ids_are_given_to_local_calls_that_share_one_with_the_providers() {
         ("P:1 c:1 c:2", "P:1 c:1_2 c:2"),
         ("p:1 o:1 c:1", "p:1 o:1 c:1_2"),
         ("p:1 c:1 o:1", "p:1 c:1_2 o:1"),
+        ("p:1 c:1 q:1", "p:1 c:1_2 q:1"),
         ("p:1 o:1 c:2", "p:1 o:1 c:2"),
         ("p:1 p:1 P:1", "p:1 p:1 P:1"),
     ] {
@@ -333,6 +334,14 @@ fn fresh_ids_are_given_to_local_calls_that_share_one_with_the_providers() {
     let mut asked = turn("p:1 c:1 o:1 c:2");
     history::fresh_ids(&items("c:1_2 u c:2"), &mut asked);
     assert_eq!(text(&asked.items), "p:1 c:1_3 o:1 c:2_2");
+}
+
+#[test]
+fn a_call_never_takes_the_id_under_which_a_provider_answered() {
+    let mut history = items("u P:1 o:1 u");
+    history::append(&mut history, turn("c:1"), [result("1", "a")]).unwrap();
+    assert_eq!(text(&history), "u P:1 o:1 u c:1_2 o:1_2=a");
+    assert!(history::is_reconciled(&history));
 }
 
 #[test]
