@@ -10,8 +10,10 @@ mod fault;
 mod file;
 mod turn;
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -164,7 +166,14 @@ impl ScriptedModel {
             None => Err(past_end(request, asked, number)),
             Some(mut turn) => {
                 let checks = std::mem::take(&mut turn.checks).into_iter();
-                let faults: Vec<String> = checks.flat_map(|check| check.faults(request)).collect();
+                let mut faults = Vec::new();
+                let checked =
+                    catch_unwind(AssertUnwindSafe(|| checks.for_each(|check| faults.extend(check.faults(request)))));
+                if let Err(payload) = checked {
+                    faults.push(format!("a check panicked: {}", words(&*payload)));
+                    self.script().faults.push(TurnFault::Unexpected { turn: number, faults });
+                    resume_unwind(payload);
+                }
                 if faults.is_empty() { Ok(turn) } else { Err(TurnFault::Unexpected { turn: number, faults }) }
             }
         };
@@ -190,6 +199,12 @@ impl fmt::Debug for ScriptedModel {
         shown.field("asked", &script.requests.len()).field("left", &script.turns).field("faults", &script.faults);
         shown.finish_non_exhaustive()
     }
+}
+
+/// What a panic said.
+fn words(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
 }
 
 fn past_end(request: &TurnRequest, asked: usize, turns: usize) -> TurnFault {

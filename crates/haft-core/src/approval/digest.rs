@@ -7,11 +7,15 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::call::ToolCall;
 use crate::canonical::canonical_text;
+use crate::schema::{Limits, read_tree};
 use crate::tool::Tool;
 
 /// What every digest begins with, so that another way to make them can't be mistaken for this one.
 const PREFIX: &str = "sha256:";
+/// From here on a float may stand for an integer that the reader could not hold.
+const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
 
 impl Tool {
     /// A digest of everything that is said about the tool: name, descriptions, schemas, annotations. Computed once.
@@ -42,6 +46,48 @@ impl Tool {
             "definition": self.definition_digest(),
             "arguments": arguments,
         })))
+    }
+}
+
+impl ToolCall {
+    /// A digest of the arguments by which equal calls are recognised, whatever the order of keys and the spelling of
+    /// numbers. Blank arguments are the empty object. What has no one meaning is taken as it is written: text that is
+    /// not JSON or that no tool would read, and integers beyond 64 bits.
+    ///
+    /// It says nothing about what a tool makes of the arguments, so no approval is bound to it.
+    ///
+    /// ```
+    /// use haft_core::ToolCall;
+    ///
+    /// let digest = |arguments: &str| ToolCall::new("c1", "pay", arguments).argument_digest();
+    /// assert_eq!(digest(r#"{"cents": 5, "to": "Ann"}"#), digest(r#"{"to":"Ann","cents":5.0}"#));
+    /// assert_ne!(digest(r#"{"cents": 5}"#), digest(r#"{"cents": 6}"#));
+    /// ```
+    #[must_use]
+    pub fn argument_digest(&self) -> String {
+        let written = match self.arguments.trim() {
+            "" => "{}",
+            text => text,
+        };
+        match read_tree(written.as_bytes(), &Limits::default()) {
+            (Some(arguments), faults) if faults.is_empty() && !is_rounded(&arguments) => {
+                sha256(&canonical_text(&arguments))
+            }
+            _ => sha256(written),
+        }
+    }
+}
+
+/// Whether a tree holds numbers so large that others may have been written for them.
+fn is_rounded(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            let is_exact = number.is_i64() || number.is_u64();
+            !is_exact && number.as_f64().is_none_or(|float| float.abs() >= TWO_TO_THE_63)
+        }
+        Value::Array(items) => items.iter().any(is_rounded),
+        Value::Object(members) => members.values().any(is_rounded),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
     }
 }
 
@@ -79,6 +125,46 @@ mod tests {
         assert_ne!(digest(r#"{"a": 1}"#), digest(r#"{"a": 2}"#));
         assert_ne!(digest(r#"{"a": 9007199254740993}"#), digest(r#"{"a": 9007199254740992}"#));
         assert_ne!(digest(r#"{"a": "1"}"#), digest(r#"{"a": 1}"#));
+    }
+
+    fn digest(arguments: &str) -> String {
+        ToolCall::new("c1", "t", arguments).argument_digest()
+    }
+
+    #[test]
+    fn equal_arguments_have_one_digest_however_they_are_written() {
+        for (this, other) in [
+            ("", " {} "),
+            ("1", "1.0"),
+            ("[1e2]", "[100]"),
+            (r#"{"a": 1, "b": [{"y": 2, "x": 1}]}"#, r#" {"b":[{"x":1,"y":2}],"a":1.0} "#),
+            (r#""\u0041""#, r#""A""#),
+        ] {
+            assert_eq!(digest(this), digest(other), "{this} {other}");
+        }
+    }
+
+    #[test]
+    fn different_arguments_have_different_digests() {
+        for (this, other) in [
+            ("18446744073709551617", "18446744073709551618"),
+            ("-9223372036854775809", "-9223372036854775810"),
+            (r#"{"a":[18446744073709551617]}"#, r#"{"a":[18446744073709551618]}"#),
+            ("9007199254740993", "9007199254740992"),
+            ("[]", "{}"),
+            ("1", "\"1\""),
+            (r#"{"a":1,"a":2}"#, r#"{"a":2}"#),
+        ] {
+            assert_ne!(digest(this), digest(other), "{this} {other}");
+        }
+    }
+
+    #[test]
+    fn arguments_that_nothing_reads_are_their_own_digest() {
+        let deep = "[".repeat(100_000);
+        assert_eq!(digest(&deep), sha256(&deep));
+        assert_eq!(digest("{\"a\": "), sha256("{\"a\":"));
+        assert_ne!(digest("{\"a\""), digest("{\"a\":"));
     }
 
     #[test]

@@ -28,10 +28,12 @@ pub struct Renamed {
     pub to: CallId,
 }
 
-/// Gives the calls of a turn whose id the history already has a fresh one, before anything is run.
+/// Gives the calls of a turn whose id is taken a fresh one, before anything is run: by a call of the history, or by one
+/// of the turn that the provider runs.
 ///
-/// Only calls that are run here are renamed. Two calls of the turn that share an id still share one afterwards: which
-/// of them runs is for the executor to decide, and it refuses the later.
+/// Only calls that are run here are renamed. An output or a question that the turn has under an id of the
+/// provider's stays with the provider's call. Two calls to be run here that share an id still share one afterwards: which of them runs is for the
+/// executor to decide, and it refuses the later.
 ///
 /// ```
 /// use haft_core::{Finish, Item, ToolCall, ToolCallOutput, Turn, history};
@@ -45,11 +47,16 @@ pub struct Renamed {
 /// assert_eq!(turn.tool_calls()[0].call_id, "call_0_2");
 /// ```
 pub fn fresh_ids(history: &[Item], turn: &mut Turn) -> Vec<Renamed> {
-    let clashes = clashes(history, &turn.items);
+    let remote = remote_ids(&turn.items);
+    let clashes: HashSet<CallId> = clashes(history, &turn.items).into_iter().chain(remote.iter().cloned()).collect();
     if clashes.is_empty() {
         return Vec::new();
     }
-    let layout = Layout::of(&turn.items);
+    let mut layout = Layout::of(&turn.items);
+    // What the turn says under an id of the provider's is about the provider's call.
+    let is_free = |index: usize| turn.items.get(index).and_then(mentioned).is_none_or(|id| !remote.contains(id));
+    layout.outputs.retain(|(index, _)| is_free(*index));
+    layout.requests.retain(|(index, _)| is_free(*index));
     let mut source = IdSource::beside([history, &turn.items]);
     let mut fresh = HashMap::new();
     let ids = layout.calls.iter().map(|call| {
@@ -137,14 +144,29 @@ pub(super) fn call_at(items: &[Item], index: usize) -> Option<&ToolCall> {
     }
 }
 
-/// The ids that calls of both lists have. The history may be long and the items few, so it is only walked.
+/// The ids of the items' calls that the history has given away, be it to what the provider runs. The history may be long
+/// and the items few, so it is only walked.
 fn clashes(history: &[Item], items: &[Item]) -> HashSet<CallId> {
-    let ids = |items| calls(items).map(|call: &ToolCall| &call.call_id);
-    let asked: HashSet<_> = ids(items).collect();
+    let asked: HashSet<_> = calls(items).map(|call| &call.call_id).collect();
     if asked.is_empty() {
         return HashSet::new();
     }
-    ids(history).filter(|id| asked.contains(id)).cloned().collect()
+    let given = history.iter().filter_map(|item| match item {
+        Item::ToolCall(call) => Some(&call.call_id),
+        Item::ProviderCall(call) => call.call_id.as_ref(),
+        _ => None,
+    });
+    given.filter(|id| asked.contains(id)).cloned().collect()
+}
+
+/// The ids of what the provider runs.
+fn remote_ids(items: &[Item]) -> HashSet<CallId> {
+    let ids = items.iter().filter_map(|item| match item {
+        Item::ToolCall(call) if call.provider_executed => Some(&call.call_id),
+        Item::ProviderCall(call) => call.call_id.as_ref(),
+        _ => None,
+    });
+    ids.cloned().collect()
 }
 
 fn calls(items: &[Item]) -> impl Iterator<Item = &ToolCall> {
@@ -222,5 +244,8 @@ mod tests {
         assert!(clashes(&named, &asked).is_empty());
         assert!(clashes(&asked, &named).is_empty());
         assert_eq!(clashes(&asked, &asked).len(), 1);
+        let searched = [ProviderCall::new("openai", "search", Value::Null).call_id("a").into()];
+        assert_eq!(clashes(&searched, &asked).len(), 1);
+        assert!(clashes(&asked, &searched).is_empty(), "what the provider calls its own is not for us to change");
     }
 }

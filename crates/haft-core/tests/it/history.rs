@@ -315,6 +315,47 @@ fn fresh_ids_are_given_to_local_calls_the_history_has() {
 }
 
 #[test]
+fn fresh_ids_are_given_to_local_calls_that_share_one_with_the_providers() {
+    for (asked, expected) in [
+        ("p:1 c:1", "p:1 c:1_2"),
+        ("c:1 p:1", "c:1_2 p:1"),
+        ("P:1 c:1 c:2", "P:1 c:1_2 c:2"),
+        ("p:1 o:1 c:1", "p:1 o:1 c:1_2"),
+        ("p:1 c:1 o:1", "p:1 c:1_2 o:1"),
+        ("p:1 c:1 q:1", "p:1 c:1_2 q:1"),
+        ("p:1 o:1 c:2", "p:1 o:1 c:2"),
+        ("p:1 p:1 P:1", "p:1 p:1 P:1"),
+    ] {
+        let mut asked = turn(asked);
+        history::fresh_ids(&[], &mut asked);
+        assert_eq!(text(&asked.items), expected);
+    }
+
+    let mut asked = turn("p:1 c:1 o:1 c:2");
+    history::fresh_ids(&items("c:1_2 u c:2"), &mut asked);
+    assert_eq!(text(&asked.items), "p:1 c:1_3 o:1 c:2_2");
+}
+
+#[test]
+fn a_call_never_takes_the_id_under_which_a_provider_answered() {
+    let mut history = items("u P:1 o:1 u");
+    history::append(&mut history, turn("c:1"), [result("1", "a")]).unwrap();
+    assert_eq!(text(&history), "u P:1 o:1 u c:1_2 o:1_2=a");
+    assert!(history::is_reconciled(&history));
+}
+
+#[test]
+fn after_fresh_ids_appending_renames_no_call_of_ones_own() {
+    let mut history = items("u");
+    let mut asked = turn("p:1 c:1 P:2 c:2 c:3");
+    history::fresh_ids(&history, &mut asked);
+    let ids: Vec<_> = asked.tool_calls().into_iter().map(|call| call.call_id).collect();
+    history::append(&mut history, asked, []).unwrap();
+    let open: Vec<_> = history::unanswered(&history).into_iter().map(|call| call.call_id.clone()).collect();
+    assert_eq!(open, ids);
+}
+
+#[test]
 fn a_question_in_the_turn_follows_its_call_to_the_fresh_id() {
     let mut asked = turn("c:1 q:1");
     history::fresh_ids(&items("c:1 o:1 u"), &mut asked);

@@ -143,7 +143,8 @@ impl ScriptedTurn {
         self
     }
 
-    /// The same turn, checking the request once more by code. The error says what is wrong with it.
+    /// The same turn, checking the request once more by code. The error says what is wrong with it. A panic goes on to whoever
+    /// asked, and is a fault all the same.
     pub fn check<E: Into<BoxError>>(
         mut self,
         check: impl FnOnce(&TurnRequest) -> Result<(), E> + Send + 'static,

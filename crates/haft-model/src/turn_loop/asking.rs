@@ -1,7 +1,7 @@
 //! Asking the model for one turn.
 //!
 //! The model sees the tools that the caller may see. What it says is passed on as it comes; what counts is the turn at
-//! the end. A stream that breaks is asked again as often as allowed, and everything it said before is void.
+//! the end. A stream that breaks is asked again as often as allowed and paid for, and everything it said before is void.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -29,6 +29,7 @@ impl Machine {
             match self.attempt().await? {
                 Ok(turn) => return Ok(turn),
                 Err(error) if error.retryable() && attempts <= self.settings.retries => {
+                    self.may_ask()?;
                     self.wait(number, attempts, &error).await?;
                 }
                 Err(error) => return Err(LoopError::from(error).into()),

@@ -1,13 +1,16 @@
 //! Deciding what comes after a turn.
 
-use haft_core::{Finish, Item, Role, ToolEvent, ToolResult, Turn, history};
+use std::collections::HashMap;
+
+use haft_core::{CallId, Finish, Item, Role, ToolEvent, ToolResult, Turn, history};
 
 use super::between::{Between, Flow, NextModel, Totals, Way};
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
-use super::isolation::{caught, isolated};
+use super::isolation::{Held, caught, isolated};
 use super::machine::Machine;
+use super::signal::Signal;
 
 /// Whether a loop that has nobody to decide goes on after this turn.
 pub(super) fn goes_on(turn: &Turn) -> bool {
@@ -39,11 +42,13 @@ impl Machine {
     pub(super) async fn close_turn(&mut self) {
         let (number, open) = self.state.change(|state| (state.turns, state.open.take()));
         let Some(mut open) = open else { return };
-        for signal in std::mem::take(&mut open.signals) {
-            let (index, result) = (open.index_of(signal.call_id()).unwrap_or_default(), signal.result());
+        let results: Vec<ToolResult> = std::mem::take(&mut open.signals).iter().map(Signal::result).collect();
+        let places = if results.is_empty() { HashMap::new() } else { open.places() };
+        for result in &results {
+            let index = places.get(&result.call_id).copied().unwrap_or_default();
             self.outlet.emit(LoopEvent::Tool(ToolEvent::Output { index, result: result.clone() })).await;
-            open.add([result]);
         }
+        open.add(results);
         let (turn, results) = (Box::new(open.turn), open.results);
         self.outlet.emit(LoopEvent::TurnEnded { number, turn, results }).await;
     }
@@ -76,17 +81,19 @@ impl Machine {
     fn take_over(&mut self, between: Between) {
         let Between { signals, mut request, tools, model, .. } = between;
         request.tools.clear();
-        for signal in &signals {
-            fill_in(&mut request.history, &signal.result());
-        }
+        fill_in(&mut request.history, &signals);
         self.state.change(|state| {
             state.request = request;
-            if let Some(open) = &mut state.open {
-                open.signals = signals;
+            // The list was lent: what it was made of is the loop's, and only the answers are taken.
+            let answered: HashMap<&CallId, &Signal> = signals.iter().map(|signal| (signal.call_id(), signal)).collect();
+            for signal in state.open.iter_mut().flat_map(|open| &mut open.signals) {
+                if let Some(answered) = answered.get(signal.call_id()) {
+                    signal.answer_as(answered);
+                }
             }
         });
         if let Some(kit) = tools {
-            self.kit = kit;
+            drop(Held(Some(std::mem::replace(&mut self.kit, kit))));
         }
         if let Some(NextModel(model)) = model {
             self.model = model;
@@ -113,13 +120,17 @@ fn has_last_word(items: &[Item]) -> bool {
     }
 }
 
-/// Puts the answer to a signal in the place of its closing. A history that was rewritten may no longer have one.
-fn fill_in(items: &mut [Item], result: &ToolResult) {
-    let answered = items.iter_mut().rev().find_map(|item| match item {
-        Item::ToolOutput(output) if output.call_id == result.call_id => Some(output),
-        _ => None,
-    });
-    if let Some(output) = answered {
-        *output = result.to_call_output();
+/// Puts the answers to signals in the places of their closings. A history that was rewritten may no longer have them.
+fn fill_in(items: &mut [Item], signals: &[Signal]) {
+    let mut answers: HashMap<&CallId, &Signal> = signals.iter().map(|signal| (signal.call_id(), signal)).collect();
+    for item in items.iter_mut().rev() {
+        if answers.is_empty() {
+            return;
+        }
+        if let Item::ToolOutput(output) = item
+            && let Some(signal) = answers.remove(&output.call_id)
+        {
+            *output = signal.result().to_call_output();
+        }
     }
 }

@@ -54,6 +54,14 @@ pub enum LoopEvent {
         /// Why.
         reason: String,
     },
+    /// Results of calls that the history has no place for, as it holds another answer already. They are not in it, and
+    /// the model will not read them.
+    Unplaced {
+        /// The results.
+        results: Vec<ToolResult>,
+        /// Why.
+        reason: String,
+    },
     /// The model sent a signal to the loop.
     Signal(Box<Signal>),
     /// All calls of the turn have their results, and it is decided what comes next.
@@ -84,6 +92,7 @@ enum Written<'a> {
     Retrying { attempts: u32, kind: &'a str, message: &'a str, wait_ms: u64 },
     Tool { event: &'a ToolEvent },
     VerdictRefused { response: &'a ApprovalResponse, reason: &'a str },
+    Unplaced { results: &'a [ToolResult], reason: &'a str },
     Signal { signal: &'a Signal },
     TurnEnded { number: u32, turn: &'a Turn, results: &'a [ToolResult] },
     Ended { end: &'a LoopEnd, state: &'a LoopState },
@@ -107,6 +116,7 @@ impl Serialize for LoopEvent {
             }
             Self::Tool(event) => Written::Tool { event },
             Self::VerdictRefused { response, reason } => Written::VerdictRefused { response, reason },
+            Self::Unplaced { results, reason } => Written::Unplaced { results, reason },
             Self::Signal(signal) => Written::Signal { signal },
             Self::TurnEnded { number, turn, results } => Written::TurnEnded { number: *number, turn, results },
             Self::Ended { end, state } => Written::Ended { end, state },
@@ -150,6 +160,12 @@ struct VerdictRefused {
 }
 
 #[derive(Deserialize)]
+struct Unplaced {
+    results: Vec<ToolResult>,
+    reason: String,
+}
+
+#[derive(Deserialize)]
 struct Signalled {
     signal: Box<Signal>,
 }
@@ -186,6 +202,7 @@ impl<'de> Deserialize<'de> for LoopEvent {
             "tool" => reading::body(event).map(|ToolDid { event }| Self::Tool(event)),
             "verdict_refused" => reading::body(event)
                 .map(|VerdictRefused { response, reason }| Self::VerdictRefused { response, reason }),
+            "unplaced" => reading::body(event).map(|Unplaced { results, reason }| Self::Unplaced { results, reason }),
             "signal" => reading::body(event).map(|Signalled { signal }| Self::Signal(signal)),
             "turn_ended" => reading::body(event).map(|TurnEnded { number, turn, results }| Self::TurnEnded {
                 number,
@@ -202,6 +219,7 @@ impl<'de> Deserialize<'de> for LoopEvent {
                     "retrying",
                     "tool",
                     "verdict_refused",
+                    "unplaced",
                     "signal",
                     "turn_ended",
                     "ended",

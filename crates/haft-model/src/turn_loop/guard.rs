@@ -8,47 +8,53 @@ use std::collections::BTreeMap;
 
 use haft_core::ToolCall;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-/// How often each call was made: by tool, then by arguments.
+/// How often each call was made: by tool, then by the digest of the arguments, so that a state does not hold them twice.
+/// An entry of another form matches no call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct SeenCalls(BTreeMap<String, BTreeMap<String, u32>>);
 
+/// What equal calls have in common.
+#[derive(Debug)]
+pub(super) struct CallMark {
+    tool: String,
+    digest: String,
+}
+
 impl SeenCalls {
-    /// How often this call was made.
-    pub(super) fn times(&self, call: &ToolCall) -> u32 {
-        let times = self.0.get(&call.name).and_then(|seen| seen.get(&canonical(&call.arguments)));
-        times.copied().unwrap_or_default()
+    /// How often such a call was made.
+    pub(super) fn times(&self, mark: &CallMark) -> u32 {
+        self.0.get(&mark.tool).and_then(|seen| seen.get(&mark.digest)).copied().unwrap_or_default()
     }
 
-    /// Counts this call.
-    pub(super) fn note(&mut self, call: &ToolCall) {
-        let times = self.0.entry(call.name.clone()).or_default().entry(canonical(&call.arguments)).or_default();
-        *times = times.saturating_add(1);
+    /// Counts such a call.
+    pub(super) fn note(&mut self, mark: CallMark) {
+        self.add(mark, 1);
+    }
+
+    /// Counts what was counted elsewhere.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (tool, seen) in other.0 {
+            for (digest, times) in seen {
+                self.add(CallMark { tool: tool.clone(), digest }, times);
+            }
+        }
     }
 
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
-}
 
-/// One text for equal arguments. What is not JSON is compared as it is.
-fn canonical(arguments: &str) -> String {
-    match arguments.trim() {
-        "" => "{}".to_owned(),
-        text => serde_json::from_str(text).map_or_else(|_| text.to_owned(), |value| sorted(value).to_string()),
+    fn add(&mut self, mark: CallMark, more: u32) {
+        let times = self.0.entry(mark.tool).or_default().entry(mark.digest).or_default();
+        *times = times.saturating_add(more);
     }
 }
 
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
-        Value::Object(members) => {
-            let members: BTreeMap<String, Value> = members.into_iter().collect();
-            Value::Object(members.into_iter().map(|(key, value)| (key, sorted(value))).collect::<Map<_, _>>())
-        }
-        other => other,
+impl CallMark {
+    pub(super) fn of(call: &ToolCall) -> Self {
+        Self { tool: call.name.clone(), digest: call.argument_digest() }
     }
 }
 
@@ -56,32 +62,33 @@ fn sorted(value: Value) -> Value {
 mod tests {
     use super::*;
 
-    fn call(name: &str, arguments: &str) -> ToolCall {
-        ToolCall::new("c1", name, arguments)
+    fn mark(name: &str, arguments: &str) -> CallMark {
+        CallMark::of(&ToolCall::new("c1", name, arguments))
     }
 
     #[test]
-    fn equal_arguments_are_one_call_however_they_are_written() {
+    fn equal_calls_are_counted_together_and_others_apart() {
         let mut seen = SeenCalls::default();
-        seen.note(&call("t", r#"{"a": 1, "b": [{"y": 2, "x": 1}]}"#));
-        seen.note(&call("t", r#" {"b":[{"x":1,"y":2}],"a":1} "#));
-        assert_eq!(seen.times(&call("t", r#"{"a":1,"b":[{"x":1,"y":2}]}"#)), 2);
+        seen.note(mark("t", r#"{"a": 1, "b": [{"y": 2, "x": 1}]}"#));
+        seen.note(mark("t", r#" {"b":[{"x":1,"y":2}],"a":1.0} "#));
+        assert_eq!(seen.times(&mark("t", r#"{"a":1,"b":[{"x":1,"y":2}]}"#)), 2);
         for (name, arguments) in
             [("t", r#"{"a":2}"#), ("u", r#"{"a":1,"b":[{"x":1,"y":2}]}"#), ("t", r#"{"a":1,"b":[]}"#)]
         {
-            assert_eq!(seen.times(&call(name, arguments)), 0, "{name} {arguments}");
+            assert_eq!(seen.times(&mark(name, arguments)), 0, "{name} {arguments}");
         }
     }
 
     #[test]
-    fn blank_arguments_are_the_empty_object_and_broken_ones_themselves() {
+    fn counts_are_added_up_and_never_overflow() {
         let mut seen = SeenCalls::default();
-        seen.note(&call("t", ""));
-        seen.note(&call("t", " {} "));
-        seen.note(&call("t", "{\"a\": "));
-        assert_eq!((seen.times(&call("t", "  ")), seen.times(&call("t", "{\"a\": "))), (2, 1));
-        let deep = "[".repeat(100_000);
-        seen.note(&call("t", &deep));
-        assert_eq!(seen.times(&call("t", &deep)), 1);
+        seen.add(mark("t", "1"), u32::MAX - 1);
+        seen.note(mark("u", "1"));
+        let mut more = SeenCalls::default();
+        more.add(mark("t", "1"), 5);
+        more.note(mark("t", "2"));
+        seen.merge(more);
+        let times = [("t", "1"), ("t", "2"), ("u", "1"), ("u", "2")].map(|(tool, text)| seen.times(&mark(tool, text)));
+        assert_eq!(times, [u32::MAX, 1, 1, 0]);
     }
 }

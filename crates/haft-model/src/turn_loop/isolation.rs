@@ -9,6 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::Poll;
 
+use haft_core::TurnRequest;
+
+use crate::model::{LanguageModel, TurnStream};
+
 /// What a panic said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Panicked(pub(super) String);
@@ -39,6 +43,13 @@ impl<T> Drop for Held<T> {
     fn drop(&mut self) {
         let held = self.0.take();
         drop(isolated(|| drop(held)));
+    }
+}
+
+impl<M: LanguageModel> LanguageModel for Held<M> {
+    fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
+        // Only its drop takes the model out.
+        self.0.as_ref().map_or_else(|| TurnStream::of([]), |model| model.stream_turn(request))
     }
 }
 

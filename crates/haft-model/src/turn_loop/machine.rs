@@ -30,8 +30,6 @@ pub(super) struct Machine {
     /// The model of the next turn.
     pub(super) model: Arc<dyn LanguageModel>,
     pub(super) interruption: Interruption,
-    /// Whether a call had to be refused because the budget has no more.
-    pub(super) lacks_calls: bool,
 }
 
 impl Machine {
@@ -48,7 +46,6 @@ impl Machine {
             kit: settings.kit.clone(),
             model: Arc::clone(&settings.model),
             interruption: Interruption::new(flag, left),
-            lacks_calls: false,
             settings,
             state,
             outlet,
@@ -70,16 +67,17 @@ impl Machine {
         }
     }
 
-    /// Whether nothing forbids another turn.
-    fn may_ask(&self) -> Result<(), LoopEnd> {
+    /// Whether nothing forbids another request.
+    pub(super) fn may_ask(&self) -> Result<(), LoopEnd> {
         if let Some(cause) = self.interruption.cause() {
             return Err(cause.into());
         }
         let (turns, usage) = self.state.read(|state| (state.turns, state.usage));
+        let (calls, lacks_calls) = self.state.read(|state| (state.calls, state.lacks_calls));
         if self.settings.budget.lacks_tokens(&usage) {
             return Err(LoopEnd::Budget(Spent::Tokens));
         }
-        if self.lacks_calls {
+        if lacks_calls && self.settings.budget.calls_left(calls) == Some(0) {
             return Err(LoopEnd::Budget(Spent::Calls));
         }
         if turns >= self.settings.max_turns {

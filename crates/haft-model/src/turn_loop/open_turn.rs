@@ -1,6 +1,6 @@
 //! The last turn, while it is not decided what comes after it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use haft_core::{CallId, FailureKind, Item, ToolCall, ToolResult, Turn};
 use serde::{Deserialize, Serialize};
@@ -24,22 +24,35 @@ pub(super) struct OpenTurn {
 impl OpenTurn {
     /// Adds results, so that all stay in the order of the calls. Of calls that share an id only the first was run.
     pub(super) fn add(&mut self, results: impl IntoIterator<Item = ToolResult>) {
-        let mut loose = std::mem::take(&mut self.results);
-        loose.extend(results);
-        let mut ids = HashSet::new();
-        for call in self.turn.tool_calls() {
-            let is_twin = !ids.insert(call.call_id.clone());
-            let is_its = |result: &ToolResult| result.call_id == call.call_id;
-            let is_fitting = |result: &ToolResult| is_its(result) && is_twin == is_refused_twin(result);
-            let place = loose.iter().position(is_fitting).or_else(|| loose.iter().position(is_its));
-            self.results.extend(place.map(|place| loose.remove(place)));
+        let known = std::mem::take(&mut self.results).into_iter().chain(results);
+        let mut loose: Vec<Option<ToolResult>> = known.map(Some).collect();
+        let mut by_id: HashMap<CallId, VecDeque<usize>> = HashMap::new();
+        for (place, result) in loose.iter().flatten().enumerate() {
+            by_id.entry(result.call_id.clone()).or_default().push_back(place);
         }
-        self.results.append(&mut loose);
+        let mut ids = HashSet::new();
+        for call_id in local_ids(&self.turn) {
+            let is_twin = !ids.insert(call_id);
+            let Some(its) = by_id.get_mut(call_id) else { continue };
+            let is_fitting = |&place: &usize| loose[place].as_ref().map(is_refused_twin) == Some(is_twin);
+            let place = its.remove(its.iter().position(is_fitting).unwrap_or_default());
+            self.results.extend(place.and_then(|place| loose[place].take()));
+        }
+        self.results.extend(loose.into_iter().flatten());
     }
 
     /// The place of a call in its turn.
     pub(super) fn index_of(&self, call_id: &CallId) -> Option<usize> {
-        self.turn.tool_calls().iter().position(|call| call.call_id == *call_id)
+        local_ids(&self.turn).position(|id| id == call_id)
+    }
+
+    /// The places of all calls in the turn, by their ids. Of calls that share one it is the first's.
+    pub(super) fn places(&self) -> HashMap<CallId, usize> {
+        let mut places = HashMap::new();
+        for (place, call_id) in local_ids(&self.turn).enumerate() {
+            places.entry(call_id.clone()).or_insert(place);
+        }
+        places
     }
 
     /// Follows the history, in which a call has another id now. Of calls that share an id it is the first: the others
@@ -73,6 +86,14 @@ impl OpenTurn {
             _ => None,
         })
     }
+}
+
+/// The ids of the calls that are run here, in order.
+fn local_ids(turn: &Turn) -> impl Iterator<Item = &CallId> {
+    turn.items.iter().filter_map(|item| match item {
+        Item::ToolCall(call) if !call.provider_executed => Some(&call.call_id),
+        _ => None,
+    })
 }
 
 fn is_refused_twin(result: &ToolResult) -> bool {

@@ -1,28 +1,50 @@
 //! Writing results into a history.
 //!
 //! Whoever runs calls knows which ones are open, so a result that answers none is a mistake of the model's (a turn that
-//! answers itself) or of whoever wrote the history. It is left out; the others must not be lost with it.
+//! answers itself) or of whoever wrote the history. It is left out, and an event says so; the others must not be lost
+//! with it.
+
+use std::collections::HashSet;
 
 use haft_core::history::{self, AppendError};
 use haft_core::{Item, ToolResult, Turn};
 
-/// Adds a turn with the results of its calls.
-pub(super) fn append(items: &mut Vec<Item>, turn: Turn, results: Vec<ToolResult>) {
-    let Err(error) = history::append(items, turn, results) else { return };
-    if let (Some(turn), fitting) = fitting(error) {
-        drop(history::append(items, turn, fitting));
+use super::event::LoopEvent;
+
+/// Adds a turn with the results of its calls, and tells of those that have no place.
+#[must_use = "results that have no place must not vanish"]
+pub(super) fn append(items: &mut Vec<Item>, turn: Turn, results: Vec<ToolResult>) -> Option<LoopEvent> {
+    let parted = Parted::of(history::append(items, turn, results).err()?);
+    if let Some(turn) = parted.turn {
+        drop(history::append(items, turn, parted.fitting));
     }
+    Some(parted.event)
 }
 
-/// Adds results of calls that were left open.
-pub(super) fn answer(items: &mut Vec<Item>, results: Vec<ToolResult>) {
-    let Err(error) = history::answer(items, results) else { return };
-    drop(history::answer(items, fitting(error).1));
+/// Adds results of calls that were left open, and tells of those that have no place.
+#[must_use = "results that have no place must not vanish"]
+pub(super) fn answer(items: &mut Vec<Item>, results: Vec<ToolResult>) -> Option<LoopEvent> {
+    let parted = Parted::of(history::answer(items, results).err()?);
+    drop(history::answer(items, parted.fitting));
+    Some(parted.event)
 }
 
-fn fitting(error: AppendError) -> (Option<Turn>, Vec<ToolResult>) {
-    let strays: Vec<usize> = error.strays().iter().map(|stray| stray.index).collect();
-    let (turn, results) = error.into_parts();
-    let fitting = results.into_iter().enumerate().filter(|(index, _)| !strays.contains(index));
-    (turn, fitting.map(|(_, result)| result).collect())
+/// What was refused as a whole, parted into what fits and what does not.
+struct Parted {
+    turn: Option<Turn>,
+    fitting: Vec<ToolResult>,
+    event: LoopEvent,
+}
+
+impl Parted {
+    fn of(error: AppendError) -> Self {
+        let reason = error.to_string();
+        let strays: HashSet<usize> = error.strays().iter().map(|stray| stray.index).collect();
+        let (turn, results) = error.into_parts();
+        let (mut fitting, mut unplaced) = (Vec::new(), Vec::new());
+        for (index, result) in results.into_iter().enumerate() {
+            if strays.contains(&index) { unplaced.push(result) } else { fitting.push(result) }
+        }
+        Self { turn, fitting, event: LoopEvent::Unplaced { results: unplaced, reason } }
+    }
 }

@@ -37,12 +37,15 @@ impl Machine {
         let answers =
             interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
         let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
-        self.state.change(|state| {
-            let Some(open) = &mut state.open else { return };
+        let unplaced = self.state.change(|state| {
+            let open = state.open.as_mut()?;
             open.interactions.retain(Interaction::is_open);
             open.add(results.iter().cloned());
-            answer(&mut state.request.history, results.clone());
+            answer(&mut state.request.history, results.clone())
         });
+        if let Some(unplaced) = unplaced {
+            self.outlet.emit(unplaced).await;
+        }
         for result in results {
             self.emit_output(result).await;
         }

@@ -57,8 +57,29 @@ impl LoopRun {
 
     /// Calls the loop off: the request in flight is dropped, tools are called off, every call is answered, and the loop
     /// ends with [`LoopEnd::Cancelled`].
-    pub fn cancel(&mut self) {
+    pub fn cancel(&self) {
         self.flag.cancel();
+    }
+
+    /// The flag of this run, to [call it off](Self::cancel) from elsewhere. It also counts as raised when that of the
+    /// [loop](crate::TurnLoop::cancellation) is; raising it leaves the loop's and other runs alone.
+    ///
+    /// ```
+    /// use haft_core::{Item, Toolkit, TurnRequest};
+    /// use haft_model::{LoopEnd, ScriptedModel, ScriptedTurn, TurnLoop};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let agent = TurnLoop::new(ScriptedModel::new([ScriptedTurn::pending()]), Toolkit::new());
+    /// let run = agent.start(TurnRequest::new("any", vec![Item::user("Are you there?")]));
+    /// let button = run.cancellation();
+    /// let (outcome, ()) = tokio::join!(run.finish(), async move { button.cancel() });
+    /// assert!(matches!(outcome.end, LoopEnd::Cancelled));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn cancellation(&self) -> Cancellation {
+        self.flag.clone()
     }
 
     /// Runs to the end, whatever happens on the way. Also after the end gives what the last event gave.

@@ -51,11 +51,10 @@ impl Machine {
         self.state.read(|state| history::fresh_ids(&state.request.history, &mut turn));
         self.outlet.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
 
-        let (choice, seen, made) =
-            self.state.read(|state| (state.request.tool_choice.clone(), state.seen.clone(), state.calls));
+        let (choice, made) = self.state.read(|state| (state.request.tool_choice.clone(), state.calls));
         let lacks_call = lacks_call(&choice, &turn);
-        let settings = Arc::clone(&self.settings);
-        let mut triage = Triage::new(&settings, choice.clone(), seen, made);
+        let (settings, state) = (Arc::clone(&self.settings), self.state.clone());
+        let mut triage = Triage::new(&settings, &state, choice.clone(), made);
         let mut settling = Settling::new(turn);
         let passed = self.hand_on(&mut settling, &mut triage).await;
         let tally = triage.tally();
@@ -65,8 +64,9 @@ impl Machine {
         }
 
         let is_stuck = !settling.calls.is_empty() && tally.repeated == settling.calls.len();
-        self.lacks_calls |= tally.lacks_calls;
-        self.write_down(settling, tally);
+        if let Some(unplaced) = self.write_down(settling, tally) {
+            self.outlet.emit(unplaced).await;
+        }
         if let Some(cause) = cause {
             return Err(cause.into());
         }
@@ -183,18 +183,20 @@ impl Machine {
     }
 
     /// The turn and everything known of its calls, in one step. Signals stand as closed until they are answered.
-    fn write_down(&self, settling: Settling, tally: Tally) {
+    fn write_down(&self, settling: Settling, tally: Tally) -> Option<LoopEvent> {
         let Settling { turn, results, signals, interactions, questions, .. } = settling;
         self.state.change(|state| {
             let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
-            append(&mut state.request.history, turn.clone(), answers.collect());
+            let unplaced = append(&mut state.request.history, turn.clone(), answers.collect());
             state.request.history.extend(questions.into_iter().map(Item::from));
             state.turns = state.turns.saturating_add(1);
-            (state.seen, state.calls) = (tally.seen, tally.made);
+            state.seen.merge(tally.seen);
+            (state.calls, state.lacks_calls) = (tally.made, tally.lacks_calls);
             let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
             open.add(results);
             state.open = Some(open);
-        });
+            unplaced
+        })
     }
 }
 

@@ -35,8 +35,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Signal {
-    /// The call.
-    pub call: ToolCall,
+    pub(super) call: ToolCall,
     /// Its arguments, as the tool's schema read them.
     pub arguments: Value,
     #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -46,6 +45,12 @@ pub struct Signal {
 impl Signal {
     pub(super) fn new(call: ToolCall, arguments: Value) -> Self {
         Self { call, arguments, answer: Value::Null }
+    }
+
+    /// The call.
+    #[must_use]
+    pub fn call(&self) -> &ToolCall {
+        &self.call
     }
 
     /// The name of the tool.
@@ -68,6 +73,11 @@ impl Signal {
     /// Answers the signal: the model reads the value as the result of its call. The last answer counts.
     pub fn answer(&mut self, value: impl Into<Value>) {
         self.answer = value.into();
+    }
+
+    /// Takes over what another copy of the signal was answered.
+    pub(super) fn answer_as(&mut self, other: &Self) {
+        self.answer.clone_from(&other.answer);
     }
 
     /// The one result of the call.

@@ -43,6 +43,9 @@ pub struct LoopState {
     pub(super) turns: u32,
     pub(super) usage: Usage,
     pub(super) calls: u64,
+    /// Whether the last turn asked for calls that the budget did not have.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) lacks_calls: bool,
     #[serde(rename = "time_used_ms", serialize_with = "millis")]
     pub(super) time_used: Duration,
     pub(super) seen: SeenCalls,
@@ -65,6 +68,8 @@ struct Stored {
     #[serde(default)]
     calls: u64,
     #[serde(default)]
+    lacks_calls: bool,
+    #[serde(default)]
     time_used_ms: u64,
     #[serde(default)]
     seen: SeenCalls,
@@ -86,6 +91,7 @@ impl LoopState {
             turns: 0,
             usage: Usage::default(),
             calls: 0,
+            lacks_calls: false,
             time_used: Duration::ZERO,
             seen: SeenCalls::default(),
             open: None,
@@ -100,6 +106,7 @@ impl LoopState {
         self.request_mut().history.push(item.into());
         (self.turns, self.usage, self.calls, self.time_used) = Default::default();
         self.seen.clear();
+        self.lacks_calls = false;
         if self.interactions().is_empty() && history::approvals(self.history()).pending.is_empty() {
             self.open = None;
         }
@@ -284,9 +291,9 @@ impl TryFrom<Stored> for LoopState {
     type Error = StateError;
 
     fn try_from(stored: Stored) -> Result<Self, StateError> {
-        let Stored { v, request, turns, usage, calls, time_used_ms, seen, open, done } = stored;
+        let Stored { v, request, turns, usage, calls, lacks_calls, time_used_ms, seen, open, done } = stored;
         let time_used = Duration::from_millis(time_used_ms);
-        let state = Self { v, turns, usage, calls, time_used, seen, open, done, ..Self::new(request) };
+        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, open, done, ..Self::new(request) };
         state.check().map(|()| state)
     }
 }

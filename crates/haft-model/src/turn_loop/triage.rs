@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use haft_core::{CallId, ToolCall, ToolChoice, ToolFailure, ToolResult};
 
 use super::Settings;
-use super::guard::SeenCalls;
+use super::guard::{CallMark, SeenCalls};
+use super::state_cell::StateCell;
 
 /// The kind of failure of a call that the choice of tools does not permit.
 pub(super) const CHOICE_VIOLATION: &str = "tool_choice_violation";
@@ -18,8 +19,10 @@ pub(super) const REPEATED_CALL: &str = "repeated_call";
 /// Goes through the calls of one turn, in order.
 pub(super) struct Triage<'a> {
     settings: &'a Settings,
+    state: &'a StateCell,
     choice: ToolChoice,
     ids: HashSet<CallId>,
+    /// The calls of this turn that were handed on.
     seen: SeenCalls,
     made: u64,
     repeated: usize,
@@ -28,8 +31,9 @@ pub(super) struct Triage<'a> {
 
 /// What the calls of a turn came to.
 pub(super) struct Tally {
-    /// The calls made so far, with those of this turn.
+    /// The calls of this turn that were handed on; none when nobody asks how often.
     pub(super) seen: SeenCalls,
+    /// How many were handed on so far, with those of this turn.
     pub(super) made: u64,
     /// How many calls were refused because they were made too often.
     pub(super) repeated: usize,
@@ -38,8 +42,9 @@ pub(super) struct Tally {
 }
 
 impl<'a> Triage<'a> {
-    pub(super) fn new(settings: &'a Settings, choice: ToolChoice, seen: SeenCalls, made: u64) -> Self {
-        Self { settings, choice, ids: HashSet::new(), seen, made, repeated: 0, lacks_calls: false }
+    pub(super) fn new(settings: &'a Settings, state: &'a StateCell, choice: ToolChoice, made: u64) -> Self {
+        let (ids, seen) = (HashSet::new(), SeenCalls::default());
+        Self { settings, state, choice, ids, seen, made, repeated: 0, lacks_calls: false }
     }
 
     /// The answer to a call that is not handed on.
@@ -51,7 +56,8 @@ impl<'a> Triage<'a> {
             return Some(refusal(call, CHOICE_VIOLATION, permitted(&self.choice)));
         }
         let most = self.settings.repeated_calls;
-        if most > 0 && self.seen.times(call) >= most {
+        let mark = (most > 0).then(|| CallMark::of(call));
+        if mark.as_ref().is_some_and(|mark| self.times(mark) >= most) {
             self.repeated += 1;
             let message = format!(
                 "this call was made {most} times already with the same arguments and was not made again; \
@@ -65,9 +71,16 @@ impl<'a> Triage<'a> {
             let reason = format!("the budget of {most} calls is spent, so this call was not run");
             return Some(ToolResult::cancelled(call, reason));
         }
-        self.seen.note(call);
+        if let Some(mark) = mark {
+            self.seen.note(mark);
+        }
         self.made = self.made.saturating_add(1);
         None
+    }
+
+    /// How often a call was made, in this turn and before.
+    fn times(&self, mark: &CallMark) -> u32 {
+        self.state.read(|state| state.seen.times(mark)).saturating_add(self.seen.times(mark))
     }
 
     pub(super) fn tally(self) -> Tally {

@@ -46,7 +46,10 @@ impl Machine {
         while let Some(mut event) = self.next_event(&mut run, &mut cause).await {
             place(&mut event, places);
             if let ToolEvent::Output { result, .. } = &event {
-                self.state.change(|state| write_down(state, result.clone()));
+                let unplaced = self.state.change(|state| write_down(state, result.clone()));
+                if let Some(unplaced) = unplaced {
+                    self.outlet.emit(unplaced).await;
+                }
             }
             self.outlet.emit(LoopEvent::Tool(event)).await;
         }
@@ -64,15 +67,16 @@ impl Machine {
 
 /// Puts the result of a call where it belongs, and takes out in the same step what was asked and said about it. A verdict
 /// that was used is gone even if the result finds no place.
-fn write_down(state: &mut LoopState, result: ToolResult) {
+fn write_down(state: &mut LoopState, result: ToolResult) -> Option<LoopEvent> {
     let items = &mut state.request.history;
-    answer(items, vec![result.clone()]);
+    let unplaced = answer(items, vec![result.clone()]);
     forget(items, &result.call_id);
     if let Some(open) = &mut state.open {
         // It has its result, whoever else was said to be asked.
         open.interactions.retain(|interaction| *interaction.call_id() != result.call_id);
         open.add([result]);
     }
+    unplaced
 }
 
 /// Takes out the questions about a call, and the verdicts on them.
@@ -138,7 +142,8 @@ mod tests {
             aside.approve().into(),
         ];
         let mut state = LoopState::new(TurnRequest::new("any", items.clone()));
-        write_down(&mut state, ToolResult::cancelled(&pay, "gone"));
+        let unplaced = write_down(&mut state, ToolResult::cancelled(&pay, "gone"));
+        assert!(matches!(unplaced, Some(LoopEvent::Unplaced { results, .. }) if results[0].call_id == "c1"));
         assert_eq!(state.history(), [items[0].clone(), items[3].clone(), items[5].clone()]);
     }
 }

@@ -202,6 +202,24 @@ async fn a_met_expectation_is_silent() {
 }
 
 #[tokio::test]
+async fn a_check_that_panics_is_a_fault_and_still_a_panic() {
+    let check = |request: &TurnRequest| {
+        assert_eq!(request.model, "other", "the wrong model");
+        Ok::<_, std::io::Error>(())
+    };
+    let turn = ScriptedTurn::text("x").check(|_: &TurnRequest| Err("one fault")).check(check);
+    let model = ScriptedModel::default().then(turn);
+    let asked = model.clone();
+    let panicked = tokio::spawn(async move { answer(&asked, &ask("?")).await.map(|turn| turn.text()) }).await;
+    assert!(panicked.unwrap_err().is_panic());
+    let fault = model.finish().unwrap_err();
+    let [TurnFault::Unexpected { turn: 1, faults }] = fault.faults() else { panic!("{fault}") };
+    assert_eq!(faults[0], "one fault");
+    assert!(faults[1].starts_with("a check panicked: ") && faults[1].contains("the wrong model"), "{fault}");
+    assert_eq!((faults.len(), fault.unasked()), (2, &[][..]));
+}
+
+#[tokio::test]
 async fn a_check_may_look_at_its_own_model() {
     let model = ScriptedModel::default();
     let own = model.clone();

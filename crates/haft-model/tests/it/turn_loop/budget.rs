@@ -36,6 +36,7 @@ async fn attempts_that_failed_cost_as_well() {
     let outcome = finish(&agent, request()).await;
     assert_eq!(outcome.end, LoopEnd::Budget(Spent::Tokens));
     assert_eq!(outcome.state.usage().input_tokens, 60);
+    assert_eq!(model.requests().len(), 1, "it is not asked again for what can't be paid");
 }
 
 #[tokio::test]
@@ -49,6 +50,37 @@ async fn calls_beyond_the_budget_are_cancelled_and_end_the_loop() {
     assert_eq!((outcome.state.calls(), model.requests().len()), (2, 1));
     let Item::ToolOutput(output) = &outcome.state.history()[6] else { panic!() };
     assert!(output.output.to_string().contains("budget of 2 calls"));
+}
+
+#[tokio::test]
+async fn the_budget_of_calls_holds_over_a_stop() {
+    let both = [call("c1", "ask", "\"?\""), call("c2", "double", "1")];
+    let model = ScriptedModel::default().then(both).then("more").then("again");
+    let agent = agent(&model);
+    let limited = agent.clone().budget(Budget::new().calls(1));
+    let mut state = stored(&finish(&limited, request()).await.state);
+    state.answer("c1", "yes").unwrap();
+    let outcome = finish(&limited, state).await;
+    assert_eq!((outcome.end, model.requests().len()), (LoopEnd::Budget(Spent::Calls), 1));
+    let outcome = finish(&limited, stored(&outcome.state)).await;
+    assert_eq!((outcome.end, model.requests().len()), (LoopEnd::Budget(Spent::Calls), 1), "and over another");
+
+    let raised = finish(&agent.clone().budget(Budget::new().calls(2)), outcome.state.clone()).await;
+    assert_eq!((raised.end, raised.state.text().as_str()), (LoopEnd::Stopped, "more"), "a larger one has calls left");
+    let followed = finish(&limited, outcome.state.follow_up(Item::user("and?"))).await;
+    assert_eq!((followed.end, followed.state.text().as_str()), (LoopEnd::Stopped, "again"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_of_calls_that_was_raised_may_be_used_up() {
+    let model = ScriptedModel::default()
+        .then([call("c1", "double", "1"), call("c2", "double", "2")])
+        .then([call("c3", "double", "3")])
+        .then("done");
+    let outcome = finish(&agent(&model).budget(Budget::new().calls(1)), request()).await;
+    assert_eq!(outcome.end, LoopEnd::Budget(Spent::Calls));
+    let outcome = finish(&agent(&model).budget(Budget::new().calls(2)), stored(&outcome.state)).await;
+    assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "done"), "nothing was refused since");
 }
 
 #[tokio::test]

@@ -40,6 +40,23 @@ async fn a_flag_that_is_raised_while_the_model_is_silent_wakes_the_loop() {
 }
 
 #[tokio::test]
+async fn one_run_can_be_called_off_from_elsewhere() {
+    let model = ScriptedModel::default().then(ScriptedTurn::pending());
+    let all = Cancellation::new();
+    let run = agent(&model).cancellation(all.clone()).start(request());
+    let one = run.cancellation();
+    let ending = tokio::spawn(run.finish());
+    tokio::task::yield_now().await;
+    one.cancel();
+    assert_eq!(ending.await.unwrap().end, LoopEnd::Cancelled);
+    assert!(!all.is_cancelled(), "the loop's own flag is left alone");
+
+    let run = agent(&model).cancellation(all.clone()).start(request());
+    all.cancel();
+    assert!(run.cancellation().is_cancelled());
+}
+
+#[tokio::test]
 async fn tools_that_run_are_called_off_and_every_call_is_answered() {
     let calls =
         [call("c1", "double", "1"), call("c2", "wait", "{}"), call("c3", "ask", "\"?\""), call("c4", "note", "1")];
@@ -86,7 +103,7 @@ async fn calling_one_run_off_leaves_others_alone() {
     let flag = Cancellation::new();
     let model = ScriptedModel::new(["one"]);
     let agent = agent(&model).cancellation(flag.clone());
-    let (mut first, second) = (agent.start(request()), agent.start(request()));
+    let (first, second) = (agent.start(request()), agent.start(request()));
     first.cancel();
     assert_eq!(first.finish().await.end, LoopEnd::Cancelled);
     assert_eq!(second.finish().await.end, LoopEnd::Stopped);

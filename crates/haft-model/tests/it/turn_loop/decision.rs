@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft_core::{ToolChoice, Usage};
-use haft_model::{LoopError, ScriptedModel, ScriptedTurn};
+use haft_core::{Delta, ToolChoice, Usage};
+use haft_model::{LanguageModel, LoopError, ScriptedModel, ScriptedTurn, TurnStream};
 
 use super::*;
 
@@ -108,6 +108,46 @@ async fn another_model_answers_from_the_next_turn_on() {
     let error = finish(&agent, request()).await.end;
     assert_eq!(error.error().map(LoopError::kind), Some("model"));
     assert_eq!(first.requests().len(), 2);
+}
+
+/// A model that answers once it must, and can't be dropped in peace.
+struct Bomb;
+
+impl LanguageModel for Bomb {
+    fn stream_turn(&self, _: &TurnRequest) -> TurnStream {
+        TurnStream::of([Ok(Delta::complete(Turn::new(vec![Item::assistant("boom")], Finish::Stop)))])
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_panics_when_it_is_dropped_harms_nothing() {
+    let replaced = agent(&ScriptedModel::new(["a"])).decide(|mut between| async move {
+        match between.number() {
+            1 => between.set_model(Bomb),
+            2 => between.set_model(ScriptedModel::new(["z"])),
+            _ => return between.stop(),
+        }
+        between.next()
+    });
+    let outcome = finish(&replaced, request()).await;
+    assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "aboomz"));
+
+    let last = agent(&ScriptedModel::new(["a"])).decide(|mut between| async move {
+        between.set_model(Bomb);
+        between.stop()
+    });
+    assert_eq!(finish(&last, request()).await.end, LoopEnd::Stopped);
+    let failing = agent(&ScriptedModel::new(["a"])).decide(|mut between| async move {
+        between.set_model(Bomb);
+        between.fail("no")
+    });
+    assert_eq!(ended(&finish(&failing, request()).await.end), "failed: decide");
 }
 
 #[tokio::test]

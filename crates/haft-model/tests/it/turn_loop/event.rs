@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use haft_core::{Delta, Finish, ToolResult, Usage};
+use haft_core::{Delta, Finish, ToolCallOutput, ToolResult, Usage};
 use haft_model::{LoopError, ModelError, ScriptedModel, ScriptedTurn, Spent};
 use serde_json::json;
 
@@ -23,6 +23,19 @@ async fn events_come_in_the_order_things_happen() {
     middle.sort();
     assert_eq!(middle, ["output 1: 4", "output 2: input_validation_error", "signal c1"]);
     assert_eq!(told[5..], ["output 0: null", "ended 1 with 3", "turn 2", "complete", "ended 2 with 0", "stopped"]);
+}
+
+#[tokio::test]
+async fn a_result_that_has_no_place_is_told() {
+    let items = vec![call("c1", "double", "1").into(), ToolCallOutput::new("c1", "made up").into()];
+    let model = ScriptedModel::default().then(Turn::new(items, Finish::ToolCalls)).then("done");
+    let seen = events(agent(&model).start(request())).await;
+    let unplaced = seen.iter().find(|event| matches!(event, LoopEvent::Unplaced { .. })).unwrap();
+    let LoopEvent::Unplaced { results, reason } = unplaced else { panic!() };
+    assert_eq!((results.len(), results[0].to_model_text()), (1, "2".into()));
+    assert!(reason.contains("'c1'"), "{reason}");
+    let read: LoopEvent = serde_json::from_value(serde_json::to_value(unplaced).unwrap()).unwrap();
+    assert_eq!(&read, unplaced);
 }
 
 #[tokio::test]

@@ -42,6 +42,44 @@ async fn a_turn_of_nothing_else_ends_the_loop() {
 }
 
 #[tokio::test]
+async fn numbers_are_compared_by_value_however_large() {
+    let (kit, runs) = counted();
+    let larger = (7..10).map(|n| call(&format!("c{n}"), "poll", &format!("1844674407370955161{n}")));
+    let model = ScriptedModel::default()
+        .then(larger.collect::<Vec<_>>())
+        .then([call("d1", "poll", "1"), call("d2", "poll", "1.0")])
+        .then("done");
+    let outcome = finish(&TurnLoop::new(model, kit).repeated_calls(1), request()).await;
+    assert_eq!((outcome.end, runs.load(Ordering::SeqCst)), (LoopEnd::Stopped, 4));
+    assert_eq!(told(outcome.state.history())[9..11], ["output d1: not yet", "output d2: repeated_call"]);
+}
+
+#[tokio::test]
+async fn a_state_does_not_keep_arguments_twice_and_nothing_when_nothing_is_counted() {
+    let (kit, _) = counted();
+    let model = || {
+        let long = format!("\"{}\"", "x".repeat(100_000));
+        ScriptedModel::default().then([call("c1", "poll", &long)]).then("done")
+    };
+    let seen =
+        async |agent: TurnLoop| serde_json::to_value(finish(&agent, request()).await.state).unwrap()["seen"].clone();
+    let counted = seen(TurnLoop::new(model(), kit.clone())).await;
+    assert!(counted["poll"].is_object() && counted.to_string().len() < 200, "{counted}");
+    assert_eq!(seen(TurnLoop::new(model(), kit).repeated_calls(0)).await, serde_json::json!({}));
+}
+
+#[tokio::test]
+async fn a_state_with_calls_in_another_form_is_read_and_they_match_nothing() {
+    let (kit, runs) = counted();
+    let mut written = serde_json::to_value(LoopState::new(request())).unwrap();
+    written["seen"] = serde_json::json!({"poll": {"{}": 9}});
+    let state: LoopState = serde_json::from_value(written).unwrap();
+    let model = ScriptedModel::default().then([call("c1", "poll", "{}")]).then("done");
+    assert_eq!(finish(&TurnLoop::new(model, kit), state).await.end, LoopEnd::Stopped);
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
 async fn calls_are_counted_through_a_stop_and_zero_is_no_limit() {
     let (kit, runs) = counted();
     let model = (0..9).fold(ScriptedModel::default(), |model, n| model.then([call(&format!("c{n}"), "poll", "{}")]));

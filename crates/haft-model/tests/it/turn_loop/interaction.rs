@@ -1,10 +1,14 @@
 //! Calls that somebody outside answers, later and elsewhere.
 
-use haft_core::{CallId, history};
+use haft_core::{CallId, ProviderCall, history};
 use haft_model::{LoopError, ScriptedModel, StateError};
 use serde_json::json;
 
 use super::*;
+
+fn provider_call(id: &str) -> Item {
+    ProviderCall::new("openai", "search", json!({})).call_id(id).into()
+}
 
 fn asking() -> ScriptedModel {
     ScriptedModel::default()
@@ -31,6 +35,20 @@ async fn the_loop_waits_and_everything_else_is_done() {
     let again = finish(&agent(&model), stored(&outcome.state)).await;
     assert_eq!((&again.end, &again.state), (&outcome.end, &outcome.state), "it goes on waiting");
     assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_reaches_a_call_that_had_the_id_of_one_the_provider_runs() {
+    for remote in [call("c1", "search", "{}").executed_by_provider().into(), provider_call("c1")] {
+        let turn = Turn::new(vec![remote, call("c1", "ask", "\"?\"").into()], Finish::ToolCalls);
+        let model = ScriptedModel::default().then(turn).then("done");
+        let mut state = stored(&finish(&agent(&model), request()).await.state);
+        assert_eq!(state.interactions()[0].call_id(), "c1_2");
+        state.answer("c1_2", "yes").unwrap();
+        let outcome = finish(&agent(&model), state).await;
+        assert_eq!(outcome.end, LoopEnd::Stopped);
+        assert_eq!(told(outcome.state.history())[2..], ["call c1_2", "output c1_2: yes", "assistant"]);
+    }
 }
 
 #[tokio::test]

@@ -44,6 +44,55 @@ async fn results_of_a_turn_are_in_the_order_of_its_calls() {
 }
 
 #[tokio::test]
+async fn thousands_of_signals_in_one_turn_are_each_answered_in_their_place() {
+    let ids: Vec<String> = (0..2000).map(|n| format!("c{n}")).collect();
+    let calls =
+        ids.iter().enumerate().map(|(n, id)| if n % 5 == 4 { call(id, "double", "1") } else { call(id, "note", "4") });
+    let model = ScriptedModel::default().then(calls.collect::<Vec<_>>()).then("done");
+    let agent = agent(&model).repeated_calls(0).decide(|mut between| async move {
+        for signal in between.signals_mut() {
+            signal.answer(signal.call_id().to_string());
+        }
+        between.as_usual()
+    });
+    let seen = events(agent.start(request())).await;
+    let mut places: Vec<(usize, String)> = Vec::new();
+    for event in &seen {
+        match event {
+            LoopEvent::Tool(ToolEvent::Output { index, result }) => places.push((*index, result.call_id.to_string())),
+            LoopEvent::TurnEnded { number: 1, results, .. } => {
+                assert!(results.iter().map(|result| result.call_id.as_str()).eq(ids.iter().map(String::as_str)));
+            }
+            _ => {}
+        }
+    }
+    places.sort_unstable();
+    assert!(places.into_iter().eq(ids.iter().cloned().enumerate()), "one output each, with the place of its call");
+    let Some(LoopEvent::Ended { state, .. }) = seen.last() else { panic!() };
+    let outputs = told(&state.history()[2001..4001]);
+    let expected = ids.iter().enumerate().map(|(n, id)| format!("output {id}: {}", if n % 5 == 4 { "2" } else { id }));
+    assert!(outputs.into_iter().eq(expected));
+}
+
+#[tokio::test]
+async fn answers_reach_their_own_signals_however_the_list_is_left() {
+    let model = ScriptedModel::default().then([call("c1", "note", "1"), call("c2", "note", "2")]).then("done");
+    let agent = agent(&model).decide(|mut between| async move {
+        if let [first, second] = between.signals_mut() {
+            assert_eq!((first.call().arguments.as_str(), second.name()), ("1", "note"));
+            second.answer("two");
+            *first = second.clone();
+        }
+        between.as_usual()
+    });
+    let seen = events(agent.start(request())).await;
+    let outputs: Vec<_> = words(&seen).into_iter().filter(|word| word.starts_with("output")).collect();
+    assert_eq!(outputs, ["output 0: null", "output 1: two"]);
+    let Some(LoopEvent::Ended { state, .. }) = seen.last() else { panic!() };
+    assert_eq!(told(state.history())[3..5], ["output c1: null", "output c2: two"]);
+}
+
+#[tokio::test]
 async fn a_check_that_panics_costs_its_own_call() {
     let validator = haft_core::Validator::new(|_: &serde_json::Value| panic!("broken check"));
     let schema = haft_core::Schema::json_with(json!({}), haft_core::Validation::With(validator)).unwrap();
