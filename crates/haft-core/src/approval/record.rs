@@ -1,7 +1,9 @@
 //! The record of an approval: who decided what about which digest, when, and under which rule.
 //!
-//! Every question that a run asks, or that a memory answers in its place, ends in exactly one record. Records go to the
-//! run's auditor and to tracing; they hold no arguments and no results.
+//! Every question that a run asks, or that a memory answers in its place, ends in exactly one record that closes it. Before
+//! that there may be others: that it was put off, and one for each verdict that reached the run and did not count. A verdict
+//! that a queue hands back to its sender leaves none. Records go to the run's auditor and to tracing; they hold no arguments
+//! and no results.
 
 use serde::{Deserialize, Serialize};
 
