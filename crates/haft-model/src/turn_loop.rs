@@ -32,6 +32,7 @@ mod state;
 mod state_cell;
 mod state_error;
 mod triage;
+mod utterance;
 mod verdict;
 mod waiting;
 

@@ -26,6 +26,7 @@ use super::open_turn::OpenTurn;
 use super::record::append;
 use super::signal::Signal;
 use super::triage::{Tally, Triage};
+use super::utterance;
 
 /// What the model is told of a call that nobody will answer any more.
 const CALLED_OFF: &str = "the loop was called off before the call was answered";
@@ -49,6 +50,7 @@ impl Machine {
             return Err(LoopError::EmptyTurn { finish: turn.finish }.into());
         }
         self.state.read(|state| history::fresh_ids(&state.request.history, &mut turn));
+        self.state.read(|state| utterance::check(state.history(), &turn)).map_err(LoopError::from)?;
         self.outlet.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
 
         let (choice, seen, made) =
