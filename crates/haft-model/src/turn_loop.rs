@@ -19,6 +19,7 @@ mod guard;
 mod interaction;
 mod interruption;
 mod isolation;
+mod json_string;
 mod machine;
 mod open_turn;
 mod outlet;
