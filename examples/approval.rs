@@ -4,9 +4,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use haft::prelude::*;
-use haft::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, BoxError, Caller, Dispatch, Permission, Permit, Permitting,
-};
+use haft::{ApprovalRequest, ApprovalResponse, BoxError, Caller, Dispatch, Permission, Permit, Permitting};
 
 /// Moves money.
 #[tool(destructive, approval = |transfer: Transfer, _cx| async move { transfer.cents > 10_000 })]
@@ -36,11 +34,7 @@ impl Permit for Treasury {
 
 /// Stands for a person. Only a yes to this very question lets the call run.
 async fn ask_somebody(request: ApprovalRequest, _cx: Cx) -> Result<ApprovalResponse, BoxError> {
-    if request.arguments.contains("Mallory") {
-        Ok(ApprovalResponse::new(request.request_id, ApprovalDecision::Denied).reason("not to Mallory"))
-    } else {
-        Ok(ApprovalResponse::new(request.request_id, ApprovalDecision::Approved))
-    }
+    if request.arguments.contains("Mallory") { Ok(request.deny("not to Mallory")) } else { Ok(request.approve()) }
 }
 
 #[tokio::main]

@@ -19,6 +19,7 @@ mod guard;
 mod interaction;
 mod interruption;
 mod isolation;
+mod json_string;
 mod machine;
 mod open_turn;
 mod outlet;
@@ -32,6 +33,7 @@ mod state;
 mod state_cell;
 mod state_error;
 mod triage;
+mod utterance;
 mod verdict;
 mod waiting;
 

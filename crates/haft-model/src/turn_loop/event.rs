@@ -47,7 +47,7 @@ pub enum LoopEvent {
     },
     /// Something happened to a call. Its index is its place among the calls of the turn.
     Tool(ToolEvent),
-    /// A verdict of the history was not used, and was taken out of it: its call waits for another one.
+    /// A verdict of the history was not used, and was taken out of it: its call waits for another one, or has ended.
     VerdictRefused {
         /// The verdict.
         response: Box<ApprovalResponse>,

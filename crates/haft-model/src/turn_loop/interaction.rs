@@ -3,13 +3,14 @@
 //! The loop ends while interactions are open and keeps them in its state. An answer is checked when the loop is started
 //! again, as only then the tool is at hand; until then it can be replaced.
 
-use haft_core::{CallId, Issue, Issues, Schema, Tool, ToolCall, ToolResult};
+use haft_core::{CallId, Issue, Issues, JsonText, Schema, Tool, ToolCall, ToolResult};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::LoopError;
 use super::isolation::isolated;
+use super::json_string;
 
 /// A call that waits for somebody outside, its arguments checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,8 +18,9 @@ use super::isolation::isolated;
 pub struct Interaction {
     /// The call.
     pub call: ToolCall,
-    /// Its arguments, as the tool's schema read them.
-    pub arguments: Value,
+    /// Its arguments, as the tool's schema read them. Written as a string of JSON.
+    #[serde(with = "json_string")]
+    pub arguments: JsonText,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<Answer>,
 }
@@ -27,12 +29,12 @@ pub struct Interaction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {
-    Value(Value),
+    Value(#[serde(with = "json_string")] JsonText),
     Closed(String),
 }
 
 impl Interaction {
-    pub(super) fn new(call: ToolCall, arguments: Value) -> Self {
+    pub(super) fn new(call: ToolCall, arguments: JsonText) -> Self {
         Self { call, arguments, answer: None }
     }
 
@@ -50,7 +52,7 @@ impl Interaction {
 
     /// The arguments as a type of one's own.
     pub fn decode<P: DeserializeOwned>(&self) -> Result<P, serde_json::Error> {
-        P::deserialize(&self.arguments)
+        P::deserialize(self.arguments.to_value())
     }
 
     /// Whether nobody has answered yet.
@@ -59,8 +61,8 @@ impl Interaction {
         self.answer.is_none()
     }
 
-    pub(super) fn answer(&mut self, value: Value) {
-        self.answer = Some(Answer::Value(value));
+    pub(super) fn answer(&mut self, value: &Value) {
+        self.answer = Some(Answer::Value(value.into()));
     }
 
     pub(super) fn close(&mut self, reason: String) {
@@ -82,7 +84,7 @@ impl Interaction {
             return Some(Ok(ToolResult::ok(&self.call, value.clone())));
         }
         let broken = || Issues::from(Issue::new("", "validator", "the answer could not be checked"));
-        let checked = isolated(|| tool.success().check(value)).unwrap_or_else(|_| Err(broken()));
+        let checked = isolated(|| tool.success().check(&value.to_value())).unwrap_or_else(|_| Err(broken()));
         let refused = |issues| LoopError::Answer { call_id: self.call_id().clone(), issues };
         Some(checked.map(|()| ToolResult::ok(&self.call, value.clone())).map_err(refused))
     }

@@ -1,8 +1,7 @@
 //! Writing results into a history.
 //!
-//! Whoever runs calls knows which ones are open, so a result that answers none is a mistake of the model's (a turn that
-//! answers itself) or of whoever wrote the history. It is left out, and an event says so; the others must not be lost
-//! with it.
+//! Whoever runs calls knows which ones are open, so a result that answers none is a mistake of whoever wrote the history.
+//! It is left out, and an event says so; the others must not be lost with it.
 
 use std::collections::HashSet;
 

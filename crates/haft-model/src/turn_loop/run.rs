@@ -24,12 +24,15 @@ use super::state_cell::StateCell;
 /// drops the request in flight and the tools that run; [`cancel`](LoopRun::cancel) brings it to an orderly end instead.
 #[must_use = "a loop does nothing unless it is polled"]
 pub struct LoopRun {
-    machine: Option<Pin<Box<dyn Future<Output = LoopEnd> + Send>>>,
+    machine: Option<Driven>,
     outlet: Outlet,
     state: StateCell,
     flag: Cancellation,
     end: Option<LoopEnd>,
 }
+
+/// A loop at work.
+type Driven = Pin<Box<dyn Future<Output = LoopEnd> + Send>>;
 
 impl LoopRun {
     pub(super) fn new(settings: Arc<Settings>, state: LoopState) -> Self {
@@ -49,7 +52,7 @@ impl LoopRun {
     /// again, also what has finished since. Calls are made at least once, not exactly once.
     ///
     /// A turn that was waiting is whole already: each call that goes on with its verdict is in the state, with its result,
-    /// before its output is told. Only one that has begun and has no result yet would begin again.
+    /// before its output is told. One that has no result yet waits for another verdict.
     #[must_use]
     pub fn state(&self) -> LoopState {
         self.state.snapshot()
@@ -84,10 +87,12 @@ impl LoopRun {
 
     /// Runs to the end, whatever happens on the way. Also after the end gives what the last event gave.
     pub async fn finish(mut self) -> LoopOutcome {
-        while self.next().await.is_some() {}
-        let state = self.state();
-        // Without a machine there is an end.
-        LoopOutcome { end: self.end.take().unwrap_or(LoopEnd::Cancelled), state }
+        let end = match self.machine.take() {
+            Some(machine) => drained(machine, &self.outlet).await,
+            // Without a machine there is an end.
+            None => self.end.take().unwrap_or(LoopEnd::Cancelled),
+        };
+        LoopOutcome { end, state: self.state.into_state() }
     }
 }
 
@@ -106,6 +111,19 @@ impl Stream for LoopRun {
             Poll::Pending => run.outlet.take().map_or(Poll::Pending, |event| Poll::Ready(Some(event))),
         }
     }
+}
+
+/// Runs a machine to its end. What happens on the way is told to nobody.
+async fn drained(mut machine: Driven, outlet: &Outlet) -> LoopEnd {
+    poll_fn(|task| {
+        loop {
+            match machine.as_mut().poll(task) {
+                Poll::Pending if outlet.take().is_some() => {}
+                polled => return polled,
+            }
+        }
+    })
+    .await
 }
 
 impl fmt::Debug for LoopRun {

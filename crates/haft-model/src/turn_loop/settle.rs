@@ -10,8 +10,8 @@ use std::task::Poll;
 
 use futures_core::Stream;
 use haft_core::{
-    ApprovalRequest, ContentPart, Delta, FailureKind, Finish, Item, Run, ToolCall, ToolChoice, ToolEvent, ToolResult,
-    Turn, history,
+    ApprovalRequest, ContentPart, Delta, FailureKind, Finish, Item, JsonText, Run, ToolCall, ToolChoice, ToolEvent,
+    ToolResult, Turn, history,
 };
 use serde_json::Value;
 
@@ -26,6 +26,7 @@ use super::open_turn::OpenTurn;
 use super::record::append;
 use super::signal::Signal;
 use super::triage::{Tally, Triage};
+use super::utterance;
 
 /// What the model is told of a call that nobody will answer any more.
 const CALLED_OFF: &str = "the loop was called off before the call was answered";
@@ -49,6 +50,7 @@ impl Machine {
             return Err(LoopError::EmptyTurn { finish: turn.finish }.into());
         }
         self.state.read(|state| history::fresh_ids(&state.request.history, &mut turn));
+        self.state.read(|state| utterance::check(state.history(), &turn)).map_err(LoopError::from)?;
         self.outlet.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
 
         let (choice, made) = self.state.read(|state| (state.request.tool_choice.clone(), state.calls));
@@ -146,7 +148,7 @@ impl Machine {
         let call = &settling.calls[index];
         let tool = self.kit.get(&call.name).filter(|tool| is_not_run && (tool.is_signal() || tool.is_interaction()));
         let Some(tool) = tool else { return Some(settling.answered(index, result)) };
-        match isolated(|| tool.decode_args::<Value>(call)) {
+        match isolated(|| tool.decode_args::<Value>(call).map(JsonText::from)) {
             Ok(Ok(arguments)) if tool.is_signal() => {
                 let signal = Signal::new(call.clone(), arguments);
                 settling.signals.push(signal.clone());

@@ -3,10 +3,12 @@
 //! Nobody runs a signal: its arguments are checked, and the function that decides reads it and answers it. One that is
 //! not answered is closed with `null`, so that the history has an answer to every call.
 
-use haft_core::{CallId, ToolCall, ToolResult};
+use haft_core::{CallId, JsonText, ToolCall, ToolResult};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::json_string;
 
 /// A signal of the model's, its arguments checked.
 ///
@@ -36,15 +38,16 @@ use serde_json::Value;
 #[non_exhaustive]
 pub struct Signal {
     pub(super) call: ToolCall,
-    /// Its arguments, as the tool's schema read them.
-    pub arguments: Value,
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    answer: Value,
+    /// Its arguments, as the tool's schema read them. Written as a string of JSON.
+    #[serde(with = "json_string")]
+    pub arguments: JsonText,
+    #[serde(with = "json_string", default = "JsonText::null", skip_serializing_if = "JsonText::is_null")]
+    answer: JsonText,
 }
 
 impl Signal {
-    pub(super) fn new(call: ToolCall, arguments: Value) -> Self {
-        Self { call, arguments, answer: Value::Null }
+    pub(super) fn new(call: ToolCall, arguments: JsonText) -> Self {
+        Self { call, arguments, answer: JsonText::null() }
     }
 
     /// The call.
@@ -67,12 +70,12 @@ impl Signal {
 
     /// The arguments as a type of one's own.
     pub fn decode<P: DeserializeOwned>(&self) -> Result<P, serde_json::Error> {
-        P::deserialize(&self.arguments)
+        P::deserialize(self.arguments.to_value())
     }
 
     /// Answers the signal: the model reads the value as the result of its call. The last answer counts.
     pub fn answer(&mut self, value: impl Into<Value>) {
-        self.answer = value.into();
+        self.answer = JsonText::from(value.into());
     }
 
     /// Takes over what another copy of the signal was answered.

@@ -8,13 +8,15 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, TurnRequest, Usage, history,
+    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolCall, TurnRequest, Usage,
+    history,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::guard::SeenCalls;
 use super::interaction::Interaction;
+use super::json_string;
 use super::open_turn::OpenTurn;
 use super::state_error::StateError;
 
@@ -24,7 +26,8 @@ use super::state_error::StateError;
 /// it, approved calls included; and a state that was stored before a crash does again what was done since. Its calls
 /// are made *at least once*: whoever stores states claims one before starting it (by a lock, or by a version in the
 /// database), stores the next one as soon as it is there, and gives tools that must not run twice the id of the call to
-/// know them by.
+/// know them by. A verdict is used *at most once*: it is gone from the state of a loop that has begun to act on it, and
+/// after a crash its question is open again.
 ///
 /// ```
 /// use haft_core::{Item, TurnRequest};
@@ -39,6 +42,7 @@ use super::state_error::StateError;
 #[serde(try_from = "Stored")]
 pub struct LoopState {
     v: FormatVersion,
+    #[serde(serialize_with = "json_string::serialize_deep")]
     pub(super) request: TurnRequest,
     pub(super) turns: u32,
     pub(super) usage: Usage,
@@ -49,7 +53,7 @@ pub struct LoopState {
     #[serde(rename = "time_used_ms", serialize_with = "millis")]
     pub(super) time_used: Duration,
     pub(super) seen: SeenCalls,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json_string::serialize_deep")]
     pub(super) open: Option<OpenTurn>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) done: bool,
@@ -60,6 +64,7 @@ pub struct LoopState {
 struct Stored {
     #[serde(default)]
     v: FormatVersion,
+    #[serde(deserialize_with = "json_string::deserialize_deep")]
     request: TurnRequest,
     #[serde(default)]
     turns: u32,
@@ -73,7 +78,7 @@ struct Stored {
     time_used_ms: u64,
     #[serde(default)]
     seen: SeenCalls,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "json_string::deserialize_deep_option")]
     open: Option<OpenTurn>,
     #[serde(default)]
     done: bool,
@@ -116,7 +121,7 @@ impl LoopState {
     /// Answers an open interaction. The value is checked against what the tool promises when the state is started;
     /// until then another answer replaces this one.
     pub fn answer(&mut self, call_id: impl Into<CallId>, value: impl Into<Value>) -> Result<(), StateError> {
-        self.interaction(call_id.into()).map(|interaction| interaction.answer(value.into()))
+        self.interaction(call_id.into()).map(|interaction| interaction.answer(&value.into()))
     }
 
     /// Closes an open interaction without an answer: the model reads `cancelled` and the reason.
@@ -219,7 +224,7 @@ impl LoopState {
         self.time_used
     }
 
-    /// The questions about calls that nobody has answered yet, in the order of the calls.
+    /// The questions about calls that nobody has answered yet, in the order they were asked.
     #[must_use]
     pub fn approvals(&self) -> Vec<ApprovalRequest> {
         let pending = history::approvals(&self.request.history).pending.into_iter();
@@ -234,6 +239,7 @@ impl LoopState {
 
     /// Whether the state is one a loop can be in: everything that is open is about a call of the history.
     pub(super) fn check(&self) -> Result<(), StateError> {
+        self.check_open()?;
         self.check_interactions()?;
         let mut calls: HashSet<&CallId> = HashSet::new();
         for item in self.history() {
@@ -256,19 +262,35 @@ impl LoopState {
         }
     }
 
+    fn check_open(&self) -> Result<(), StateError> {
+        match &self.open {
+            Some(_) if self.done => Err(StateError::DoneWhileOpen),
+            Some(open) if open.turn.items.is_empty() => Err(StateError::EmptyTurn),
+            _ => Ok(()),
+        }
+    }
+
     fn check_interactions(&self) -> Result<(), StateError> {
         let mut ids = HashSet::new();
-        for call_id in self.interactions().iter().map(Interaction::call_id) {
-            let is_call = |item: &Item| matches!(item, Item::ToolCall(call) if call.call_id == *call_id && !call.provider_executed);
+        for Interaction { call, .. } in self.interactions() {
+            let call_id = &call.call_id;
+            let is_its = |item: &Item| matches!(item, Item::ToolCall(call) if call.call_id == *call_id && !call.provider_executed);
             let is_output = |item: &Item| matches!(item, Item::ToolOutput(output) if output.call_id == *call_id);
             if !ids.insert(call_id) {
                 return Err(StateError::DuplicateInteraction { call_id: call_id.clone() });
             }
-            let Some(at) = self.history().iter().rposition(is_call) else {
+            let Some(at) = self.history().iter().rposition(is_its) else {
                 return Err(StateError::MissingCall { call_id: call_id.clone() });
             };
             if self.history()[at..].iter().any(is_output) {
                 return Err(StateError::AnsweredCall { call_id: call_id.clone() });
+            }
+            if !is_call(&self.history()[at], call) {
+                return Err(StateError::OtherCall { call_id: call_id.clone(), at });
+            }
+            let mut said = self.open.iter().flat_map(|open| &open.turn.items);
+            if !said.any(|item| is_call(item, call)) {
+                return Err(StateError::ForeignInteraction { call_id: call_id.clone() });
             }
         }
         Ok(())
@@ -296,6 +318,12 @@ impl TryFrom<Stored> for LoopState {
         let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, open, done, ..Self::new(request) };
         state.check().map(|()| state)
     }
+}
+
+/// Whether the item is this call: of the same tool, with the same arguments.
+fn is_call(item: &Item, call: &ToolCall) -> bool {
+    let same = |it: &ToolCall| it.call_id == call.call_id && it.name == call.name && it.arguments == call.arguments;
+    matches!(item, Item::ToolCall(it) if same(it))
 }
 
 fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

@@ -47,6 +47,18 @@ impl StateCell {
         state
     }
 
+    /// The state by now, without a copy if nobody else has the cell.
+    pub(super) fn into_state(self) -> LoopState {
+        match Arc::try_unwrap(self.0) {
+            Ok(alone) => {
+                let mut kept = alone.into_inner().unwrap_or_else(PoisonError::into_inner);
+                kept.state.time_used = kept.time_used();
+                kept.state
+            }
+            Err(shared) => Self(shared).snapshot(),
+        }
+    }
+
     /// How long the loop ran by now.
     pub(super) fn time_used(&self) -> Duration {
         self.kept().time_used()

@@ -62,4 +62,26 @@ pub enum StateError {
         /// The id.
         call_id: CallId,
     },
+    /// An interaction is said to be open, and the history holds another call of its id.
+    #[error(
+        "the interaction `{call_id}` is open, but the call at {at} of the history is of another tool or has other arguments"
+    )]
+    OtherCall {
+        /// The id.
+        call_id: CallId,
+        /// The place of the other call in the history.
+        at: usize,
+    },
+    /// An interaction is said to be open, and is none of the calls of the turn that is open.
+    #[error("the interaction `{call_id}` is open, but the turn that is open made no such call")]
+    ForeignInteraction {
+        /// The id.
+        call_id: CallId,
+    },
+    /// The last turn is said to be open, and holds nothing.
+    #[error("the turn that is open holds no items")]
+    EmptyTurn,
+    /// The model is said to be done, and its last turn to be open.
+    #[error("the state is done, but a turn is open")]
+    DoneWhileOpen,
 }

@@ -4,13 +4,16 @@
 //! decides what each is worth: a verdict that fits lets its call run, once; a question that has lapsed is answered so; one
 //! without a verdict is put to the approver there is, and stays open if that is nobody.
 //!
-//! A result is written down as soon as it is there, and its question and verdict are taken out in the same step: no state
-//! that can be stored lets a finished call run a second time.
+//! A verdict lets its call begin once. It is taken out of the state before anything runs: one that is stored midway, or
+//! found after a crash, has the question open again, and a person decides whether the call may have run already. A result
+//! is written down as soon as it is there, and its question is taken out in the same step.
 
 use std::collections::{HashMap, HashSet};
 
 use haft_core::history::PendingApproval;
-use haft_core::{ApprovalId, ApprovalResponse, CallId, Item, Run, Suspended, ToolEvent, ToolResult, history};
+use haft_core::{
+    ApprovalDecision, ApprovalId, ApprovalResponse, CallId, Item, Run, Suspended, ToolEvent, ToolResult, history,
+};
 
 use super::end::LoopEnd;
 use super::error::LoopError;
@@ -23,20 +26,22 @@ use super::state::LoopState;
 impl Machine {
     /// Goes on with the calls of the history that wait for a verdict.
     pub(super) async fn settle_approvals(&mut self) -> Result<(), LoopEnd> {
-        let pending = one_per_call(self.state.read(|state| history::approvals(&state.request.history).pending));
+        let pending = self.state.read(|state| history::approvals(&state.request.history).pending);
         if pending.is_empty() {
             return Ok(());
         }
+        let open: HashSet<ApprovalId> = pending.iter().map(|pending| pending.request.request_id.clone()).collect();
+        let pending = one_per_call(pending);
         let places: Vec<usize> = self.state.read(|state| {
             let place = |(at, pending): (usize, &PendingApproval)| {
                 state.open.as_ref().and_then(|open| open.index_of(&pending.call.call_id)).unwrap_or(at)
             };
             pending.iter().enumerate().map(place).collect()
         });
-        let verdicts: Vec<_> = pending.iter().filter_map(|pending| pending.response.clone()).collect();
         let waiting = pending.into_iter().map(|pending| (pending.call, pending.request));
         let suspended = Suspended::of(waiting).map_err(LoopError::Suspended)?;
         let messages = self.state.read(|state| state.request.history.clone());
+        let verdicts = self.state.change(|state| take_verdicts(&mut state.request.history, &open));
         let run = self.kit.resume(suspended, verdicts).with(self.settings.options.clone().messages(messages));
         self.run_resumed(run, &places).await
     }
@@ -53,13 +58,10 @@ impl Machine {
             }
             self.outlet.emit(LoopEvent::Tool(event)).await;
         }
-        let refused: HashMap<ApprovalId, String> = run
-            .refused_verdicts()
-            .iter()
-            .map(|refused| (refused.response.request_id.clone(), refused.fault.to_string()))
-            .collect();
-        for (response, reason) in self.state.change(|state| take_unused(&mut state.request.history, &refused)) {
-            self.outlet.emit(LoopEvent::VerdictRefused { response: Box::new(response), reason }).await;
+        self.state.change(|state| drop(history::strip_resolved_approvals(&mut state.request.history)));
+        for refused in run.refused_verdicts() {
+            let (response, reason) = (refused.response.clone(), refused.fault.to_string());
+            self.outlet.emit(LoopEvent::VerdictRefused { response, reason }).await;
         }
         cause.map_or(Ok(()), |cause| Err(cause.into()))
     }
@@ -92,34 +94,53 @@ fn forget(items: &mut Vec<Item>, call_id: &CallId) {
     items.retain(|item| !matches!(item, Item::ApprovalResponse(response) if asked.contains(&response.request_id)));
 }
 
-/// Takes out the verdicts that were not used, so that others can be given.
-fn take_unused(items: &mut Vec<Item>, refused: &HashMap<ApprovalId, String>) -> Vec<(ApprovalResponse, String)> {
-    history::strip_resolved_approvals(items);
-    let mut unused = Vec::new();
+/// Takes out every verdict on these questions, second ones too: one that was left would be the first for whoever reads
+/// the state next. What stands before its question answers nothing and stays.
+fn take_verdicts(items: &mut Vec<Item>, open: &HashSet<ApprovalId>) -> Vec<ApprovalResponse> {
+    let mut asked = HashSet::new();
+    let mut taken = Vec::new();
     items.retain(|item| match item {
-        Item::ApprovalResponse(response) => match refused.get(&response.request_id) {
-            Some(reason) => {
-                unused.push((response.clone(), reason.clone()));
-                false
+        Item::ApprovalRequest(request) => {
+            asked.insert(request.request_id.clone());
+            true
+        }
+        Item::ApprovalResponse(response) => {
+            let is_verdict = open.contains(&response.request_id) && asked.contains(&response.request_id);
+            if is_verdict {
+                taken.push(response.clone());
             }
-            None => true,
-        },
+            !is_verdict
+        }
         _ => true,
     });
-    unused
+    taken
 }
 
-/// One question about each call: the first that has its verdict, else the first. A call goes on once.
+/// One question about each call, for a call goes on once: the first that was denied, else the first that has a verdict,
+/// else the first.
 fn one_per_call(pending: Vec<PendingApproval>) -> Vec<PendingApproval> {
+    let mut places: HashMap<CallId, usize> = HashMap::new();
     let mut kept: Vec<PendingApproval> = Vec::new();
     for question in pending {
-        match kept.iter_mut().find(|known| known.call.call_id == question.call.call_id) {
-            None => kept.push(question),
-            Some(known) if known.response.is_none() && question.response.is_some() => *known = question,
+        match places.get(&question.call.call_id) {
+            None => {
+                places.insert(question.call.call_id.clone(), kept.len());
+                kept.push(question);
+            }
+            Some(&place) if weight(&question) > weight(&kept[place]) => kept[place] = question,
             Some(_) => {}
         }
     }
     kept
+}
+
+/// How much the verdict on a question counts beside that on another about the same call.
+fn weight(question: &PendingApproval) -> u8 {
+    match question.response.as_ref().map(|response| &response.decision) {
+        None => 0,
+        Some(ApprovalDecision::Denied) => 2,
+        Some(_) => 1,
+    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod state;
 mod sub_agent;
 mod tool_choice;
 mod turn;
+mod utterance;
 
 use haft_core::{Finish, Item, Tool, ToolCall, ToolEvent, Toolkit, Turn, TurnRequest};
 use haft_model::{LoopEnd, LoopEvent, LoopOutcome, LoopRun, LoopState, ScriptedModel, TurnLoop};

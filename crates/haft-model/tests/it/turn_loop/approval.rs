@@ -181,6 +181,75 @@ async fn two_questions_about_one_call_let_it_run_once() {
 }
 
 #[tokio::test]
+async fn of_two_questions_about_one_call_a_denial_wins() {
+    for is_first in [true, false] {
+        let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
+        let agent = suspending(&model, &kit);
+        let outcome = finish(&agent, request()).await;
+        let question = questions(&outcome.end).remove(0);
+        let mut second = question.clone();
+        second.request_id = "q2".into();
+        let (yes, no) = if is_first { (&second, &question) } else { (&question, &second) };
+        let mut history = outcome.state.history().to_vec();
+        history.extend([second.clone().into(), yes.approve().into(), no.deny("no").into()]);
+        let seen = events(agent.start(TurnRequest::new("any", history))).await;
+        assert!(words(&seen).contains(&format!("refused {}", yes.request_id)), "{:?}", words(&seen));
+        let Some(LoopEvent::Ended { end: LoopEnd::Stopped, state }) = seen.last() else { panic!() };
+        assert_eq!(told(state.history()), ["user", "call c1", "output c1: denied", "assistant"]);
+        assert_eq!(paid.load(Ordering::SeqCst), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
+    let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]));
+    let waiting = finish(&suspending(&model, &kit), request()).await.state;
+    let question = waiting.approvals().remove(0);
+    let mut state = waiting.clone();
+    state.verdict(question.approve()).unwrap();
+    // A second answer must not take the place of the first.
+    state.request_mut().history.push(question.approve().into());
+    let agent = suspending(&ScriptedModel::default(), &kit);
+    let count = events(agent.start(state.clone())).await.len();
+    for stop in 0..count {
+        paid.store(0, Ordering::SeqCst);
+        let mut run = agent.start(state.clone());
+        for _ in 0..=stop {
+            run.next().await;
+        }
+        let snapshot = stored(&run.state());
+        drop(run);
+        finish(&agent, snapshot).await;
+        assert!(paid.load(Ordering::SeqCst) <= 5, "after event {stop}");
+    }
+
+    let mut run = agent.start(state);
+    assert!(matches!(run.next().await, Some(LoopEvent::Tool(ToolEvent::ApprovalResolved { .. }))));
+    let mut snapshot = stored(&run.state());
+    drop(run);
+    assert_eq!(snapshot.approvals(), std::slice::from_ref(&question), "the question is open again");
+    paid.store(0, Ordering::SeqCst);
+    assert_eq!(ended(&finish(&agent, snapshot.clone()).await.end), "waiting for 0 and 1");
+    snapshot.verdict(question.approve()).unwrap();
+    finish(&agent, snapshot).await;
+    assert_eq!(paid.load(Ordering::SeqCst), 5);
+}
+
+#[tokio::test]
+async fn a_verdict_that_came_too_late_is_told() {
+    let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
+    let options = RunOptions::new().approvals(Suspend).approval_lifetime(std::time::Duration::ZERO);
+    let agent = TurnLoop::new(model, kit).options(options);
+    let mut state = finish(&agent, request()).await.state;
+    let question = state.approvals().remove(0);
+    state.verdict(question.approve()).unwrap();
+    let seen = words(&events(agent.start(state)).await);
+    assert!(seen.contains(&format!("refused {}", question.request_id)), "{seen:?}");
+    assert!(seen.contains(&"output 0: cancelled".to_owned()), "{seen:?}");
+    assert_eq!(paid.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
 async fn an_approver_on_the_spot_is_asked_within_the_turn_and_after_a_resume() {
     let ((kit, paid), model) = (till(), script());
     let present = |request: ApprovalRequest, _: Cx| async move {
@@ -262,7 +331,7 @@ async fn calling_off_a_resumed_call_answers_it() {
     state.verdict(questions(&outcome.end)[0].approve()).unwrap();
     let mut run = agent.start(state);
     while !matches!(run.next().await, Some(LoopEvent::Tool(ToolEvent::Progress { .. }))) {}
-    assert_eq!(told(run.state().history()).last().unwrap(), "said approved", "a snapshot is from before");
+    assert_eq!(told(run.state().history()).last().unwrap(), "asked c1", "the verdict is used");
     run.cancel();
     let outcome = run.finish().await;
     assert_eq!(outcome.end, LoopEnd::Cancelled);

@@ -257,10 +257,14 @@ async fn a_snapshot_of_a_resumed_turn_has_the_results_that_are_there() {
         for _ in 0..=stop {
             outputs += usize::from(matches!(run.next().await, Some(LoopEvent::Tool(ToolEvent::Output { .. }))));
         }
-        let snapshot = stored(&run.state());
+        let mut snapshot = stored(&run.state());
         drop(run);
         let kept = snapshot.history().iter().filter(|item| matches!(item, Item::ToolOutput(_))).count();
         assert!(kept >= outputs, "after event {stop}: {:?}", told(snapshot.history()));
+        assert_eq!(snapshot.approvals().len(), 3 - kept, "after event {stop}: what has no result is asked again");
+        for question in snapshot.approvals().into_iter().filter(|question| question.call_id != "c3") {
+            snapshot.verdict(question.approve()).unwrap();
+        }
         let outcome = finish(&agent, snapshot).await;
         assert_eq!(ended(&outcome.end), "waiting for 0 and 1");
         assert_eq!(
@@ -272,6 +276,31 @@ async fn a_snapshot_of_a_resumed_turn_has_the_results_that_are_there() {
             assert_eq!(paid.load(Ordering::SeqCst), 21, "after event {stop}: what is written down ran once");
         }
     }
+}
+
+#[tokio::test]
+async fn two_calls_of_one_id_that_wait_are_refused_before_either_runs() {
+    let (kit, paid) = till();
+    let question = async |arguments: &str, id: &str| {
+        let model = ScriptedModel::default().then([call("c1", "pay", arguments)]);
+        let mut question = finish(&suspending(&model, &kit), request()).await.state.approvals().remove(0);
+        question.request_id = id.into();
+        question
+    };
+    let (small, large) = (question("5", "q1").await, question("700", "q2").await);
+    let history = vec![
+        Item::user("go"),
+        call("c1", "pay", "5").into(),
+        small.clone().into(),
+        Item::user("more"),
+        call("c1", "pay", "700").into(),
+        large.into(),
+        small.approve().into(),
+    ];
+    let state = LoopState::new(TurnRequest::new("any", history));
+    let outcome = finish(&suspending(&ScriptedModel::default(), &kit), stored(&state)).await;
+    assert_eq!((ended(&outcome.end).as_str(), paid.load(Ordering::SeqCst)), ("failed: unreconciled", 0));
+    assert_eq!(outcome.state, state);
 }
 
 #[tokio::test]

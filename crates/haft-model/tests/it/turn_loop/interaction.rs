@@ -138,3 +138,16 @@ async fn what_is_said_meanwhile_stays_behind_the_answer() {
     let outcome = finish(&agent(&model), state).await;
     assert_eq!(told(outcome.state.history()), ["user", "call c1", "output c1: Ada", "user", "assistant"]);
 }
+
+#[tokio::test]
+async fn of_two_interactions_with_one_id_the_first_waits_and_can_be_stored() {
+    let model = ScriptedModel::default().then([call("c1", "ask", "\"a\""), call("c1", "ask", "\"b\"")]).then("done");
+    let outcome = finish(&agent(&model), request()).await;
+    let mut state = stored(&outcome.state);
+    assert_eq!(state, outcome.state);
+    state.answer("c1", "yes").unwrap();
+    let outcome = finish(&agent(&model), state).await;
+    assert_eq!(outcome.end, LoopEnd::Stopped);
+    let outputs: Vec<_> = told(outcome.state.history()).into_iter().filter(|item| item.starts_with("output")).collect();
+    assert!(outputs[0].ends_with(": yes") && outputs[1].ends_with(": duplicate_call_id"), "{outputs:?}");
+}

@@ -112,7 +112,7 @@ fn waiting() -> Value {
         "turns": 1,
         "open": {
             "turn": {"items": [item], "finish": "tool_calls"},
-            "interactions": [{"call": call, "arguments": "?"}]
+            "interactions": [{"call": call, "arguments": "\"?\""}]
         }
     })
 }
@@ -123,7 +123,7 @@ type Change = fn(&mut Value, Value);
 fn states_that_are_newer_or_contradict_themselves_are_refused() {
     serde_json::from_value::<LoopState>(waiting()).unwrap();
     let output = json!({"type": "tool_output", "call_id": "c1", "output": "x"});
-    let changes: [(&str, Change, &str); 9] = [
+    let changes: [(&str, Change, &str); 15] = [
         ("newer", |state, _| state["v"] = json!(2), "newer version"),
         ("no history", |state, _| state["request"]["history"] = json!("gone"), "invalid type"),
         ("no call", |state, _| state["request"]["history"] = json!([]), "holds no such call"),
@@ -139,6 +139,32 @@ fn states_that_are_newer_or_contradict_themselves_are_refused() {
                 open.push(open[0].clone());
             },
             "two interactions",
+        ),
+        ("done and open", |state, _| state["done"] = json!(true), "the state is done, but a turn is open"),
+        (
+            "another tool",
+            |state, _| state["open"]["interactions"][0]["call"]["name"] = json!("tell"),
+            "the interaction `c1` is open, but the call at 0 of the history is of another tool or has other arguments",
+        ),
+        (
+            "other arguments",
+            |state, _| state["request"]["history"][0]["arguments"] = json!("\"!\""),
+            "the call at 0 of the history",
+        ),
+        (
+            "an empty turn",
+            |state, _| state["open"]["turn"]["items"] = json!([]),
+            "the turn that is open holds no items",
+        ),
+        (
+            "another turn",
+            |state, _| state["open"]["turn"]["items"][0]["call_id"] = json!("c9"),
+            "the interaction `c1` is open, but the turn that is open made no such call",
+        ),
+        (
+            "half an argument",
+            |state, _| state["open"]["interactions"][0]["arguments"] = json!("[1"),
+            "EOF while parsing",
         ),
         ("negative", |state, _| state["turns"] = json!(-1), "invalid"),
         ("half a turn", |state, _| state["open"] = json!({"interactions": []}), "missing field `turn`"),
@@ -181,4 +207,56 @@ fn answers_to_nothing_are_refused() {
     let mut state = LoopState::new(request());
     assert!(matches!(state.answer("c1", 1), Err(StateError::UnknownInteraction { .. })));
     assert!(matches!(state.close("c1", "no"), Err(StateError::UnknownInteraction { .. })));
+}
+
+/// JSON text of lists within lists.
+fn nested(depth: usize) -> String {
+    format!("{}{}", "[".repeat(depth), "]".repeat(depth))
+}
+
+#[tokio::test]
+async fn a_state_can_be_read_however_deep_things_in_it_are_nested() {
+    let any = || Tool::interaction("deep").params::<Value>().success::<Value>();
+    let give = Tool::new("give").run(|depth: usize, _cx| async move { deep(depth) });
+    let note = Tool::signal("deep_note").params::<Value>().define();
+    let kit: Toolkit = [any().define(), give, note].into_iter().map(Result::unwrap).collect();
+    for depth in [60, 100, 124, 127, 128] {
+        let calls = [
+            call("c1", "deep", &nested(depth)),
+            call("c2", "give", &depth.to_string()),
+            call("c3", "deep_note", &nested(depth)),
+        ];
+        let model = ScriptedModel::default().then(calls).then("done");
+        let agent = TurnLoop::new(model, kit.clone());
+        let seen = events(agent.start(request())).await;
+        let Some(last @ LoopEvent::Ended { end, state }) = seen.last() else { panic!() };
+        assert_eq!(ended(end), "waiting for 1 and 0", "{depth}");
+        let read: LoopEvent = serde_json::from_str(&serde_json::to_string(last).unwrap()).unwrap();
+        assert_eq!(&read, last, "{depth}");
+        let signal = seen.iter().find(|event| matches!(event, LoopEvent::Signal(_))).unwrap();
+        let read: LoopEvent = serde_json::from_str(&serde_json::to_string(signal).unwrap()).unwrap();
+        assert_eq!(&read, signal, "{depth}");
+
+        let mut state = stored(state);
+        assert_eq!(state.interactions()[0].decode::<Value>().unwrap(), deep(depth));
+        state.answer("c1", deep(depth)).unwrap();
+        let outcome = finish(&agent, stored(&state)).await;
+        assert_eq!(outcome.end, LoopEnd::Stopped, "{depth}");
+        let given = format!("output c1: {}", nested(depth));
+        assert_eq!(told(outcome.state.history())[4..6], [given, format!("output c2: {}", nested(depth))]);
+    }
+}
+
+fn deep(depth: usize) -> Value {
+    (1..depth).fold(json!([]), |inner, _| json!([inner]))
+}
+
+#[tokio::test]
+async fn an_item_that_is_nested_deep_can_be_stored() {
+    let thought = Item::Unknown(json!({"type": "hunch", "of": deep(300)}));
+    let model = ScriptedModel::default().then(Turn::new(vec![thought.clone()], Finish::Stop));
+    let outcome = finish(&agent(&model), request()).await;
+    assert_eq!(outcome.end, LoopEnd::Stopped);
+    assert_eq!(stored(&outcome.state).history()[1], thought);
+    assert!(serde_json::to_value(&outcome.state).unwrap()["request"].is_string());
 }

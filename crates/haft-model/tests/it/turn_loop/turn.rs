@@ -1,6 +1,6 @@
 //! Turns as models give them: whole, cut off, paused, empty.
 
-use haft_core::{Finish, Item, Message, Reasoning, Role, ToolCallOutput, Turn, Usage, history};
+use haft_core::{Finish, Item, Message, Reasoning, Role, Turn, Usage, history};
 use haft_model::{LoopEnd, LoopError, ScriptedModel, ScriptedTurn};
 
 use super::*;
@@ -133,18 +133,6 @@ async fn of_two_calls_with_one_id_the_first_counts() {
             .collect();
         assert_eq!(outputs, [answer, "duplicate_call_id", "duplicate_call_id"]);
     }
-}
-
-#[tokio::test]
-async fn a_turn_that_answers_itself_loses_nothing() {
-    let odd = Turn::new(
-        vec![call("c1", "double", "1").into(), ToolCallOutput::new("c1", "made up").into()],
-        Finish::ToolCalls,
-    );
-    let model = ScriptedModel::default().then(odd).then("done");
-    let outcome = finish(&agent(&model), request()).await;
-    assert_eq!(outcome.end, LoopEnd::Stopped);
-    assert!(history::is_reconciled(outcome.state.history()));
 }
 
 #[tokio::test]

@@ -1,0 +1,150 @@
+//! JSON that is stored as a string.
+//!
+//! Readers of JSON take nesting to a depth of their own, 127 for most, and refuse the whole text beyond. What a model or a
+//! person sent may be nested nearly as deep, and in a state it is nested deeper still. As a string it is opaque to whoever
+//! reads the state, and is read when it is asked for.
+
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
+
+use haft_core::JsonText;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// From this depth on a part of a state is stored as a string. It leaves room for whatever the state is put into.
+const DEEP: usize = 64;
+
+/// Writes JSON as a string.
+pub(super) fn serialize<S: Serializer>(text: &JsonText, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text.as_str())
+}
+
+/// Reads JSON that was written as a string.
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<JsonText, D::Error> {
+    JsonText::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// Writes an object, as a string if it is nested deep.
+pub(super) fn serialize_deep<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut meter = DepthMeter::default();
+    serde_json::to_writer(&mut meter, value).map_err(S::Error::custom)?;
+    if meter.deepest < DEEP {
+        return value.serialize(serializer);
+    }
+    serialize(&JsonText::encode(value).map_err(S::Error::custom)?, serializer)
+}
+
+/// Reads an object that was written either way.
+pub(super) fn deserialize_deep<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    deserializer.deserialize_any(EitherWay(PhantomData))
+}
+
+/// The same, where nothing may stand instead.
+pub(super) fn deserialize_deep_option<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    deserializer.deserialize_option(Maybe(PhantomData))
+}
+
+struct EitherWay<T>(PhantomData<T>);
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for EitherWay<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object, or one as a string of JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        // A tree is read to any depth, and from.
+        let tree = JsonText::parse(text).map_err(E::custom)?.to_value();
+        T::deserialize(tree).map_err(E::custom)
+    }
+}
+
+struct Maybe<T>(PhantomData<T>);
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for Maybe<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        EitherWay(self.0).expecting(f)
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Option<T>, E> {
+        Ok(None)
+    }
+
+    fn visit_none<E: serde::de::Error>(self) -> Result<Option<T>, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<T>, D::Error> {
+        deserialize_deep(deserializer).map(Some)
+    }
+}
+
+/// Takes JSON text and keeps nothing but how deep it is nested.
+#[derive(Default)]
+struct DepthMeter {
+    depth: usize,
+    deepest: usize,
+    is_in_string: bool,
+    is_escaped: bool,
+}
+
+impl io::Write for DepthMeter {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        for byte in text {
+            if self.is_in_string {
+                match byte {
+                    _ if self.is_escaped => self.is_escaped = false,
+                    b'\\' => self.is_escaped = true,
+                    b'"' => self.is_in_string = false,
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => self.is_in_string = true,
+                b'[' | b'{' => {
+                    self.depth += 1;
+                    self.deepest = self.deepest.max(self.depth);
+                }
+                b']' | b'}' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn depth_of(value: &Value) -> usize {
+        let mut meter = DepthMeter::default();
+        serde_json::to_writer(&mut meter, value).unwrap();
+        meter.deepest
+    }
+
+    #[test]
+    fn brackets_in_strings_are_not_counted() {
+        let depths = [json!(1), json!("[[[\"{{"), json!(["\\", "[", {}]), json!({"[\"": [[1], []], "b": []})];
+        assert_eq!(depths.each_ref().map(depth_of), [0, 0, 2, 3]);
+    }
+}

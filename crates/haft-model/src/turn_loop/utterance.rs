@@ -1,0 +1,85 @@
+//! What a model may say.
+//!
+//! A turn goes into the history as it is, and the history is what verdicts and answers are read from later. So a turn that
+//! speaks for somebody else (an approval, the result of a call that is run here, a user's message) is refused whole,
+//! before any of it is written down or run. Nothing is taken out of a turn in silence.
+
+use std::collections::HashSet;
+
+use haft_core::{CallId, Item, Role, Turn};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::ModelError;
+
+/// How much is told of an error that may repeat what the model said, in characters.
+const MOST_TOLD: usize = 200;
+
+/// Whether everything in a turn is the model's, or its provider's, to say after this history.
+pub(super) fn check(history: &[Item], turn: &Turn) -> Result<(), ModelError> {
+    let local = local_ids(turn);
+    for (place, item) in turn.items.iter().enumerate() {
+        if let Some(fault) = fault(history, turn, &local, item) {
+            let message = format!("the item at {place} of the turn is not a model's to say: {fault}");
+            return Err(ModelError::Unreadable { message, source: None });
+        }
+    }
+    Ok(())
+}
+
+fn fault(history: &[Item], turn: &Turn, local: &HashSet<&CallId>, item: &Item) -> Option<String> {
+    match item {
+        Item::Message(message) if message.role != Role::Assistant => {
+            Some(format!("a message of the role `{}`", role(message.role)))
+        }
+        Item::ToolOutput(output) if local.contains(&output.call_id) => {
+            Some(format!("the output of the call `{:.80}`, which is run here", output.call_id))
+        }
+        Item::ToolOutput(output) => output_fault(history, turn, &output.call_id),
+        // A provider may ask about what it runs itself.
+        Item::ApprovalRequest(request) if request.provider_data.is_empty() || local.contains(&request.call_id) => {
+            Some(format!("a question about the call `{:.80}`", request.call_id))
+        }
+        Item::ApprovalResponse(response) => Some(format!("a verdict on the question `{:.80}`", response.request_id)),
+        Item::Unknown(value) => unknown_fault(value),
+        _ => None,
+    }
+}
+
+/// Outputs belong to calls that the provider runs, in this turn or in one before it that was paused.
+fn output_fault(history: &[Item], turn: &Turn, id: &CallId) -> Option<String> {
+    let is_known = turn.items.iter().chain(history).any(|item| is_remote(item, id));
+    (!is_known).then(|| format!("an output for the call `{id:.80}`, which the provider does not run"))
+}
+
+/// An item of an unknown type is kept as it came, and must still be one when it is read again.
+fn unknown_fault(value: &Value) -> Option<String> {
+    match Item::deserialize(value) {
+        Ok(Item::Unknown(_)) => None,
+        Ok(_) => Some(format!("an item of the known type {}, given as unknown", value["type"])),
+        Err(error) => {
+            let error: String = error.to_string().chars().take(MOST_TOLD).collect();
+            Some(format!("an item that can't be read again: {error}"))
+        }
+    }
+}
+
+fn local_ids(turn: &Turn) -> HashSet<&CallId> {
+    let ids = turn.items.iter().filter_map(|item| match item {
+        Item::ToolCall(call) if !call.provider_executed => Some(&call.call_id),
+        _ => None,
+    });
+    ids.collect()
+}
+
+fn is_remote(item: &Item, id: &CallId) -> bool {
+    match item {
+        Item::ToolCall(call) => call.provider_executed && call.call_id == *id,
+        Item::ProviderCall(call) => call.call_id.as_ref() == Some(id),
+        _ => false,
+    }
+}
+
+fn role(role: Role) -> String {
+    format!("{role:?}").to_lowercase()
+}
