@@ -46,12 +46,18 @@
 //!   [`Timeout`], [`RateLimit`], [`Cache`], or one's own.
 //! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`]s; [`RunOptions`] say how; [`Permit`] and
 //!   [`Approve`] decide; [`Dispatch`] is anything that runs calls.
-//! - Conversations: [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`]; [`history`] keeps them whole.
+//! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`] and [`ApprovalResponse`] are the question
+//!   and the verdict; [`VerdictQueue`], [`Toolkit::plan_from_map`], [`Suspend`] and [`Toolkit::resume`] are ways between them;
+//!   [`ApprovalMemory`], [`SigningKeys`] and [`ApprovalRecord`] what is kept.
+//! - Conversations: [`history`] keeps them whole; [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`]; [`history`] keeps them whole.
 //!
 //! # Features
 //!
 //! `validate` (on by default) brings full JSON Schema validation. Without it raw schemas can only be shown or checked by
 //! a function of one's own, and a type whose schema needs more than the built-in checks is an error when it is made.
+//!
+//! `approval` (on by default) brings digests, signatures and random ids, and with them everything by which an approval
+//! leaves the run that asked. Without it a run can still ask an approver in its own process.
 
 // what a value may be, and what is wrong with it
 mod canonical;
