@@ -32,7 +32,7 @@ pub struct RequestedCall {
 #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead"))]
 pub(crate) enum Standing {
     /// It was approved for this digest.
-    Granted { digest: String },
+    Granted { digest: String, verdict: Option<Box<ApprovalResponse>> },
     /// A person put the arguments there that it has now.
     Edited,
     /// Somebody was asked before, and perhaps has answered.
@@ -94,7 +94,7 @@ impl From<&ToolCall> for RequestedCall {
 impl From<ApprovedCall> for RequestedCall {
     fn from(approved: ApprovedCall) -> Self {
         let ApprovedCall { call, digest, verdict } = approved;
-        Self { verdict, ..Self::with(call, Standing::Granted { digest }) }
+        Self::with(call, Standing::Granted { digest, verdict })
     }
 }
 

@@ -95,6 +95,12 @@ impl Decisions {
         Self { planning, ready }
     }
 
+    /// The verdicts that reached the plan and did not count, and why.
+    #[must_use]
+    pub fn refused_verdicts(&self) -> &[RefusedVerdict] {
+        self.planning.refused()
+    }
+
     /// The next decision; `None` when every call is decided on.
     pub async fn next(&mut self) -> Option<Decision> {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await

@@ -40,11 +40,23 @@ impl Tool {
     /// What binds an approval to a call of this tool with these decoded arguments.
     #[must_use]
     pub fn approval_digest(&self, arguments: &Value) -> String {
+        self.bound_digest("arguments", arguments)
+    }
+
+    /// The same for arguments as they were written too: a tree that had to round says less than its text.
+    pub(super) fn approval_digest_of(&self, arguments: &Value, written: &str) -> String {
+        if is_rounded(arguments) {
+            return self.bound_digest("written", &Value::from(written));
+        }
+        self.approval_digest(arguments)
+    }
+
+    fn bound_digest(&self, key: &str, arguments: &Value) -> String {
         sha256(&canonical_text(&json!({
             "v": 1,
             "tool": self.id().as_str(),
             "definition": self.definition_digest(),
-            "arguments": arguments,
+            key: arguments,
         })))
     }
 }

@@ -104,6 +104,14 @@ impl Gate {
         if request.is_expired(self.now()) { Err(VerdictFault::Lapsed) } else { Ok(()) }
     }
 
+    /// Whether a question that was not kept ends when one of ours would: what a verdict says of it is all that is known.
+    pub(crate) fn believe_end(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+        let Some(lifetime) = self.lifetime else { return Ok(()) };
+        let latest = self.now().saturating_add(lifetime);
+        let is_ours = request.expires_at.is_some_and(|end| end <= latest);
+        if is_ours { Ok(()) } else { Err(VerdictFault::Lapsed) }
+    }
+
     /// Writes down what became of a question.
     pub(crate) fn record(&self, record: impl FnOnce() -> ApprovalRecord) {
         let listens = tracing::enabled!(target: "haft::approval", tracing::Level::INFO);
@@ -144,13 +152,13 @@ impl Gate {
 
 /// What binds an approval; empty where there are no digests.
 #[cfg(feature = "approval")]
-pub(crate) fn digest_of(tool: &Tool, arguments: &Value) -> String {
-    tool.approval_digest(arguments)
+pub(crate) fn digest_of(tool: &Tool, arguments: &Value, written: &str) -> String {
+    tool.approval_digest_of(arguments, written)
 }
 
 /// What binds an approval; empty where there are no digests.
 #[cfg(not(feature = "approval"))]
-pub(crate) fn digest_of(_: &Tool, _: &Value) -> String {
+pub(crate) fn digest_of(_: &Tool, _: &Value, _: &str) -> String {
     String::new()
 }
 
@@ -181,7 +189,7 @@ impl Gate {
 
 #[cfg(feature = "approval")]
 fn about(at: AtGate<'_>) -> About<'_> {
-    About { caller: at.caller, digest: at.digest, definition: at.tool.definition_digest() }
+    About { caller: at.caller, digest: at.digest, tool: at.tool.id(), definition: at.tool.definition_digest() }
 }
 
 /// Without digests there is nothing that a verdict could hold for, and nothing that could come back.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cx::Caller;
 use crate::item::{ApprovalDecision, ApprovalResponse, ApprovalScope};
+use crate::tool::ToolId;
 use crate::version::FormatVersion;
 
 /// The verdicts of one session that hold for more than one call. Cloning shares it; it serialises.
@@ -62,7 +63,9 @@ pub(super) struct About<'a> {
     pub(super) caller: Option<&'a Caller>,
     /// The digest of the call.
     pub(super) digest: &'a str,
-    /// The digest of its tool's definition.
+    /// Its tool, whatever that is called.
+    pub(super) tool: &'a ToolId,
+    /// The digest of the tool's definition.
     pub(super) definition: &'a str,
 }
 
@@ -93,11 +96,7 @@ impl ApprovalMemory {
     /// The verdict that holds for a call, the narrowest first.
     pub(super) fn recall(&self, about: About<'_>) -> Option<ApprovalResponse> {
         let entries = self.entries();
-        let subjects = [
-            Subject::TheseArguments(about.digest.to_owned()),
-            Subject::ThisTool(about.definition.to_owned()),
-            Subject::ThisSession,
-        ];
+        let subjects = [Subject::TheseArguments(about.digest.to_owned()), about.this_tool(), Subject::ThisSession];
         let mut keys = subjects.into_iter().map(|subject| Key { caller: about.caller.cloned(), subject });
         keys.find_map(|key| entries.get(&key).cloned())
     }
@@ -107,7 +106,7 @@ impl ApprovalMemory {
         let is_for_any_arguments = matches!(response.decision, ApprovalDecision::Approved | ApprovalDecision::Denied);
         let subject = match (&response.scope, &response.decision) {
             (ApprovalScope::ThisCall | ApprovalScope::Other(_), _) | (_, ApprovalDecision::Other(_)) => return,
-            (ApprovalScope::ThisTool, _) if is_for_any_arguments => Subject::ThisTool(about.definition.to_owned()),
+            (ApprovalScope::ThisTool, _) if is_for_any_arguments => about.this_tool(),
             (ApprovalScope::ThisSession, _) if is_for_any_arguments => Subject::ThisSession,
             _ => Subject::TheseArguments(about.digest.to_owned()),
         };
@@ -117,6 +116,12 @@ impl ApprovalMemory {
     /// Nothing of a user's runs while the lock is held.
     fn entries(&self) -> MutexGuard<'_, BTreeMap<Key, ApprovalResponse>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl About<'_> {
+    fn this_tool(&self) -> Subject {
+        Subject::ThisTool(format!("{} {}", self.definition, self.tool))
     }
 }
 

@@ -64,6 +64,9 @@ impl Toolkit {
     /// rejected as `cancelled`; a new question about it is in the plan, and so is the verdict that did not count. A
     /// verdict on a call that needs none counts too.
     ///
+    /// The questions themselves are not kept, so verdicts that come from clients need [keys](RunOptions::approval_keys):
+    /// without them what a verdict says of its question, its id and its end, is all that is known.
+    ///
     /// A plan can't know that a verdict was used in an earlier one: whoever keeps the calls takes care that one that has
     /// its result is not planned again.
     ///

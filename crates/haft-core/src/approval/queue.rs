@@ -76,7 +76,7 @@ struct State {
     /// The same, the oldest first.
     over_order: VecDeque<ApprovalId>,
     /// How often was asked.
-    asked: u64,
+    turns: u64,
     refused: VecDeque<RefusedVerdict>,
     is_over: bool,
 }
@@ -100,6 +100,7 @@ struct Asked<'a> {
     shared: &'a Shared,
     request_id: ApprovalId,
     turn: u64,
+    waiting: oneshot::Receiver<ApprovalResponse>,
 }
 
 impl VerdictQueue {
@@ -143,60 +144,68 @@ impl VerdictSender {
 }
 
 impl Shared {
+    /// Verdicts are examined, and whoever waits is woken, without the lock: clocks and wakers are a user's. So what was seen
+    /// under it is looked at again before anything is done.
     fn take(&self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
-        // Examined without the lock: the clock is a user's.
-        let question = self.state().waiting.get(&response.request_id).map(|waiting| waiting.question.clone());
-        if let Some(fault) = question.and_then(|question| question.fault_of(&response)) {
-            return Err(RefusedVerdict::new(response, fault));
+        loop {
+            let asked = self.state().asked(&response.request_id);
+            let Some((turn, question)) = asked else {
+                match self.state().park(&response) {
+                    Some(parked) => return parked.map_err(|fault| RefusedVerdict::new(response, fault)),
+                    None => continue,
+                }
+            };
+            if let Some(fault) = question.fault_of(&response) {
+                return Err(RefusedVerdict::new(response, fault));
+            }
+            let Some(waiting) = self.state().end(&response.request_id, turn, VerdictFault::AlreadyDecided) else {
+                continue;
+            };
+            let id = response.request_id.clone();
+            return waiting.answer.send(response).map(|()| Delivery::Delivered).map_err(|response| {
+                // The call was called off a moment ago.
+                self.state().note_over(&id, VerdictFault::UnknownRequest);
+                RefusedVerdict::new(response, VerdictFault::UnknownRequest)
+            });
         }
-        let mut state = self.state();
-        let id = &response.request_id;
-        let fault = if state.waiting.contains_key(id) {
-            return state.deliver(response);
-        } else if state.is_over {
-            VerdictFault::Closed
-        } else if let Some(fault) = state.over.get(id) {
-            fault.clone()
-        } else if state.parked.contains_key(id) {
-            VerdictFault::AlreadyDecided
-        } else if state.parked.len() >= MOST_PARKED {
-            VerdictFault::Full
-        } else {
-            state.parked.insert(id.clone(), response);
-            return Ok(Delivery::Parked);
-        };
-        Err(RefusedVerdict::new(response, fault))
     }
 
     /// Takes a verdict that is there already, or waits for one. Who asks the same question again takes the place of
     /// whoever asked before: one verdict lets one call run.
-    fn ask(&self, question: Question) -> Result<(u64, oneshot::Receiver<ApprovalResponse>), ApprovalAnswer> {
-        let id = question.request.request_id.clone();
-        let parked = self.state().parked.remove(&id).map(|response| (question.fault_of(&response), response));
-        let mut state = self.state();
-        match parked {
-            None => {}
-            Some((None, response)) => {
-                state.note_over(&id, VerdictFault::AlreadyDecided);
-                return Err(response.into());
+    fn ask(&self, question: &Question) -> Result<Asked<'_>, ApprovalAnswer> {
+        let id = &question.request.request_id;
+        loop {
+            let mut state = self.state();
+            let Some(response) = state.parked.remove(id) else {
+                if state.is_over {
+                    return Err(nobody());
+                }
+                let (answer, waiting) = oneshot::channel();
+                state.turns += 1;
+                let turn = state.turns;
+                let before = state.waiting.insert(id.clone(), Waiting { turn, question: question.clone(), answer });
+                drop(state);
+                drop(before);
+                return Ok(Asked { shared: self, request_id: id.clone(), turn, waiting });
+            };
+            drop(state);
+            match question.fault_of(&response) {
+                None => {
+                    self.state().note_over(id, VerdictFault::AlreadyDecided);
+                    return Err(response.into());
+                }
+                Some(fault) => self.state().refuse(RefusedVerdict::new(response, fault)),
             }
-            Some((Some(fault), response)) => state.refuse(RefusedVerdict::new(response, fault)),
         }
-        if state.is_over {
-            return Err(nobody());
-        }
-        let (answer, waiting) = oneshot::channel();
-        state.asked += 1;
-        let turn = state.asked;
-        state.waiting.insert(id, Waiting { turn, question, answer });
-        Ok((turn, waiting))
     }
 
     fn close(&self) {
         let mut state = self.state();
         state.is_over = true;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
         // Dropping their ends tells them.
-        state.waiting.clear();
+        drop(waiting);
     }
 
     /// Nothing of a user's runs while the lock is held.
@@ -206,23 +215,39 @@ impl Shared {
 }
 
 impl State {
-    fn deliver(&mut self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
-        let id = response.request_id.clone();
-        let sent = match self.waiting.remove(&id) {
-            Some(waiting) => waiting.answer.send(response),
-            None => Err(response),
-        };
-        match sent {
-            Ok(()) => {
-                self.note_over(&id, VerdictFault::AlreadyDecided);
-                Ok(Delivery::Delivered)
-            }
-            // The call was called off a moment ago.
-            Err(response) => {
-                self.note_over(&id, VerdictFault::UnknownRequest);
-                Err(RefusedVerdict::new(response, VerdictFault::UnknownRequest))
-            }
+    /// A question that is open.
+    fn asked(&self, id: &ApprovalId) -> Option<(u64, Question)> {
+        self.waiting.get(id).map(|waiting| (waiting.turn, waiting.question.clone()))
+    }
+
+    /// Keeps a verdict on a question that nobody has asked; nothing if somebody just has.
+    fn park(&mut self, response: &ApprovalResponse) -> Option<Result<Delivery, VerdictFault>> {
+        let id = &response.request_id;
+        if self.waiting.contains_key(id) {
+            return None;
         }
+        let fault = if self.is_over {
+            VerdictFault::Closed
+        } else if let Some(fault) = self.over.get(id) {
+            fault.clone()
+        } else if self.parked.contains_key(id) {
+            VerdictFault::AlreadyDecided
+        } else if self.parked.len() >= MOST_PARKED {
+            VerdictFault::Full
+        } else {
+            self.parked.insert(id.clone(), response.clone());
+            return Some(Ok(Delivery::Parked));
+        };
+        Some(Err(fault))
+    }
+
+    /// Closes a question, if it is still the same that waits. What waits is given back, to be told without the lock.
+    fn end(&mut self, id: &ApprovalId, turn: u64, fault: VerdictFault) -> Option<Waiting> {
+        if self.waiting.get(id)?.turn != turn {
+            return None;
+        }
+        self.note_over(id, fault);
+        self.waiting.remove(id)
     }
 
     fn note_over(&mut self, id: &ApprovalId, fault: VerdictFault) {
@@ -233,14 +258,6 @@ impl State {
             && let Some(oldest) = self.over_order.pop_front()
         {
             self.over.remove(&oldest);
-        }
-    }
-
-    /// Whoever asked no longer waits.
-    fn withdraw(&mut self, id: &ApprovalId, turn: u64) {
-        if self.waiting.get(id).is_some_and(|waiting| waiting.turn == turn) {
-            self.waiting.remove(id);
-            self.note_over(id, VerdictFault::UnknownRequest);
         }
     }
 
@@ -265,20 +282,23 @@ fn nobody() -> ApprovalAnswer {
 
 impl Approve for VerdictQueue {
     async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
-        let request_id = request.request_id.clone();
         let question = Question { request: Arc::new(request), gate: cx.gate().cloned() };
-        let (turn, waiting) = match self.0.ask(question) {
+        let mut asked = match self.0.ask(&question) {
             Ok(asked) => asked,
             Err(answer) => return Ok(answer),
         };
-        let _asked = Asked { shared: &self.0, request_id, turn };
-        Ok(waiting.await.map_or_else(|_| nobody(), ApprovalAnswer::from))
+        Ok((&mut asked.waiting).await.map_or_else(|_| nobody(), ApprovalAnswer::from))
     }
 }
 
+/// The question is taken back, and a verdict that came too late for its call is kept for whoever looks after such.
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        self.shared.state().withdraw(&self.request_id, self.turn);
+        let waiting = self.shared.state().end(&self.request_id, self.turn, VerdictFault::UnknownRequest);
+        drop(waiting);
+        if let Ok(response) = self.waiting.try_recv() {
+            self.shared.state().refuse(RefusedVerdict::new(response, VerdictFault::UnknownRequest));
+        }
     }
 }
 
@@ -315,7 +335,8 @@ mod tests {
         let (sender, VerdictQueue(shared)) = VerdictQueue::new();
         let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "pay", "5"));
         let question = Question { request: Arc::new(request.clone()), gate: None };
-        assert!(shared.ask(question).is_ok(), "and nobody waits for the answer");
+        let mut asked = shared.ask(&question).unwrap();
+        asked.waiting.close();
         for _ in 0..2 {
             assert_eq!(sender.send(request.approve()).unwrap_err().fault, VerdictFault::UnknownRequest);
         }

@@ -27,6 +27,9 @@ const DOMAIN: &str = "haft approval request 1\n";
 
 /// The keys that questions are signed with. Cloning is cheap; secrets are never shown.
 ///
+/// A signature is about one call and says nothing of whose it was: where ids of calls repeat from one conversation to the
+/// next, and verdicts come back from clients, each tenant or session has keys of its own.
+///
 /// ```
 /// use haft_core::SigningKeys;
 ///

@@ -20,6 +20,8 @@ use crate::version::FormatVersion;
 
 /// A run that stopped to wait for verdicts.
 ///
+/// It is plain data, and resuming it twice runs its calls twice: whoever stores it claims it before it is resumed.
+///
 /// ```
 /// use haft_core::{ApprovalPolicy, Suspend, Suspended, Tool, ToolCall, Toolkit};
 /// # #[tokio::main(flavor = "current_thread")]

@@ -6,6 +6,7 @@
 
 mod admission;
 mod consent;
+mod standing;
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -17,6 +18,8 @@ use self::consent::{Consent, Deciding};
 use super::approve::ApprovalAnswer;
 use super::board::Board;
 use super::cap::hold;
+#[cfg(feature = "approval")]
+use super::docket::Suspending;
 use super::isolation::{drop_isolated, poll_isolated_by};
 use super::option::{Place, RunOptions};
 use super::permit::Permission;
@@ -105,6 +108,8 @@ pub(super) struct Tower<'a> {
     pub(super) deadline: Option<Instant>,
     /// Whether calls are only to be found fit to run.
     pub(super) is_planning: bool,
+    #[cfg(feature = "approval")]
+    pub(super) suspending: Suspending,
     /// Why nothing can be run.
     pub(super) problems: Option<&'a NotRunnable>,
 }

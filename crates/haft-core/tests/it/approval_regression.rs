@@ -1,11 +1,14 @@
 //! Faults of approvals that were found once, each in its smallest form.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
 
 use haft_core::{
-    ApprovalAnswer, ApprovalDecision, ApprovalOutcome, ApprovalPolicy, ApprovalRequest, ApprovalResponse, BoxError, Cx,
-    Delivery, RunOptions, SignatureError, SigningKeys, Suspend, Suspended, Timestamp, Tool, ToolCall, ToolEvent,
-    Toolkit, VerdictFault, VerdictQueue,
+    ApprovalAnswer, ApprovalDecision, ApprovalMemory, ApprovalOutcome, ApprovalPolicy, ApprovalRequest,
+    ApprovalResponse, ApprovalScope, Approve, BoxError, Cx, Delivery, FailureKind, RunOptions, Schema, SignatureError,
+    SigningKeys, Suspend, Suspended, Timestamp, Tool, ToolCall, ToolEvent, Toolkit, VerdictFault, VerdictQueue,
 };
 
 use crate::executing::{came, kit};
@@ -158,4 +161,136 @@ async fn a_run_hands_back_every_verdict_that_does_not_count() {
     let mut run = pay("Pays.").resume(kept, [mumbled(&question)]).with(RunOptions::new().approvals(mumble));
     while run.next().await.is_some() {}
     assert_eq!(run.refused_verdicts().len(), 2, "{:?}", run.refused_verdicts());
+}
+
+fn remembering(memory: &ApprovalMemory, scope: ApprovalScope) -> RunOptions {
+    RunOptions::new().approval_memory(memory).approvals(move |request: ApprovalRequest, _: Cx| {
+        let scope = scope.clone();
+        async move { request.approve().scope(scope) }
+    })
+}
+
+/// A tree holds integers of 64 bits: beyond, what was written is what an approval is bound to.
+#[tokio::test]
+async fn a_yes_for_a_number_too_large_for_a_tree_is_for_that_number() {
+    let number = Schema::json(serde_json::json!({"type": "number"})).unwrap();
+    let mint =
+        Tool::new("mint").needs_approval(ApprovalPolicy::always()).run(|n: u128, _cx| async move { n.to_string() });
+    let kit: Toolkit = Toolkit::from_iter([mint.unwrap().set_parameters(number)]);
+    let memory = ApprovalMemory::new();
+    let first = kit.run([ToolCall::new("c1", "mint", "18446744073709551617")]);
+    let first = first.with(remembering(&memory, ApprovalScope::TheseArguments)).collect_results().await;
+    assert!(first[0].is_ok());
+    let known = RunOptions::new().approval_memory(&memory);
+    for (arguments, is_ok) in [("18446744073709551617", true), ("18446744073709551618", false)] {
+        let results = kit.run([ToolCall::new("c2", "mint", arguments)]).with(known.clone()).collect_results().await;
+        assert_eq!(results[0].is_ok(), is_ok, "{arguments}");
+    }
+}
+
+/// What was taken out of a memory is not put back by a call that found it there a moment before.
+#[tokio::test]
+async fn what_is_recalled_is_not_remembered_anew() {
+    let (memory, kit) = (ApprovalMemory::new(), pay("Pays."));
+    let first = kit.run([ToolCall::new("c1", "pay", "5")]).with(remembering(&memory, ApprovalScope::ThisTool));
+    assert!(first.collect_results().await[0].is_ok());
+    let clearing = memory.clone();
+    let options = RunOptions::new().approval_memory(&memory).audit(move |_| clearing.clear());
+    assert!(kit.run([ToolCall::new("c2", "pay", "6")]).with(options).collect_results().await[0].is_ok());
+    assert!(memory.is_empty());
+}
+
+/// Two tools that are called and described alike are still two tools.
+#[tokio::test]
+async fn a_yes_to_a_tool_is_not_one_to_its_double() {
+    let double = |id: &str| -> Toolkit {
+        let tool = Tool::new(id).needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents });
+        Toolkit::from_iter([tool.unwrap().with_name("act").unwrap()])
+    };
+    let (memory, calls) = (ApprovalMemory::new(), [ToolCall::new("c1", "act", "5")]);
+    let yes = remembering(&memory, ApprovalScope::ThisTool);
+    assert!(double("read").run(&calls).with(yes).collect_results().await[0].is_ok());
+    let known = RunOptions::new().approval_memory(&memory);
+    assert!(double("read").run(&calls).with(known.clone()).collect_results().await[0].is_ok());
+    assert!(!double("wipe").run(&calls).with(known).collect_results().await[0].is_ok());
+}
+
+/// A verdict that was delivered, and whose call was called off before it could read it, is not lost.
+#[tokio::test]
+async fn a_verdict_delivered_to_a_call_that_is_called_off_is_told() {
+    for is_dropped in [true, false] {
+        let ((sender, queue), kit) = (VerdictQueue::new(), pay("Pays."));
+        let mut run = kit.run([ToolCall::new("c1", "pay", "5")]).approvals(queue.clone());
+        let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!() };
+        assert_eq!(sender.send(request.deny("no")), Ok(Delivery::Delivered));
+        if is_dropped {
+            drop(run);
+        } else {
+            run.cancel();
+            while run.next().await.is_some() {}
+        }
+        let unmatched = queue.take_unmatched();
+        assert_eq!(unmatched.len(), 1);
+        assert_eq!(unmatched[0].response.request_id, request.request_id);
+    }
+}
+
+/// A single call can't wait beyond its run, and the record says what became of its question.
+#[tokio::test]
+async fn the_question_of_a_single_call_that_could_wait_is_closed() {
+    let (options, records) = audited(RunOptions::new().approvals(Suspend));
+    let result = pay("Pays.").run_call_with(&ToolCall::new("c1", "pay", "5"), &options).await;
+    assert_eq!(result.failure().unwrap().kind, FailureKind::Denied);
+    assert_eq!(*records.lock().unwrap(), [ApprovalOutcome::NobodyAsked]);
+}
+
+/// A plan that is run where the tool promises something else is refused, and its verdict is neither shown nor lost.
+#[tokio::test]
+async fn an_approved_call_that_no_longer_fits_gives_its_verdict_back() {
+    let (kit, calls) = (pay("Pays."), [ToolCall::new("c1", "pay", "5")]);
+    let asked = kit.plan_from_map(RunOptions::new(), [], &calls).await.requests;
+    let plan = kit.plan_from_map(RunOptions::new(), [asked[0].approve()], &calls).await;
+    let mut run = pay("Pays twice.").run(plan);
+    let mut resolved = 0;
+    while let Some(event) = run.next().await {
+        resolved += usize::from(matches!(event, ToolEvent::ApprovalResolved { .. }));
+    }
+    assert_eq!((resolved, run.refused_verdicts().len()), (0, 1));
+    assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::OtherDigest);
+}
+
+/// Where questions lapse, a verdict can't talk its own question into staying open.
+#[tokio::test]
+async fn a_verdict_without_the_end_of_its_question_is_too_late_where_questions_lapse() {
+    let (kit, calls) = (pay("Pays."), [ToolCall::new("c1", "pay", "5")]);
+    let options = RunOptions::new().approval_lifetime(Duration::from_secs(60));
+    let asked = kit.plan_from_map(&options, [], &calls).await.requests.remove(0);
+    for end in [None, Some(Timestamp::from_unix_millis(u64::MAX))] {
+        let mut verdict = asked.approve();
+        verdict.expires_at = end;
+        let plan = kit.plan_from_map(&options, [verdict], &calls).await;
+        assert_eq!((plan.approved.len(), &plan.refused[0].fault), (0, &VerdictFault::Lapsed));
+    }
+    assert_eq!(kit.plan_from_map(&options, [asked.approve()], &calls).await.approved.len(), 1);
+}
+
+/// Whoever is woken by a verdict may use the queue at once.
+#[tokio::test]
+async fn waking_happens_without_the_queues_lock() {
+    struct Looking(VerdictQueue, AtomicUsize);
+    impl Wake for Looking {
+        fn wake(self: Arc<Self>) {
+            self.1.fetch_add(self.0.open().len() + 1, Ordering::Relaxed);
+        }
+    }
+    let ((sender, queue), kit) = (VerdictQueue::new(), pay("Pays."));
+    let looking = Arc::new(Looking(queue.clone(), AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&looking));
+    let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "pay", "5"));
+    let cx = Cx::for_call(&ToolCall::new("c1", "pay", "5"));
+    let mut approving = Box::pin(queue.approve(request.clone(), cx));
+    assert!(approving.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    sender.send(request.approve()).unwrap();
+    assert_eq!(looking.1.load(Ordering::Relaxed), 1);
+    drop((approving, kit));
 }

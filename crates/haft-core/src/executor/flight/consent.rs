@@ -14,6 +14,8 @@ use super::{Flight, Phase, Step, Tower};
 use crate::approval::{ApprovalOutcome, AtGate, RefusedVerdict, Standing, VerdictFault, digest_of};
 use crate::call::ToolCall;
 use crate::executor::approve::ApprovalAnswer;
+#[cfg(feature = "approval")]
+use crate::executor::docket::Suspending;
 use crate::executor::isolation::{Panicked, drop_isolated, isolated, poll_isolated};
 use crate::executor::option::{Policy, RunOptions};
 use crate::failure::ToolFailure;
@@ -47,7 +49,7 @@ pub(super) struct Consent {
     /// The question that is open.
     request: Option<Box<ApprovalRequest>>,
     /// Verdicts that came and do not count.
-    refused: Vec<RefusedVerdict>,
+    pub(super) refused: Vec<RefusedVerdict>,
 }
 
 /// Policies that decide together, the tool's own first.
@@ -123,101 +125,6 @@ impl Flight {
         }
     }
 
-    /// Goes by what was known before the run began, if that says anything.
-    fn stand(&mut self, call: &ToolCall, tower: Tower<'_>, standing: Standing) -> Result<Option<Step>, ToolFailure> {
-        self.bind_digest(tower);
-        match standing {
-            // A person wrote these arguments, and they were just checked.
-            Standing::Edited => Ok(Some(self.cleared())),
-            Standing::Granted { digest } if self.digest() == Some(&digest) => Ok(Some(self.cleared())),
-            Standing::Granted { .. } => Err(refusal(VerdictFault::OtherDigest)),
-            Standing::Open { request, verdict } => self.reopen(call, tower, request, verdict).map(Some),
-            Standing::Claimed { verdict } => Ok(self.claim(call, tower, verdict)),
-            // Such a call never gets here.
-            Standing::Settled(_) => Ok(Some(Step::Moved)),
-        }
-    }
-
-    /// A question that was asked before. It is taken only as it was asked; a verdict on it that does not count leaves it
-    /// open.
-    fn reopen(
-        &mut self,
-        call: &ToolCall,
-        tower: Tower<'_>,
-        mut request: Box<ApprovalRequest>,
-        verdict: Option<Box<ApprovalResponse>>,
-    ) -> Result<Step, ToolFailure> {
-        let gate = tower.options.gate();
-        request.rule.get_or_insert(ApprovalRule::StillOpen);
-        if let Err(fault) = self.recognise(call, tower, &request) {
-            self.refuse(tower, &request, verdict, fault.clone());
-            return Err(refusal(fault));
-        }
-        if let Some(verdict) = verdict {
-            match gate.examine(&request, &verdict) {
-                Ok(()) => {
-                    let outcome = ApprovalOutcome::of(&verdict.decision);
-                    return Ok(self.take_verdict(call, tower, &request, *verdict, outcome));
-                }
-                Err(fault) => self.refuse(tower, &request, Some(verdict), fault),
-            }
-        }
-        if let Some(response) = self.at_gate(call, tower).and_then(|at| gate.recall(at)) {
-            let outcome = ApprovalOutcome::remembered(&response.decision);
-            return Ok(self.take_verdict(call, tower, &request, response, outcome));
-        }
-        self.ask(tower, request)
-    }
-
-    /// A verdict whose question was not kept: what it gives back of that is checked instead. One that does not count is
-    /// as good as none.
-    fn claim(&mut self, call: &ToolCall, tower: Tower<'_>, verdict: Box<ApprovalResponse>) -> Option<Step> {
-        let mut request = ApprovalRequest::answered_by(call, &verdict);
-        request.rule = Some(ApprovalRule::StillOpen);
-        let counts =
-            self.recognise(call, tower, &request).and_then(|()| tower.options.gate().examine(&request, &verdict));
-        match counts {
-            Ok(()) => {
-                let outcome = ApprovalOutcome::of(&verdict.decision);
-                Some(self.take_verdict(call, tower, &request, *verdict, outcome))
-            }
-            Err(fault) => {
-                self.refuse(tower, &request, Some(verdict), fault);
-                None
-            }
-        }
-    }
-
-    /// Whether a question from before is about this very call, was asked here and is still open.
-    fn recognise(&self, call: &ToolCall, tower: Tower<'_>, request: &ApprovalRequest) -> Result<(), VerdictFault> {
-        let gate = tower.options.gate();
-        let shows_call =
-            (&request.call_id, &request.tool, &request.arguments) == (&call.call_id, &call.name, &call.arguments);
-        if !shows_call || self.digest() != Some(&request.digest) {
-            return Err(VerdictFault::OtherDigest);
-        }
-        gate.recognise(request)?;
-        if request.is_expired(gate.now()) { Err(VerdictFault::Lapsed) } else { Ok(()) }
-    }
-
-    /// Writes down that a question, or a verdict on it, does not count, and keeps the verdict for whoever sent it.
-    fn refuse(
-        &mut self,
-        tower: Tower<'_>,
-        request: &ApprovalRequest,
-        verdict: Option<Box<ApprovalResponse>>,
-        fault: VerdictFault,
-    ) {
-        let (gate, caller) = (tower.options.gate(), tower.options.caller_ref());
-        gate.record(|| {
-            let record = gate.outcome(request, caller, fault.outcome());
-            verdict.iter().fold(record, |record, verdict| record.by(verdict)).because(&fault)
-        });
-        if let Some(verdict) = verdict {
-            self.consent_mut().refused.push(RefusedVerdict::new(*verdict, fault));
-        }
-    }
-
     /// What the policies came to. One that broke has not said that the call may run unasked.
     pub(super) fn decided(
         &mut self,
@@ -230,7 +137,7 @@ impl Flight {
         });
         if !need.is_needed() {
             if tower.is_planning {
-                self.bind_digest(tower);
+                self.bind_digest(call, tower);
             }
             drop_isolated(self.cx.take());
             return Ok(self.cleared());
@@ -238,7 +145,7 @@ impl Flight {
         if let ApprovalNeed::Undecided(_) = need {
             rule = ApprovalRule::PolicyFailed;
         }
-        self.bind_digest(tower);
+        self.bind_digest(call, tower);
         let Some(at) = self.at_gate(call, tower) else { return Ok(Step::Moved) };
         let gate = tower.options.gate();
         let request = Box::new(gate.question(at, rule));
@@ -259,7 +166,7 @@ impl Flight {
     }
 
     /// Puts a question to the approver. One that is open from before stays open where there is none.
-    fn ask(&mut self, tower: Tower<'_>, request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
+    pub(super) fn ask(&mut self, tower: Tower<'_>, request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
         let (Some(approver), Some(cx)) = (&tower.options.approver, self.cx.take()) else {
             return Ok(Step::Suspended(request));
         };
@@ -310,6 +217,11 @@ impl Flight {
                 }
             },
             #[cfg(feature = "approval")]
+            Ok(ApprovalAnswer::Later) if tower.suspending == Suspending::Denied => {
+                gate.record(|| record(ApprovalOutcome::NobodyAsked));
+                Err(ToolFailure::new(FailureKind::Denied, NO_APPROVAL))
+            }
+            #[cfg(feature = "approval")]
             Ok(ApprovalAnswer::Later) => {
                 gate.record(|| record(ApprovalOutcome::Suspended));
                 Ok(Step::Suspended(request))
@@ -326,7 +238,7 @@ impl Flight {
     }
 
     /// Does what a verdict says. It was found to be good, or holds from before.
-    fn take_verdict(
+    pub(super) fn take_verdict(
         &mut self,
         call: &ToolCall,
         tower: Tower<'_>,
@@ -344,7 +256,7 @@ impl Flight {
             ApprovalDecision::Answered(value) => Phase::Settled(Box::new(answered_by_hand(tool, value))),
             ApprovalDecision::Edited(arguments) => match decoded(tool, arguments.as_str(), &tower.options.decode) {
                 Ok(tree) => {
-                    edited_digest = Some(digest_of(tool, &tree));
+                    edited_digest = Some(digest_of(tool, &tree, arguments.as_str()));
                     edited = Some(arguments.as_str().to_owned());
                     Phase::Fresh
                 }
@@ -364,7 +276,9 @@ impl Flight {
             record.edited_digest = edited_digest;
             record
         });
-        if let Some(at) = self.at_gate(call, tower).filter(|_| is_usable) {
+        // One that was remembered is there already, or was taken out meanwhile.
+        let is_new = !matches!(outcome, ApprovalOutcome::Remembered | ApprovalOutcome::RememberedDenied);
+        if let Some(at) = self.at_gate(call, tower).filter(|_| is_usable && is_new) {
             gate.remember(at, &response);
         }
         if edited.is_some() {
@@ -378,11 +292,11 @@ impl Flight {
     }
 
     /// Computes what binds an approval to this call.
-    fn bind_digest(&mut self, tower: Tower<'_>) -> &String {
+    pub(super) fn bind_digest(&mut self, call: &ToolCall, tower: Tower<'_>) -> &String {
         let tool = self.tool(tower.set);
         let consent = self.consent_mut();
         if let (Some(tool), true) = (tool, consent.digest.is_empty()) {
-            consent.digest = digest_of(tool, &consent.arguments);
+            consent.digest = digest_of(tool, &consent.arguments, &call.arguments);
         }
         &consent.digest
     }
@@ -392,12 +306,12 @@ impl Flight {
         self.consent.as_ref().map(|consent| consent.digest.as_str())
     }
 
-    fn at_gate<'a>(&'a self, call: &'a ToolCall, tower: Tower<'a>) -> Option<AtGate<'a>> {
+    pub(super) fn at_gate<'a>(&'a self, call: &'a ToolCall, tower: Tower<'a>) -> Option<AtGate<'a>> {
         let (tool, digest) = (self.tool(tower.set)?, self.digest()?);
         Some(AtGate { tool, call, caller: tower.options.caller_ref(), digest })
     }
 
-    fn consent_mut(&mut self) -> &mut Consent {
+    pub(super) fn consent_mut(&mut self) -> &mut Consent {
         self.consent.get_or_insert_default()
     }
 
@@ -483,7 +397,7 @@ fn said(response: &ApprovalResponse) -> String {
 }
 
 /// A verdict that does not count.
-fn refusal(fault: VerdictFault) -> ToolFailure {
+pub(super) fn refusal(fault: VerdictFault) -> ToolFailure {
     let failure = match fault {
         VerdictFault::Lapsed => ToolFailure::new(FailureKind::Cancelled, LAPSED),
         VerdictFault::OtherDigest => ToolFailure::new(FailureKind::Denied, CHANGED),

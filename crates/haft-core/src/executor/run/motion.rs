@@ -15,6 +15,8 @@ use super::{Due, Run};
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::executor::board::{Board, Emission};
+#[cfg(feature = "approval")]
+use crate::executor::docket::Suspending;
 use crate::executor::flight::{Flight, Step, Tower};
 use crate::executor::isolation::Panicked;
 use crate::executor::option::{Place, RunOptions, Until};
@@ -214,7 +216,12 @@ impl Run {
         loop {
             let Some(board) = &self.board else { return };
             let tower = tower(&self.set, &self.options, board, self.deadline, self.problems.as_deref());
-            let tower = Tower { is_planning, ..tower };
+            let tower = Tower {
+                is_planning,
+                #[cfg(feature = "approval")]
+                suspending: self.suspending,
+                ..tower
+            };
             let (flight, call) = (&mut self.flights[index], &self.calls[index]);
             // Most calls never wait, so only those that do get a waker of their own, and are polled once more with it.
             let mut step = match &self.wakers[index] {
@@ -355,5 +362,14 @@ fn tower<'a>(
     deadline: Option<Instant>,
     problems: Option<&'a NotRunnable>,
 ) -> Tower<'a> {
-    Tower { set, options, board, deadline, is_planning: false, problems }
+    Tower {
+        set,
+        options,
+        board,
+        deadline,
+        is_planning: false,
+        #[cfg(feature = "approval")]
+        suspending: Suspending::Allowed,
+        problems,
+    }
 }
