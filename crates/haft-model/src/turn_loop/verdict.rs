@@ -28,6 +28,8 @@ impl Machine {
     pub(super) async fn settle_approvals(&mut self) -> Result<(), LoopEnd> {
         let pending = self.state.read(|state| history::approvals(&state.request.history).pending);
         if pending.is_empty() {
+            // Questions of rounds that were settled elsewhere are no part of what the model is asked.
+            self.state.change(|state| drop(history::strip_resolved_approvals(&mut state.request.history)));
             return Ok(());
         }
         let open: HashSet<ApprovalId> = pending.iter().map(|pending| pending.request.request_id.clone()).collect();

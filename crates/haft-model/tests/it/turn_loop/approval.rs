@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use haft_core::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, RunOptions, Suspend, ToolCall, history,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, RunOptions, Suspend, ToolCall,
+    ToolCallOutput, history,
 };
 use haft_model::{ScriptedModel, StateError};
 use serde_json::json;
@@ -162,6 +163,24 @@ async fn approved_calls_of_a_plain_history_are_run_first() {
     assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 5));
     assert_eq!(told(&model.requests()[0].history), ["user", "call c1", "output c1: paid 5", "user"]);
     assert_eq!(outcome.state.turns(), 1);
+}
+
+#[tokio::test]
+async fn what_was_settled_in_earlier_rounds_is_not_sent() {
+    let (kit, paid) = till();
+    let question = ApprovalRequest::new("q1", &call("c1", "pay", "5"));
+    let history = vec![
+        Item::user("pay"),
+        call("c1", "pay", "5").into(),
+        question.clone().into(),
+        question.approve().into(),
+        ToolCallOutput::new("c1", "paid 5").into(),
+        Item::user("well?"),
+    ];
+    let model = ScriptedModel::default().then("thanks");
+    let outcome = finish(&TurnLoop::new(model.clone(), kit), TurnRequest::new("any", history)).await;
+    assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 0));
+    assert_eq!(told(&model.requests()[0].history), ["user", "call c1", "output c1: paid 5", "user"]);
 }
 
 #[tokio::test]
