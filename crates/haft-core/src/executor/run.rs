@@ -201,7 +201,8 @@ impl Run {
         self.take_suspended()
     }
 
-    /// The verdicts that could not be used when the run was resumed, and why.
+    /// The verdicts that reached the run and did not count, and why: those it was resumed with, and those its approver gave.
+    /// Complete when the run has ended.
     #[cfg(feature = "approval")]
     #[must_use]
     pub fn refused_verdicts(&self) -> &[RefusedVerdict] {
