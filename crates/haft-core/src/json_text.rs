@@ -38,6 +38,11 @@ impl JsonText {
         serde_json::to_string(value).map(Self)
     }
 
+    /// Takes text that was just written as one JSON value.
+    pub(crate) fn written(json: String) -> Self {
+        Self(json)
+    }
+
     /// Takes text that must be one JSON value.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         let value: &RawValue = serde_json::from_str(text)?;

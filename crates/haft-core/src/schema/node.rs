@@ -138,6 +138,8 @@ pub(super) enum Open {
 #[derive(Debug)]
 pub(super) struct Property {
     pub(super) name: Box<str>,
+    /// The name as it is written in an object: in quotes, escaped, with its colon.
+    pub(super) written: Box<str>,
     pub(super) node: NodeId,
     pub(super) required: bool,
     /// Whether the name means nothing beyond what is declared, wherever the object stands.
@@ -337,7 +339,8 @@ impl Default for ObjectRule {
 impl Property {
     pub(super) fn new(name: &str, node: NodeId, required: bool) -> Self {
         let plain = Inside::key(name) == Inside::Other && !Inside::Constructor.forbids(name);
-        Self { name: name.into(), node, required, plain }
+        let written = format!("{}:", Value::from(name)).into();
+        Self { name: name.into(), written, node, required, plain }
     }
 }
 

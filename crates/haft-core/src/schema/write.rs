@@ -1,23 +1,28 @@
 //! From a type to JSON text, checked on the way out.
 //!
 //! The value is serialised once, straight into the text that travels on. A number that JSON has no form for (NaN,
-//! infinity) is a problem, not `null`.
+//! infinity) is a problem, not `null`. Checking and writing are one step (`serializer`, `compound`): what the schema
+//! knows of an object, such as how its keys are spelled in JSON, needs not be found out again.
 
 mod compound;
+mod key;
 mod serializer;
+mod text;
 
 use std::cell::{Cell, RefCell};
 
 use serde::Serialize;
-use serde::ser::{Error, Serializer};
+use serde::ser::Error as _;
+use serde_json::Error;
 
 use self::serializer::Checked;
+use self::text::Text;
 use super::explain;
 use super::node::{ANY, Arena, NodeId};
 use super::number::Exactness;
 use super::path::{push_index, push_key};
 use super::read;
-use super::text;
+use super::text::read_written;
 use super::validation::Validator;
 use crate::issue::{Issue, Issues};
 use crate::json_text::JsonText;
@@ -28,8 +33,7 @@ pub(super) fn to_text<T: Serialize + ?Sized>(
     custom: Option<&Validator>,
     value: &T,
 ) -> Result<JsonText, Issues> {
-    let writing = Writing { arena, trail: None };
-    match writing.text(arena.root(), value) {
+    match write(arena, None, arena.root(), value) {
         Ok(text) => match custom {
             None => Ok(text),
             Some(custom) => custom.check(&text.to_value()).map(|()| text),
@@ -48,8 +52,7 @@ fn write_then_check<T: Serialize + ?Sized>(
 ) -> Result<JsonText, Issues> {
     let unruled = Arena::any();
     let trail = Trail::default();
-    let writing = Writing { arena: &unruled, trail: Some(&trail) };
-    let text = writing.text(ANY, value).map_err(|error| {
+    let text = write(&unruled, Some(&trail), ANY, value).map_err(|error| {
         if !trail.begins.get() {
             return Issue::new("", "encode", format!("can't be encoded as JSON: {error}"));
         }
@@ -57,7 +60,7 @@ fn write_then_check<T: Serialize + ?Sized>(
         let message = "is NaN or infinite, which JSON can't say; give a finite number or null";
         Issue::new(pointer, "finite", message).expected("a finite number")
     })?;
-    let (tree, mut faults) = text::read_written(text.as_str());
+    let (tree, mut faults) = read_written(text.as_str());
     let Some(tree) = tree else {
         return Err(Issues::new(faults));
     };
@@ -69,11 +72,25 @@ fn write_then_check<T: Serialize + ?Sized>(
     if faults.is_empty() { Ok(text) } else { Err(Issues::new(faults)) }
 }
 
-/// What is written against.
-pub(super) struct Writing<'a> {
+/// Writes a value, held to what a node says of it.
+#[inline]
+fn write<T: Serialize + ?Sized>(
+    arena: &Arena,
+    trail: Option<&Trail>,
+    node: NodeId,
+    value: &T,
+) -> Result<JsonText, Error> {
+    let mut writing = Writing { arena, trail, text: Text::new() };
+    writing.value(node, value)?;
+    Ok(JsonText::written(writing.text.into_string()))
+}
+
+/// Text that is being written, and what it is held to.
+struct Writing<'a> {
     arena: &'a Arena,
     /// Kept only when somebody asks.
     trail: Option<&'a Trail>,
+    text: Text,
 }
 
 /// Where the number that isn't finite stands.
@@ -86,26 +103,29 @@ struct Trail {
 }
 
 impl Writing<'_> {
-    fn text<T: Serialize + ?Sized>(&self, node: NodeId, value: &T) -> Result<JsonText, serde_json::Error> {
-        JsonText::encode(&At { writing: self, node, value })
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every value there is; measured")]
+    fn value<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
+        if Arena::is_buffered(node) { self.whole(node, value) } else { value.serialize(Checked { writing: self, node }) }
+    }
+
+    /// Writes a value and then checks it whole.
+    #[cold]
+    #[inline(never)]
+    fn whole<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
+        let before = self.text.len();
+        value.serialize(Checked { writing: self, node: ANY })?;
+        let tree = read_written(self.text.since(before)).0.unwrap_or_default();
+        if explain::fits(self.arena, node, &tree, Exactness::Waived) { Ok(()) } else { Err(refusal()) }
     }
 
     #[cold]
     #[inline(never)]
-    fn not_finite<E: Error>(&self) -> E {
+    fn not_finite(&self) -> Error {
         if let Some(trail) = self.trail {
             trail.begins.set(true);
         }
-        E::custom("a number that is not finite")
-    }
-
-    /// Writes a value by itself and checks it whole.
-    #[cold]
-    #[inline(never)]
-    fn buffer<T: Serialize + ?Sized, E: Error>(&self, node: NodeId, value: &T) -> Result<JsonText, E> {
-        let text = self.text(ANY, value).map_err(E::custom)?;
-        let fits = explain::fits(self.arena, node, &text.to_value(), Exactness::Waived);
-        if fits { Ok(text) } else { Err(refusal()) }
+        Error::custom("a number that is not finite")
     }
 
     /// Notes the way back from a number that isn't finite: it stands under `key`, in a variant if one is named.
@@ -134,28 +154,9 @@ impl Writing<'_> {
     }
 }
 
-/// A value at its node: what serde is given in place of the value alone.
-struct At<'a, 'v, T: ?Sized> {
-    writing: &'a Writing<'a>,
-    node: NodeId,
-    value: &'v T,
-}
-
-impl<T: Serialize + ?Sized> Serialize for At<'_, '_, T> {
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every value there is; measured")]
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { writing, node, value } = *self;
-        if !Arena::is_buffered(node) {
-            return value.serialize(Checked { inner: serializer, writing, node });
-        }
-        writing.buffer(node, value)?.serialize(serializer)
-    }
-}
-
 /// The error that ends a writing when a rule is broken. Its text is never shown.
 #[cold]
 #[inline(never)]
-fn refusal<E: Error>() -> E {
-    E::custom("")
+fn refusal() -> Error {
+    Error::custom("")
 }

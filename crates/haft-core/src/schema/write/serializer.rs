@@ -1,25 +1,25 @@
-//! A serializer that checks every value against its node on the way out.
+//! A serializer that checks every value against its node and writes it.
 
 use serde::Serialize;
 use serde::ser::Serializer;
+use serde_json::Error;
 
-use super::compound::{Elements, Fields, Members};
-use super::{At, Writing, refusal};
+use super::compound::{Elements, Fields, Members, Shape};
+use super::{Writing, refusal};
 use crate::schema::node::{ANY, Arena, NodeId, Typed};
 use crate::schema::number::{Exactness, Num};
 use crate::schema::text::PRIVATE;
 use crate::schema::types::JsonType;
 
-/// A serializer at a node.
-pub(super) struct Checked<'a, S> {
-    pub(super) inner: S,
-    pub(super) writing: &'a Writing<'a>,
+/// A writing at a node.
+pub(super) struct Checked<'w, 'a> {
+    pub(super) writing: &'w mut Writing<'a>,
     pub(super) node: NodeId,
 }
 
-impl<'a, S: Serializer> Checked<'a, S> {
+impl<'a> Checked<'_, 'a> {
     #[inline]
-    fn rules(&self, json_type: JsonType) -> Result<Option<&'a Typed>, S::Error> {
+    fn rules(&self, json_type: JsonType) -> Result<Option<&'a Typed>, Error> {
         self.writing.arena.rules(self.node, json_type).map_err(|_| refusal())
     }
 
@@ -28,39 +28,62 @@ impl<'a, S: Serializer> Checked<'a, S> {
         Arena::is_free(self.node, json_type)
     }
 
+    /// Writes a value that is always the same.
     #[inline]
-    fn simple(&self, json_type: JsonType) -> Result<(), S::Error> {
-        if self.is_free(json_type) { Ok(()) } else { Err(refusal()) }
+    fn constant(self, json_type: JsonType, json: &str) -> Result<(), Error> {
+        if !self.is_free(json_type) {
+            return Err(refusal());
+        }
+        self.writing.text.push(json);
+        Ok(())
     }
 
     #[inline]
-    fn integer<I: Copy + TryInto<i64> + Into<i128>>(&self, value: I) -> Result<(), S::Error> {
+    fn integer<I: Copy + TryInto<i64> + Into<i128> + Serialize>(self, value: I) -> Result<(), Error> {
         let arena = self.writing.arena;
         let fits = match value.try_into() {
             Ok(small) => self.is_free(JsonType::Number) || small_integer_fits(arena, self.node, small),
             Err(_) => number_fits(arena, self.node, Num::Int(value.into())),
         };
-        if fits { Ok(()) } else { Err(refusal()) }
+        if !fits {
+            return Err(refusal());
+        }
+        self.writing.text.number(value)
     }
 
     #[inline]
-    fn float(&self, value: f64) -> Result<(), S::Error> {
+    fn float(self, value: f64, number: impl Serialize) -> Result<(), Error> {
         if !value.is_finite() {
             return Err(self.writing.not_finite());
         }
-        let fits = self.is_free(JsonType::Number) || number_fits(self.writing.arena, self.node, Num::Float(value));
-        if fits { Ok(()) } else { Err(refusal()) }
+        if !(self.is_free(JsonType::Number) || number_fits(self.writing.arena, self.node, Num::Float(value))) {
+            return Err(refusal());
+        }
+        self.writing.text.number(number)
     }
 
     #[inline]
-    fn string(&self, text: &str) -> Result<(), S::Error> {
-        let fits = self.is_free(JsonType::String) || string_fits(self.writing.arena, self.node, text);
-        if fits { Ok(()) } else { Err(refusal()) }
+    fn string(self, text: &str) -> Result<(), Error> {
+        if !(self.is_free(JsonType::String) || string_fits(self.writing.arena, self.node, text)) {
+            return Err(refusal());
+        }
+        self.writing.text.string(text);
+        Ok(())
     }
 
     /// Some things are only written where nothing is to be checked; elsewhere the value is written first.
-    fn unruled(&self) -> Result<(), S::Error> {
+    fn unruled(&self) -> Result<(), Error> {
         if self.node == ANY { Ok(()) } else { Err(refusal()) }
+    }
+
+    /// Begins a variant with content: an object of one member.
+    fn open_variant(&mut self, variant: &str) -> Result<(), Error> {
+        self.unruled()?;
+        let text = &mut self.writing.text;
+        text.push("{");
+        text.string(variant);
+        text.push(":");
+        Ok(())
     }
 }
 
@@ -91,171 +114,154 @@ fn string_fits(arena: &Arena, node: NodeId, text: &str) -> bool {
 macro_rules! integers {
     ($($method:ident($type:ty))*) => {$(
         #[inline]
-        fn $method(self, value: $type) -> Result<S::Ok, S::Error> {
-            self.integer(value)?;
-            self.inner.$method(value)
+        fn $method(self, value: $type) -> Result<(), Error> {
+            self.integer(value)
         }
     )*};
 }
 
-impl<'a, S: Serializer> Serializer for Checked<'a, S> {
-    type Ok = S::Ok;
-    type Error = S::Error;
-    type SerializeSeq = Elements<'a, S::SerializeSeq>;
-    type SerializeTuple = Elements<'a, S::SerializeTuple>;
-    type SerializeTupleStruct = Elements<'a, S::SerializeTupleStruct>;
-    type SerializeTupleVariant = Elements<'a, S::SerializeTupleVariant>;
-    type SerializeMap = Members<'a, S::SerializeMap>;
-    type SerializeStruct = Fields<'a, S::SerializeStruct>;
-    type SerializeStructVariant = Fields<'a, S::SerializeStructVariant>;
+impl<'w, 'a> Serializer for Checked<'w, 'a> {
+    type Ok = ();
+    type Error = Error;
+    type SerializeSeq = Elements<'w, 'a>;
+    type SerializeTuple = Elements<'w, 'a>;
+    type SerializeTupleStruct = Elements<'w, 'a>;
+    type SerializeTupleVariant = Elements<'w, 'a>;
+    type SerializeMap = Members<'w, 'a>;
+    type SerializeStruct = Fields<'w, 'a>;
+    type SerializeStructVariant = Fields<'w, 'a>;
 
     integers! {
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
         serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
     }
 
-    fn serialize_u128(self, value: u128) -> Result<S::Ok, S::Error> {
+    fn serialize_u128(self, value: u128) -> Result<(), Error> {
         let num = i128::try_from(value).map_or(Num::Huge(value), Num::Int);
         if !number_fits(self.writing.arena, self.node, num) {
             return Err(refusal());
         }
-        self.inner.serialize_u128(value)
+        self.writing.text.number(value)
     }
 
-    fn serialize_bool(self, value: bool) -> Result<S::Ok, S::Error> {
-        self.simple(JsonType::Boolean)?;
-        self.inner.serialize_bool(value)
+    fn serialize_bool(self, value: bool) -> Result<(), Error> {
+        self.constant(JsonType::Boolean, if value { "true" } else { "false" })
     }
 
-    fn serialize_f32(self, value: f32) -> Result<S::Ok, S::Error> {
-        self.float(value.into())?;
-        self.inner.serialize_f32(value)
-    }
-
-    #[inline]
-    fn serialize_f64(self, value: f64) -> Result<S::Ok, S::Error> {
-        self.float(value)?;
-        self.inner.serialize_f64(value)
-    }
-
-    fn serialize_char(self, value: char) -> Result<S::Ok, S::Error> {
-        self.string(value.encode_utf8(&mut [0; 4]))?;
-        self.inner.serialize_char(value)
+    fn serialize_f32(self, value: f32) -> Result<(), Error> {
+        self.float(value.into(), value)
     }
 
     #[inline]
-    fn serialize_str(self, value: &str) -> Result<S::Ok, S::Error> {
-        self.string(value)?;
-        self.inner.serialize_str(value)
+    fn serialize_f64(self, value: f64) -> Result<(), Error> {
+        self.float(value, value)
+    }
+
+    fn serialize_char(self, value: char) -> Result<(), Error> {
+        self.string(value.encode_utf8(&mut [0; 4]))
+    }
+
+    #[inline]
+    fn serialize_str(self, value: &str) -> Result<(), Error> {
+        self.string(value)
     }
 
     /// JSON has no bytes: they become an array of numbers, and are checked as such.
-    fn serialize_bytes(self, value: &[u8]) -> Result<S::Ok, S::Error> {
+    fn serialize_bytes(self, value: &[u8]) -> Result<(), Error> {
         value.serialize(self)
     }
 
-    fn serialize_none(self) -> Result<S::Ok, S::Error> {
-        self.simple(JsonType::Null)?;
-        self.inner.serialize_none()
+    fn serialize_none(self) -> Result<(), Error> {
+        self.constant(JsonType::Null, "null")
     }
 
     #[inline]
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
-        let at = At { writing: self.writing, node: self.node, value };
-        self.inner.serialize_some(&at)
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Error> {
+        value.serialize(self)
     }
 
-    fn serialize_unit(self) -> Result<S::Ok, S::Error> {
-        self.simple(JsonType::Null)?;
-        self.inner.serialize_unit()
+    fn serialize_unit(self) -> Result<(), Error> {
+        self.constant(JsonType::Null, "null")
     }
 
-    fn serialize_unit_struct(self, name: &'static str) -> Result<S::Ok, S::Error> {
-        self.simple(JsonType::Null)?;
-        self.inner.serialize_unit_struct(name)
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Error> {
+        self.constant(JsonType::Null, "null")
     }
 
-    fn serialize_unit_variant(self, name: &'static str, index: u32, variant: &'static str) -> Result<S::Ok, S::Error> {
-        self.string(variant)?;
-        self.inner.serialize_unit_variant(name, index, variant)
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Error> {
+        self.string(variant)
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<S::Ok, S::Error> {
-        let at = At { writing: self.writing, node: self.node, value };
-        self.inner.serialize_newtype_struct(name, &at)
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Error> {
+        value.serialize(self)
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        name: &'static str,
-        index: u32,
+        mut self,
+        _: &'static str,
+        _: u32,
         variant: &'static str,
         value: &T,
-    ) -> Result<S::Ok, S::Error> {
-        self.unruled()?;
-        let at = At { writing: self.writing, node: ANY, value };
-        let written = self.inner.serialize_newtype_variant(name, index, variant, &at);
+    ) -> Result<(), Error> {
+        self.open_variant(variant)?;
+        let written = self.writing.value(ANY, value);
         if written.is_err() {
             self.writing.leave_key(None, variant);
         }
+        self.writing.text.push("}");
         written
     }
 
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what it gives is kept in registers where it is inlined; measured")]
-    fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {
+    #[inline]
+    fn serialize_seq(self, _: Option<usize>) -> Result<Elements<'w, 'a>, Error> {
         let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
-        Ok(Elements::new(self.inner.serialize_seq(len)?, self.writing, rule))
+        Ok(Elements::open(self.writing, rule, Shape::Alone))
     }
 
-    fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple, S::Error> {
-        let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
-        Ok(Elements::new(self.inner.serialize_tuple(len)?, self.writing, rule))
+    fn serialize_tuple(self, _: usize) -> Result<Elements<'w, 'a>, Error> {
+        self.serialize_seq(None)
     }
 
-    fn serialize_tuple_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeTupleStruct, S::Error> {
-        let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
-        Ok(Elements::new(self.inner.serialize_tuple_struct(name, len)?, self.writing, rule))
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Elements<'w, 'a>, Error> {
+        self.serialize_seq(None)
     }
 
     fn serialize_tuple_variant(
-        self,
-        name: &'static str,
-        index: u32,
+        mut self,
+        _: &'static str,
+        _: u32,
         variant: &'static str,
-        len: usize,
-    ) -> Result<Self::SerializeTupleVariant, S::Error> {
-        self.unruled()?;
-        let inner = self.inner.serialize_tuple_variant(name, index, variant, len)?;
-        Ok(Elements::of_variant(inner, self.writing, variant))
+        _: usize,
+    ) -> Result<Elements<'w, 'a>, Error> {
+        self.open_variant(variant)?;
+        Ok(Elements::open(self.writing, None, Shape::Variant(variant)))
     }
 
-    fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Members<'w, 'a>, Error> {
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        Ok(Members::new(self.inner.serialize_map(len)?, self.writing, rule))
+        Ok(Members::open(self.writing, rule))
     }
 
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what it gives is kept in registers where it is inlined; measured")]
-    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct, S::Error> {
+    #[inline]
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w, 'a>, Error> {
         // No struct at all: JSON that is text already, and may be anything.
         if name.starts_with(PRIVATE) {
             self.unruled()?;
+            return Ok(Fields::private(self.writing, name));
         }
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        Ok(Fields::new(self.inner.serialize_struct(name, len)?, self.writing, rule))
+        Ok(Fields::open(self.writing, rule, Shape::Alone))
     }
 
     fn serialize_struct_variant(
-        self,
-        name: &'static str,
-        index: u32,
+        mut self,
+        _: &'static str,
+        _: u32,
         variant: &'static str,
-        len: usize,
-    ) -> Result<Self::SerializeStructVariant, S::Error> {
-        self.unruled()?;
-        let inner = self.inner.serialize_struct_variant(name, index, variant, len)?;
-        Ok(Fields::of_variant(inner, self.writing, variant))
+        _: usize,
+    ) -> Result<Fields<'w, 'a>, Error> {
+        self.open_variant(variant)?;
+        Ok(Fields::open(self.writing, None, Shape::Variant(variant)))
     }
 }

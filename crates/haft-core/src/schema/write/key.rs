@@ -1,0 +1,204 @@
+//! The keys of an object on the way out.
+
+use serde::Serialize;
+use serde::ser::{Impossible, Serializer};
+use serde_json::{Error, Value};
+
+use super::refusal;
+use super::text::Text;
+use crate::schema::node::{ANY, NEVER, NodeId, ObjectRule, Property};
+use crate::schema::seen::Seen;
+
+/// What is known of the keys so far.
+pub(super) struct Keys<'a> {
+    rule: Option<&'a ObjectRule>,
+    count: usize,
+    required: usize,
+    declared: Seen,
+    /// Where the next key is declared if they come in order.
+    hint: usize,
+}
+
+impl<'a> Keys<'a> {
+    #[inline]
+    pub(super) fn new(rule: Option<&'a ObjectRule>) -> Self {
+        Self { rule, count: 0, required: 0, declared: Seen::default(), hint: 0 }
+    }
+
+    /// Writes a key. Gives the node of its value; none if it must not be there.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the key is known where this is inlined, and costs one comparison")]
+    pub(super) fn write(&mut self, key: &str, text: &mut Text) -> Option<NodeId> {
+        match self.rule.and_then(|rule| rule.properties.get(self.hint)) {
+            Some(property) if &*property.name == key => self.declared(self.hint, property, text),
+            _ => self.out_of_order(key, text),
+        }
+    }
+
+    #[inline(never)]
+    fn out_of_order(&mut self, key: &str, text: &mut Text) -> Option<NodeId> {
+        let declared = self.rule.and_then(|rule| rule.find(key, self.hint).map(|at| (at, &rule.properties[at])));
+        if let Some((at, property)) = declared {
+            return self.declared(at, property, text);
+        }
+        text.separate(self.count == 0);
+        self.count += 1;
+        text.string(key);
+        text.push(":");
+        let additional = self.rule.map_or(ANY, |rule| rule.additional);
+        (additional != NEVER).then_some(additional)
+    }
+
+    #[inline]
+    fn declared(&mut self, at: usize, property: &Property, text: &mut Text) -> Option<NodeId> {
+        text.separate(self.count == 0);
+        text.push(&property.written);
+        self.count += 1;
+        self.hint = at + 1;
+        self.required += usize::from(property.required);
+        self.declared.insert(at).then_some(property.node)
+    }
+
+    /// Whether there was one.
+    pub(super) fn any(&self) -> bool {
+        self.count > 0
+    }
+
+    /// Counts one that is not written here.
+    pub(super) fn count(&mut self) {
+        self.count += 1;
+    }
+
+    /// Whether all that must be there were, and no more than may be.
+    #[inline]
+    pub(super) fn are_complete(&self) -> bool {
+        self.rule.is_none_or(|rule| {
+            self.required >= rule.required && self.count >= rule.min && self.count <= rule.max
+        })
+    }
+}
+
+/// Writes a map's key, of whatever type. Gives the node of its value.
+#[inline]
+pub(super) fn write<K: Serialize + ?Sized>(key: &K, keys: &mut Keys<'_>, text: &mut Text) -> Result<NodeId, Error> {
+    match key.serialize(Name { keys, text }) {
+        Ok(node) => Ok(node),
+        // Where there are no rules, nothing but its type speaks against a key.
+        Err(_) if keys.rule.is_none() => {
+            text.separate(!keys.any());
+            keys.count();
+            text.key(key)?;
+            Ok(ANY)
+        }
+        Err(_) => Err(refusal()),
+    }
+}
+
+/// A map's key as text.
+pub(super) fn spelled<T: Serialize + ?Sized>(key: &T) -> String {
+    match serde_json::to_value(key) {
+        Ok(Value::String(text)) => text,
+        Ok(other) => other.to_string(),
+        Err(_) => String::new(),
+    }
+}
+
+/// Writes a key that is a string; others are refused.
+struct Name<'k, 'a> {
+    keys: &'k mut Keys<'a>,
+    text: &'k mut Text,
+}
+
+macro_rules! no_name {
+    ($($method:ident($($argument:ty),*))*) => {$(
+        fn $method(self, $(_: $argument),*) -> Result<NodeId, Self::Error> {
+            Err(std::fmt::Error)
+        }
+    )*};
+}
+
+impl Serializer for Name<'_, '_> {
+    type Ok = NodeId;
+    type Error = std::fmt::Error;
+    type SerializeSeq = Impossible<NodeId, Self::Error>;
+    type SerializeTuple = Impossible<NodeId, Self::Error>;
+    type SerializeTupleStruct = Impossible<NodeId, Self::Error>;
+    type SerializeTupleVariant = Impossible<NodeId, Self::Error>;
+    type SerializeMap = Impossible<NodeId, Self::Error>;
+    type SerializeStruct = Impossible<NodeId, Self::Error>;
+    type SerializeStructVariant = Impossible<NodeId, Self::Error>;
+
+    #[inline]
+    fn serialize_str(self, name: &str) -> Result<NodeId, Self::Error> {
+        self.keys.write(name, self.text).ok_or(std::fmt::Error)
+    }
+
+    fn serialize_unit_variant(self, _: &'static str, _: u32, name: &'static str) -> Result<NodeId, Self::Error> {
+        self.keys.write(name, self.text).ok_or(std::fmt::Error)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, key: &T) -> Result<NodeId, Self::Error> {
+        key.serialize(self)
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, key: &T) -> Result<NodeId, Self::Error> {
+        key.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: &T,
+    ) -> Result<NodeId, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    no_name! {
+        serialize_bool(bool) serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
+        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_f32(f32)
+        serialize_f64(f64) serialize_char(char) serialize_bytes(&[u8]) serialize_none() serialize_unit()
+        serialize_unit_struct(&'static str)
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeTupleStruct, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeTupleVariant, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, Self::Error> {
+        Err(std::fmt::Error)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeStructVariant, Self::Error> {
+        Err(std::fmt::Error)
+    }
+}
