@@ -1,7 +1,11 @@
 //! What a handler knows about the call it answers.
 //!
-//! One context belongs to one call. It is a single shared pointer: handlers take it by value, keep it and clone it
-//! freely. It can look things up and emit; it can never change the call, its tool or the services.
+//! One context belongs to one call. Handlers take it by value, keep it and clone it freely. It can look things up and
+//! emit; it can never change the call, its tool or the services.
+//!
+//! Most contexts own nothing: that of a call in a run is the call's [line](Line) to it, as what all calls share is there
+//! already, once; that of a call run by itself looks into its toolkit. Whatever sets something for one call alone
+//! (another attempt, other services) gives a context of its own.
 
 use std::fmt;
 use std::future::{pending, poll_fn};
@@ -24,6 +28,7 @@ use crate::scope::Scope;
 use crate::service::{MissingService, Services};
 use crate::text_id::text_id;
 use crate::tool::Tool;
+use crate::toolkit::Set;
 
 text_id! {
     /// Who asked for a call: a user, a tenant, a session. Its meaning is the application's.
@@ -43,7 +48,18 @@ text_id! {
 /// # Ok::<_, haft_core::MissingService>(())
 /// ```
 #[derive(Clone)]
-pub struct Cx(Arc<Inner>);
+pub struct Cx(Source);
+
+/// Where a context looks things up.
+#[derive(Clone)]
+enum Source {
+    /// In the run that the call is part of.
+    Run(Line),
+    /// In the toolkit that runs it by itself.
+    Kit(KitCx),
+    /// In what it was given by itself.
+    Own(Arc<Inner>),
+}
 
 #[derive(Clone)]
 struct Inner {
@@ -66,12 +82,21 @@ struct Special {
     gate: Option<Arc<Gate>>,
 }
 
-/// What a run gives the contexts of its calls.
-pub(crate) struct RunCx<'a> {
-    pub(crate) line: Line,
+/// What a call knows that is run by itself.
+#[derive(Clone)]
+struct KitCx {
+    set: Arc<Set>,
+    /// The place of its tool in the set.
+    tool: usize,
+    call_id: CallId,
+}
+
+/// What the contexts of all calls of a run have in common.
+pub(crate) struct RunCx {
     pub(crate) decode: DecodeOptions,
-    pub(crate) cancellation: Option<&'a Cancellation>,
+    pub(crate) cancellation: Option<Cancellation>,
     pub(crate) deadline: Option<Instant>,
+    pub(crate) scope: Option<Arc<Scope>>,
 }
 
 /// The tool of the call: by name until the call is given to it.
@@ -97,38 +122,50 @@ impl Cx {
     /// The id of the call.
     #[must_use]
     pub fn call_id(&self) -> &CallId {
-        &self.0.call_id
+        match &self.0 {
+            Source::Run(line) => line.call_id(),
+            Source::Kit(kit) => &kit.call_id,
+            Source::Own(inner) => &inner.call_id,
+        }
     }
 
     /// The tool, once the call was given to it.
     #[must_use]
     pub fn tool(&self) -> Option<&Tool> {
-        match &self.0.subject {
-            Subject::Named(_) => None,
-            Subject::Bound(tool) => Some(tool),
+        match &self.0 {
+            Source::Run(line) => Some(line.tool()),
+            Source::Kit(kit) => Some(kit.set.at(kit.tool).0),
+            Source::Own(inner) => match &inner.subject {
+                Subject::Named(_) => None,
+                Subject::Bound(tool) => Some(tool),
+            },
         }
     }
 
     /// The name of the tool.
     #[must_use]
     pub fn tool_name(&self) -> &str {
-        match &self.0.subject {
-            Subject::Named(name) => name,
-            Subject::Bound(tool) => tool.name(),
+        match (self.tool(), &self.0) {
+            (Some(tool), _) => tool.name(),
+            (None, Source::Own(inner)) => inner.subject.name(),
+            (None, _) => "",
         }
     }
 
     /// Which attempt this is, counted from one.
     #[must_use]
     pub fn attempt(&self) -> u32 {
-        self.0.special.as_ref().map_or(1, |special| special.attempt)
+        self.special().map_or(1, |special| special.attempt)
     }
 
     /// When the call must be done, if there is such a time.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let own = self.line().and_then(Line::deadline);
-        let told = self.0.special.as_ref().and_then(|special| special.deadline);
+        let told = match &self.0 {
+            Source::Run(line) => line.shared().deadline,
+            Source::Kit(_) | Source::Own(_) => self.special().and_then(|special| special.deadline),
+        };
         [told, own].into_iter().flatten().min()
     }
 
@@ -161,10 +198,12 @@ impl Cx {
 
     /// Shows a value to whoever watches the call, waiting while the queue is full.
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
-        let Some(emitter) = &self.0.emitter else { return Ok(()) };
+        if !self.is_heard() {
+            return Ok(());
+        }
         let text = encode_freely(&value).map_err(EmitError::Encode)?;
         drop(value);
-        emitter.send(Emitted::Progress(text)).await;
+        self.send(Emitted::Progress(text)).await;
         Ok(())
     }
 
@@ -184,14 +223,12 @@ impl Cx {
     ///
     /// A value that doesn't fit the tool's success schema is refused, whether somebody listens or not.
     pub async fn preliminary(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
-        let encoded = match &self.0.subject {
-            Subject::Bound(tool) => tool.success().encode(&value).map_err(EmitError::Preliminary)?,
-            Subject::Named(_) => encode_freely(&value).map_err(EmitError::Encode)?,
+        let encoded = match self.tool() {
+            Some(tool) => tool.success().encode(&value).map_err(EmitError::Preliminary)?,
+            None => encode_freely(&value).map_err(EmitError::Encode)?,
         };
         drop(value);
-        if let Some(emitter) = &self.0.emitter {
-            emitter.send(Emitted::Preliminary(encoded)).await;
-        }
+        self.send(Emitted::Preliminary(encoded)).await;
         Ok(())
     }
 
@@ -223,32 +260,35 @@ impl Cx {
     /// All services of the call.
     #[must_use]
     pub fn services(&self) -> &Services {
-        self.0.scope.as_ref().map_or(Services::none(), |scope| &scope.services)
+        self.scope().map_or(Services::none(), |scope| &scope.services)
     }
 
     /// A value that somebody attached to the run: middleware, or whoever started it.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.scope.as_ref()?.extensions.get().ok()
+        self.scope()?.extensions.get().ok()
     }
 
     /// The conversation up to the call, as far as it was given.
     #[must_use]
     pub fn messages(&self) -> &[Item] {
-        self.0.scope.as_ref().and_then(|scope| scope.messages.as_deref()).unwrap_or_default()
+        self.scope().and_then(|scope| scope.messages.as_deref()).unwrap_or_default()
     }
 
     /// Who asked for the call.
     #[must_use]
     pub fn caller(&self) -> Option<&Caller> {
-        self.0.scope.as_ref()?.caller.as_ref()
+        self.scope()?.caller.as_ref()
     }
 
     /// How argument text is read.
     #[must_use]
     pub fn decode_options(&self) -> &DecodeOptions {
         const DEFAULT: &DecodeOptions = &DecodeOptions::DEFAULT;
-        self.0.special.as_ref().map_or(DEFAULT, |special| &special.decode)
+        match &self.0 {
+            Source::Run(line) => &line.shared().decode,
+            Source::Kit(_) | Source::Own(_) => self.special().map_or(DEFAULT, |special| &special.decode),
+        }
     }
 }
 
@@ -312,50 +352,100 @@ impl Cx {
 
     /// The same context with its tool known, so that preliminaries are encoded by its schema.
     pub(crate) fn bound_to(self, tool: &Tool) -> Self {
-        match &self.0.subject {
-            Subject::Bound(bound) if bound.is_same(tool) => self,
+        match self.tool() {
+            Some(bound) if bound.is_same(tool) => self,
             _ => self.changed(|inner| inner.subject = Subject::Bound(tool.clone())),
         }
     }
 
     /// The flag that cancels the call, if there is one.
     pub(crate) fn cancellation(&self) -> Option<&Cancellation> {
-        self.0.special.as_ref()?.cancellation.as_ref()
+        match &self.0 {
+            Source::Run(line) => line.shared().cancellation.as_ref(),
+            Source::Kit(_) | Source::Own(_) => self.special()?.cancellation.as_ref(),
+        }
     }
 
-    /// The context of a call of a toolkit's tool.
-    pub(crate) fn scoped_to(tool: &Tool, call: &ToolCall, scope: Option<Arc<Scope>>) -> Self {
-        let (call_id, subject) = (call.call_id.clone(), Subject::Bound(tool.clone()));
-        Self(Arc::new(Inner { call_id, subject, emitter: None, scope, special: None }))
+    /// The context of a call that a toolkit runs by itself.
+    pub(crate) fn of_kit(set: &Arc<Set>, tool: usize, call: &ToolCall) -> Self {
+        Self(Source::Kit(KitCx { set: Arc::clone(set), tool, call_id: call.call_id.clone() }))
+    }
+
+    /// The same context with what a run provides in front of what it has.
+    pub(crate) fn in_front(self, run: Option<&Arc<Scope>>) -> Self {
+        if run.is_none() {
+            return self;
+        }
+        self.changed(|inner| inner.scope = Scope::layered(run, inner.scope.as_ref()))
     }
 
     /// The context of a call of a run.
-    pub(crate) fn in_run(tool: &Tool, call: &ToolCall, scope: Option<Arc<Scope>>, run: RunCx<'_>) -> Self {
-        let (call_id, subject) = (call.call_id.clone(), Subject::Bound(tool.clone()));
-        let is_special = run.cancellation.is_some() || run.deadline.is_some() || run.decode != DecodeOptions::DEFAULT;
-        let special = is_special.then(|| {
-            let (deadline, cancellation) = (run.deadline, run.cancellation.cloned());
-            Box::new(Special { deadline, cancellation, decode: run.decode, ..Special::default() })
-        });
-        Self(Arc::new(Inner { call_id, subject, emitter: Some(run.line.into()), scope, special }))
+    pub(crate) fn in_run(line: Line) -> Self {
+        Self(Source::Run(line))
     }
 
     pub(crate) fn line(&self) -> Option<&Line> {
-        self.0.emitter.as_ref().and_then(Emitter::line)
+        match &self.0 {
+            Source::Run(line) => Some(line),
+            Source::Kit(_) => None,
+            Source::Own(inner) => inner.emitter.as_ref().and_then(Emitter::line),
+        }
     }
 
     /// The conversation, shared.
     pub(crate) fn shared_messages(&self) -> Arc<[Item]> {
-        self.0.scope.as_ref().and_then(|scope| scope.messages.clone()).unwrap_or_default()
+        self.scope().and_then(|scope| scope.messages.clone()).unwrap_or_default()
     }
 
     fn with_subject(call: &ToolCall, subject: Subject) -> Self {
-        Self(Arc::new(Inner { call_id: call.call_id.clone(), subject, emitter: None, scope: None, special: None }))
+        let call_id = call.call_id.clone();
+        Self(Source::Own(Arc::new(Inner { call_id, subject, emitter: None, scope: None, special: None })))
     }
 
-    fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Self {
-        change(Arc::make_mut(&mut self.0));
-        self
+    fn scope(&self) -> Option<&Arc<Scope>> {
+        match &self.0 {
+            Source::Run(line) => line.scope(),
+            Source::Kit(kit) => kit.set.at(kit.tool).1,
+            Source::Own(inner) => inner.scope.as_ref(),
+        }
+    }
+
+    fn special(&self) -> Option<&Special> {
+        match &self.0 {
+            Source::Run(_) | Source::Kit(_) => None,
+            Source::Own(inner) => inner.special.as_deref(),
+        }
+    }
+
+    /// Whether somebody listens to what the call emits.
+    fn is_heard(&self) -> bool {
+        match &self.0 {
+            Source::Run(_) => true,
+            Source::Kit(_) => false,
+            Source::Own(inner) => inner.emitter.is_some(),
+        }
+    }
+
+    async fn send(&self, emitted: Emitted) {
+        match &self.0 {
+            Source::Run(line) => line.send(emitted).await,
+            Source::Kit(_) => {}
+            Source::Own(inner) => {
+                if let Some(emitter) = &inner.emitter {
+                    emitter.send(emitted).await;
+                }
+            }
+        }
+    }
+
+    fn changed(self, change: impl FnOnce(&mut Inner)) -> Self {
+        let mut inner = match self.0 {
+            Source::Run(line) => Arc::new(Inner::of_run(line)),
+            Source::Kit(kit) => Arc::new(Inner::of_kit(kit)),
+            Source::Own(inner) => inner,
+        };
+        change(Arc::make_mut(&mut inner));
+        Self(Source::Own(inner))
     }
 
     /// The context of somebody who is asked about the call.
@@ -369,7 +459,7 @@ impl Cx {
     /// What verdicts on the call are examined by.
     #[cfg(feature = "approval")]
     pub(crate) fn gate(&self) -> Option<&Arc<Gate>> {
-        self.0.special.as_ref()?.gate.as_ref()
+        self.special()?.gate.as_ref()
     }
 
     fn specially(self, change: impl FnOnce(&mut Special)) -> Self {
@@ -378,6 +468,37 @@ impl Cx {
 
     fn scoped(self, change: impl FnOnce(&mut Scope)) -> Self {
         self.changed(|inner| change(Arc::make_mut(inner.scope.get_or_insert_default())))
+    }
+}
+
+impl Subject {
+    fn name(&self) -> &str {
+        match self {
+            Self::Named(name) => name,
+            Self::Bound(tool) => tool.name(),
+        }
+    }
+}
+
+impl Inner {
+    /// What the context of a call says that is run by itself.
+    fn of_kit(KitCx { set, tool, call_id }: KitCx) -> Self {
+        let (tool, scope) = set.at(tool);
+        Self { call_id, subject: Subject::Bound(tool.clone()), emitter: None, scope: scope.cloned(), special: None }
+    }
+
+    /// What the context of a call of a run says.
+    fn of_run(line: Line) -> Self {
+        let RunCx { decode, cancellation, deadline, .. } = line.shared();
+        let special =
+            Special { deadline: *deadline, cancellation: cancellation.clone(), decode: *decode, ..Special::default() };
+        Self {
+            call_id: line.call_id().clone(),
+            subject: Subject::Bound(line.tool().clone()),
+            scope: line.scope().cloned(),
+            special: Some(Box::new(special)),
+            emitter: Some(line.into()),
+        }
     }
 }
 

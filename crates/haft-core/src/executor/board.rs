@@ -1,4 +1,4 @@
-//! How running calls reach their run: wakes and emitted values.
+//! How running calls reach their run: wakes and emitted values, and what they can look up there.
 //!
 //! A run has one board, with a place per call. Whatever happens to a call between two polls is noted here, from any
 //! thread, and the run's task is woken; the run then looks only at the calls that have something to say. A place also
@@ -12,12 +12,21 @@ use std::task::{Wake, Waker};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
+use crate::cx::RunCx;
 use crate::emit::Emitted;
-use crate::tool::EmitBuffer;
+use crate::scope::{Layering, Scope};
+use crate::tool::{EmitBuffer, Tool};
+use crate::toolkit::Set;
 
-/// What the calls of one run have to say.
+/// What the calls of one run have to say, and what they share.
 pub(super) struct Board {
+    set: Arc<Set>,
+    /// As they were when the run began: a call may be given other arguments, never another id.
+    calls: Arc<Vec<ToolCall>>,
+    shared: RunCx,
+    layering: Layering,
     places: Box<[Place]>,
     notes: Mutex<Notes>,
     /// Whether there is a note: so that looking costs nothing when there is none.
@@ -54,12 +63,13 @@ pub(super) struct Emission {
     pub(super) at: Instant,
 }
 
-/// One call's end of the board, in its context.
+/// One call's end of the board: its context.
 #[derive(Clone)]
 pub(crate) struct Line {
     board: Arc<Board>,
     index: usize,
-    buffer: EmitBuffer,
+    /// The place of its tool in the set.
+    tool: usize,
 }
 
 /// Something of a call that runs where it can't be stopped.
@@ -72,18 +82,16 @@ struct CallWaker {
 }
 
 impl Board {
-    /// A board for this many calls.
-    pub(super) fn new(calls: usize) -> Arc<Self> {
-        Arc::new(Self {
-            places: (0..calls).map(|_| Place::default()).collect(),
-            notes: Mutex::default(),
-            noted: AtomicBool::new(false),
-        })
+    /// A board for calls of tools of this set.
+    pub(super) fn new(set: Arc<Set>, calls: Arc<Vec<ToolCall>>, shared: RunCx) -> Arc<Self> {
+        let places = calls.iter().map(|_| Place::default()).collect();
+        let (notes, noted) = (Mutex::default(), AtomicBool::new(false));
+        Arc::new(Self { set, calls, shared, layering: Layering::default(), places, notes, noted })
     }
 
-    /// The end of one call.
-    pub(super) fn line(self: &Arc<Self>, index: usize, buffer: EmitBuffer) -> Line {
-        Line { board: Arc::clone(self), index, buffer }
+    /// The end of one call, of the tool at this place in the set.
+    pub(super) fn line(self: &Arc<Self>, index: usize, tool: usize) -> Line {
+        Line { board: Arc::clone(self), index, tool }
     }
 
     /// What wakes one call.
@@ -179,11 +187,37 @@ impl Board {
     }
 }
 
+/// What a call can look up.
+impl Line {
+    pub(crate) fn call_id(&self) -> &CallId {
+        &self.board.calls[self.index].call_id
+    }
+
+    pub(crate) fn tool(&self) -> &Tool {
+        self.board.set.at(self.tool).0
+    }
+
+    /// What all calls of the run have in common.
+    pub(crate) fn shared(&self) -> &RunCx {
+        &self.board.shared
+    }
+
+    /// What the run and the toolkit provide the call with.
+    pub(crate) fn scope(&self) -> Option<&Arc<Scope>> {
+        let kit = self.board.set.at(self.tool).1;
+        match (&self.board.shared.scope, kit) {
+            (None, kit) => kit,
+            (Some(run), None) => Some(run),
+            (Some(run), Some(kit)) => Some(self.board.layering.of(run, kit)),
+        }
+    }
+}
+
 impl Line {
     /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
     pub(crate) async fn send(&self, emitted: Emitted) {
         let place = self.place();
-        if let EmitBuffer::Bounded(size) = self.buffer {
+        if let EmitBuffer::Bounded(size) = self.tool().limits().emit_buffer {
             let room = place.room.get_or_init(|| Semaphore::new(size.get().min(Semaphore::MAX_PERMITS)));
             fence(Ordering::SeqCst);
             if self.is_over() {

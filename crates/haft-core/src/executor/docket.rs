@@ -191,7 +191,7 @@ impl Run {
         pending.sort_by_key(|pending| pending.index);
         finished.sort_by_key(|finished| finished.index);
         // A run knows all of its calls, so what it says of them holds together.
-        Suspended::new(self.calls.clone(), pending, finished).ok()
+        Suspended::new(self.calls.to_vec(), pending, finished).ok()
     }
 
     #[cfg(feature = "approval")]

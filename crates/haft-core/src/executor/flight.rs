@@ -34,7 +34,7 @@ use crate::handler::{Aside, BoxError, BoxFuture, BoxRunning, Prepared};
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
 use crate::schema::Repair;
-use crate::tool::{EmitBuffer, ExecutionLimits, OutputCap, Tool};
+use crate::tool::{ExecutionLimits, OutputCap, Tool};
 use crate::toolkit::{NotRunnable, Set};
 
 /// What the model is told when nobody answered in time.
@@ -105,7 +105,6 @@ pub(super) struct Tower<'a> {
     pub(super) set: &'a Set,
     pub(super) options: &'a RunOptions,
     pub(super) board: &'a Arc<Board>,
-    pub(super) deadline: Option<Instant>,
     /// Whether calls are only to be found fit to run.
     pub(super) is_planning: bool,
     #[cfg(feature = "approval")]
@@ -230,7 +229,13 @@ impl Flight {
     }
 
     /// Its turn has come. When it must be done is decided here.
-    pub(super) fn take_off(&mut self, index: usize, tower: Tower<'_>) -> Result<(), ToolFailure> {
+    pub(super) fn take_off(
+        &mut self,
+        index: usize,
+        set: &Set,
+        place: Place,
+        board: &Arc<Board>,
+    ) -> Result<(), ToolFailure> {
         self.has_place = true;
         let Some(mut prepared) = self.prepared.take() else { return Ok(()) };
         prepared.aside = self.aside.take();
@@ -238,14 +243,14 @@ impl Flight {
             let now = Instant::now();
             self.clock.hard = self.clock.timeout.and_then(|timeout| now.checked_add(timeout));
             self.clock.active = Some(now);
-            tower.board.set_deadline(index, self.clock.hard);
+            board.set_deadline(index, self.clock.hard);
         }
         self.span.begin();
-        let prepared = match tower.options.place {
+        let prepared = match place {
             Place::Inline => prepared,
             Place::Spawned => {
-                let Some(tool) = self.tool(tower.set) else { return Ok(()) };
-                let stay = tower.board.line(index, EmitBuffer::Unbounded).stay();
+                let Some(place) = self.found else { return Ok(()) };
+                let (stay, tool) = (board.line(index, place).stay(), set.at(place).0);
                 spawn(prepared, tool.clone(), stay, self.span.to_span())?
             }
         };

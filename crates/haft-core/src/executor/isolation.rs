@@ -43,14 +43,20 @@ pub(super) fn poll_isolated_by<F, T>(
     slot: &mut Option<F>,
     poll: impl FnOnce(&mut F) -> Poll<T>,
 ) -> Poll<Result<T, Panicked>> {
-    let Some(polled) = slot else { return Poll::Pending };
-    match isolated(|| poll(polled)) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(output)) => {
-            drop_isolated(slot.take());
-            Poll::Ready(Ok(output))
+    let mut ready = None;
+    let unwound = isolated(|| {
+        if let Some(polled) = slot
+            && let Poll::Ready(output) = poll(polled)
+        {
+            // Out of reach of what the drop may do.
+            ready = Some(output);
+            drop(slot.take());
         }
-        Err(panicked) => {
+    });
+    match (ready, unwound) {
+        (Some(output), _) => Poll::Ready(Ok(output)),
+        (None, Ok(())) => Poll::Pending,
+        (None, Err(panicked)) => {
             drop_isolated(slot.take());
             Poll::Ready(Err(panicked))
         }

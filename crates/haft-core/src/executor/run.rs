@@ -88,7 +88,8 @@ const ABANDONED: &str = "the run was dropped before the call was done";
 pub struct Run {
     set: Arc<Set>,
     pub(super) options: RunOptions,
-    pub(super) calls: Vec<ToolCall>,
+    /// Shared with the contexts of the calls.
+    pub(super) calls: Arc<Vec<ToolCall>>,
     /// There from the first poll on.
     pub(super) flights: Vec<Flight>,
     board: Option<Arc<Board>>,
@@ -139,7 +140,7 @@ impl Run {
             set,
             options: RunOptions::new(),
             unfinished: calls.len(),
-            calls,
+            calls: Arc::new(calls),
             flights: Vec::new(),
             board: None,
             wakers: Vec::new(),

@@ -24,7 +24,6 @@ use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{Aside, BoxFuture, BoxRunning};
 use crate::result::{Outcome, ToolResult};
-use crate::scope::Scope;
 use crate::tool::Tool;
 use crate::toolkit::Toolkit;
 
@@ -120,18 +119,15 @@ impl<'a> RunCall<'a> {
     /// Which way the call has to go.
     fn set_out(&self) -> Way<'a> {
         let (kit, call) = (self.kit, self.call);
-        match kit.set().find(&call.name) {
-            Some((tool, scope))
-                if is_plain(tool)
-                    && self.options.is_none_or(RunOptions::is_plain)
-                    && kit.set().problems(None).is_none() =>
+        let set = kit.set();
+        match set.place_of(&call.name).map(|place| (place, set.at(place).0)) {
+            Some((place, tool))
+                if is_plain(tool) && self.options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none() =>
             {
+                let cx = Cx::of_kit(set, place, call);
                 let cx = match self.options {
-                    None => Cx::scoped_to(tool, call, scope.cloned()),
-                    Some(options) => {
-                        let scope = Scope::layered(options.scope.as_ref(), scope);
-                        Cx::scoped_to(tool, call, scope).with_decode_options(options.decode)
-                    }
+                    None => cx,
+                    Some(options) => cx.in_front(options.scope.as_ref()).with_decode_options(options.decode),
                 };
                 Way::Short(Short::new(tool, call, cx))
             }

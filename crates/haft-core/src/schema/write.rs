@@ -106,7 +106,11 @@ impl Writing<'_> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every value there is; measured")]
     fn value<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
-        if Arena::is_buffered(node) { self.whole(node, value) } else { value.serialize(Checked { writing: self, node }) }
+        if Arena::is_buffered(node) {
+            self.whole(node, value)
+        } else {
+            value.serialize(Checked { writing: self, node })
+        }
     }
 
     /// Writes a value and then checks it whole.

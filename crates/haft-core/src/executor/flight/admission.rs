@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use super::consent::Policies;
 use super::{Clock, Flight, Phase, Step, Tower};
 use crate::call::ToolCall;
-use crate::cx::{Cx, RunCx};
+use crate::cx::Cx;
 use crate::executor::cap::tighter;
 use crate::executor::isolation::{Panicked, isolated, poll_isolated};
 use crate::executor::permit::{Decision, Permission};
@@ -18,7 +18,6 @@ use crate::failure_kind::FailureKind;
 use crate::handler::{BoxError, broken};
 use crate::nearest::nearest;
 use crate::result::ToolResult;
-use crate::scope::Scope;
 use crate::tool::Tool;
 
 /// What the model is told when a permit could not decide.
@@ -53,22 +52,16 @@ impl Flight {
     }
 
     fn look_up(&mut self, index: usize, call: &ToolCall, tower: Tower<'_>) -> Result<Step, ToolFailure> {
-        self.found = tower.set.place_of(&call.name);
-        let found = self.found.map(|place| tower.set.at(place));
+        let found = tower.set.place_of(&call.name).map(|place| (place, tower.set.at(place).0));
+        self.found = found.map(|(place, _)| place);
         if !tower.is_planning && self.consent.as_ref().is_none_or(|consent| !consent.is_edited()) {
-            self.span = CallSpan::open(call, found.map(|(tool, _)| tool));
+            self.span = CallSpan::open(call, found.map(|(_, tool)| tool));
         }
-        let Some((tool, scope)) = found else { return Err(tower.unknown_tool(call, None)) };
+        let Some((place, tool)) = found else { return Err(tower.unknown_tool(call, None)) };
         let options = tower.options;
         self.clock = Clock::new(tool.limits(), options);
         self.cap = tighter(tool.limits().output_cap, options.output_cap);
-        let run = RunCx {
-            line: tower.board.line(index, tool.limits().emit_buffer),
-            decode: options.decode,
-            cancellation: options.cancellation.as_ref(),
-            deadline: tower.deadline,
-        };
-        let cx = Cx::in_run(tool, call, Scope::layered(options.scope.as_ref(), scope), run);
+        let cx = Cx::in_run(tower.board.line(index, place));
         let Some(permit) = &options.permit else {
             self.cx = Some(cx);
             return self.prepare(call, tower);

@@ -12,21 +12,19 @@ use foldhash::fast::RandomState;
 use tokio::time::Instant;
 
 use super::{Due, Run};
+use crate::cx::RunCx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::executor::board::{Board, Emission};
-#[cfg(feature = "approval")]
-use crate::executor::docket::Suspending;
 use crate::executor::flight::{Flight, Step, Tower};
 use crate::executor::isolation::Panicked;
-use crate::executor::option::{Place, RunOptions, Until};
+use crate::executor::option::{Place, Until};
 use crate::executor::slot::Slots;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::broken;
 use crate::result::{Outcome, ToolResult};
 use crate::tool::ToolName;
-use crate::toolkit::{NotRunnable, Set};
 
 /// What the model is told about calls that were called off.
 const CALLED_OFF: &str = "the call was called off";
@@ -51,7 +49,6 @@ impl Run {
     /// Moves every call as far as it goes.
     pub(super) fn start(&mut self) {
         let count = self.calls.len();
-        self.board = Some(Board::new(count));
         self.flights = std::iter::repeat_with(Flight::new).take(count).collect();
         self.wakers.resize(count, None);
         self.ready.reserve(count);
@@ -65,6 +62,13 @@ impl Run {
         if let Some(deadline) = self.deadline {
             self.timer.add(deadline, Due::Run);
         }
+        let shared = RunCx {
+            decode: self.options.decode,
+            cancellation: self.options.cancellation.clone(),
+            deadline: self.deadline,
+            scope: self.options.scope.clone(),
+        };
+        self.board = Some(Board::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
         if let Some(flag) = self.options.cancellation.clone() {
             self.called_off = Some(Box::pin(async move { flag.cancelled().await }));
         }
@@ -215,12 +219,14 @@ impl Run {
         let is_planning = self.is_planning();
         loop {
             let Some(board) = &self.board else { return };
-            let tower = tower(&self.set, &self.options, board, self.deadline, self.problems.as_deref());
             let tower = Tower {
+                set: &self.set,
+                options: &self.options,
+                board,
                 is_planning,
                 #[cfg(feature = "approval")]
                 suspending: self.suspending,
-                ..tower
+                problems: self.problems.as_deref(),
             };
             let (flight, call) = (&mut self.flights[index], &self.calls[index]);
             // Most calls never wait, so only those that do get a waker of their own, and are polled once more with it.
@@ -247,7 +253,7 @@ impl Run {
                     self.hear();
                     self.ready.push_back(ToolEvent::ApprovalResolved { index, call_id, tool, response });
                     if let Some(arguments) = edited {
-                        self.calls[index].arguments = arguments;
+                        Arc::make_mut(&mut self.calls)[index].arguments = arguments;
                     }
                     if reach == Reach::Answer {
                         return self.woken.push_back(index);
@@ -274,9 +280,8 @@ impl Run {
     /// Lets a call that has a place run. Says no when it could not.
     fn take_off(&mut self, index: usize) -> bool {
         let Some(board) = &self.board else { return false };
-        let tower = tower(&self.set, &self.options, board, self.deadline, self.problems.as_deref());
         let flight = &mut self.flights[index];
-        if let Err(failure) = flight.take_off(index, tower) {
+        if let Err(failure) = flight.take_off(index, &self.set, self.options.place, board) {
             self.settle(index, failure);
             return false;
         }
@@ -351,25 +356,5 @@ impl Run {
             Some(tool) => tool.shared_name().clone(),
             None => self.calls[index].name.as_str().into(),
         }
-    }
-}
-
-/// What flights are lent. Not of the whole run, as the flights themselves are part of it.
-fn tower<'a>(
-    set: &'a Set,
-    options: &'a RunOptions,
-    board: &'a Arc<Board>,
-    deadline: Option<Instant>,
-    problems: Option<&'a NotRunnable>,
-) -> Tower<'a> {
-    Tower {
-        set,
-        options,
-        board,
-        deadline,
-        is_planning: false,
-        #[cfg(feature = "approval")]
-        suspending: Suspending::Allowed,
-        problems,
     }
 }

@@ -57,8 +57,11 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
         self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements })
     }
 
+    /// Text does not say how many there will be. Room for a few at once is what most arrays need, and saves them from
+    /// being moved while they grow.
+    #[inline]
     fn size_hint(&self) -> Option<usize> {
-        self.access.size_hint()
+        self.access.size_hint().or(Some(self.elements.max.min(self.elements.next.reading.few)))
     }
 }
 

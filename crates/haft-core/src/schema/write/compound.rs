@@ -136,7 +136,12 @@ impl<'w, 'a> Fields<'w, 'a> {
 
     #[cold]
     #[inline(never)]
-    fn hand_over<T: Serialize + ?Sized>(&mut self, name: &'static str, key: &'static str, value: &T) -> Result<(), Error> {
+    fn hand_over<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), Error> {
         if self.keys.any() {
             return Err(Error::custom("a second field in what is no struct"));
         }

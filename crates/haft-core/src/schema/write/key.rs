@@ -72,9 +72,7 @@ impl<'a> Keys<'a> {
     /// Whether all that must be there were, and no more than may be.
     #[inline]
     pub(super) fn are_complete(&self) -> bool {
-        self.rule.is_none_or(|rule| {
-            self.required >= rule.required && self.count >= rule.min && self.count <= rule.max
-        })
+        self.rule.is_none_or(|rule| self.required >= rule.required && self.count >= rule.min && self.count <= rule.max)
     }
 }
 
