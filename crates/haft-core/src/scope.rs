@@ -63,3 +63,22 @@ impl Layering {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_toolkit_is_layered_once() {
+        let run = Scope { caller: Some("ana".into()), ..Scope::of_services(Services::new().with('r')) };
+        let kits = [1_u8, 2, 3].map(|kit| Arc::new(Scope::of_services(Services::new().with(kit).with('k'))));
+        let layering = Layering::default();
+        for kit in kits.iter().chain(&kits) {
+            let both = layering.of(&run, kit);
+            assert_eq!(both.services.get::<u8>().unwrap(), kit.services.get::<u8>().unwrap());
+            assert_eq!(both.services.get::<char>().unwrap(), &'r');
+            assert_eq!(both.caller, run.caller);
+            assert!(Arc::ptr_eq(both, layering.of(&run, kit)));
+        }
+    }
+}

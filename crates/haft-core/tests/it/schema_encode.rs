@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use haft_core::{Issue, Issues, JsonText, Schema, Validation, Validator};
+use proptest::prelude::*;
 use schemars::{JsonSchema, json_schema};
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
@@ -238,6 +239,129 @@ fn a_result_has_the_shape_it_is_written_in_not_the_one_it_is_read_from() {
     let output = Schema::of_output::<Both>().unwrap();
     assert_eq!(output.as_json()["required"], json!(["out", "always"]));
     assert!(output.check(&json!({"in": 1, "input_only": 2})).is_err());
+}
+
+/// What `serde_json` makes of a value, or the word by which it refuses it.
+fn as_serde<T: Serialize>(value: &T) {
+    let ours = Schema::unknown().encode(value);
+    match serde_json::to_string(value) {
+        Ok(text) => assert_eq!(ours.unwrap().as_str(), text),
+        Err(error) => {
+            let issues = ours.unwrap_err();
+            assert_eq!(marks(&issues), [("", "encode")]);
+            assert!(issues.to_string().contains(&error.to_string()), "{issues} does not say: {error}");
+        }
+    }
+}
+
+#[test]
+fn whatever_has_a_json_form_is_written_as_serde_writes_it() {
+    #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
+    enum Key {
+        #[serde(rename = "a \"quoted\"\n key")]
+        Odd,
+        Content(u8),
+    }
+    #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
+    struct Wrapped<T>(T);
+    #[derive(Serialize)]
+    struct Nothing;
+    #[derive(Serialize)]
+    enum Every {
+        Unit,
+        New(Vec<Every>),
+        Tuple((), Nothing),
+        Struct {
+            #[serde(rename = "\t\"")]
+            odd: Option<Box<Every>>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            skipped: Option<u8>,
+        },
+        Empty(),
+        Hollow {},
+    }
+    struct Bytes(&'static [u8]);
+    impl Serialize for Bytes {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_bytes(self.0)
+        }
+    }
+    struct Shown;
+    impl Serialize for Shown {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_str(&format_args!("{}\n{}", 1, '"'))
+        }
+    }
+
+    as_serde(&BTreeMap::from([(1_u8, 1), (255, 2)]));
+    as_serde(&BTreeMap::from([(i128::MIN, "low"), (i128::MAX, "high")]));
+    as_serde(&BTreeMap::from([(true, ()), (false, ())]));
+    as_serde(&BTreeMap::from([('"', 1.5_f32), ('ß', -0.0), ('\u{1}', 1e30)]));
+    as_serde(&BTreeMap::from([(Wrapped(7_i8), Some(1)), (Wrapped(8), None)]));
+    as_serde(&BTreeMap::from([(Some("some"), 1)]));
+    as_serde(&BTreeMap::from([(Key::Odd, 1)]));
+    as_serde(&BTreeMap::from([("\u{7f}\u{1f}/\\", "\u{8}\u{c}\r")]));
+    as_serde(&BTreeMap::from([(1, BTreeMap::from([("x", [BTreeMap::<u8, u8>::new()])]))]));
+    // Keys that JSON has no form for.
+    as_serde(&BTreeMap::from([(Key::Content(1), 1)]));
+    as_serde(&BTreeMap::from([((1, 2), 1)]));
+    as_serde(&BTreeMap::from([(None::<u8>, 1)]));
+    as_serde(&BTreeMap::from([(1, BTreeMap::from([((), 1)]))]));
+
+    let nested = Every::Struct { odd: Some(Box::new(Every::Tuple((), Nothing))), skipped: None };
+    let full = Every::Struct { odd: None, skipped: Some(1) };
+    as_serde(&[Every::New(vec![Every::Unit, nested, full, Every::Empty(), Every::Hollow {}]), Every::New(vec![])]);
+    as_serde(&(Bytes(b"\0\xff"), Shown, Wrapped("in"), Nothing, (), None::<u8>, Some(Some(1))));
+    as_serde(&(u64::MAX, i64::MIN, f64::MAX, f64::MIN_POSITIVE, -0.0_f64, 1e21, 0.1_f32, f32::MAX, u128::MAX));
+
+    let raw = |json: &str| serde_json::value::RawValue::from_string(json.to_owned()).unwrap();
+    as_serde(&BTreeMap::from([("raw", raw(r#"{ "kept" :  [1,2] }"#)), ("text", raw("\"\""))]));
+    as_serde(&[Some(raw("1.50")), None]);
+    as_serde(&Every::New(vec![]));
+    as_serde(&serde_json::Number::from_f64(1e300));
+}
+
+#[test]
+fn a_name_that_must_be_escaped_is_written_so_under_every_rule() {
+    #[derive(Serialize, JsonSchema)]
+    struct Odd {
+        #[serde(rename = "a \"b\"\n\u{1}ß")]
+        odd: u8,
+        plain: u8,
+    }
+    let odd = Odd { odd: 1, plain: 2 };
+    assert_eq!(write(&odd).unwrap(), serde_json::to_string(&odd).unwrap());
+    let tree = json!({"plain": 1, "a \"b\"\n\u{1}ß": 2, "\"more\"": 3});
+    let schema = Schema::json(json!({"properties": {"a \"b\"\n\u{1}ß": {}, "plain": {"type": "integer"}}})).unwrap();
+    assert_eq!(schema.encode(&tree).unwrap().as_str(), tree.to_string());
+}
+
+proptest! {
+    #[test]
+    fn any_tree_is_written_as_serde_writes_it(tree in tree()) {
+        prop_assert_eq!(Schema::unknown().encode(&tree).unwrap().to_string(), tree.to_string());
+        let object = Schema::json(json!({"properties": {"a": {}, "\"": {}}, "items": {"properties": {"b": {}}}})).unwrap();
+        prop_assert_eq!(object.encode(&tree).unwrap().to_string(), tree.to_string());
+    }
+}
+
+fn tree() -> impl Strategy<Value = Value> {
+    let text = prop_oneof!["[ab\"\\\\\\n]{0,3}", any::<String>()];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_filter_map("JSON has no such number", |n| n.is_finite().then(|| Value::from(n))),
+        text.clone().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((text.clone(), inner), 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
 }
 
 /// A result that is written first and checked then is checked whole, however deep it is.

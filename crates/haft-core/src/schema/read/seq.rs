@@ -117,3 +117,54 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, 
         self.inner.deserialize(Checked { inner: deserializer, place })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt;
+
+    use serde::de::Visitor;
+    use serde::{Deserialize, Deserializer};
+    use serde_json::json;
+
+    use super::SeqAccess;
+    use crate::schema::{DecodeOptions, Schema};
+
+    /// What an array was said to hold before it was read.
+    struct Said(Option<usize>);
+
+    impl<'de> Deserialize<'de> for Said {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Listening;
+            impl<'de> Visitor<'de> for Listening {
+                type Value = Said;
+
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str("an array")
+                }
+
+                fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Said, A::Error> {
+                    let said = access.size_hint();
+                    while access.next_element::<u8>()?.is_some() {}
+                    Ok(Said(said))
+                }
+            }
+            deserializer.deserialize_seq(Listening)
+        }
+    }
+
+    #[test]
+    fn room_is_made_for_a_few_and_for_no_more_than_may_come() {
+        let said = |schema, text: &str| {
+            let schema = Schema::json(schema).unwrap();
+            schema.decode::<Said>(text, &DecodeOptions::default()).unwrap().value.0
+        };
+        let many = format!("[{}1]", "1,".repeat(10_000));
+        assert_eq!(said(json!({}), "[]"), Some(0));
+        assert_eq!(said(json!({}), "[1,1,1,1,1,1,1]"), Some(1));
+        assert_eq!(said(json!({}), &many), Some(8));
+        assert_eq!(
+            said(json!({"maxItems": 3}), "[1,                                                      1]"),
+            Some(3)
+        );
+    }
+}
