@@ -37,7 +37,7 @@ const STEPS: [Step; 12] = [
     ("format", |workspace, _| workspace.cargo().args(["fmt", "--all", "--check"]).run()),
     ("clippy", |workspace, _| clippy(workspace, &["--workspace", "--all-targets", "--all-features"])),
     ("clippy of the bare core", |workspace, _| {
-        clippy(workspace, &["-p", "haft-core", "--no-default-features", "--lib"])
+        clippy(workspace, &["-p", "haft-core", "--no-default-features", "--lib", "--tests"])
     }),
     ("tests", nextest),
     ("tests with exact numbers", exact_numbers),

@@ -156,12 +156,16 @@ fn json_in_a_string_is_read_as_suspiciously_as_any() {
 
 #[test]
 fn nesting_by_strings_does_not_get_around_the_depth_limit() {
-    let schema = Schema::json(json!({"type": "object", "properties": {"a": {"type": "array"}}})).unwrap();
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Deep {
+        a: Vec<Value>,
+    }
+    let schema = Schema::of_params::<Deep>().unwrap();
     let options = DecodeOptions::default().repairs(Repairs::all()).limits(Limits::default().max_depth(4));
     let inner = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-    let decoded = schema.decode::<Value>(&json!({"a": inner(3)}).to_string(), &options).unwrap();
-    assert_eq!(decoded.value, json!({"a": [[[]]]}));
-    assert!(schema.decode::<Value>(&json!({"a": inner(4)}).to_string(), &options).is_err());
+    let decoded = schema.decode::<Deep>(&json!({"a": inner(3)}).to_string(), &options).unwrap();
+    assert_eq!(decoded.value.a, [json!([[]])]);
+    assert!(schema.decode::<Deep>(&json!({"a": inner(4)}).to_string(), &options).is_err());
 }
 
 #[test]

@@ -317,7 +317,6 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, '_, K> {
 mod tests {
     use schemars::JsonSchema;
     use serde::Deserialize;
-    use serde_json::Value;
 
     use crate::schema::{DecodeOptions, Schema};
 
@@ -356,7 +355,7 @@ mod tests {
             "properties": {"__proto__": {}, "constructor": {"properties": {"prototype": {}}}, "prototype": {}, "z": {}},
         });
         let schema = Schema::json(schema).unwrap();
-        let fits = |text: &str| schema.decode::<Value>(text, &DecodeOptions::default()).is_ok();
+        let fits = |text: &str| schema.decode::<serde_json::Value>(text, &DecodeOptions::default()).is_ok();
         assert!(!fits(r#"{"__proto__":1}"#));
         assert!(!fits(r#"{"constructor":{"prototype":1}}"#));
         assert!(fits(r#"{"prototype":{"prototype":1},"constructor":1}"#));

@@ -118,7 +118,7 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, 
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "validate"))]
 mod tests {
     use std::fmt;
 
