@@ -35,6 +35,7 @@ mod text;
 mod typed;
 mod types;
 mod validation;
+mod variant;
 mod write;
 
 use std::fmt;

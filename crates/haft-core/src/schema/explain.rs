@@ -16,6 +16,7 @@ use super::path::Path;
 use super::seen::Seen;
 use super::string::StringFault;
 use super::types::{JsonType, Types};
+use super::variant::{Slip, Variants};
 use crate::issue::Issue;
 
 pub(super) use super::message::excerpt;
@@ -75,6 +76,8 @@ pub(super) enum Problem<'a> {
     Unknown(&'a str, &'a [Property], &'a Seen),
     Tag(Vec<&'a str>),
     Keys(Vec<&'a str>),
+    /// None of an enum's variants, or one in the form of another.
+    Variant(Variants<'a>, Option<Slip<'a>>),
     TooFewKeys(usize),
     TooManyKeys(usize),
     NoBranch(usize),
@@ -200,6 +203,7 @@ impl<L: Listener> Walk<'_, L> {
                 self.listener.hear(&Problem::Never, value, path);
             }
             Node::Typed(typed) => self.typed(typed, value, path),
+            Node::ByType(_) | Node::Union(_) if self.is_no_variant(id, value, path) => {}
             Node::ByType(branches) => match branches[JsonType::of(value) as usize] {
                 Some(branch) => self.node(branch, value, path),
                 None => {
@@ -217,6 +221,19 @@ impl<L: Listener> Walk<'_, L> {
             }
             Node::Full(full) => self.listener.hear_full(&full.check, value, path),
         }
+    }
+
+    /// Tells of a value that should be a variant of an enum and names none. Only where somebody wants to know.
+    fn is_no_variant(&mut self, id: NodeId, value: &Value, path: &Path<'_>) -> bool {
+        if !self.listener.wants_words() {
+            return false;
+        }
+        let Some(variants) = Variants::of(self.arena, id).filter(|variants| !variants.name(value)) else {
+            return false;
+        };
+        let slip = variants.slip(value);
+        self.listener.hear(&Problem::Variant(variants, slip), value, path);
+        true
     }
 
     fn typed(&mut self, typed: &Typed, value: &Value, path: &Path<'_>) {
@@ -459,7 +476,7 @@ fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a Typed]) -> Option<(&'a str, V
 }
 
 /// The one key of an object that must have it and may have no other.
-fn only_key(typed: &Typed) -> Option<&str> {
+pub(super) fn only_key(typed: &Typed) -> Option<&str> {
     match &*typed.object.properties {
         [only] if only.required && typed.object.additional == NEVER => Some(&only.name),
         _ => None,

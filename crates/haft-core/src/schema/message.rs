@@ -9,6 +9,7 @@ use super::path::Path;
 use super::seen::Seen;
 use super::string::StringFault;
 use super::types::{JsonType, Types};
+use super::variant::{Slip, Variants};
 use crate::issue::{CharBoundary, Issue};
 use crate::nearest::nearest;
 
@@ -119,6 +120,7 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             let message = format!("must have exactly one key, which is {}{expected}", one_of(keys.len()));
             ("oneOf", expected, message)
         }
+        Problem::Variant(variants, slip) => variant(variants, slip.as_ref(), found),
         Problem::TooFewKeys(min) => size("minProperties", "at least", *min, "key", found),
         Problem::TooManyKeys(max) => size("maxProperties", "at most", *max, "key", found),
         Problem::NoBranch(count) => (
@@ -216,6 +218,26 @@ fn unknown(name: &str, properties: &[Property], seen: &Seen) -> (&'static str, S
         ["the key ", &quoted, " is not allowed; leave it out (allowed: ", &allowed, ")"].concat()
     };
     ("additionalProperties", "only declared keys".to_owned(), message)
+}
+
+/// A variant named in the form of another is the likeliest mistake, and told apart.
+fn variant(
+    Variants { plain, keys }: &Variants<'_>,
+    slip: Option<&Slip<'_>>,
+    found: &str,
+) -> (&'static str, String, String) {
+    let plain_names = list(plain.iter().map(|name| in_quotes(name)));
+    let key_names = list(keys.iter().map(|key| in_quotes(key)));
+    let objects = ["an object with exactly one key, ", one_of(keys.len()), &key_names].concat();
+    let expected = [one_of(plain.len()), &plain_names, ", or ", &objects].concat();
+    let message = match slip {
+        Some(Slip::LacksContent(name)) => {
+            format!("{0} needs a value: send an object with {0} as its one key", in_quotes(name))
+        }
+        Some(Slip::HasContent(name)) => format!("{0} takes no value: send the string {0} alone", in_quotes(name)),
+        None => ["must be ", &expected, ", not ", found].concat(),
+    };
+    ("oneOf", expected, message)
 }
 
 fn one_of(count: usize) -> &'static str {

@@ -20,6 +20,7 @@ use super::path::Path;
 use super::seen::Seen;
 use super::text::{Inside, Notes, TreeSeed, number_token};
 use super::types::JsonType;
+use super::variant::Variants;
 use crate::issue::Issue;
 
 /// Everything that keeps `text` from fitting; none where that is not told on the way.
@@ -50,7 +51,10 @@ struct Spot<'a> {
 impl<'a> Spot<'a> {
     /// The rules by which the parts of an array or object are looked at one by one; none where it takes all of them.
     fn rules(&self, json_type: JsonType) -> Option<&'a Typed> {
-        if Arena::is_buffered(self.node) { None } else { self.arena.rules(self.node, json_type).ok().flatten() }
+        if Arena::is_buffered(self.node) || Variants::of(self.arena, self.node).is_some() {
+            return None;
+        }
+        self.arena.rules(self.node, json_type).ok().flatten()
     }
 
     fn look_at(&self, value: &Value) {
@@ -298,6 +302,10 @@ mod tests {
                     "maxProperties": 3
                 },
                 "any": {},
+                "mode": {"oneOf": [
+                    {"enum": ["fast", "x"]},
+                    {"type": "object", "properties": {"city": {"type": "integer"}}, "required": ["city"], "additionalProperties": false}
+                ]},
                 "form": {"anyOf": [{"type": "string", "minLength": 2}, {"type": "object", "required": ["city"]}]},
                 "set": {"type": "array", "uniqueItems": true}
             },
@@ -329,6 +337,10 @@ mod tests {
             r#"{"city":7,"days":99,"units":"kelvin"}"#,
             r#"{"units":"kelvin","tags":["far too long",7,"x"],"days":1.5}"#,
             r#"{"tags":[],"pair":[null]}"#,
+            r#"{"days":0,"mode":"fats"}"#,
+            r#"{"days":0,"mode":{"city":"x"}}"#,
+            r#"{"days":0,"mode":{"x":null}}"#,
+            r#"{"days":0,"mode":{"cty":1}}"#,
             r#"{"city":"Rio","days":1,"tagz":{"a":[1,2]},"any":{"x":[{}]},"d\u0061yz":1}"#,
             r#"{"city":"Rio","days":1,"place":{"city":null,"x":true,"y":0,"a":{"days":"1"}}}"#,
             r#"{"days":0,"place":{"z":1},"form":"x","set":[1,1.0],"more":null,"pair":7}"#,
@@ -382,6 +394,7 @@ mod tests {
             "place",
             "any",
             "form",
+            "mode",
             "set",
             "a",
             "tag",

@@ -294,7 +294,7 @@ fn the_variant_that_was_meant_is_the_one_that_is_explained() {
     assert_eq!(marks(&read::<Shape>("7").unwrap_err()), [("", "type")]);
     assert_eq!(
         refusal::<Shape>(r#"{"Square": 1}"#)[0].2,
-        r#"must have exactly one key, which is one of "Circle", "Line""#
+        r#"must be "Point", or an object with exactly one key, one of "Circle", "Line", not an object with 1 key"#
     );
 }
 
