@@ -2,10 +2,8 @@
 //!
 //! One context belongs to one call. Handlers take it by value, keep it and clone it freely. It can look things up and
 //! emit; it can never change the call, its tool or the services.
-//!
-//! Most contexts own nothing: that of a call in a run is the call's [line](Line) to it, as what all calls share is there
-//! already, once; that of a call run by itself looks into its toolkit. Whatever sets something for one call alone
-//! (another attempt, other services) gives a context of its own.
+
+mod source;
 
 use std::fmt;
 use std::future::{pending, poll_fn};
@@ -16,6 +14,8 @@ use std::task::Poll;
 use serde::Serialize;
 use tokio::time::Instant;
 
+pub(crate) use self::source::RunCx;
+use self::source::{KitCx, Own, Source, Special, Subject};
 use crate::approval::Gate;
 use crate::blocking::wait;
 use crate::call::{CallId, ToolCall};
@@ -50,62 +50,6 @@ text_id! {
 #[derive(Clone)]
 pub struct Cx(Source);
 
-/// Where a context looks things up.
-#[derive(Clone)]
-enum Source {
-    /// In the run that the call is part of.
-    Run(Line),
-    /// In the toolkit that runs it by itself.
-    Kit(KitCx),
-    /// In what it was given by itself.
-    Own(Arc<Inner>),
-}
-
-#[derive(Clone)]
-struct Inner {
-    call_id: CallId,
-    subject: Subject,
-    emitter: Option<Emitter>,
-    scope: Option<Arc<Scope>>,
-    /// On the heap, so that the contexts of ordinary calls are small: every call makes one.
-    special: Option<Box<Special>>,
-}
-
-/// What most calls do without.
-#[derive(Clone)]
-struct Special {
-    attempt: u32,
-    deadline: Option<Instant>,
-    cancellation: Option<Cancellation>,
-    decode: DecodeOptions,
-    /// What verdicts are examined by, for whoever is asked about the call.
-    gate: Option<Arc<Gate>>,
-}
-
-/// What a call knows that is run by itself.
-#[derive(Clone)]
-struct KitCx {
-    set: Arc<Set>,
-    /// The place of its tool in the set.
-    tool: usize,
-    call_id: CallId,
-}
-
-/// What the contexts of all calls of a run have in common.
-pub(crate) struct RunCx {
-    pub(crate) decode: DecodeOptions,
-    pub(crate) cancellation: Option<Cancellation>,
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) scope: Option<Arc<Scope>>,
-}
-
-/// The tool of the call: by name until the call is given to it.
-#[derive(Clone)]
-enum Subject {
-    Named(Arc<str>),
-    Bound(Tool),
-}
-
 impl Cx {
     /// The context of a call: first attempt, no deadline, no services, nobody listening.
     #[must_use]
@@ -122,51 +66,32 @@ impl Cx {
     /// The id of the call.
     #[must_use]
     pub fn call_id(&self) -> &CallId {
-        match &self.0 {
-            Source::Run(line) => line.call_id(),
-            Source::Kit(kit) => &kit.call_id,
-            Source::Own(inner) => &inner.call_id,
-        }
+        self.0.call_id()
     }
 
     /// The tool, once the call was given to it.
     #[must_use]
     pub fn tool(&self) -> Option<&Tool> {
-        match &self.0 {
-            Source::Run(line) => Some(line.tool()),
-            Source::Kit(kit) => Some(kit.set.at(kit.tool).0),
-            Source::Own(inner) => match &inner.subject {
-                Subject::Named(_) => None,
-                Subject::Bound(tool) => Some(tool),
-            },
-        }
+        self.0.tool()
     }
 
     /// The name of the tool.
     #[must_use]
     pub fn tool_name(&self) -> &str {
-        match (self.tool(), &self.0) {
-            (Some(tool), _) => tool.name(),
-            (None, Source::Own(inner)) => inner.subject.name(),
-            (None, _) => "",
-        }
+        self.0.tool_name()
     }
 
     /// Which attempt this is, counted from one.
     #[must_use]
     pub fn attempt(&self) -> u32 {
-        self.special().map_or(1, |special| special.attempt)
+        self.0.attempt()
     }
 
     /// When the call must be done, if there is such a time.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let own = self.line().and_then(Line::deadline);
-        let told = match &self.0 {
-            Source::Run(line) => line.shared().deadline,
-            Source::Kit(_) | Source::Own(_) => self.special().and_then(|special| special.deadline),
-        };
-        [told, own].into_iter().flatten().min()
+        [self.0.deadline(), own].into_iter().flatten().min()
     }
 
     /// Whether the call is no longer wanted: it was cancelled, or, in a run, it took too long or has its result already.
@@ -198,12 +123,12 @@ impl Cx {
 
     /// Shows a value to whoever watches the call, waiting while the queue is full.
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
-        if !self.is_heard() {
+        if !self.0.is_heard() {
             return Ok(());
         }
         let text = encode_freely(&value).map_err(EmitError::Encode)?;
         drop(value);
-        self.send(Emitted::Progress(text)).await;
+        self.0.send(Emitted::Progress(text)).await;
         Ok(())
     }
 
@@ -228,7 +153,7 @@ impl Cx {
             None => encode_freely(&value).map_err(EmitError::Encode)?,
         };
         drop(value);
-        self.send(Emitted::Preliminary(encoded)).await;
+        self.0.send(Emitted::Preliminary(encoded)).await;
         Ok(())
     }
 
@@ -260,35 +185,31 @@ impl Cx {
     /// All services of the call.
     #[must_use]
     pub fn services(&self) -> &Services {
-        self.scope().map_or(Services::none(), |scope| &scope.services)
+        self.0.scope().map_or(Services::none(), |scope| &scope.services)
     }
 
     /// A value that somebody attached to the run: middleware, or whoever started it.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.scope()?.extensions.get().ok()
+        self.0.scope()?.extensions.get().ok()
     }
 
     /// The conversation up to the call, as far as it was given.
     #[must_use]
     pub fn messages(&self) -> &[Item] {
-        self.scope().and_then(|scope| scope.messages.as_deref()).unwrap_or_default()
+        self.0.scope().and_then(|scope| scope.messages.as_deref()).unwrap_or_default()
     }
 
     /// Who asked for the call.
     #[must_use]
     pub fn caller(&self) -> Option<&Caller> {
-        self.scope()?.caller.as_ref()
+        self.0.scope()?.caller.as_ref()
     }
 
     /// How argument text is read.
     #[must_use]
     pub fn decode_options(&self) -> &DecodeOptions {
-        const DEFAULT: &DecodeOptions = &DecodeOptions::DEFAULT;
-        match &self.0 {
-            Source::Run(line) => &line.shared().decode,
-            Source::Kit(_) | Source::Own(_) => self.special().map_or(DEFAULT, |special| &special.decode),
-        }
+        self.0.decode()
     }
 }
 
@@ -321,6 +242,9 @@ impl Cx {
     /// The same context with other rules for reading argument text.
     #[must_use]
     pub fn with_decode_options(self, options: DecodeOptions) -> Self {
+        if *self.decode_options() == options {
+            return self;
+        }
         self.specially(|special| special.decode = options)
     }
 
@@ -328,7 +252,7 @@ impl Cx {
     /// gone: who reads while the call runs moves the context into the future of the call.
     #[must_use]
     pub fn with_emitter(self, emitter: impl Into<Emitter>) -> Self {
-        self.changed(|inner| inner.emitter = Some(emitter.into()))
+        self.own(|own| own.emitter = Some(emitter.into()))
     }
 
     /// The same context, cancelled by this flag.
@@ -354,16 +278,13 @@ impl Cx {
     pub(crate) fn bound_to(self, tool: &Tool) -> Self {
         match self.tool() {
             Some(bound) if bound.is_same(tool) => self,
-            _ => self.changed(|inner| inner.subject = Subject::Bound(tool.clone())),
+            _ => self.own(|own| own.subject = Subject::Bound(tool.clone())),
         }
     }
 
     /// The flag that cancels the call, if there is one.
     pub(crate) fn cancellation(&self) -> Option<&Cancellation> {
-        match &self.0 {
-            Source::Run(line) => line.shared().cancellation.as_ref(),
-            Source::Kit(_) | Source::Own(_) => self.special()?.cancellation.as_ref(),
-        }
+        self.0.cancellation()
     }
 
     /// The context of a call that a toolkit runs by itself.
@@ -376,7 +297,7 @@ impl Cx {
         if run.is_none() {
             return self;
         }
-        self.changed(|inner| inner.scope = Scope::layered(run, inner.scope.as_ref()))
+        self.own(|own| own.scope = Scope::layered(run, own.scope.as_ref()))
     }
 
     /// The context of a call of a run.
@@ -385,67 +306,20 @@ impl Cx {
     }
 
     pub(crate) fn line(&self) -> Option<&Line> {
-        match &self.0 {
-            Source::Run(line) => Some(line),
-            Source::Kit(_) => None,
-            Source::Own(inner) => inner.emitter.as_ref().and_then(Emitter::line),
-        }
+        self.0.line()
     }
 
     /// The conversation, shared.
     pub(crate) fn shared_messages(&self) -> Arc<[Item]> {
-        self.scope().and_then(|scope| scope.messages.clone()).unwrap_or_default()
+        self.0.scope().and_then(|scope| scope.messages.clone()).unwrap_or_default()
     }
 
     fn with_subject(call: &ToolCall, subject: Subject) -> Self {
-        let call_id = call.call_id.clone();
-        Self(Source::Own(Arc::new(Inner { call_id, subject, emitter: None, scope: None, special: None })))
+        Self(Source::Own(Arc::new(Own::new(call, subject))))
     }
 
-    fn scope(&self) -> Option<&Arc<Scope>> {
-        match &self.0 {
-            Source::Run(line) => line.scope(),
-            Source::Kit(kit) => kit.set.at(kit.tool).1,
-            Source::Own(inner) => inner.scope.as_ref(),
-        }
-    }
-
-    fn special(&self) -> Option<&Special> {
-        match &self.0 {
-            Source::Run(_) | Source::Kit(_) => None,
-            Source::Own(inner) => inner.special.as_deref(),
-        }
-    }
-
-    /// Whether somebody listens to what the call emits.
-    fn is_heard(&self) -> bool {
-        match &self.0 {
-            Source::Run(_) => true,
-            Source::Kit(_) => false,
-            Source::Own(inner) => inner.emitter.is_some(),
-        }
-    }
-
-    async fn send(&self, emitted: Emitted) {
-        match &self.0 {
-            Source::Run(line) => line.send(emitted).await,
-            Source::Kit(_) => {}
-            Source::Own(inner) => {
-                if let Some(emitter) = &inner.emitter {
-                    emitter.send(emitted).await;
-                }
-            }
-        }
-    }
-
-    fn changed(self, change: impl FnOnce(&mut Inner)) -> Self {
-        let mut inner = match self.0 {
-            Source::Run(line) => Arc::new(Inner::of_run(line)),
-            Source::Kit(kit) => Arc::new(Inner::of_kit(kit)),
-            Source::Own(inner) => inner,
-        };
-        change(Arc::make_mut(&mut inner));
-        Self(Source::Own(inner))
+    fn own(self, change: impl FnOnce(&mut Own)) -> Self {
+        Self(self.0.changed(change))
     }
 
     /// The context of somebody who is asked about the call.
@@ -459,52 +333,15 @@ impl Cx {
     /// What verdicts on the call are examined by.
     #[cfg(feature = "approval")]
     pub(crate) fn gate(&self) -> Option<&Arc<Gate>> {
-        self.special()?.gate.as_ref()
+        self.0.gate()
     }
 
     fn specially(self, change: impl FnOnce(&mut Special)) -> Self {
-        self.changed(|inner| change(inner.special.get_or_insert_default()))
+        self.own(|own| change(own.special.get_or_insert_default()))
     }
 
     fn scoped(self, change: impl FnOnce(&mut Scope)) -> Self {
-        self.changed(|inner| change(Arc::make_mut(inner.scope.get_or_insert_default())))
-    }
-}
-
-impl Subject {
-    fn name(&self) -> &str {
-        match self {
-            Self::Named(name) => name,
-            Self::Bound(tool) => tool.name(),
-        }
-    }
-}
-
-impl Inner {
-    /// What the context of a call says that is run by itself.
-    fn of_kit(KitCx { set, tool, call_id }: KitCx) -> Self {
-        let (tool, scope) = set.at(tool);
-        Self { call_id, subject: Subject::Bound(tool.clone()), emitter: None, scope: scope.cloned(), special: None }
-    }
-
-    /// What the context of a call of a run says.
-    fn of_run(line: Line) -> Self {
-        let RunCx { decode, cancellation, deadline, .. } = line.shared();
-        let special =
-            Special { deadline: *deadline, cancellation: cancellation.clone(), decode: *decode, ..Special::default() };
-        Self {
-            call_id: line.call_id().clone(),
-            subject: Subject::Bound(line.tool().clone()),
-            scope: line.scope().cloned(),
-            special: Some(Box::new(special)),
-            emitter: Some(line.into()),
-        }
-    }
-}
-
-impl Default for Special {
-    fn default() -> Self {
-        Self { attempt: 1, deadline: None, cancellation: None, decode: DecodeOptions::DEFAULT, gate: None }
+        self.own(|own| change(Arc::make_mut(own.scope.get_or_insert_default())))
     }
 }
 
