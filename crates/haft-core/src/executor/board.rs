@@ -1,4 +1,4 @@
-//! How running calls reach their run: wakes and emitted values, and what they can look up there.
+//! How running calls reach their run: wakes and emitted values.
 //!
 //! A run has one board, with a place per call. Whatever happens to a call between two polls is noted here, from any
 //! thread, and the run's task is woken; the run then looks only at the calls that have something to say. A place also
@@ -12,21 +12,13 @@ use std::task::{Wake, Waker};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
-use crate::cx::RunCx;
 use crate::emit::Emitted;
-use crate::scope::{Layering, Scope};
-use crate::tool::{EmitBuffer, Tool};
-use crate::toolkit::Set;
+use crate::tool::EmitBuffer;
 
-/// What the calls of one run have to say, and what they share.
+/// What the calls of one run have to say. It holds nothing of a user's: wakers hold on to it, and whoever was waited for
+/// may keep one of those for ever.
 pub(super) struct Board {
-    set: Arc<Set>,
-    /// As they were when the run began: a call may be given other arguments, never another id.
-    calls: Arc<Vec<ToolCall>>,
-    shared: RunCx,
-    layering: Layering,
     places: Box<[Place]>,
     notes: Mutex<Notes>,
     /// Whether there is a note: so that looking costs nothing when there is none.
@@ -63,17 +55,11 @@ pub(super) struct Emission {
     pub(super) at: Instant,
 }
 
-/// One call's end of the board: its context.
-#[derive(Clone)]
-pub(crate) struct Line {
+/// Something of a call that runs where it can't be stopped.
+pub(crate) struct Stay {
     board: Arc<Board>,
     index: usize,
-    /// The place of its tool in the set.
-    tool: usize,
 }
-
-/// Something of a call that runs where it can't be stopped.
-pub(crate) struct Stay(Line);
 
 /// Wakes one call.
 struct CallWaker {
@@ -82,16 +68,13 @@ struct CallWaker {
 }
 
 impl Board {
-    /// A board for calls of tools of this set.
-    pub(super) fn new(set: Arc<Set>, calls: Arc<Vec<ToolCall>>, shared: RunCx) -> Arc<Self> {
-        let places = calls.iter().map(|_| Place::default()).collect();
-        let (notes, noted) = (Mutex::default(), AtomicBool::new(false));
-        Arc::new(Self { set, calls, shared, layering: Layering::default(), places, notes, noted })
-    }
-
-    /// The end of one call, of the tool at this place in the set.
-    pub(super) fn line(self: &Arc<Self>, index: usize, tool: usize) -> Line {
-        Line { board: Arc::clone(self), index, tool }
+    /// A board for this many calls.
+    pub(super) fn new(calls: usize) -> Arc<Self> {
+        Arc::new(Self {
+            places: (0..calls).map(|_| Place::default()).collect(),
+            notes: Mutex::default(),
+            noted: AtomicBool::new(false),
+        })
     }
 
     /// What wakes one call.
@@ -187,40 +170,14 @@ impl Board {
     }
 }
 
-/// What a call can look up.
-impl Line {
-    pub(crate) fn call_id(&self) -> &CallId {
-        &self.board.calls[self.index].call_id
-    }
-
-    pub(crate) fn tool(&self) -> &Tool {
-        self.board.set.at(self.tool).0
-    }
-
-    /// What all calls of the run have in common.
-    pub(crate) fn shared(&self) -> &RunCx {
-        &self.board.shared
-    }
-
-    /// What the run and the toolkit provide the call with.
-    pub(crate) fn scope(&self) -> Option<&Arc<Scope>> {
-        let kit = self.board.set.at(self.tool).1;
-        match (&self.board.shared.scope, kit) {
-            (None, kit) => kit,
-            (Some(run), None) => Some(run),
-            (Some(run), Some(kit)) => Some(self.board.layering.of(run, kit)),
-        }
-    }
-}
-
-impl Line {
+/// What a call does on it.
+impl Board {
     /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
-    pub(crate) async fn send(&self, emitted: Emitted) {
-        let place = self.place();
-        if let EmitBuffer::Bounded(size) = self.tool().limits().emit_buffer {
-            let room = place.room.get_or_init(|| Semaphore::new(size.get().min(Semaphore::MAX_PERMITS)));
+    pub(super) async fn send(&self, index: usize, buffer: EmitBuffer, emitted: Emitted) {
+        if let EmitBuffer::Bounded(size) = buffer {
+            let room = self.places[index].room.get_or_init(|| Semaphore::new(size.get().min(Semaphore::MAX_PERMITS)));
             fence(Ordering::SeqCst);
-            if self.is_over() {
+            if self.is_over(index) {
                 return;
             }
             match room.acquire().await {
@@ -228,48 +185,43 @@ impl Line {
                 Err(_) => return,
             }
         }
-        if !self.is_over() {
-            let emission = Emission { index: self.index, emitted, at: Instant::now() };
-            self.board.note(|notes| notes.emitted.push_back(emission));
+        if !self.is_over(index) {
+            let emission = Emission { index, emitted, at: Instant::now() };
+            self.note(|notes| notes.emitted.push_back(emission));
         }
     }
 
     /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
-    pub(crate) fn stay(&self) -> Stay {
-        self.place().stays.fetch_add(1, Ordering::AcqRel);
-        Stay(self.clone())
+    pub(super) fn stay(self: &Arc<Self>, index: usize) -> Stay {
+        self.places[index].stays.fetch_add(1, Ordering::AcqRel);
+        Stay { board: Arc::clone(self), index }
     }
 
     /// When the call must be done by its own limits, once it runs.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.place().deadline.get().copied()
+    pub(super) fn deadline(&self, index: usize) -> Option<Instant> {
+        self.places[index].deadline.get().copied()
     }
 
     /// Whether the call is over.
-    pub(crate) fn is_over(&self) -> bool {
-        self.place().over.load(Ordering::SeqCst)
+    pub(super) fn is_over(&self, index: usize) -> bool {
+        self.places[index].over.load(Ordering::SeqCst)
     }
 
     /// Ends when the call is over.
-    pub(crate) async fn over(&self) {
+    pub(super) async fn over(&self, index: usize) {
         // The flag comes first: whoever closes the place after this sees it, and whoever did so before is seen.
-        let flag = self.place().over_flag.get_or_init(Cancellation::new);
+        let flag = self.places[index].over_flag.get_or_init(Cancellation::new);
         fence(Ordering::SeqCst);
-        if !self.is_over() {
+        if !self.is_over(index) {
             flag.cancelled().await;
         }
-    }
-
-    fn place(&self) -> &Place {
-        &self.board.places[self.index]
     }
 }
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        let Self(line) = self;
-        line.place().stays.fetch_sub(1, Ordering::AcqRel);
-        line.board.wake(line.index);
+        self.board.places[self.index].stays.fetch_sub(1, Ordering::AcqRel);
+        self.board.wake(self.index);
     }
 }
 

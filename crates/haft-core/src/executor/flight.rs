@@ -21,6 +21,7 @@ use super::cap::hold;
 #[cfg(feature = "approval")]
 use super::docket::Suspending;
 use super::isolation::{drop_isolated, poll_isolated_by};
+use super::line::Ground;
 use super::option::{Place, RunOptions};
 use super::permit::Permission;
 use super::span::CallSpan;
@@ -104,7 +105,7 @@ struct Clock {
 pub(super) struct Tower<'a> {
     pub(super) set: &'a Set,
     pub(super) options: &'a RunOptions,
-    pub(super) board: &'a Arc<Board>,
+    pub(super) ground: &'a Arc<Ground>,
     /// Whether calls are only to be found fit to run.
     pub(super) is_planning: bool,
     #[cfg(feature = "approval")]
@@ -250,7 +251,7 @@ impl Flight {
             Place::Inline => prepared,
             Place::Spawned => {
                 let Some(place) = self.found else { return Ok(()) };
-                let (stay, tool) = (board.line(index, place).stay(), set.at(place).0);
+                let (stay, tool) = (board.stay(index), set.at(place).0);
                 spawn(prepared, tool.clone(), stay, self.span.to_span())?
             }
         };

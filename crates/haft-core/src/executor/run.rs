@@ -14,10 +14,10 @@ use futures_core::Stream;
 use tokio::time::Instant;
 
 use super::approve::Approve;
-use super::board::Board;
 use super::docket::{Docket, Suspending};
 use super::flight::Flight;
 use super::isolation::isolated;
+use super::line::Ground;
 use super::option::RunOptions;
 use super::permit::Permit;
 use super::slot::Slots;
@@ -92,7 +92,8 @@ pub struct Run {
     pub(super) calls: Arc<Vec<ToolCall>>,
     /// There from the first poll on.
     pub(super) flights: Vec<Flight>,
-    board: Option<Arc<Board>>,
+    /// What the calls have in common, from the first poll on.
+    ground: Option<Arc<Ground>>,
     wakers: Vec<Option<Waker>>,
     /// The calls to look at.
     woken: VecDeque<usize>,
@@ -142,7 +143,7 @@ impl Run {
             unfinished: calls.len(),
             calls: Arc::new(calls),
             flights: Vec::new(),
-            board: None,
+            ground: None,
             wakers: Vec::new(),
             woken: VecDeque::new(),
             slots: Slots::default(),
@@ -224,7 +225,7 @@ impl Run {
     }
 
     pub(super) fn has_begun(&self) -> bool {
-        self.board.is_some()
+        self.ground.is_some()
     }
 
     /// Whether the run was called off.
@@ -247,7 +248,7 @@ impl Run {
 
     /// Settles and moves everything once.
     fn tick(&mut self, task: &mut Context<'_>) {
-        if self.board.is_none() {
+        if self.ground.is_none() {
             self.start();
         }
         self.settle_cancelled(task);
@@ -258,10 +259,10 @@ impl Run {
     /// The next event, if there is one without waiting.
     fn next_ready(&mut self) -> Option<ToolEvent> {
         let event = self.ready.pop_front()?;
-        if let (ToolEvent::Progress { index, .. } | ToolEvent::Preliminary { index, .. }, Some(board)) =
-            (&event, &self.board)
+        if let (ToolEvent::Progress { index, .. } | ToolEvent::Preliminary { index, .. }, Some(ground)) =
+            (&event, &self.ground)
         {
-            board.make_room(*index);
+            ground.board.make_room(*index);
         }
         self.show(&event);
         Some(event)
@@ -373,7 +374,7 @@ impl Run {
     }
 
     fn changed(mut self, change: impl FnOnce(RunOptions) -> RunOptions) -> Self {
-        if self.board.is_some() {
+        if self.ground.is_some() {
             return self;
         }
         self.options = change(std::mem::take(&mut self.options));
@@ -410,7 +411,7 @@ impl Stream for Run {
 /// Nobody reads any more: handlers are dropped, and the observer is told of everything the reader missed.
 impl Drop for Run {
     fn drop(&mut self) {
-        if self.board.is_none() {
+        if self.ground.is_none() {
             // Never polled: there is nothing to drop, and still every call is answered.
             let is_done = |index| self.docket.as_ref().is_some_and(|docket| docket.is_done(index));
             for (index, call) in self.calls.iter().enumerate().filter(|(index, _)| !is_done(*index)) {

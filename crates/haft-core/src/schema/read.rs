@@ -36,8 +36,6 @@ pub(super) struct Reading<'a> {
     pub(super) limits: Limits,
     /// How deep values may nest.
     pub(super) depth: usize,
-    /// How many elements an array is made room for before there are any.
-    pub(super) few: usize,
     /// Where the type refused a value, innermost step first; kept only when somebody asks.
     pub(super) trail: Option<&'a RefCell<Vec<String>>>,
 }
@@ -108,25 +106,17 @@ fn one_pass<T: DeserializeOwned>(arena: &Arena, text: &str, limits: Limits) -> R
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
-    let reading = Reading { arena, limits, depth: limits.depth(), few: few(text), trail: None };
+    let reading = Reading { arena, limits, depth: limits.depth(), trail: None };
     let value = T::deserialize(Checked { inner: &mut deserializer, place: &Place::root(&reading) })?;
     deserializer.end()?;
     Ok(value)
-}
-
-/// How many elements to make room for: none in a text that is too short for more than one or two, and never many, as
-/// arrays may be nested.
-fn few(text: &str) -> usize {
-    const ONE: usize = 8;
-    const FEW: usize = 8;
-    (text.len() / ONE).min(FEW)
 }
 
 /// The type, from a tree that fits.
 fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, Issue> {
     let trail = RefCell::default();
     let limits = Limits::default().duplicate_keys(DuplicateKeys::LastWins);
-    let reading = Reading { arena, limits, depth: usize::MAX, few: 0, trail: Some(&trail) };
+    let reading = Reading { arena, limits, depth: usize::MAX, trail: Some(&trail) };
     // A tree that keeps all digits would not give `3.0` to a type that asks for an integer.
     let settled = text::number_token().map(|_| {
         let mut settled = tree.clone();

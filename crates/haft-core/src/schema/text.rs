@@ -85,6 +85,11 @@ fn malformed(error: &serde_json::Error) -> Issue {
 /// How the keys begin by which `serde_json` marks what it hands to itself.
 pub(super) const PRIVATE: &str = "$serde_json::private::";
 
+/// Whether `serde_json` hands something to itself under this name: raw JSON, or, if they are exact in this build, numbers.
+pub(super) fn is_private(name: &str) -> bool {
+    name.strip_prefix(PRIVATE) == Some("RawValue") || number_token() == Some(name)
+}
+
 /// What an object is the value of; only a `constructor` matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -2,7 +2,7 @@
 //!
 //! The value is serialised once, straight into the text that travels on. A number that JSON has no form for (NaN,
 //! infinity) is a problem, not `null`. Checking and writing are one step (`serializer`, `compound`): what the schema
-//! knows of an object, such as how its keys are spelled in JSON, needs not be found out again.
+//! knows of an object, such as how its keys are spelled in JSON, need not be found out again.
 
 mod compound;
 mod key;
@@ -80,9 +80,10 @@ fn write<T: Serialize + ?Sized>(
     node: NodeId,
     value: &T,
 ) -> Result<JsonText, Error> {
-    let mut writing = Writing { arena, trail, text: Text::new() };
+    let mut writing = Writing { arena, trail, text: Text::new(), is_broken: false };
     writing.value(node, value)?;
-    Ok(JsonText::written(writing.text.into_string()))
+    // A type may pass over an error; what was written by then is not JSON.
+    if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
 
 /// Text that is being written, and what it is held to.
@@ -91,6 +92,8 @@ struct Writing<'a> {
     /// Kept only when somebody asks.
     trail: Option<&'a Trail>,
     text: Text,
+    /// Whether something was refused: the text is good for nothing then.
+    is_broken: bool,
 }
 
 /// Where the number that isn't finite stands.
@@ -119,13 +122,23 @@ impl Writing<'_> {
     fn whole<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
         let before = self.text.len();
         value.serialize(Checked { writing: self, node: ANY })?;
-        let tree = read_written(self.text.since(before)).0.unwrap_or_default();
-        if explain::fits(self.arena, node, &tree, Exactness::Waived) { Ok(()) } else { Err(refusal()) }
+        let tree = read_written(self.text.since(before)).0;
+        let fits = tree.is_some_and(|tree| explain::fits(self.arena, node, &tree, Exactness::Waived));
+        if fits { Ok(()) } else { Err(self.refusal()) }
+    }
+
+    /// The error that ends a writing when a rule is broken. Its text is never shown.
+    #[cold]
+    #[inline(never)]
+    fn refusal(&mut self) -> Error {
+        self.is_broken = true;
+        Error::custom("")
     }
 
     #[cold]
     #[inline(never)]
-    fn not_finite(&self) -> Error {
+    fn not_finite(&mut self) -> Error {
+        self.is_broken = true;
         if let Some(trail) = self.trail {
             trail.begins.set(true);
         }
@@ -156,11 +169,4 @@ impl Writing<'_> {
             trail.steps.borrow_mut().push(step);
         }
     }
-}
-
-/// The error that ends a writing when a rule is broken. Its text is never shown.
-#[cold]
-#[inline(never)]
-fn refusal() -> Error {
-    Error::custom("")
 }

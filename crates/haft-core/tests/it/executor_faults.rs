@@ -12,6 +12,7 @@ mod place;
 mod reader;
 pub(crate) mod record;
 mod regression;
+mod stale_waker;
 mod table;
 mod trace;
 pub(crate) mod way;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use haft_core::{Issue, Issues, JsonText, Schema, Validation, Validator};
 use proptest::prelude::*;
 use schemars::{JsonSchema, json_schema};
-use serde::ser::Error;
+use serde::ser::{Error, SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -334,6 +334,130 @@ fn a_name_that_must_be_escaped_is_written_so_under_every_rule() {
     let tree = json!({"plain": 1, "a \"b\"\n\u{1}ß": 2, "\"more\"": 3});
     let schema = Schema::json(json!({"properties": {"a \"b\"\n\u{1}ß": {}, "plain": {"type": "integer"}}})).unwrap();
     assert_eq!(schema.encode(&tree).unwrap().as_str(), tree.to_string());
+}
+
+/// A type whose `Serialize` does as it pleases.
+struct Unruly<F>(F);
+
+macro_rules! unruly {
+    (|$serializer:ident| $body:expr) => {{
+        struct Odd;
+        impl Serialize for Odd {
+            fn serialize<S: Serializer>(&self, $serializer: S) -> Result<S::Ok, S::Error> {
+                $body
+            }
+        }
+        Unruly(Odd)
+    }};
+}
+
+impl<T: Serialize> Unruly<T> {
+    /// Whether it is refused under every schema, alone and within others.
+    fn is_refused(&self) -> bool {
+        let closed = json!({"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": false});
+        [json!({}), closed, json!({"anyOf": [{"type": "object"}, {"type": "null"}, {"type": "array"}]})]
+            .into_iter()
+            .all(|json| {
+                let inside = Schema::json(json!({"items": json, "additionalProperties": json})).unwrap();
+                let alone = Schema::json(json).unwrap();
+                let refused = [
+                    alone.encode(&self.0).is_err(),
+                    inside.encode(&[&self.0]).is_err(),
+                    inside.encode(&BTreeMap::from([("k", &self.0)])).is_err(),
+                ];
+                refused == [true; 3]
+            })
+    }
+}
+
+#[test]
+fn what_breaks_the_rules_of_serde_is_refused_and_never_half_written() {
+    assert!(
+        unruly!(|s| {
+            let mut map = s.serialize_map(None)?;
+            map.serialize_key("a")?;
+            map.end()
+        })
+        .is_refused()
+    );
+    assert!(
+        unruly!(|s| {
+            let mut map = s.serialize_map(None)?;
+            map.serialize_value(&1)?;
+            map.end()
+        })
+        .is_refused()
+    );
+    assert!(
+        unruly!(|s| {
+            let mut map = s.serialize_map(None)?;
+            map.serialize_key("a")?;
+            map.serialize_key("b")?;
+            map.serialize_value(&1)?;
+            map.end()
+        })
+        .is_refused()
+    );
+    assert!(
+        unruly!(|s| {
+            let mut list = s.serialize_seq(None)?;
+            let _ = list.serialize_element(&f64::NAN);
+            list.serialize_element(&2)?;
+            list.end()
+        })
+        .is_refused()
+    );
+    assert!(
+        unruly!(|s| {
+            let mut object = s.serialize_struct("Odd", 2)?;
+            let _ = object.serialize_field("a", &f64::INFINITY);
+            object.end()
+        })
+        .is_refused()
+    );
+    assert!(
+        unruly!(|s| {
+            let mut object = s.serialize_map(None)?;
+            let _ = object.serialize_key(&[1]);
+            object.end()
+        })
+        .is_refused()
+    );
+}
+
+#[test]
+fn a_key_that_is_refused_is_not_written() {
+    let closed = Schema::json(json!({"properties": {"a": {}}, "additionalProperties": false})).unwrap();
+    let more = unruly!(|s| {
+        let mut object = s.serialize_struct("Odd", 2)?;
+        object.serialize_field("a", &1)?;
+        let _ = object.serialize_field("extra", &2);
+        object.end()
+    });
+    assert_eq!(marks(&closed.encode(&more.0).unwrap_err()), [("/extra", "additionalProperties")]);
+    let twice = unruly!(|s| {
+        let mut object = s.serialize_struct("Odd", 2)?;
+        object.serialize_field("a", &1)?;
+        let _ = object.serialize_field("a", &2);
+        object.end()
+    });
+    assert_eq!(marks(&closed.encode(&twice.0).unwrap_err()), [("/a", "duplicateKey")]);
+}
+
+#[test]
+fn only_what_serde_json_hands_to_itself_is_taken_for_that() {
+    #[derive(Serialize)]
+    #[serde(rename = "$serde_json::private::Other")]
+    struct Other {
+        a: u8,
+        b: u8,
+    }
+    #[derive(Serialize)]
+    #[serde(rename = "$serde_json::private::Other")]
+    struct Empty {}
+    as_serde(&[Other { a: 1, b: 2 }]);
+    as_serde(&[Empty {}, Empty {}]);
+    assert!(unruly!(|s| s.serialize_struct("$serde_json::private::RawValue", 1)?.end()).is_refused());
 }
 
 proptest! {

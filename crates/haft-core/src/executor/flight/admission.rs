@@ -61,7 +61,7 @@ impl Flight {
         let options = tower.options;
         self.clock = Clock::new(tool.limits(), options);
         self.cap = tighter(tool.limits().output_cap, options.output_cap);
-        let cx = Cx::in_run(tower.board.line(index, place));
+        let cx = Cx::in_run(tower.ground.line(index, place));
         let Some(permit) = &options.permit else {
             self.cx = Some(cx);
             return self.prepare(call, tower);

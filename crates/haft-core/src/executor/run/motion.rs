@@ -15,9 +15,10 @@ use super::{Due, Run};
 use crate::cx::RunCx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
-use crate::executor::board::{Board, Emission};
+use crate::executor::board::Emission;
 use crate::executor::flight::{Flight, Step, Tower};
 use crate::executor::isolation::Panicked;
+use crate::executor::line::Ground;
 use crate::executor::option::{Place, Until};
 use crate::executor::slot::Slots;
 use crate::failure::ToolFailure;
@@ -68,7 +69,7 @@ impl Run {
             deadline: self.deadline,
             scope: self.options.scope.clone(),
         };
-        self.board = Some(Board::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
+        self.ground = Some(Ground::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
         if let Some(flag) = self.options.cancellation.clone() {
             self.called_off = Some(Box::pin(async move { flag.cancelled().await }));
         }
@@ -132,7 +133,7 @@ impl Run {
         // A handler that waits for its reader is not silent.
         if flight.is_running()
             && flight.is_merely_silent(now)
-            && self.board.as_ref().is_some_and(|board| board.is_full(index))
+            && self.ground.as_ref().is_some_and(|ground| ground.board.is_full(index))
         {
             flight.touch(now);
             if let Some(due) = flight.due() {
@@ -177,7 +178,7 @@ impl Run {
 
     /// Takes what calls have shown, and notes those that were woken.
     pub(in crate::executor) fn hear(&mut self) {
-        let Some((woken, emissions)) = self.board.as_ref().and_then(|board| board.hear()) else { return };
+        let Some((woken, emissions)) = self.ground.as_ref().and_then(|ground| ground.board.hear()) else { return };
         self.woken.extend(woken);
         for Emission { index, emitted, at } in emissions {
             if self.flights[index].is_answered() {
@@ -196,7 +197,7 @@ impl Run {
     /// Sees to it that the task is woken when there is something to do. Says no when there already is.
     pub(super) fn rest(&mut self, task: &mut Context<'_>) -> bool {
         match self.timer.rest(task) {
-            Ok(Poll::Pending) => self.board.as_ref().is_some_and(|board| board.rest(task.waker())),
+            Ok(Poll::Pending) => self.ground.as_ref().is_some_and(|ground| ground.board.rest(task.waker())),
             Ok(Poll::Ready(())) => false,
             Err(panicked) => {
                 // Without a clock no limit of time can be kept, and a limit that is not kept must not look as if it were.
@@ -218,11 +219,11 @@ impl Run {
         }
         let is_planning = self.is_planning();
         loop {
-            let Some(board) = &self.board else { return };
+            let Some(ground) = &self.ground else { return };
             let tower = Tower {
                 set: &self.set,
                 options: &self.options,
-                board,
+                ground,
                 is_planning,
                 #[cfg(feature = "approval")]
                 suspending: self.suspending,
@@ -235,7 +236,7 @@ impl Run {
                 None => flight.step(index, call, tower, &mut Context::from_waker(Waker::noop())),
             };
             if matches!(step, Step::Pending) && self.wakers[index].is_none() && flight.is_pending() {
-                let waker = self.wakers[index].insert(board.waker(index));
+                let waker = self.wakers[index].insert(ground.board.waker(index));
                 step = flight.step(index, call, tower, &mut Context::from_waker(waker));
             }
             match step {
@@ -279,9 +280,9 @@ impl Run {
 
     /// Lets a call that has a place run. Says no when it could not.
     fn take_off(&mut self, index: usize) -> bool {
-        let Some(board) = &self.board else { return false };
+        let Some(ground) = &self.ground else { return false };
         let flight = &mut self.flights[index];
-        if let Err(failure) = flight.take_off(index, &self.set, self.options.place, board) {
+        if let Err(failure) = flight.take_off(index, &self.set, self.options.place, &ground.board) {
             self.settle(index, failure);
             return false;
         }
@@ -304,7 +305,7 @@ impl Run {
     /// Ends one call where it is, as it was called off or took too long.
     pub(in crate::executor) fn settle(&mut self, index: usize, failure: ToolFailure) {
         self.hear();
-        if let Some(board) = &self.board {
+        if let Some(Ground { board, .. }) = self.ground.as_deref() {
             // First, so that whatever is dropped now finds itself called off.
             board.close(index);
         }
@@ -319,8 +320,8 @@ impl Run {
         self.hear();
         let repairs = self.flights[index].answer();
         // With no line left nobody can ask whether the call is over.
-        if let Some(board) = self.board.as_ref().filter(|board| Arc::strong_count(board) > 1) {
-            board.close(index);
+        if let Some(ground) = self.ground.as_ref().filter(|ground| Arc::strong_count(ground) > 1) {
+            ground.board.close(index);
         }
         let mut result = ToolResult::named(self.name(index), &self.calls[index], outcome);
         result.repairs = repairs;
@@ -332,7 +333,7 @@ impl Run {
 
     /// Gives the place of an answered call back, unless something of it still runs where it can't be stopped.
     fn leave_place(&mut self, index: usize) {
-        if self.board.as_ref().is_some_and(|board| board.is_occupied(index)) {
+        if self.ground.as_ref().is_some_and(|ground| ground.board.is_occupied(index)) {
             return;
         }
         if self.flights[index].gives_back_place()

@@ -57,11 +57,8 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
         self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements })
     }
 
-    /// Text does not say how many there will be. Room for a few at once is what most arrays need, and saves them from
-    /// being moved while they grow.
-    #[inline]
     fn size_hint(&self) -> Option<usize> {
-        self.access.size_hint().or(Some(self.elements.max.min(self.elements.next.reading.few)))
+        self.access.size_hint()
     }
 }
 
@@ -115,56 +112,5 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
         let place = self.elements.next().ok_or_else(refusal)?;
         self.inner.deserialize(Checked { inner: deserializer, place })
-    }
-}
-
-#[cfg(all(test, feature = "validate"))]
-mod tests {
-    use std::fmt;
-
-    use serde::de::Visitor;
-    use serde::{Deserialize, Deserializer};
-    use serde_json::json;
-
-    use super::SeqAccess;
-    use crate::schema::{DecodeOptions, Schema};
-
-    /// What an array was said to hold before it was read.
-    struct Said(Option<usize>);
-
-    impl<'de> Deserialize<'de> for Said {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            struct Listening;
-            impl<'de> Visitor<'de> for Listening {
-                type Value = Said;
-
-                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str("an array")
-                }
-
-                fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Said, A::Error> {
-                    let said = access.size_hint();
-                    while access.next_element::<u8>()?.is_some() {}
-                    Ok(Said(said))
-                }
-            }
-            deserializer.deserialize_seq(Listening)
-        }
-    }
-
-    #[test]
-    fn room_is_made_for_a_few_and_for_no_more_than_may_come() {
-        let said = |schema, text: &str| {
-            let schema = Schema::json(schema).unwrap();
-            schema.decode::<Said>(text, &DecodeOptions::default()).unwrap().value.0
-        };
-        let many = format!("[{}1]", "1,".repeat(10_000));
-        assert_eq!(said(json!({}), "[]"), Some(0));
-        assert_eq!(said(json!({}), "[1,1,1,1,1,1,1]"), Some(1));
-        assert_eq!(said(json!({}), &many), Some(8));
-        assert_eq!(
-            said(json!({"maxItems": 3}), "[1,                                                      1]"),
-            Some(3)
-        );
     }
 }

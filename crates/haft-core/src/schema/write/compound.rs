@@ -1,16 +1,19 @@
 //! Arrays and objects on the way out: every element and member at its node, and at the end what is missing.
+//!
+//! Types speak to these by serde's rules, but nothing makes them: a key without a value, or a value without a key, is
+//! refused here, as the text would be no JSON.
 
 use std::slice;
 
 use serde::Serialize;
 use serde::ser::{
-    Error as _, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
-    SerializeTupleStruct, SerializeTupleVariant,
+    SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple, SerializeTupleStruct,
+    SerializeTupleVariant,
 };
 use serde_json::Error;
 
+use super::Writing;
 use super::key::{self, Keys};
-use super::{Writing, refusal};
 use crate::schema::node::{ANY, ArrayRule, NodeId, ObjectRule};
 
 /// What an array or object is part of.
@@ -20,15 +23,13 @@ pub(super) enum Shape {
     Alone,
     /// The content of a variant: it stands under the variant's name, which is closed with it.
     Variant(&'static str),
-    /// No object: something that `serde_json` hands to itself under this name.
-    Private(&'static str),
 }
 
 impl Shape {
     fn variant(self) -> Option<&'static str> {
         match self {
             Self::Variant(variant) => Some(variant),
-            Self::Alone | Self::Private(_) => None,
+            Self::Alone => None,
         }
     }
 }
@@ -67,7 +68,7 @@ impl<'w, 'a> Elements<'w, 'a> {
     #[inline]
     fn close(self) -> Result<(), Error> {
         if self.rule.is_some_and(|rule| self.count < rule.min || self.count > rule.max) {
-            return Err(refusal());
+            return Err(self.writing.refusal());
         }
         self.writing.text.push(if matches!(self.shape, Shape::Variant(_)) { "]}" } else { "]" });
         Ok(())
@@ -101,32 +102,44 @@ elements! {
 }
 
 /// The fields of a struct.
-pub(super) struct Fields<'w, 'a> {
+pub(super) enum Fields<'w, 'a> {
+    Object(Object<'w, 'a>),
+    Private(Private<'w, 'a>),
+}
+
+/// The fields of a struct that is an object.
+pub(super) struct Object<'w, 'a> {
     writing: &'w mut Writing<'a>,
     keys: Keys<'a>,
     shape: Shape,
+}
+
+/// No object: something that `serde_json` hands to itself under this name, in one field.
+pub(super) struct Private<'w, 'a> {
+    writing: &'w mut Writing<'a>,
+    name: &'static str,
+    is_written: bool,
 }
 
 impl<'w, 'a> Fields<'w, 'a> {
     #[inline]
     pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ObjectRule>, shape: Shape) -> Self {
         writing.text.push("{");
-        Self { writing, keys: Keys::new(rule), shape }
+        Self::Object(Object { writing, keys: Keys::new(rule), shape })
     }
 
-    /// A struct with a name of `serde_json`'s own.
     pub(super) fn private(writing: &'w mut Writing<'a>, name: &'static str) -> Self {
-        Self { writing, keys: Keys::new(None), shape: Shape::Private(name) }
+        Self::Private(Private { writing, name, is_written: false })
     }
+}
 
-    // The key is known where this is inlined, and costs one comparison.
+impl Object<'_, '_> {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the key is known where this is inlined; measured")]
+    #[expect(clippy::inline_always, reason = "the key is known where this is inlined, and costs one comparison")]
     fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
-        if let Shape::Private(name) = self.shape {
-            return self.hand_over(name, key, value);
-        }
-        let node = self.keys.write(key, &mut self.writing.text).ok_or_else(refusal)?;
+        let Some(node) = self.keys.write(key, &mut self.writing.text) else {
+            return Err(self.writing.refusal());
+        };
         let written = self.writing.value(node, value);
         if written.is_err() {
             self.writing.leave_key(self.shape.variant(), key);
@@ -134,32 +147,30 @@ impl<'w, 'a> Fields<'w, 'a> {
         written
     }
 
-    #[cold]
-    #[inline(never)]
-    fn hand_over<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), Error> {
-        if self.keys.any() {
-            return Err(Error::custom("a second field in what is no struct"));
-        }
-        self.keys.count();
-        self.writing.text.private(name, key, value)
-    }
-
     #[inline]
     fn close(self) -> Result<(), Error> {
         if !self.keys.are_complete() {
-            return Err(refusal());
+            return Err(self.writing.refusal());
         }
-        self.writing.text.push(match self.shape {
-            Shape::Alone => "}",
-            Shape::Variant(_) => "}}",
-            Shape::Private(_) => "",
-        });
+        self.writing.text.push(if matches!(self.shape, Shape::Variant(_)) { "}}" } else { "}" });
         Ok(())
+    }
+}
+
+impl Private<'_, '_> {
+    #[cold]
+    #[inline(never)]
+    fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
+        if std::mem::replace(&mut self.is_written, true) {
+            return Err(self.writing.refusal());
+        }
+        let written = self.writing.text.private(self.name, key, value);
+        self.writing.is_broken |= written.is_err();
+        written
+    }
+
+    fn close(self) -> Result<(), Error> {
+        if self.is_written { Ok(()) } else { Err(self.writing.refusal()) }
     }
 }
 
@@ -171,12 +182,18 @@ macro_rules! fields {
 
             #[inline(always)]
             fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
-                self.next(key, value)
+                match self {
+                    Fields::Object(object) => object.next(key, value),
+                    Fields::Private(private) => private.next(key, value),
+                }
             }
 
             #[inline]
             fn end(self) -> Result<(), Error> {
-                self.close()
+                match self {
+                    Fields::Object(object) => object.close(),
+                    Fields::Private(private) => private.close(),
+                }
             }
         }
     )*};
@@ -188,16 +205,16 @@ fields! { SerializeStruct SerializeStructVariant }
 pub(super) struct Members<'w, 'a> {
     writing: &'w mut Writing<'a>,
     keys: Keys<'a>,
-    /// The node of the key written last.
-    node: NodeId,
-    /// Its name, if somebody may ask for it.
+    /// The node of the key that was written and has no value yet.
+    open: Option<NodeId>,
+    /// The name of the key written last, if somebody may ask for it.
     key: String,
 }
 
 impl<'w, 'a> Members<'w, 'a> {
     pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ObjectRule>) -> Self {
         writing.text.push("{");
-        Self { writing, keys: Keys::new(rule), node: ANY, key: String::new() }
+        Self { writing, keys: Keys::new(rule), open: None, key: String::new() }
     }
 }
 
@@ -207,7 +224,10 @@ impl SerializeMap for Members<'_, '_> {
 
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
-        self.node = key::write(key, &mut self.keys, &mut self.writing.text)?;
+        if self.open.is_some() {
+            return Err(self.writing.refusal());
+        }
+        self.open = Some(self.keys.write_any(key, self.writing)?);
         if self.writing.trail.is_some() {
             self.key = key::spelled(key);
         }
@@ -216,7 +236,8 @@ impl SerializeMap for Members<'_, '_> {
 
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        let written = self.writing.value(self.node, value);
+        let Some(node) = self.open.take() else { return Err(self.writing.refusal()) };
+        let written = self.writing.value(node, value);
         if written.is_err() {
             self.writing.leave_key(None, &self.key);
         }
@@ -225,8 +246,8 @@ impl SerializeMap for Members<'_, '_> {
 
     #[inline]
     fn end(self) -> Result<(), Error> {
-        if !self.keys.are_complete() {
-            return Err(refusal());
+        if self.open.is_some() || !self.keys.are_complete() {
+            return Err(self.writing.refusal());
         }
         self.writing.text.push("}");
         Ok(())

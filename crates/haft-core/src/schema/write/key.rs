@@ -1,10 +1,13 @@
 //! The keys of an object on the way out.
+//!
+//! A declared key is written as the schema spells it. Which keys came is noted here, so that what is missing can be told at
+//! the end; a key is never written that was refused.
 
 use serde::Serialize;
 use serde::ser::{Impossible, Serializer};
 use serde_json::{Error, Value};
 
-use super::refusal;
+use super::Writing;
 use super::text::Text;
 use crate::schema::node::{ANY, NEVER, NodeId, ObjectRule, Property};
 use crate::schema::seen::Seen;
@@ -14,7 +17,7 @@ pub(super) struct Keys<'a> {
     rule: Option<&'a ObjectRule>,
     count: usize,
     required: usize,
-    declared: Seen,
+    seen: Seen,
     /// Where the next key is declared if they come in order.
     hint: usize,
 }
@@ -22,7 +25,7 @@ pub(super) struct Keys<'a> {
 impl<'a> Keys<'a> {
     #[inline]
     pub(super) fn new(rule: Option<&'a ObjectRule>) -> Self {
-        Self { rule, count: 0, required: 0, declared: Seen::default(), hint: 0 }
+        Self { rule, count: 0, required: 0, seen: Seen::default(), hint: 0 }
     }
 
     /// Writes a key. Gives the node of its value; none if it must not be there.
@@ -41,54 +44,64 @@ impl<'a> Keys<'a> {
         if let Some((at, property)) = declared {
             return self.declared(at, property, text);
         }
-        text.separate(self.count == 0);
-        self.count += 1;
+        let additional = self.rule.map_or(ANY, |rule| rule.additional);
+        if additional == NEVER {
+            return None;
+        }
+        self.separate(text);
         text.string(key);
         text.push(":");
-        let additional = self.rule.map_or(ANY, |rule| rule.additional);
-        (additional != NEVER).then_some(additional)
+        Some(additional)
     }
 
     #[inline]
     fn declared(&mut self, at: usize, property: &Property, text: &mut Text) -> Option<NodeId> {
-        text.separate(self.count == 0);
+        if !self.seen.insert(at) {
+            return None;
+        }
+        self.separate(text);
         text.push(&property.written);
-        self.count += 1;
         self.hint = at + 1;
         self.required += usize::from(property.required);
-        self.declared.insert(at).then_some(property.node)
+        Some(property.node)
     }
 
-    /// Whether there was one.
-    pub(super) fn any(&self) -> bool {
-        self.count > 0
-    }
-
-    /// Counts one that is not written here.
-    pub(super) fn count(&mut self) {
+    /// Writes what stands before the next key, and counts it.
+    #[inline]
+    fn separate(&mut self, text: &mut Text) {
+        text.separate(self.count == 0);
         self.count += 1;
+    }
+
+    /// Writes a map's key, of whatever type. Gives the node of its value.
+    #[inline]
+    pub(super) fn write_any<K: Serialize + ?Sized>(
+        &mut self,
+        key: &K,
+        writing: &mut Writing<'_>,
+    ) -> Result<NodeId, Error> {
+        let before = writing.text.len();
+        match key.serialize(Name { keys: self, text: &mut writing.text }) {
+            Ok(node) => Ok(node),
+            // Where there are no rules, nothing but its type speaks against a key.
+            Err(_) if self.rule.is_none() && writing.text.len() == before => self.write_odd(key, writing),
+            Err(_) => Err(writing.refusal()),
+        }
+    }
+
+    /// Writes a key that is no string.
+    #[inline(never)]
+    fn write_odd<K: Serialize + ?Sized>(&mut self, key: &K, writing: &mut Writing<'_>) -> Result<NodeId, Error> {
+        self.separate(&mut writing.text);
+        let written = writing.text.key(key);
+        writing.is_broken |= written.is_err();
+        written.map(|()| ANY)
     }
 
     /// Whether all that must be there were, and no more than may be.
     #[inline]
     pub(super) fn are_complete(&self) -> bool {
         self.rule.is_none_or(|rule| self.required >= rule.required && self.count >= rule.min && self.count <= rule.max)
-    }
-}
-
-/// Writes a map's key, of whatever type. Gives the node of its value.
-#[inline]
-pub(super) fn write<K: Serialize + ?Sized>(key: &K, keys: &mut Keys<'_>, text: &mut Text) -> Result<NodeId, Error> {
-    match key.serialize(Name { keys, text }) {
-        Ok(node) => Ok(node),
-        // Where there are no rules, nothing but its type speaks against a key.
-        Err(_) if keys.rule.is_none() => {
-            text.separate(!keys.any());
-            keys.count();
-            text.key(key)?;
-            Ok(ANY)
-        }
-        Err(_) => Err(refusal()),
     }
 }
 

@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::Error;
 
+use super::Writing;
 use super::compound::{Elements, Fields, Members, Shape};
-use super::{Writing, refusal};
 use crate::schema::node::{ANY, Arena, NodeId, Typed};
 use crate::schema::number::{Exactness, Num};
-use crate::schema::text::PRIVATE;
+use crate::schema::text::{PRIVATE, is_private};
 use crate::schema::types::JsonType;
 
 /// A writing at a node.
@@ -19,8 +19,9 @@ pub(super) struct Checked<'w, 'a> {
 
 impl<'a> Checked<'_, 'a> {
     #[inline]
-    fn rules(&self, json_type: JsonType) -> Result<Option<&'a Typed>, Error> {
-        self.writing.arena.rules(self.node, json_type).map_err(|_| refusal())
+    fn rules(&mut self, json_type: JsonType) -> Result<Option<&'a Typed>, Error> {
+        let arena = self.writing.arena;
+        arena.rules(self.node, json_type).map_err(|_| self.writing.refusal())
     }
 
     #[inline]
@@ -32,7 +33,7 @@ impl<'a> Checked<'_, 'a> {
     #[inline]
     fn constant(self, json_type: JsonType, json: &str) -> Result<(), Error> {
         if !self.is_free(json_type) {
-            return Err(refusal());
+            return Err(self.writing.refusal());
         }
         self.writing.text.push(json);
         Ok(())
@@ -46,7 +47,7 @@ impl<'a> Checked<'_, 'a> {
             Err(_) => number_fits(arena, self.node, Num::Int(value.into())),
         };
         if !fits {
-            return Err(refusal());
+            return Err(self.writing.refusal());
         }
         self.writing.text.number(value)
     }
@@ -57,7 +58,7 @@ impl<'a> Checked<'_, 'a> {
             return Err(self.writing.not_finite());
         }
         if !(self.is_free(JsonType::Number) || number_fits(self.writing.arena, self.node, Num::Float(value))) {
-            return Err(refusal());
+            return Err(self.writing.refusal());
         }
         self.writing.text.number(number)
     }
@@ -65,15 +66,15 @@ impl<'a> Checked<'_, 'a> {
     #[inline]
     fn string(self, text: &str) -> Result<(), Error> {
         if !(self.is_free(JsonType::String) || string_fits(self.writing.arena, self.node, text)) {
-            return Err(refusal());
+            return Err(self.writing.refusal());
         }
         self.writing.text.string(text);
         Ok(())
     }
 
     /// Some things are only written where nothing is to be checked; elsewhere the value is written first.
-    fn unruled(&self) -> Result<(), Error> {
-        if self.node == ANY { Ok(()) } else { Err(refusal()) }
+    fn unruled(&mut self) -> Result<(), Error> {
+        if self.node == ANY { Ok(()) } else { Err(self.writing.refusal()) }
     }
 
     /// Begins a variant with content: an object of one member.
@@ -139,7 +140,7 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
     fn serialize_u128(self, value: u128) -> Result<(), Error> {
         let num = i128::try_from(value).map_or(Num::Huge(value), Num::Int);
         if !number_fits(self.writing.arena, self.node, num) {
-            return Err(refusal());
+            return Err(self.writing.refusal());
         }
         self.writing.text.number(value)
     }
@@ -214,7 +215,7 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
     }
 
     #[inline]
-    fn serialize_seq(self, _: Option<usize>) -> Result<Elements<'w, 'a>, Error> {
+    fn serialize_seq(mut self, _: Option<usize>) -> Result<Elements<'w, 'a>, Error> {
         let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
         Ok(Elements::open(self.writing, rule, Shape::Alone))
     }
@@ -238,15 +239,15 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         Ok(Elements::open(self.writing, None, Shape::Variant(variant)))
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Members<'w, 'a>, Error> {
+    fn serialize_map(mut self, _: Option<usize>) -> Result<Members<'w, 'a>, Error> {
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
         Ok(Members::open(self.writing, rule))
     }
 
     #[inline]
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w, 'a>, Error> {
+    fn serialize_struct(mut self, name: &'static str, _: usize) -> Result<Fields<'w, 'a>, Error> {
         // No struct at all: JSON that is text already, and may be anything.
-        if name.starts_with(PRIVATE) {
+        if name.starts_with(PRIVATE) && is_private(name) {
             self.unruled()?;
             return Ok(Fields::private(self.writing, name));
         }

@@ -1,0 +1,157 @@
+//! A call's line to its run: what its context looks things up by, and speaks through.
+//!
+//! Everything that the calls of a run have in common stands on one ground, once. A line is a place on it. Whoever keeps a
+//! line keeps the ground, with the tools, the calls and the services of the run; so nothing that others keep for us,
+//! wakers above all, may hold a line.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tokio::time::Instant;
+
+use super::board::{Board, Stay};
+use crate::call::{CallId, ToolCall};
+use crate::cx::RunCx;
+use crate::emit::Emitted;
+use crate::scope::Scope;
+use crate::tool::Tool;
+use crate::toolkit::Set;
+
+/// What the calls of one run have in common.
+pub(super) struct Ground {
+    pub(super) board: Arc<Board>,
+    set: Arc<Set>,
+    /// As they were when the run began: a call may be given other arguments, never another id.
+    calls: Arc<Vec<ToolCall>>,
+    shared: RunCx,
+    /// The run's scope in front of the toolkit's, for each call that looked for something in both.
+    layered: Box<[OnceLock<Arc<Scope>>]>,
+    /// The last of these that was made, and the toolkit's scope it was made from: mostly there is only one.
+    last_layered: Mutex<Option<(Arc<Scope>, Arc<Scope>)>>,
+}
+
+/// One call's line.
+#[derive(Clone)]
+pub(crate) struct Line {
+    ground: Arc<Ground>,
+    index: usize,
+    /// The place of its tool in the set.
+    tool: usize,
+}
+
+impl Ground {
+    pub(super) fn new(set: Arc<Set>, calls: Arc<Vec<ToolCall>>, shared: RunCx) -> Arc<Self> {
+        // Only where there is something to put in front.
+        let layers = if shared.scope.is_some() { calls.len() } else { 0 };
+        Arc::new(Self {
+            board: Board::new(calls.len()),
+            set,
+            calls,
+            shared,
+            layered: (0..layers).map(|_| OnceLock::new()).collect(),
+            last_layered: Mutex::default(),
+        })
+    }
+
+    /// The line of one call, of the tool at this place in the set.
+    pub(super) fn line(self: &Arc<Self>, index: usize, tool: usize) -> Line {
+        Line { ground: Arc::clone(self), index, tool }
+    }
+
+    /// `run` in front of `kit`.
+    fn layer(&self, run: &Arc<Scope>, kit: &Arc<Scope>) -> Arc<Scope> {
+        let mut last = self.last_layered.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, both)) = last.as_ref().filter(|(known, _)| Arc::ptr_eq(known, kit)) {
+            return Arc::clone(both);
+        }
+        let both = run.in_front_of(kit);
+        *last = Some((Arc::clone(kit), Arc::clone(&both)));
+        both
+    }
+}
+
+/// What a call can look up.
+impl Line {
+    pub(crate) fn call_id(&self) -> &CallId {
+        &self.ground.calls[self.index].call_id
+    }
+
+    pub(crate) fn tool(&self) -> &Tool {
+        self.ground.set.at(self.tool).0
+    }
+
+    /// What all calls of the run have in common.
+    pub(crate) fn shared(&self) -> &RunCx {
+        &self.ground.shared
+    }
+
+    /// What the run and the toolkit provide the call with.
+    pub(crate) fn scope(&self) -> Option<&Arc<Scope>> {
+        let kit = self.ground.set.at(self.tool).1;
+        match (&self.ground.shared.scope, kit) {
+            (None, kit) => kit,
+            (Some(run), None) => Some(run),
+            (Some(run), Some(kit)) => Some(self.ground.layered[self.index].get_or_init(|| self.ground.layer(run, kit))),
+        }
+    }
+}
+
+/// What a call can tell its run, and hear of it.
+impl Line {
+    /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
+    pub(crate) async fn send(&self, emitted: Emitted) {
+        self.ground.board.send(self.index, self.tool().limits().emit_buffer, emitted).await;
+    }
+
+    /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
+    pub(crate) fn stay(&self) -> Stay {
+        self.ground.board.stay(self.index)
+    }
+
+    /// When the call must be done by its own limits, once it runs.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.ground.board.deadline(self.index)
+    }
+
+    /// Whether the call is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ground.board.is_over(self.index)
+    }
+
+    /// Ends when the call is over.
+    pub(crate) async fn over(&self) {
+        self.ground.board.over(self.index).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::DecodeOptions;
+    use crate::service::Services;
+    use crate::toolkit::Toolkit;
+
+    fn kit(name: &str, services: Services) -> Toolkit {
+        let tool = Tool::new(name).run(|(), _cx| async {}).unwrap();
+        Toolkit::from_iter([tool]).with_services(services)
+    }
+
+    #[test]
+    fn calls_of_one_toolkit_share_what_the_run_puts_in_front() {
+        let kits = [kit("one", Services::new().with(1_u8).with('k')), kit("two", Services::new().with(2_u8))];
+        let both = Toolkit::compose(kits).unwrap();
+        let scope = Scope { caller: Some("ana".into()), ..Scope::of_services(Services::new().with('r')) };
+        let shared =
+            RunCx { decode: DecodeOptions::DEFAULT, cancellation: None, deadline: None, scope: Some(Arc::new(scope)) };
+        let calls = ["a", "b", "c"].map(|id| ToolCall::new(id, "one", "")).to_vec();
+        let ground = Ground::new(Arc::clone(both.set()), Arc::new(calls), shared);
+        let [first, second, other] = [(0, 0), (1, 0), (2, 1)].map(|(index, tool)| ground.line(index, tool));
+        let (first, second, other) = (first.scope().unwrap(), second.scope().unwrap(), other.scope().unwrap());
+        assert!(Arc::ptr_eq(first, second));
+        assert_eq!(first.services.get::<u8>().unwrap(), &1);
+        assert_eq!(other.services.get::<u8>().unwrap(), &2);
+        for scope in [first, other] {
+            assert_eq!(scope.services.get::<char>().unwrap(), &'r');
+            assert_eq!(scope.caller.as_ref().unwrap(), &"ana");
+        }
+    }
+}
