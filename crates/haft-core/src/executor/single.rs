@@ -47,7 +47,6 @@ enum Way<'a> {
 struct Short<'a> {
     tool: &'a Tool,
     running: Option<BoxRunning>,
-    refused: Option<Box<ToolFailure>>,
     aside: Option<Box<Aside>>,
     span: CallSpan,
 }
@@ -115,23 +114,42 @@ impl Toolkit {
     }
 }
 
-impl<'a> RunCall<'a> {
-    /// Which way the call has to go.
-    fn set_out(&self) -> Way<'a> {
-        let (kit, call) = (self.kit, self.call);
+impl RunCall<'_> {
+    /// Finds out which way the call has to go, and goes as far as it can.
+    fn set_out(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
+        let (kit, call, options) = (self.kit, self.call, self.options);
         let set = kit.set();
-        match set.place_of(&call.name).map(|place| (place, set.at(place).0)) {
-            Some((place, tool))
-                if is_plain(tool) && self.options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none() =>
-            {
-                let cx = Cx::of_kit(set, place, call);
-                let cx = match self.options {
-                    None => cx,
-                    Some(options) => cx.in_front(options.scope.as_ref()).with_decode_options(options.decode),
-                };
-                Way::Short(Short::new(tool, call, cx))
+        let found = set.place_of(&call.name).map(|place| (place, set.at(place).0));
+        let is_plain =
+            |tool: &Tool| is_plain(tool) && options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none();
+        let Some((place, tool)) = found.filter(|(_, tool)| is_plain(tool)) else {
+            let mut long = Box::pin(kit.run_as_one(call, options.cloned().unwrap_or_default()));
+            let result = long.as_mut().poll(task);
+            self.way = Way::Long(long);
+            return result;
+        };
+        let mut short = Short { tool, running: None, aside: None, span: CallSpan::open(call, Some(tool)) };
+        let cx = || {
+            let cx = Cx::of_kit(set, place, call);
+            match options {
+                None => cx,
+                Some(options) => cx.in_front(options.scope.as_ref()).with_decode_options(options.decode),
             }
-            _ => Way::Long(Box::pin(kit.run_as_one(call, self.options.cloned().unwrap_or_default()))),
+        };
+        let outcome = match short.prepare(call, cx) {
+            Ok(()) => short.run(task),
+            Err(failure) => Poll::Ready(Outcome::Failed(failure)),
+        };
+        match outcome {
+            Poll::Ready(outcome) => {
+                self.way = Way::Over;
+                Poll::Ready(short.answer(call, outcome))
+            }
+            // Most calls never come here: what a call needs is kept only if it has to wait.
+            Poll::Pending => {
+                self.way = Way::Short(short);
+                Poll::Pending
+            }
         }
     }
 }
@@ -141,47 +159,39 @@ impl Future for RunCall<'_> {
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<ToolResult> {
         let this = self.get_mut();
-        // Most calls are over at their first poll: what they need is kept only if they have to wait.
-        let mut way = match std::mem::replace(&mut this.way, Way::Over) {
-            Way::Untaken => this.set_out(),
-            way => way,
-        };
-        let result = match &mut way {
-            Way::Short(short) => short.poll(task, this.call),
+        match &mut this.way {
+            Way::Untaken => this.set_out(task),
+            Way::Short(short) => {
+                let outcome = ready!(short.run(task));
+                Poll::Ready(short.answer(this.call, outcome))
+            }
             Way::Long(long) => long.as_mut().poll(task),
-            Way::Untaken | Way::Over => Poll::Pending,
-        };
-        if result.is_pending() {
-            this.way = way;
+            Way::Over => Poll::Pending,
         }
-        result
     }
 }
 
-impl<'a> Short<'a> {
+impl Short<'_> {
     /// Reads and checks the arguments.
-    fn new(tool: &'a Tool, call: &ToolCall, cx: Cx) -> Self {
-        let mut span = CallSpan::open(call, Some(tool));
-        let (running, refused, aside) = match isolated(|| tool.prepare_found(call, cx)) {
-            Ok(Ok(prepared)) => (Some(prepared.running), None, prepared.aside),
-            Ok(Err(failure)) => (None, Some(failure), None),
-            Err(panicked) => (None, Some(Box::new(ToolFailure::from(panicked).not_started())), None),
-        };
-        span.begin();
-        Self { tool, running, refused, aside, span }
+    fn prepare(&mut self, call: &ToolCall, cx: impl FnOnce() -> Cx) -> Result<(), Box<ToolFailure>> {
+        match isolated(|| self.tool.prepare_found(call, cx())) {
+            Ok(Ok(prepared)) => {
+                (self.running, self.aside) = (Some(prepared.running), prepared.aside);
+                self.span.begin();
+                Ok(())
+            }
+            Ok(Err(failure)) => Err(failure),
+            Err(panicked) => Err(Box::new(ToolFailure::from(panicked).not_started())),
+        }
     }
 
-    fn poll(&mut self, task: &mut Context<'_>, call: &ToolCall) -> Poll<ToolResult> {
-        let outcome = match self.refused.take() {
-            Some(failure) => Outcome::Failed(failure),
-            None => match ready!(
-                self.span
-                    .within(|| poll_isolated_by(&mut self.running, |running| running.as_mut().poll(self.tool, task)))
-            ) {
-                Ok(outcome) => outcome,
-                Err(panicked) => ToolFailure::from(panicked).into(),
-            },
-        };
+    fn run(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
+        let Self { tool, running, span, .. } = self;
+        let ran = span.within(|| poll_isolated_by(running, |running| running.as_mut().poll(tool, task)));
+        ran.map(|ran| ran.unwrap_or_else(|panicked| ToolFailure::from(panicked).into()))
+    }
+
+    fn answer(&mut self, call: &ToolCall, outcome: Outcome) -> ToolResult {
         let mut result = ToolResult::named(self.tool.shared_name().clone(), call, outcome);
         if let Some(cap) = self.tool.limits().output_cap {
             result.outcome = hold(result.outcome, cap);
@@ -194,7 +204,7 @@ impl<'a> Short<'a> {
             result.repairs = aside.repairs;
         }
         self.span.end(&result.outcome);
-        Poll::Ready(result)
+        result
     }
 }
 
