@@ -43,6 +43,8 @@ struct Place {
     over_flag: OnceLock<Cancellation>,
     /// When the call must be done by its own limits.
     deadline: OnceLock<Instant>,
+    /// When it last showed a sign of life that is no event. Nobody waits for it: it is asked for when the call seems late.
+    alive: Mutex<Option<Instant>>,
     /// How many things of this call run where they can't be stopped.
     stays: AtomicUsize,
     /// Room for emitted values; made when the first one is sent.
@@ -144,6 +146,11 @@ impl Board {
         self.places[index].room.get().is_some_and(|room| room.available_permits() == 0)
     }
 
+    /// When the call last showed a sign of life that is no event.
+    pub(super) fn last_alive(&self, index: usize) -> Option<Instant> {
+        *self.places[index].alive()
+    }
+
     /// Whether something of the call still runs.
     pub(super) fn is_occupied(&self, index: usize) -> bool {
         self.places[index].stays.load(Ordering::Acquire) > 0
@@ -184,6 +191,13 @@ impl Board {
     /// Nothing of a user's runs while the lock is held, so it can't be poisoned by a panic of theirs.
     fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Locked for the length of one read or write, which can't panic.
+    fn alive(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -232,6 +246,11 @@ impl Line {
             let emission = Emission { index: self.index, emitted, at: Instant::now() };
             self.board.note(|notes| notes.emitted.push_back(emission));
         }
+    }
+
+    /// A sign of life that nobody is to see: the call is at work.
+    pub(crate) fn touch(&self) {
+        *self.place().alive() = Some(Instant::now());
     }
 
     /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.

@@ -125,6 +125,9 @@ impl Run {
 
     fn settle_if_late(&mut self, index: usize, now: Instant) {
         let flight = &mut self.flights[index];
+        if let Some(at) = self.board.as_ref().and_then(|board| board.last_alive(index)) {
+            flight.touch(at);
+        }
         let Some(due) = flight.due().filter(|_| flight.is_timed()) else { return };
         if due > now {
             return self.timer.add(due, Due::Flight(index));
