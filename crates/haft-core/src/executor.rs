@@ -39,7 +39,7 @@ pub use self::continuation::{Continuation, Step};
 pub use self::dispatch::{Dispatch, EventStream};
 pub use self::failure_class::FailureClass;
 pub use self::handling::{FailureOrigin, HandleStream, HandlerResult};
-pub(crate) use self::isolation::isolated;
+pub(crate) use self::isolation::{drop_isolated, isolated};
 pub(crate) use self::line::Line;
 pub use self::option::RunOptions;
 pub use self::permit::{Permission, Permit, Permitting};

@@ -81,11 +81,11 @@ pub(crate) struct Passage {
 impl Passage {
     /// The function was reached.
     pub(crate) fn begin(&self) {
-        self.begun.store(true, Ordering::Relaxed);
+        self.begun.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn has_begun(&self) -> bool {
-        self.begun.load(Ordering::Relaxed)
+        self.begun.load(Ordering::SeqCst)
     }
 
     /// Somebody decided about the call by its arguments: they must stay as they are.
@@ -109,8 +109,9 @@ impl Aside {
     }
 }
 
-/// Arguments that were read, waiting for the context their function is to get.
-pub(crate) type Deferred = Box<dyn FnOnce(Cx) -> BoxRunning + Send>;
+/// Arguments that were read, waiting for the context their function is to get. The passage is told when the function is
+/// reached, by whoever knows: one that waits for a thread has not begun.
+pub(crate) type Deferred = Box<dyn FnOnce(Cx, Arc<Passage>) -> BoxRunning + Send>;
 
 /// A function behind a tool.
 pub(crate) trait Handler: Any + Send + Sync {

@@ -125,6 +125,7 @@ pub use self::version::FormatVersion;
 mod approval;
 mod blocking;
 mod cancellation;
+mod cause;
 mod cx;
 mod emit;
 mod executor;

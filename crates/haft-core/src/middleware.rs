@@ -47,7 +47,8 @@ const CHANGED: &str = "the arguments were changed after the call was approved";
 ///
 /// A call is permitted, its arguments are read and it is approved before a middleware sees it, so what fails before that
 /// passes it by: to see every result use [`RunOptions::observe`](crate::RunOptions::observe). When a call is called off or
-/// takes too long its future is dropped where it waits: what comes after `next.run(request).await` may not happen.
+/// takes too long its future is dropped where it waits: what comes after `next.run(request).await` may not happen. A panic
+/// of the handler is no outcome either: it goes past every middleware, unwinding them, to whoever runs the call.
 ///
 /// A closure `Fn(Request, Next) -> impl Future<Output = Outcome>` is one that needs no services.
 ///
@@ -301,19 +302,19 @@ async fn reach_handler(request: Request) -> Outcome {
         return ToolFailure::new(FailureKind::Denied, CHANGED).into();
     }
     let Request { cx, tool, arguments, deferred, passage, .. } = request;
-    let running = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(deferred) => deferred(cx),
+    let deferred = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(deferred) => deferred,
         None => {
             let Some(handler) = tool.handler() else {
                 return broken(MissingHandler { tool: tool.name().to_owned() }).into();
             };
-            match handler.prepare(&tool, &arguments, cx) {
-                Ok(prepared) => prepared.running,
+            match handler.defer(&tool, &arguments, &cx) {
+                Ok(read) => read.value,
                 Err(failure) => return Outcome::Failed(failure),
             }
         }
     };
-    passage.begin();
+    let running = deferred(cx, passage);
     with_tool(running, tool).await
 }
 

@@ -35,6 +35,8 @@ struct Place {
     over_flag: OnceLock<Cancellation>,
     /// When the call must be done by its own limits.
     deadline: OnceLock<Instant>,
+    /// When it last showed a sign of life that is no event. Nobody waits for it: it is asked for when the call seems late.
+    alive: Mutex<Option<Instant>>,
     /// How many things of this call run where they can't be stopped.
     stays: AtomicUsize,
     /// Room for emitted values; made when the first one is sent.
@@ -127,6 +129,11 @@ impl Board {
         self.places[index].room.get().is_some_and(|room| room.available_permits() == 0)
     }
 
+    /// When the call last showed a sign of life that is no event.
+    pub(super) fn last_alive(&self, index: usize) -> Option<Instant> {
+        *self.places[index].alive()
+    }
+
     /// Whether something of the call still runs.
     pub(super) fn is_occupied(&self, index: usize) -> bool {
         self.places[index].stays.load(Ordering::Acquire) > 0
@@ -170,6 +177,13 @@ impl Board {
     }
 }
 
+impl Place {
+    /// Locked for the length of one read or write, which can't panic.
+    fn alive(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// What a call does on it.
 impl Board {
     /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
@@ -189,6 +203,11 @@ impl Board {
             let emission = Emission { index, emitted, at: Instant::now() };
             self.note(|notes| notes.emitted.push_back(emission));
         }
+    }
+
+    /// A sign of life that nobody is to see: the call is at work.
+    pub(super) fn touch(&self, index: usize) {
+        *self.places[index].alive() = Some(Instant::now());
     }
 
     /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.

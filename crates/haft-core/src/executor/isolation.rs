@@ -25,7 +25,7 @@ pub(crate) fn isolated<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
 
 /// Drops something whose drop may panic. Nobody can be told: the call it belonged to has its result already.
 #[inline]
-pub(super) fn drop_isolated<T>(value: T) {
+pub(crate) fn drop_isolated<T>(value: T) {
     drop(isolated(|| drop(value)));
 }
 

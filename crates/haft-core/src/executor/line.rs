@@ -102,6 +102,11 @@ impl Line {
         self.ground.board.send(self.index, self.tool().limits().emit_buffer, emitted).await;
     }
 
+    /// A sign of life that nobody is to see: the call is at work.
+    pub(crate) fn touch(&self) {
+        self.ground.board.touch(self.index);
+    }
+
     /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
     pub(crate) fn stay(&self) -> Stay {
         self.ground.board.stay(self.index)

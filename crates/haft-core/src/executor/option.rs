@@ -96,15 +96,17 @@ impl RunOptions {
         self
     }
 
-    /// The longest each call may take from the moment its handler begins: waiting for a place, a permit or an approval
-    /// doesn't count. Where its tool has a limit of its own, the tighter of the two holds.
+    /// The longest each call may take from the moment it has its place: waiting for a permit, an approval or the place
+    /// doesn't count, waiting inside of a middleware does. Where its tool has a limit of its own, the tighter of the two
+    /// holds.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = Some(timeout);
         self
     }
 
-    /// The longest each call may stay silent. Where its tool has a limit of its own, the tighter of the two holds.
+    /// The longest each call may stay silent, from the moment it has its place: an event that it emits or a value that
+    /// its stream gives starts the time anew. Where its tool has a limit of its own, the tighter of the two holds.
     #[must_use]
     pub fn call_idle_timeout(mut self, timeout: Duration) -> Self {
         self.call_idle_timeout = Some(timeout);
@@ -259,8 +261,11 @@ impl RunOptions {
     }
 
     /// Runs each handler in a task of its own, so that they use several cores and go on while nobody polls the run.
-    /// Needs a tokio runtime. A call that is given up, or a run that is dropped, aborts its task: what the handler does
-    /// ends when it next waits, which may be a moment after its `cancelled` or `timed_out` was given.
+    /// Needs a tokio runtime. Only what has begun goes on by itself: the first poll starts every call that the limits
+    /// allow, and a call that waits for a place, a permit or an approval starts when the run is polled again.
+    ///
+    /// A call that is given up, or a run that is dropped, aborts its task: what the handler does ends when it next waits,
+    /// which may be a moment after its `cancelled` or `timed_out` was given.
     #[must_use]
     pub fn spawned(mut self) -> Self {
         self.place = Place::Spawned;

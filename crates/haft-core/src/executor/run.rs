@@ -21,6 +21,7 @@ use super::line::Ground;
 use super::option::RunOptions;
 use super::permit::Permit;
 use super::slot::Slots;
+use super::span::CallSpan;
 use super::timer::Timer;
 use crate::approval::{Finished, RequestedCall};
 #[cfg(feature = "approval")]
@@ -368,7 +369,7 @@ impl Run {
         self.changed(|options| options.observe(observer))
     }
 
-    /// See [`RunOptions::spawned`].
+    /// See [`RunOptions::spawned`]. Calls that wait for a place start only when the run is polled.
     pub fn spawned(self) -> Self {
         self.changed(RunOptions::spawned)
     }
@@ -408,14 +409,16 @@ impl Stream for Run {
     }
 }
 
-/// Nobody reads any more: handlers are dropped, and the observer is told of everything the reader missed.
+/// Nobody reads any more: handlers are dropped, and the observer is told of everything the reader missed, as is tracing.
 impl Drop for Run {
     fn drop(&mut self) {
         if self.ground.is_none() {
             // Never polled: there is nothing to drop, and still every call is answered.
             let is_done = |index| self.docket.as_ref().is_some_and(|docket| docket.is_done(index));
             for (index, call) in self.calls.iter().enumerate().filter(|(index, _)| !is_done(*index)) {
-                self.show(&ToolEvent::Output { index, result: ToolResult::cancelled(call, ABANDONED) });
+                let result = ToolResult::cancelled(call, ABANDONED);
+                CallSpan::pass(call, &result.outcome);
+                self.show(&ToolEvent::Output { index, result });
             }
             return;
         }

@@ -13,6 +13,7 @@ use tracing::{Level, Span, field};
 use super::failure_class::FailureClass;
 use super::isolation::isolated;
 use crate::call::ToolCall;
+use crate::cause::cause_chain;
 use crate::failure::ToolFailure;
 use crate::result::Outcome;
 use crate::tool::{Tool, ToolKind};
@@ -67,6 +68,12 @@ impl CallSpan {
         Self(Some(Box::new(Open { span, asked: Instant::now(), began: None })))
     }
 
+    /// The span of a call that ends where nothing of it has begun.
+    pub(super) fn pass(call: &ToolCall, outcome: &Outcome) {
+        // Whoever listens is a user's.
+        drop(isolated(|| Self::open(call, None).end(outcome)));
+    }
+
     /// The span, for a task of its own.
     pub(super) fn to_span(&self) -> Span {
         self.0.as_ref().map_or_else(Span::none, |open| open.span.clone())
@@ -112,7 +119,7 @@ impl Open {
         self.span.record("otel.status_code", "ERROR");
         self.span.record("error.type", failure.kind.as_str());
         self.span.record("haft.started", failure.started);
-        let cause = std::error::Error::source(failure).map(field::display);
+        let cause = cause_chain(failure);
         // What is broken here is the operator's business; what a model or a policy did is only worth knowing.
         self.span.in_scope(|| match failure.kind.class() {
             FailureClass::Internal => {

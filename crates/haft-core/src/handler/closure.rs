@@ -135,7 +135,11 @@ where
         let Decoded { value, repairs } =
             tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
         let tool = tool.clone();
-        Ok(Decoded { value: Box::new(move |cx| Self::answer(value, cx, &tool)), repairs })
+        let answer = move |cx, passage: Arc<Passage>| {
+            passage.begin();
+            Self::answer(value, cx, &tool)
+        };
+        Ok(Decoded { value: Box::new(answer), repairs })
     }
 
     fn returns(&self) -> TypeInfo {
@@ -167,6 +171,10 @@ where
                 return None;
             }
             passage.begin();
+            // Whoever calls it off does so first and then asks whether it has begun: told that it has not, it must not.
+            if inside.is_cancelled() {
+                return None;
+            }
             Some(run(params, inside).now())
         }));
         let outcome = match (&mut thread.0).await {
@@ -200,7 +208,7 @@ where
             tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
         let tool = tool.clone();
         Ok(Decoded {
-            value: Box::new(move |cx| Box::pin(Whole(Box::pin(Self::answer(value, cx, tool, Arc::default()))))),
+            value: Box::new(move |cx, passage| Box::pin(Whole(Box::pin(Self::answer(value, cx, tool, passage))))),
             repairs,
         })
     }

@@ -1,7 +1,8 @@
 //! Handlers that answer in several steps.
 //!
 //! A stream of outputs gives early forms of the result and then the result. Exactly one value is final; nothing is
-//! polled after it, and a stream that ends without one is a failure, never an empty success.
+//! polled after it, and a stream that ends without one is a failure, never an empty success. Whatever the stream gives
+//! shows that the call is at work, whether it is shown or held back.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -64,12 +65,12 @@ impl<T: Send + 'static, F: Send + 'static> Outputs<T, F> {
         Self(Source::Tagged(Box::pin(stream)))
     }
 
-    /// A stream of values that can't fail; the last one is final.
+    /// A stream of values that can't fail; the last one is final, so each is shown when the next one comes.
     pub fn values(stream: impl Stream<Item = T> + Send + 'static) -> Self {
         Self(Source::Values(Box::pin(Infallibly::new(stream))))
     }
 
-    /// A stream of values that may end with a failure; the last value is final.
+    /// A stream of values that may end with a failure; the last value is final, so each is shown when the next one comes.
     pub fn try_values(stream: impl Stream<Item = Result<T, F>> + Send + 'static) -> Self {
         Self(Source::Values(Box::pin(stream)))
     }
@@ -96,7 +97,7 @@ where
     T: Serialize + Send + 'static,
     F: Send + 'static,
 {
-    while let Some(output) = next(&mut stream).await {
+    while let Some(output) = next(&mut stream, cx).await {
         match output.map_err(HandlerError::Declared)? {
             HandlerOutput::Preliminary(value) => show(value, cx).await?,
             HandlerOutput::Final(value) => return Ok(value),
@@ -111,7 +112,7 @@ where
     F: Send + 'static,
 {
     let mut last = None;
-    while let Some(value) = next(&mut stream).await {
+    while let Some(value) = next(&mut stream, cx).await {
         let value = value.map_err(HandlerError::Declared)?;
         if let Some(earlier) = last.replace(value) {
             show(earlier, cx).await?;
@@ -125,8 +126,13 @@ async fn show<T: Serialize + Send, F>(value: T, cx: &Cx) -> Result<(), HandlerEr
     cx.preliminary(value).await.map_err(|error| HandlerError::Opaque(error.into()))
 }
 
-async fn next<T>(stream: &mut BoxStream<T>) -> Option<T> {
-    poll_fn(|task| stream.as_mut().poll_next(task)).await
+/// The next value. Each is a sign of life, also one that is held back as it may be the last.
+async fn next<T>(stream: &mut BoxStream<T>, cx: &Cx) -> Option<T> {
+    let item = poll_fn(|task| stream.as_mut().poll_next(task)).await;
+    if let (Some(_), Some(line)) = (&item, cx.line()) {
+        line.touch();
+    }
+    item
 }
 
 /// Wraps every item in `Ok`.

@@ -24,9 +24,10 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// - Repeated are failures marked [`retryable`](ToolFailure::retryable) of a kind that the same call may get over:
 ///   `timed_out`, `execution_error`, `tool_failed` and kinds of the application's own. What the model must mend first, as
 ///   `input_validation_error`, is not. [`when`](Self::when) decides otherwise.
-/// - Never repeated is a call whose handler began, unless its tool is annotated
-///   [`Idempotent`](crate::Idempotent) or [`Readonly`](crate::Readonly): what only reads can be read again. No setting
-///   changes this.
+/// - Never repeated is a call whose handler began, unless its tool is idempotent: annotated
+///   [`Idempotent`](crate::Idempotent), or [`Readonly`](crate::Readonly) without a word about idempotence, as what only
+///   reads can be read again. No setting changes this.
+/// - A panic is no failure: it goes past, and nothing is repeated.
 /// - Between two attempts it waits as the [`Backoff`] says, and at least as long as the failure asks for. It stops
 ///   waiting when the call is cancelled, and doesn't begin a wait that would outlast the budget or the call's deadline:
 ///   the last failure is given at once.

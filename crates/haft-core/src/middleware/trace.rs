@@ -16,9 +16,10 @@ const TARGET: &str = "haft::call";
 /// Logs the begin and the end of every call with [`tracing`], under the target `haft::call`.
 ///
 /// Both events are of level `INFO`, the end of a failed call `WARN`. They carry `gen_ai.tool.name`,
-/// `gen_ai.tool.call.id` and `attempt`; the end also `outcome` (`ok`, `failed`, or `dropped` when nobody waited for it
-/// any more), `duration_seconds` and, of a failure, `error.type` (its kind) and `cause`: what went wrong underneath,
-/// which is meant for the operator and never for the model.
+/// `gen_ai.tool.call.id` and `attempt`; the end also `outcome` (`ok`, `failed`, `panicked`, or `dropped` when nobody waited
+/// for it any more), `duration_seconds` and, of a failure, `error.type` (its kind) and `cause`: what went wrong
+/// underneath, down to the root, which is meant for the operator and never for the model. A call that panicked is logged
+/// like a failed one, without either: the panic goes on to whoever runs the call.
 ///
 /// [`with_content`](Self::with_content) adds arguments and results, both to the events and to the current span, in its
 /// fields `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result`. A value whose schema says `"writeOnly": true`,

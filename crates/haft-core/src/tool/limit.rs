@@ -20,9 +20,11 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ExecutionLimits {
-    /// The longest a call may take from the moment its handler begins, attempts of middlewares included.
+    /// The longest a call may take from the moment it has its place. Waiting for a permit, an approval or the place
+    /// doesn't count; whatever its middlewares do does: waiting for their turn, pauses, every attempt.
     pub timeout: Option<Duration>,
-    /// The longest a call may stay silent; every event it emits starts the time anew.
+    /// The longest a call may stay silent, from the moment it has its place; every event it emits and every value that
+    /// its stream gives starts the time anew.
     pub idle_timeout: Option<Duration>,
     /// How many emitted events may wait for their reader.
     pub emit_buffer: EmitBuffer,

@@ -5,7 +5,9 @@ mod recorder;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use haft_core::{Cx, ExecutionLimits, HandlerError, OutputCap, Permission, RunOptions, Tool, ToolCall, Toolkit};
+use haft_core::{
+    Cx, ExecutionLimits, HandlerError, OutputCap, Permission, RunOptions, Tool, ToolCall, ToolFailure, Toolkit,
+};
 use tokio::time::sleep;
 
 use self::recorder::{Recorder, Seen, SpanRecord};
@@ -97,7 +99,7 @@ fn failing() -> Toolkit {
         Tool::new("broken").try_run_opaque(|_: u8, _cx| async { Err::<(), _>("a wire is loose") }),
         Tool::new("panics").run(|_: u8, cx: Cx| async move { assert!(cx.is_cancelled(), "a handler that breaks") }),
         Tool::new("own_kind").handle(|_: u8, _cx| async {
-            Err::<(), HandlerError>(HandlerError::opaque(haft_core::ToolFailure::new("busy", "later")))
+            Err::<(), HandlerError>(HandlerError::opaque(ToolFailure::new("busy", "later")))
         }),
         Tool::new("fine").run(|n: u8, _cx| async move { n }),
         Tool::signal("signal").define(),
@@ -134,6 +136,44 @@ async fn the_cause_is_told_with_the_failure() {
     let seen = Recorder::watch(failing().run(calls([("broken", "1")])).collect_results()).await;
     assert_eq!(seen.events[0].get("cause"), Some("a wire is loose"));
     assert_eq!(seen.events[0].get("kind"), Some("execution_error"));
+}
+
+/// As [`Trace`](haft_core::Trace) tells it: what is worth knowing is often further down.
+#[tokio::test]
+async fn the_cause_is_told_down_to_its_root() {
+    let root = ToolFailure::new("root", "disk full");
+    let middle = ToolFailure::new("middle", "no write").cause(root);
+    let deep = Tool::new("deep").try_run_opaque(move |(), _cx| {
+        let failure = ToolFailure::new("outer", "later").cause(middle.clone());
+        async move { Err::<(), _>(failure) }
+    });
+    let kit = kit([deep]);
+    let seen = Recorder::watch(every_way(&kit, &ToolCall::new("c1", "deep", ""))).await;
+    assert_eq!(seen.events.len(), WAYS);
+    for event in &seen.events {
+        assert_eq!(event.get("cause"), Some("middle: no write: root: disk full"));
+    }
+}
+
+/// The calls of a run that nobody ever polled are cancelled as those of any other that is dropped.
+#[tokio::test]
+async fn calls_of_a_run_that_was_never_polled_are_recorded() {
+    let kit = double();
+    let seen = Recorder::watch(async { drop(kit.run(calls([("double", "1"), ("missing", "2")]))) }).await;
+    let names: Vec<_> = seen.spans.iter().map(|span| span.at_start("gen_ai.tool.name")).collect();
+    assert_eq!(names, [Some("double"), Some("missing")]);
+    for (span, id) in seen.spans.iter().zip(["c1", "c2"]) {
+        assert_eq!((span.name, span.at_start("gen_ai.tool.call.id")), ("execute_tool", Some(id)));
+        assert_eq!(span.get("error.type"), Some("cancelled"));
+        assert_eq!(span.get("otel.status_code"), Some("ERROR"));
+        assert_eq!(span.get("haft.started"), Some("false"));
+        assert!(span.is_closed);
+    }
+    let told: Vec<_> = seen.events.iter().map(|event| (event.get("kind"), event.inside)).collect();
+    assert_eq!(told, [(Some("cancelled"), Some(1)), (Some("cancelled"), Some(2))]);
+
+    let seen = Recorder::deaf_to("haft").watching(async { drop(kit.run(calls([("double", "1")]))) }).await;
+    assert!(seen.spans.is_empty() && seen.events.is_empty());
 }
 
 #[tokio::test]

@@ -126,6 +126,9 @@ impl Run {
 
     fn settle_if_late(&mut self, index: usize, now: Instant) {
         let flight = &mut self.flights[index];
+        if let Some(at) = self.ground.as_ref().and_then(|ground| ground.board.last_alive(index)) {
+            flight.touch(at);
+        }
         let Some(due) = flight.due().filter(|_| flight.is_timed()) else { return };
         if due > now {
             return self.timer.add(due, Due::Flight(index));

@@ -9,7 +9,7 @@ use crate::failure::ToolFailure;
 use crate::middleware::wait::{called_off, unless_cancelled};
 use crate::middleware::{Middleware, Next, Request};
 use crate::result::Outcome;
-use crate::tool::Tool;
+use crate::tool::{Idempotent, Tool};
 
 impl Middleware for Retry {
     type Services = ();
@@ -53,10 +53,11 @@ impl Retry {
     }
 }
 
-/// Whether a second run does no more than the first: a call that only reads counts too, as the hint of idempotence is
-/// meant for those that write.
+/// Whether a second run does no more than the first. What only reads can be read again, unless the tool itself says
+/// otherwise.
 fn is_repeatable(tool: &Tool) -> bool {
-    tool.annotations().idempotent() || tool.annotations().readonly()
+    let annotations = tool.annotations();
+    annotations.get::<Idempotent>().map_or_else(|| annotations.readonly(), |said| said.0)
 }
 
 /// The failure of a call that was cancelled between two attempts. What failed before is kept for the operator.

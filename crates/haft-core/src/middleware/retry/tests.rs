@@ -127,6 +127,9 @@ async fn a_call_that_began_is_repeated_only_if_that_does_no_harm() {
         (none().with(Idempotent(false)).with(Readonly(false)), 1),
         (none().with(Idempotent(true)), 3),
         (none().with(Readonly(true)), 3),
+        (none().with(Readonly(true)).with(Idempotent(true)), 3),
+        (none().with(Readonly(true)).with(Idempotent(false)), 1),
+        (none().with(Readonly(false)).with(Idempotent(true)), 3),
     ];
     for (annotations, attempts) in table {
         let probe = Probe::new(always_busy());

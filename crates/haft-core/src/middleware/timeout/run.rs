@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::time::{Instant, timeout_at};
 
 use super::Timeout;
+use crate::executor::drop_isolated;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::middleware::{Middleware, Next, Request};
@@ -17,9 +18,14 @@ impl Middleware for Timeout {
         // A time beyond what the clock can say never comes.
         let Some(end) = Instant::now().checked_add(self.after) else { return next.run(request).await };
         let passage = Arc::clone(&request.passage);
-        match timeout_at(end, next.run(request.with_deadline(end))).await {
+        let mut inside = next.boxed(request.with_deadline(end));
+        match timeout_at(end, &mut inside).await {
             Ok(outcome) => outcome,
-            Err(_) => self.elapsed(passage.has_begun()).into(),
+            Err(_) => {
+                // That it was too late stands, whatever its drop does.
+                drop_isolated(inside);
+                self.elapsed(passage.has_begun()).into()
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One call, as the log sees it.
 
-use std::error::Error;
+use std::future::poll_fn;
+use std::pin::pin;
 
 use tokio::time::Instant;
 use tracing::{Level, Span, enabled, event};
@@ -8,7 +9,8 @@ use tracing::{Level, Span, enabled, event};
 use super::content::{ARGUMENTS, RESULT, shown_arguments, shown_result};
 use super::{Content, TARGET, Trace};
 use crate::call::CallId;
-use crate::failure::ToolFailure;
+use crate::cause::cause_chain;
+use crate::executor::isolated;
 use crate::middleware::{Middleware, Next, Request};
 use crate::result::Outcome;
 use crate::tool::Tool;
@@ -23,7 +25,7 @@ impl Middleware for Trace {
     }
 }
 
-/// An attempt that has begun. One that is dropped before its end is logged as dropped.
+/// An attempt that has begun. One that is dropped before its end is logged as what ended it.
 struct Attempt {
     tool: Tool,
     call_id: CallId,
@@ -32,7 +34,17 @@ struct Attempt {
     content: Content,
     /// Where content is recorded, if it has the fields.
     span: Span,
-    has_ended: bool,
+    progress: Progress,
+}
+
+/// Where an attempt is: what tells a panic inside of it from the drop of somebody who waits for nothing any more, also
+/// when that somebody panics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Waiting,
+    /// The inside has its turn, and has not come back from it.
+    Inside,
+    Ended,
 }
 
 impl Trace {
@@ -40,8 +52,8 @@ impl Trace {
         if !self.is_heard(&span) {
             return next.run(request).await;
         }
-        let attempt = self.begin(span, &request);
-        let outcome = next.run(request).await;
+        let mut attempt = self.begin(span, &request);
+        let outcome = attempt.wait_for(next.run(request)).await;
         attempt.end(&outcome);
         outcome
     }
@@ -76,14 +88,28 @@ impl Trace {
             began: Instant::now(),
             content: self.content,
             span,
-            has_ended: false,
+            progress: Progress::Waiting,
         }
     }
 }
 
 impl Attempt {
+    async fn wait_for(&mut self, inside: impl Future<Output = Outcome>) -> Outcome {
+        let mut inside = pin!(inside);
+        poll_fn(|task| {
+            self.progress = Progress::Inside;
+            let polled = inside.as_mut().poll(task);
+            // What is done is still to be dropped, and may panic then.
+            if polled.is_pending() {
+                self.progress = Progress::Waiting;
+            }
+            polled
+        })
+        .await
+    }
+
     fn end(mut self, outcome: &Outcome) {
-        self.has_ended = true;
+        self.progress = Progress::Ended;
         let logged = match outcome {
             Outcome::Ok(_) => enabled!(target: TARGET, Level::INFO),
             Outcome::Failed(_) => enabled!(target: TARGET, Level::WARN),
@@ -113,7 +139,7 @@ impl Attempt {
                 attempt = self.number,
                 outcome = "failed",
                 error.type = failure.kind.as_str(),
-                cause = cause(failure),
+                cause = cause_chain(failure),
                 duration_seconds = self.began.elapsed().as_secs_f64(),
                 gen_ai.tool.call.result = result,
                 "tool call ends"
@@ -124,25 +150,23 @@ impl Attempt {
 
 impl Drop for Attempt {
     fn drop(&mut self) {
-        if self.has_ended {
-            return;
-        }
-        event!(
-            target: TARGET,
-            Level::WARN,
-            gen_ai.tool.name = self.tool.name(),
-            gen_ai.tool.call.id = self.call_id.as_str(),
-            attempt = self.number,
-            outcome = "dropped",
-            duration_seconds = self.began.elapsed().as_secs_f64(),
-            "tool call ends"
-        );
+        let outcome = match self.progress {
+            Progress::Waiting => "dropped",
+            Progress::Inside => "panicked",
+            Progress::Ended => return,
+        };
+        // Whoever listens is a user's, and a second panic on top of the first would end the process.
+        drop(isolated(|| {
+            event!(
+                target: TARGET,
+                Level::WARN,
+                gen_ai.tool.name = self.tool.name(),
+                gen_ai.tool.call.id = self.call_id.as_str(),
+                attempt = self.number,
+                outcome,
+                duration_seconds = self.began.elapsed().as_secs_f64(),
+                "tool call ends"
+            );
+        }));
     }
-}
-
-/// What went wrong underneath, down to the root.
-fn cause(failure: &ToolFailure) -> Option<String> {
-    let chain: Vec<String> =
-        std::iter::successors(failure.source(), |&error| error.source()).map(ToString::to_string).collect();
-    (!chain.is_empty()).then(|| chain.join(": "))
 }

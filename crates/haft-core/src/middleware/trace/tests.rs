@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
+use futures_util::FutureExt;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Span, Subscriber};
@@ -175,6 +177,49 @@ async fn a_call_that_nobody_waits_for_is_logged_as_dropped() {
     let events = log.events();
     assert_eq!(events.len(), 2);
     assert_eq!((&events[1].1["outcome"], &events[1].1["duration_seconds"]), (&json!("dropped"), &json!(0.25)));
+}
+
+/// Panics at its first poll, or after it has waited.
+fn crashing(waits: u64) -> Tool {
+    let crash = move |(), cx: Cx| async move {
+        sleep(ms(waits)).await;
+        assert!(cx.is_cancelled(), "a handler that breaks");
+    };
+    Tool::new("probe").run(crash).unwrap().wrap(Trace::new())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_panics_is_logged_as_such() {
+    for waits in [0, 250] {
+        let log = Log::at(Level::INFO);
+        let _listening = tracing::subscriber::set_default(log.clone());
+        let tool = crashing(waits);
+        assert!(AssertUnwindSafe(run(&tool)).catch_unwind().await.is_err());
+        let events = log.events();
+        assert_eq!((events.len(), events[1].0), (2, Level::WARN));
+        let seconds = json!(ms(waits).as_secs_f64());
+        assert_eq!(
+            (&events[1].1["outcome"], &events[1].1["duration_seconds"]),
+            (&json!("panicked"), &seconds),
+            "{waits}"
+        );
+    }
+}
+
+/// It is not the call that panics, but whoever was to wait for it.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_by_a_panic_elsewhere_is_logged_as_dropped() {
+    let log = Log::at(Level::INFO);
+    let _listening = tracing::subscriber::set_default(log.clone());
+    let tool = crashing(60_000);
+    let mut waiting = Box::pin(run(&tool));
+    assert!(waiting.as_mut().now_or_never().is_none());
+    let unwound = catch_unwind(AssertUnwindSafe(move || {
+        let _held = waiting;
+        panic!("somebody else breaks");
+    }));
+    assert!(unwound.is_err());
+    assert_eq!(log.events()[1].1["outcome"], "dropped");
 }
 
 #[tokio::test(start_paused = true)]

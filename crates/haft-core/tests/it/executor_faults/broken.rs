@@ -7,9 +7,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures_util::{Stream, StreamExt, stream};
 use haft_core::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approve, BoxError, Cx, EmitBuffer, ExecutionLimits, Permission,
-    Tool, ToolCall,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approve, BoxError, Cx, EmitBuffer, ExecutionLimits, NoFailure,
+    Outputs, Permission, Tool, ToolCall,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -85,6 +86,25 @@ pub(super) fn talkative(count: u32, pause: Duration) -> Tool {
         count
     };
     Tool::new("talkative").run(run).unwrap()
+}
+
+/// Gives so many values, counted from zero, waiting before each.
+pub(super) fn counting(count: u32, pause: Duration) -> Tool {
+    let run = move |(), _: Cx| Outputs::<_, NoFailure>::values(paced(count, pause));
+    Tool::new("counting").run_stream(run).unwrap()
+}
+
+/// The same, and never ends.
+pub(super) fn counting_for_ever(count: u32, pause: Duration) -> Tool {
+    let run = move |(), _: Cx| Outputs::<_, NoFailure>::values(paced(count, pause).chain(stream::pending()));
+    Tool::new("counting").run_stream(run).unwrap()
+}
+
+fn paced(count: u32, pause: Duration) -> impl Stream<Item = u32> + Send {
+    stream::iter(0..count).then(move |n| async move {
+        sleep(pause).await;
+        n
+    })
 }
 
 /// A handler that panics in one of several places.

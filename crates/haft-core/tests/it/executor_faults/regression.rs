@@ -53,8 +53,7 @@ async fn a_wake_that_comes_too_late_takes_no_second_place() {
 }
 
 /// One thread for blocking work, taken: the second call is called off before it gets it, and must never begin.
-#[test]
-fn a_blocking_call_that_was_called_off_never_begins() {
+fn called_off_before_it_has_a_thread(wrap: fn(Tool) -> Tool, options: RunOptions) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().max_blocking_threads(1).build().unwrap();
     runtime.block_on(async {
         let (ran, began, go) =
@@ -68,8 +67,8 @@ fn a_blocking_call_that_was_called_off_never_begins() {
                 }
             })
             .unwrap();
-        let kit: Toolkit = [block].into_iter().collect();
-        let mut run = kit.run(calls(&["block", "block"]));
+        let kit: Toolkit = [wrap(block)].into_iter().collect();
+        let mut run = kit.run(calls(&["block", "block"])).with(options);
         tokio::select! {
             _ = run.next() => panic!("nothing is done yet"),
             () = began.notified() => {}
@@ -77,12 +76,28 @@ fn a_blocking_call_that_was_called_off_never_begins() {
         run.cancel();
         let results = run.collect_results().await;
         let started: Vec<_> = results.iter().map(|result| result.failure().unwrap().started).collect();
-        assert_eq!(started, [true, false]);
         go.wait();
         // The one thread is free again once this has run on it.
         tokio::task::spawn_blocking(|| ()).await.unwrap();
-        assert_eq!(ran.load(Ordering::SeqCst), 1);
+        assert_eq!((started, ran.load(Ordering::SeqCst)), (vec![true, false], 1));
     });
+}
+
+#[test]
+fn a_blocking_call_that_was_called_off_never_begins() {
+    called_off_before_it_has_a_thread(|tool| tool, RunOptions::new());
+    called_off_before_it_has_a_thread(|tool| tool, RunOptions::new().spawned());
+}
+
+/// Whatever stands in front of it: arguments that were read ahead, and arguments that are read anew.
+#[test]
+fn a_blocking_call_that_was_called_off_behind_a_middleware_never_begins() {
+    let through = |tool: Tool| tool.wrap(|request: Request, next: Next| next.run(request));
+    let anew = |tool: Tool| tool.wrap(|request: Request, next: Next| next.run(request.again()));
+    for wrap in [through, anew] {
+        called_off_before_it_has_a_thread(wrap, RunOptions::new());
+        called_off_before_it_has_a_thread(wrap, RunOptions::new().spawned());
+    }
 }
 
 #[tokio::test(start_paused = true)]

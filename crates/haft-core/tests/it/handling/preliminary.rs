@@ -1,11 +1,14 @@
 //! Early forms of a result.
 
-use futures_util::stream;
-use haft_core::{Cx, DefinitionError, FailureMode, HandlerError, HandlerOutput, Outputs, Tool, ToolCall, ToolEvent};
+use futures_util::{StreamExt, stream};
+use haft_core::{
+    Cx, DefinitionError, ExecutionLimits, FailureMode, HandlerError, HandlerOutput, Outputs, RunOptions, Tool,
+    ToolCall, ToolEvent,
+};
 use tokio::time::{Instant, sleep};
 
 use super::{MODES, in_mode, items, seconds};
-use crate::executing::{calls, kit, tell};
+use crate::executing::{calls, came, kit, tell};
 
 /// Gives the numbers up to the last one early, and the last one in the end.
 fn count() -> Result<Tool, DefinitionError> {
@@ -47,6 +50,23 @@ async fn progress_is_no_early_result() {
         Ok::<_, HandlerError>(2)
     });
     assert_eq!(items(kit([tool]).handle_stream(&calls([("t", "")])[0])).await, ["early 1", "final 2"]);
+}
+
+/// A value that is held back, as it may be the last one, is a sign of life all the same, whoever listens.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_gives_values_is_not_silent() {
+    let paced = Tool::new("paced").run_stream(|to: u32, _cx| {
+        Outputs::<_>::values(stream::iter(1..=to).then(|n| async move {
+            sleep(seconds(2)).await;
+            n
+        }))
+    });
+    let limits = ExecutionLimits::new().idle_timeout(seconds(3));
+    let (kit, call) = (kit([paced.unwrap().with_limits(limits)]), &calls([("paced", "3")])[0]);
+    assert_eq!(items(kit.handle_stream(call)).await, ["early 1", "early 2", "final 3"]);
+    assert_eq!(came(&kit.run_call(call).await), "3");
+    assert_eq!(came(&kit.run_call_with(call, &RunOptions::new().caller("ana")).await), "3");
+    assert_eq!(came(&kit.get("paced").unwrap().run_call(call, &Cx::for_call(call)).await), "3");
 }
 
 /// Shows a value at once and ends after some seconds.
