@@ -58,6 +58,10 @@ pub(super) struct Flight {
     seq: u64,
     has_place: bool,
     answered: bool,
+    /// Whether it is among the calls that are to be looked at.
+    is_queued: bool,
+    /// Whether its time was over before it was looked at.
+    is_overdue: bool,
     /// Whether the handler was polled; where something stands in front of it, that knows better.
     polled: bool,
     clock: Clock,
@@ -143,6 +147,8 @@ impl Flight {
             consent: None,
             seq: 0,
             has_place: false,
+            is_queued: false,
+            is_overdue: false,
             answered: false,
             polled: false,
             clock: Clock::default(),
@@ -188,6 +194,27 @@ impl Flight {
 
     pub(super) fn is_running(&self) -> bool {
         matches!(self.phase, Phase::Running(_))
+    }
+
+    /// It is to be looked at. Says no when it already was.
+    pub(super) fn enqueue(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_queued, true)
+    }
+
+    /// It is looked at now.
+    pub(super) fn dequeue(&mut self) {
+        self.is_queued = false;
+    }
+
+    /// Its time is over. Whether it can be judged now: one that is still to be looked at may be done, and is judged then.
+    pub(super) fn fall_due(&mut self) -> bool {
+        self.is_overdue = self.is_queued;
+        !self.is_overdue
+    }
+
+    /// Whether it is to be judged now that it was looked at.
+    pub(super) fn was_overdue(&mut self) -> bool {
+        std::mem::take(&mut self.is_overdue)
     }
 
     /// Whether it had a place, the first time this is asked.

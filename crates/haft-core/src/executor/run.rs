@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures_core::Stream;
+use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 
 use super::approve::Approve;
@@ -40,7 +41,8 @@ use crate::service::Services;
 use crate::tool::{ApprovalPolicy, OutputCap};
 use crate::toolkit::{NotRunnable, Set, Toolkit};
 
-/// How often calls are looked at before others in the runtime get their turn: a handler may wake itself for ever.
+/// How often calls are looked at before others in the runtime get their turn: a handler may wake itself for ever, and use
+/// nothing of tokio's that would tell when it is enough.
 const ROUNDS: usize = 16;
 /// What is said about calls whose stream was dropped.
 const ABANDONED: &str = "the run was dropped before the call was done";
@@ -398,6 +400,9 @@ impl Stream for Run {
             }
             if run.rest(task) {
                 return Poll::Pending;
+            }
+            if !has_budget_remaining() {
+                break;
             }
         }
         task.waker().wake_by_ref();

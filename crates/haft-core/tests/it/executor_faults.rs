@@ -5,6 +5,7 @@
 //! [`record`] what holds for every run whatever happens in it. The rest are stories that one row can't tell.
 
 mod broken;
+mod budget;
 mod case;
 mod clock;
 mod leak;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use foldhash::fast::RandomState;
+use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 
 use super::{Due, Run};
@@ -119,9 +120,20 @@ impl Run {
         while let Some(due) = self.timer.pop(now) {
             match due {
                 Due::Run => self.settle_all(|| ToolFailure::new(FailureKind::TimedOut, RUN_OVER)),
-                Due::Flight(index) => self.settle_if_late(index, now),
+                Due::Flight(index) if self.flights[index].fall_due() => self.settle_if_late(index, now),
+                Due::Flight(_) => {}
             }
         }
+    }
+
+    /// Settles a call whose time was over before it was looked at, and which is not done. Unless it only seemed so: what
+    /// has no budget to be looked at by is looked at again first.
+    fn judge(&mut self, index: usize) {
+        if has_budget_remaining() {
+            return self.settle_if_late(index, Instant::now());
+        }
+        self.enqueue(index);
+        self.flights[index].fall_due();
     }
 
     fn settle_if_late(&mut self, index: usize, now: Instant) {
@@ -153,12 +165,15 @@ impl Run {
     fn move_timed(&mut self) {
         self.hear();
         for _ in 0..self.woken.len() {
-            let Some(index) = self.woken.pop_front() else { return };
+            let Some(index) = self.next_woken() else { return };
             let flight = &self.flights[index];
             if flight.is_running() || flight.is_asking() {
                 self.advance_to(index, Reach::Answer);
+                if !has_budget_remaining() {
+                    return;
+                }
             } else {
-                self.woken.push_back(index);
+                self.enqueue(index);
             }
         }
     }
@@ -166,8 +181,12 @@ impl Run {
     /// Moves the calls that have something to say, and those whose turn has come.
     pub(super) fn move_on(&mut self) {
         self.hear();
-        while let Some(index) = self.woken.pop_front() {
+        while let Some(index) = self.next_woken() {
             self.advance(index);
+            // The rest would only seem unready, and be looked at in vain.
+            if !has_budget_remaining() {
+                return;
+            }
         }
         while self.has_free_place {
             let (flights, set) = (&self.flights, &self.set);
@@ -179,10 +198,25 @@ impl Run {
         }
     }
 
+    /// Notes that a call is to be looked at.
+    fn enqueue(&mut self, index: usize) {
+        if self.flights[index].enqueue() {
+            self.woken.push_back(index);
+        }
+    }
+
+    fn next_woken(&mut self) -> Option<usize> {
+        let index = self.woken.pop_front()?;
+        self.flights[index].dequeue();
+        Some(index)
+    }
+
     /// Takes what calls have shown, and notes those that were woken.
     pub(in crate::executor) fn hear(&mut self) {
         let Some((woken, emissions)) = self.ground.as_ref().and_then(|ground| ground.board.hear()) else { return };
-        self.woken.extend(woken);
+        for index in woken {
+            self.enqueue(index);
+        }
         for Emission { index, emitted, at } in emissions {
             if self.flights[index].is_answered() {
                 continue;
@@ -199,6 +233,9 @@ impl Run {
 
     /// Sees to it that the task is woken when there is something to do. Says no when there already is.
     pub(super) fn rest(&mut self, task: &mut Context<'_>) -> bool {
+        if !self.woken.is_empty() {
+            return false;
+        }
         match self.timer.rest(task) {
             Ok(Poll::Pending) => self.ground.as_ref().is_some_and(|ground| ground.board.rest(task.waker())),
             Ok(Poll::Ready(())) => false,
@@ -243,7 +280,12 @@ impl Run {
                 step = flight.step(index, call, tower, &mut Context::from_waker(waker));
             }
             match step {
-                Step::Pending => return,
+                Step::Pending => {
+                    if flight.was_overdue() {
+                        self.judge(index);
+                    }
+                    return;
+                }
                 Step::Moved => {}
                 Step::Asked(request) => {
                     if let Some(due) = flight.due() {
@@ -260,7 +302,7 @@ impl Run {
                         Arc::make_mut(&mut self.calls)[index].arguments = arguments;
                     }
                     if reach == Reach::Answer {
-                        return self.woken.push_back(index);
+                        return self.enqueue(index);
                     }
                 }
                 Step::Suspended(request) => return self.suspend(index, request),

@@ -1,0 +1,73 @@
+//! More calls at once than a task may look at in one go: tokio lets a task take a certain number of steps, and then
+//! everything it waits for seems unready until it has let others run.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use haft_core::{Cx, RunOptions, Tool, ToolCall, Toolkit};
+use tokio::time::sleep;
+
+const MANY: usize = 2_000;
+const LONG: Duration = Duration::from_millis(10);
+
+/// A tool that sleeps, and how often its calls were looked at.
+fn sleeper() -> (Toolkit, Arc<AtomicUsize>) {
+    let looks = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&looks);
+    let tool = Tool::new("sleep").run(move |(), _cx| {
+        let looks = Arc::clone(&counted);
+        async move {
+            let mut sleeping = pin!(sleep(LONG));
+            std::future::poll_fn(|task| {
+                looks.fetch_add(1, Ordering::Relaxed);
+                sleeping.as_mut().poll(task)
+            })
+            .await;
+        }
+    });
+    (Toolkit::from_iter([tool.unwrap()]), looks)
+}
+
+fn calls() -> Vec<ToolCall> {
+    (0..MANY).map(|n| ToolCall::new(format!("c{n}"), "sleep", "")).collect()
+}
+
+async fn all_are_done(options: RunOptions) -> usize {
+    let (kit, looks) = sleeper();
+    let results = kit.run(calls()).with(options).collect_results().await;
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), MANY);
+    looks.load(Ordering::Relaxed)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_not_looked_at_again_and_again_while_it_can_not_move() {
+    let looks = all_are_done(RunOptions::new()).await;
+    assert!(looks <= 5 * MANY, "{MANY} calls were looked at {looks} times");
+    let looks = all_are_done(RunOptions::new().call_timeout(2 * LONG)).await;
+    assert!(looks <= 5 * MANY, "{MANY} calls with a timeout were looked at {looks} times");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_done_in_time_is_not_late_because_of_the_others() {
+    all_are_done(RunOptions::new().call_timeout(LONG)).await;
+    // Those in tasks of their own are done when these were run, a moment later.
+    all_are_done(RunOptions::new().call_timeout(LONG + Duration::from_millis(1)).spawned()).await;
+}
+
+/// Calls that never rest must not keep others from being late.
+#[tokio::test(start_paused = true)]
+async fn calls_that_are_always_awake_are_late_all_the_same() {
+    let restless = Tool::new("restless").run(|(), cx: Cx| async move {
+        while cx.attempt() == 1 {
+            // Moves the clock, which stands still while somebody is awake, and goes on at once.
+            tokio::time::advance(Duration::from_millis(1)).await;
+        }
+    });
+    let kit: Toolkit = Toolkit::from_iter([restless.unwrap()]);
+    let calls = (0..400).map(|n| ToolCall::new(format!("c{n}"), "restless", ""));
+    let results = kit.run(calls).call_timeout(LONG).collect_results().await;
+    let kinds = results.iter().map(|result| result.failure().unwrap().kind.as_str());
+    assert!(kinds.into_iter().all(|kind| kind == "timed_out"));
+}
