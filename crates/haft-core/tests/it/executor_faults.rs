@@ -13,5 +13,6 @@ mod reader;
 pub(crate) mod record;
 mod regression;
 mod table;
+mod thread;
 mod trace;
 pub(crate) mod way;
