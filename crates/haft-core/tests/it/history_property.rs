@@ -90,7 +90,7 @@ fn a_cancelled_call_is_answered_where_it_was_asked() {
 
 #[test]
 fn appended_turns_are_always_whole() {
-    for_all(CASES, conversation(), |turns| appended(turns));
+    for_all(CASES, conversation(), appended);
 }
 
 /// Every item that is not an output is there and in its order, every output is there or told of, and every new one

@@ -45,7 +45,7 @@ fn burning_and_blocking(burnt: mpsc::Sender<bool>) -> Tool {
     Tool::new("burning").run_blocking(move |(), cx: Cx| burn(&cx, &burnt)).unwrap()
 }
 
-/// A handler that heeds nothing: it is busy until the test is done with it, or has failed.
+/// A handler that heeds nothing: it is busy until the test is done with it, or too long.
 #[derive(Clone, Default)]
 struct Stubborn(Arc<State>);
 
@@ -61,7 +61,8 @@ struct Dismissal(Stubborn);
 impl Stubborn {
     fn work(&self) {
         self.0.is_busy.store(true, Ordering::SeqCst);
-        while !self.0.is_dismissed.load(Ordering::SeqCst) {
+        let start = Instant::now();
+        while !self.0.is_dismissed.load(Ordering::SeqCst) && start.elapsed() < TOO_LONG {
             std::hint::spin_loop();
         }
     }
@@ -88,6 +89,7 @@ impl Stubborn {
             let stubborn = ToolCall::new("stubborn", "stubborn", "{}");
             let calls: Vec<_> =
                 (0..before).map(healthy_call).chain([stubborn]).chain((before..all).map(healthy_call)).collect();
+            self.0.is_busy.store(false, Ordering::SeqCst);
             let began = Instant::now();
             let results = kit.run(&calls).with(options.clone()).collect_results().await;
             assert!(began.elapsed() < TOO_LONG, "the run waited for a handler that does not end");

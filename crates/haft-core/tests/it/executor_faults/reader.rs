@@ -94,7 +94,7 @@ fn backwards(count: u64) -> (Toolkit, Vec<ToolCall>) {
         wait
     };
     let tool = Tool::new("backwards").limits(limits().emit_buffer(room(1))).run(run).unwrap();
-    let wait = |n: u64| if n % 3 == 0 { "null".to_owned() } else { (count - n).to_string() };
+    let wait = |n: u64| if n.is_multiple_of(3) { "null".to_owned() } else { (count - n).to_string() };
     let calls = (0..count).map(|n| ToolCall::new(format!("c{n}"), "backwards", wait(n))).collect();
     ([tool].into_iter().collect(), calls)
 }

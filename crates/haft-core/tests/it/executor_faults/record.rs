@@ -24,22 +24,23 @@ pub(crate) fn check(calls: &[ToolCall], events: &[ToolEvent]) -> Result<(), Stri
         ensure(of_call().all(|event| *event.call_id() == call.call_id && event.tool() == call.name), || {
             format!("an event of call {index} names another call")
         })?;
-        for (n, (seq, value, expected)) in (0..).zip(of_call().filter_map(|event| showing(event, call))) {
-            ensure(seq == n, || format!("what call {index} showed as number {n} is numbered {seq}"))?;
-            ensure(value == expected(n), || format!("call {index} showed {value} as number {n}"))?;
+        let mut shown = 0;
+        for event in of_call() {
+            let Some((seq, value, expected)) = showing(event, shown) else { continue };
+            ensure(seq == shown, || format!("what call {index} showed as number {shown} is numbered {seq}"))?;
+            ensure(value == expected, || format!("call {index} showed {value} as number {shown}"))?;
+            shown += 1;
         }
     }
     ensure(events.iter().all(|event| event.index() < calls.len()), || "an event of no call".to_owned())?;
     events.iter().try_for_each(check_stored)
 }
 
-/// The number of a shown value, the value, and what the n-th of its call must be.
-fn showing<'e>(event: &'e ToolEvent, call: &'e ToolCall) -> Option<(u64, Value, Box<dyn Fn(u64) -> Value + 'e>)> {
+/// The number of a shown value, the value, and what it must be as the `n`-th of its call.
+fn showing(event: &ToolEvent, n: u64) -> Option<(u64, Value, Value)> {
     match event {
-        ToolEvent::Progress { seq, data, .. } => {
-            Some((*seq, data.to_value(), Box::new(|n| shown(call.call_id.as_str(), n))))
-        }
-        ToolEvent::Preliminary { seq, value, .. } => Some((*seq, value.to_value(), Box::new(|n| json!(n)))),
+        ToolEvent::Progress { seq, data, .. } => Some((*seq, data.to_value(), shown(event.call_id().as_str(), n))),
+        ToolEvent::Preliminary { seq, value, .. } => Some((*seq, value.to_value(), json!(n))),
         _ => None,
     }
 }
