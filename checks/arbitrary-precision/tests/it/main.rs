@@ -14,6 +14,8 @@ mod schema_encode;
 mod schema_raw;
 #[path = "../../../../crates/haft-core/tests/it/secure_json.rs"]
 mod secure_json;
+#[path = "../../../../crates/haft-core/tests/it/seeded.rs"]
+mod seeded;
 #[path = "../../../../crates/haft-core/tests/it/type_zoo.rs"]
 mod type_zoo;
 

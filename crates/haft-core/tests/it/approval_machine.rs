@@ -20,12 +20,15 @@ mod script;
 mod stored;
 
 use proptest::prelude::*;
-use proptest::test_runner::{TestError, TestRunner};
+use proptest::test_runner::TestError;
 
 use self::gatekeeper::{FailOpen, Gatekeeper, LoseVerdicts, NoDigest, RunTwice, Sound};
 use self::queued::Opening;
 use self::script::{Script, scripts};
 use crate::executor_faults::way::paused;
+use crate::seeded::{for_all, runner};
+
+const CASES: u32 = 3_000;
 
 /// A way to get approvals.
 #[derive(Clone, Copy, Debug)]
@@ -46,73 +49,65 @@ fn play(script: &Script, gate: &dyn Gatekeeper, way: Way) -> Result<(), TestCase
     played.map_err(TestCaseError::fail)
 }
 
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+#[test]
+fn runs_that_share_a_queue_keep_every_promise() {
+    for_all(CASES, scripts(), |script| play(&script, &Sound, Way::Queued(Opening::Run)));
 }
 
-proptest! {
-    #![proptest_config(config(3_000))]
-
-    #[test]
-    fn runs_that_share_a_queue_keep_every_promise(script in scripts()) {
-        play(&script, &Sound, Way::Queued(Opening::Run))?;
-    }
-
-    #[test]
-    fn plans_that_share_a_queue_keep_every_promise(script in scripts()) {
-        play(&script, &Sound, Way::Queued(Opening::Plan))?;
-    }
-
-    #[test]
-    fn verdicts_that_come_before_their_questions_are_asked_again_keep_every_promise(script in scripts()) {
-        play(&script, &Sound, Way::Queued(Opening::Suspended))?;
-    }
-
-    #[test]
-    fn plans_with_all_verdicts_keep_every_promise(script in scripts()) {
-        play(&script, &Sound, Way::Planned)?;
-    }
-
-    #[test]
-    fn runs_that_are_stored_and_resumed_keep_every_promise(script in scripts()) {
-        play(&script, &Sound, Way::Stored)?;
-    }
+#[test]
+fn plans_that_share_a_queue_keep_every_promise() {
+    for_all(CASES, scripts(), |script| play(&script, &Sound, Way::Queued(Opening::Plan)));
 }
 
-/// Whether the machine finds a case in which a broken gatekeeper breaks this promise.
-fn notices(gate: &dyn Gatekeeper, way: Way, breach: &str) -> bool {
-    let mut runner = TestRunner::new(config(3_000));
+#[test]
+fn verdicts_that_come_before_their_questions_are_asked_again_keep_every_promise() {
+    for_all(CASES, scripts(), |script| play(&script, &Sound, Way::Queued(Opening::Suspended)));
+}
+
+#[test]
+fn plans_with_all_verdicts_keep_every_promise() {
+    for_all(CASES, scripts(), |script| play(&script, &Sound, Way::Planned));
+}
+
+#[test]
+fn runs_that_are_stored_and_resumed_keep_every_promise() {
+    for_all(CASES, scripts(), |script| play(&script, &Sound, Way::Stored));
+}
+
+/// The machine finds a case in which a broken gatekeeper breaks this promise.
+fn notices(gate: &dyn Gatekeeper, way: Way, breach: &str) {
+    let (mut runner, seed) = runner(CASES);
     let played = runner.run(&scripts(), |script| match play(&script, gate, way) {
         Err(TestCaseError::Fail(reason)) if reason.message().contains(breach) => Err(TestCaseError::Fail(reason)),
         _ => Ok(()),
     });
-    matches!(played, Err(TestError::Fail(..)))
+    assert!(matches!(played, Err(TestError::Fail(..))), "{way:?}: not noticed, {seed}");
 }
 
 #[test]
 fn a_gate_that_fails_open_is_noticed() {
     for opening in [Opening::Run, Opening::Suspended] {
-        assert!(notices(&FailOpen, Way::Queued(opening), "ran without a matching approval"), "{opening:?}");
+        notices(&FailOpen, Way::Queued(opening), "ran without a matching approval");
     }
 }
 
 #[test]
 fn a_gate_that_runs_a_call_twice_is_noticed() {
     for opening in [Opening::Run, Opening::Plan, Opening::Suspended] {
-        assert!(notices(&RunTwice, Way::Queued(opening), "ran twice"), "{opening:?}");
+        notices(&RunTwice, Way::Queued(opening), "ran twice");
     }
 }
 
 #[test]
 fn a_gate_that_ignores_the_digest_is_noticed() {
     for way in [Way::Queued(Opening::Run), Way::Queued(Opening::Plan), Way::Planned, Way::Stored] {
-        assert!(notices(&NoDigest, way, "ran without a matching approval"), "{way:?}");
+        notices(&NoDigest, way, "ran without a matching approval");
     }
 }
 
 #[test]
 fn a_gate_that_loses_verdicts_is_noticed() {
     for opening in [Opening::Run, Opening::Plan, Opening::Suspended] {
-        assert!(notices(&LoseVerdicts, Way::Queued(opening), "was free to run and did not"), "{opening:?}");
+        notices(&LoseVerdicts, Way::Queued(opening), "was free to run and did not");
     }
 }

@@ -15,5 +15,6 @@ pub(crate) mod record;
 mod regression;
 mod stale_waker;
 mod table;
+mod thread;
 mod trace;
 pub(crate) mod way;

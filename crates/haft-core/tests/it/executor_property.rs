@@ -12,28 +12,27 @@ mod gauge;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use haft_core::{Cancellation, FailureKind, Run, RunOptions, ToolCall, ToolEvent, ToolResult};
+use haft_core::{Cancellation, Run, RunOptions, ToolEvent, ToolResult};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use self::batch::{Asked, Batch, Ending, batches};
+use self::batch::{Batch, Cap, Ending, Owner, batches};
 use self::gauge::Gauge;
 use crate::executor_faults::record;
 use crate::executor_faults::way::paused;
+use crate::seeded::for_all;
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+const CASES: u32 = 256;
 
-    #[test]
-    fn every_call_is_answered_once_and_no_limit_is_exceeded(batch in batches()) {
-        paused().block_on(hold(&batch))?;
-    }
+#[test]
+fn every_call_is_answered_once_and_no_limit_is_exceeded() {
+    for_all(CASES, batches(), |batch| paused().block_on(hold(&batch)));
+}
 
-    #[test]
-    fn results_come_in_the_order_of_the_calls(batch in batches()) {
-        paused().block_on(hold_results(&batch))?;
-    }
+#[test]
+fn results_come_in_the_order_of_the_calls() {
+    for_all(CASES, batches(), |batch| paused().block_on(hold_results(&batch)));
 }
 
 /// What a reader got before it went away, or to the end.
@@ -55,8 +54,9 @@ async fn hold(batch: &Batch) -> TestCaseResult {
     prop_assert!(elapsed <= batch.longest(), "it took {elapsed:?} of {:?}", batch.longest());
 
     if !batch.is_spawned {
-        prop_assert_eq!(gauge.live(), 0, "handlers in the reading task outlive it");
+        prop_assert_eq!(gauge.live_in_tasks(), 0, "handlers in the reading task outlive it");
     }
+    // Time stands still until the blocking ones have ended.
     sleep(Duration::from_millis(1)).await;
     prop_assert_eq!(gauge.live(), 0, "handlers are left running");
     prop_assert_eq!(gauge.breaches(), Vec::<String>::new());
@@ -68,9 +68,7 @@ async fn hold(batch: &Batch) -> TestCaseResult {
         prop_assert_eq!(told.len(), events.len());
     }
     if batch.is_undisturbed() {
-        for (result, asked) in in_call_order(&told).iter().zip(&batch.asked) {
-            check_outcome(result, asked, &calls)?;
-        }
+        check_outcomes(batch, &told)?;
     }
     Ok(())
 }
@@ -99,6 +97,15 @@ fn options(batch: &Batch, gauge: &Gauge) -> (RunOptions, Cancellation) {
     let flag = Cancellation::new();
     let mut options = RunOptions::new().concurrency(batch.concurrency).cancellation(flag.clone());
     options = options.extension(gauge.clone()).approvals(bench::approve).permit(bench::permit);
+    if let Some(timeout) = batch.call_timeout {
+        options = options.call_timeout(timeout);
+    }
+    if let Some(silence) = batch.call_silence {
+        options = options.call_idle_timeout(silence);
+    }
+    if let Some(Cap { owner: Owner::Run, rule }) = batch.cap {
+        options = options.output_cap(bench::output_cap(rule));
+    }
     if let Ending::Deadline(after) = batch.ending {
         options = options.timeout(after);
     }
@@ -153,13 +160,23 @@ fn in_call_order(events: &[ToolEvent]) -> Vec<ToolResult> {
     results.into_iter().map(|(_, result)| result.clone()).collect()
 }
 
-/// Where nothing disturbs a run, every call comes to what it asked for.
-fn check_outcome(result: &ToolResult, asked: &Asked, calls: &[ToolCall]) -> TestCaseResult {
-    let is_repeated = calls.iter().filter(|call| call.call_id == result.call_id).count() > 1;
-    let kind = result.failure().map(|failure| failure.kind.clone());
-    if is_repeated && kind == Some(FailureKind::DuplicateCallId) {
-        return Ok(());
+/// Where nothing disturbs a run, every call comes to what it asked for, and shows all it has to show.
+fn check_outcomes(batch: &Batch, events: &[ToolEvent]) -> TestCaseResult {
+    for (index, result) in in_call_order(events).iter().enumerate() {
+        let kind = result.failure().map(|failure| failure.kind.clone());
+        prop_assert_eq!(&kind, &batch.fate(index), "call {}: {:?}", index, batch.asked[index]);
+        let shown = |event: &&ToolEvent| {
+            let is_shown = matches!(event, ToolEvent::Progress { .. } | ToolEvent::Preliminary { .. });
+            is_shown && event.index() == index
+        };
+        if kind.is_none() {
+            prop_assert_eq!(
+                events.iter().filter(shown).count() as u64,
+                batch.shown(index),
+                "what call {} showed",
+                index
+            );
+        }
     }
-    prop_assert_eq!(kind, asked.fate(), "{:?}", asked);
     Ok(())
 }

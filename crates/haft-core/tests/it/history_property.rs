@@ -15,21 +15,25 @@ use serde_json::json;
 
 use self::drawing::{Asked, conversation, histories, whole};
 use crate::history::notation::REASON;
+use crate::seeded::for_all;
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_048, failure_persistence: None, ..ProptestConfig::default() })]
+const CASES: u32 = 2_048;
 
-    #[test]
-    fn every_provider_takes_what_was_repaired(items in histories()) {
+#[test]
+fn every_provider_takes_what_was_repaired() {
+    for_all(CASES, histories(), |items| {
         let repaired = history::repair(items, REASON).history;
         prop_assert!(wire::responses_takes(&repaired), "OpenAI Responses: {repaired:#?}");
         prop_assert!(wire::chat_takes(&repaired), "OpenAI Chat: {repaired:#?}");
         prop_assert!(wire::messages_takes(&repaired), "Anthropic: {repaired:#?}");
         prop_assert!(wire::contents_takes(&repaired), "Gemini: {repaired:#?}");
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn a_repair_changes_nothing_exactly_when_every_provider_takes_the_history(items in histories()) {
+#[test]
+fn a_repair_changes_nothing_exactly_when_every_provider_takes_the_history() {
+    for_all(CASES, histories(), |items| {
         let is_whole = wire::all_take(&items);
         prop_assert_eq!(history::is_reconciled(&items), is_whole);
         let repaired = history::repair(items.clone(), REASON);
@@ -37,32 +41,41 @@ proptest! {
         if is_whole {
             prop_assert_eq!(repaired.history, items);
         }
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn what_is_whole_stays_as_it_is(items in whole()) {
+#[test]
+fn what_is_whole_stays_as_it_is() {
+    for_all(CASES, whole(), |items| {
         prop_assert!(wire::all_take(&items), "{items:#?}");
         prop_assert!(history::is_reconciled(&items));
         let (history, changes) = history::repair(items.clone(), REASON).into_parts();
         prop_assert_eq!(history, items);
         prop_assert_eq!(changes, []);
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn a_repaired_history_needs_no_repair(items in histories()) {
+#[test]
+fn a_repaired_history_needs_no_repair() {
+    for_all(CASES, histories(), |items| {
         let once = history::repair(items, REASON).history;
         let twice = history::repair(once.clone(), REASON);
         prop_assert_eq!(twice.changes, []);
         prop_assert_eq!(twice.history, once);
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn a_repair_loses_nothing(items in histories()) {
-        nothing_is_lost(&items)?;
-    }
+#[test]
+fn a_repair_loses_nothing() {
+    for_all(CASES, histories(), |items| nothing_is_lost(&items));
+}
 
-    #[test]
-    fn a_cancelled_call_is_answered_where_it_was_asked(items in histories()) {
+#[test]
+fn a_cancelled_call_is_answered_where_it_was_asked() {
+    for_all(CASES, histories(), |items| {
         let results = history::cancel_pending(&items, REASON);
         prop_assert_eq!(results.len(), history::unanswered(&items).len());
         let mut answered = items.clone();
@@ -71,12 +84,13 @@ proptest! {
         // what was wrong otherwise is as it was
         let rest: Vec<_> = answered.into_iter().filter(|item| !is_cancelled(item)).collect();
         prop_assert_eq!(sorted(&rest), sorted(&items));
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn appended_turns_are_always_whole(turns in conversation()) {
-        appended(turns)?;
-    }
+#[test]
+fn appended_turns_are_always_whole() {
+    for_all(CASES, conversation(), appended);
 }
 
 /// Every item that is not an output is there and in its order, every output is there or told of, and every new one

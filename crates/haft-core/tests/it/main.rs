@@ -63,6 +63,8 @@ mod history_property;
 #[cfg(feature = "validate")]
 mod hostile_input;
 mod macro_expansion;
+#[cfg(feature = "validate")]
+mod provider_executed;
 mod repairs;
 #[cfg(feature = "validate")]
 mod run_options;
@@ -76,6 +78,7 @@ mod schema_encode;
 #[cfg(feature = "validate")]
 mod schema_raw;
 mod secure_json;
+mod seeded;
 #[cfg(feature = "validate")]
 mod tool_api;
 #[cfg(feature = "validate")]

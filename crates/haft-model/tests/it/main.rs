@@ -5,4 +5,5 @@
 mod cassette;
 mod model_seam;
 mod scripted;
+mod seeded;
 mod turn_loop;

@@ -17,6 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tokio::time::sleep;
 
 use super::case::{Ran, SECRET};
+use super::record::mark;
 
 pub(super) fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
@@ -70,7 +71,7 @@ pub(super) fn gated(ran: &Ran) -> Tool {
 /// Shows something and never ends.
 pub(super) fn endless() -> Tool {
     let run = |(), cx: Cx| async move {
-        cx.emit("begun").await.unwrap();
+        cx.emit(mark(&cx, 0_u64)).await.unwrap();
         pending::<()>().await;
     };
     Tool::new("endless").run(run).unwrap()
@@ -81,7 +82,7 @@ pub(super) fn talkative(count: u32, pause: Duration) -> Tool {
     let run = move |(), cx: Cx| async move {
         for n in 0..count {
             sleep(pause).await;
-            cx.emit(n).await.unwrap();
+            cx.emit(mark(&cx, n)).await.unwrap();
         }
         count
     };
@@ -133,7 +134,7 @@ pub(super) fn panicking(panics: Panics) -> Tool {
                 Panics::AtOnce | Panics::AtTheEnd => {}
                 Panics::First => panic!("{SECRET}"),
                 Panics::AfterProgress => {
-                    cx.emit("halfway").await.unwrap();
+                    cx.emit(mark(&cx, 0_u64)).await.unwrap();
                     sleep(ms(1)).await;
                     panic!("{SECRET}");
                 }

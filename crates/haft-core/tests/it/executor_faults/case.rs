@@ -1,5 +1,6 @@
 //! The language of the table: a call, how it is run and read, and what must come of it.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +12,10 @@ use haft_core::{
     Cancellation, FailureKind, Run, RunOptions, Tool, ToolCall, ToolEvent, ToolFailure, ToolResult, Toolkit,
 };
 use serde_json::Value;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 use super::record;
-use super::way::{Way, healthy_call, healthy_tool, paused};
+use super::way::{Way, healthy_call, healthy_shows, healthy_tool, paused};
 
 /// What every cause says: operators may read it, models never.
 pub(super) const SECRET: &str = "s3cret at 10.0.0.7";
@@ -77,6 +78,7 @@ struct Failing {
     retryable: bool,
     words: &'static [&'static str],
     hides_secret: bool,
+    cause: Option<&'static str>,
 }
 
 impl Ran {
@@ -171,7 +173,7 @@ impl Case {
     /// It fails before its handler begins, and may be repeated as its kind may.
     pub(super) fn fails(self, kind: FailureKind) -> Self {
         let retryable = kind.retryable_by_default();
-        let failing = Failing { kind, started: false, retryable, words: &[], hides_secret: false };
+        let failing = Failing { kind, started: false, retryable, words: &[], hides_secret: false, cause: None };
         self.expect(|expected| expected.outcome = Outcome::Failure(failing))
     }
 
@@ -192,6 +194,11 @@ impl Case {
     /// The secret is what went wrong underneath.
     pub(super) fn hiding_its_cause(self) -> Self {
         self.failing(|failing| failing.hides_secret = true)
+    }
+
+    /// These are the words of what went wrong underneath, for the operator.
+    pub(super) fn because(self, words: &'static str) -> Self {
+        self.failing(|failing| failing.cause = Some(words))
     }
 
     /// It shows this many things before.
@@ -246,27 +253,58 @@ fn hold_events(way: Way, row: &impl Fn(&Ran) -> Case) {
     assert_eq!(*told.lock().unwrap(), events, "{way:?}: the observer was told something else");
 }
 
-/// What a program sees that wants no events.
+/// What a program sees that wants no events, or no more of them.
 fn hold_results(way: Way, row: &impl Fn(&Ran) -> Case) {
-    let (case, results) = within(async {
+    let (case, read, results) = within(async {
         let case = row(&Ran::default());
-        let results = match case.reader {
-            Reader::Eager => case.run(way).collect_results().await,
-            _ => return (case, None),
-        };
-        (case, Some(results))
+        let (read, results) = collect(case.run(way), case.reader.clone()).await;
+        (case, read, results)
     });
-    let Some(results) = results else { return };
     let answered: Vec<_> = results.iter().map(|result| result.call_id.clone()).collect();
-    let asked: Vec<_> = case.all_calls(way).into_iter().map(|call| call.call_id).collect();
+    let left: Vec<_> = (0..).zip(case.all_calls(way)).filter(|(index, _)| !read.contains_key(index)).collect();
+    let asked: Vec<_> = left.iter().map(|(_, call)| call.call_id.clone()).collect();
     assert_eq!(answered, asked, "{way:?}: results are not in the order of the calls");
-    case.check_results(way, &results);
+    let results: BTreeMap<_, _> = left.into_iter().map(|(index, _)| index).zip(results).chain(read).collect();
+    case.check_results(way, &results.into_values().collect::<Vec<_>>());
 }
 
 /// Runs this to its end, which must come.
 fn within<T>(run: impl Future<Output = T>) -> T {
     let ended = paused().block_on(async { timeout(FOREVER, run).await });
     ended.unwrap_or_else(|_| panic!("the run never ends"))
+}
+
+/// Reads as the reader does until nothing disturbs the run any more, and takes the rest as results. Gives the results
+/// that were read by then, by the index of their calls, and the rest.
+async fn collect(mut run: Run, reader: Reader) -> (BTreeMap<usize, ToolResult>, Vec<ToolResult>) {
+    let mut read = BTreeMap::new();
+    let mut note = |event: ToolEvent| read.extend(event.result().map(|result| (event.index(), result.clone())));
+    match reader {
+        Reader::Eager | Reader::CancellingAtTheEnd(_) => {}
+        Reader::Pausing(pause) => {
+            for _ in 0..20 {
+                let Some(event) = run.next().await else { break };
+                note(event);
+                sleep(pause).await;
+            }
+        }
+        Reader::CancellingAfter(Duration::ZERO) => run.cancel(),
+        Reader::CancellingAfter(wait) => {
+            let at = Instant::now() + wait;
+            while let Ok(Some(event)) = timeout_at(at, run.next()).await {
+                note(event);
+            }
+            run.cancel();
+        }
+        Reader::RaisingAfter(Duration::ZERO, flag) => flag.cancel(),
+        Reader::RaisingAfter(wait, flag) => {
+            tokio::spawn(async move {
+                sleep(wait).await;
+                flag.cancel();
+            });
+        }
+    }
+    (read, run.collect_results().await)
 }
 
 async fn read(mut run: Run, reader: Reader) -> Vec<ToolEvent> {
@@ -351,8 +389,21 @@ impl Case {
             let shown = events.iter().filter(|event| event.index() == index && is_shown(event)).count();
             assert_eq!(shown, expected.shown, "{way:?}: how much call {at} showed");
         }
+        if matches!(self.siblings, Siblings::Whole) {
+            self.check_siblings(way, events);
+        }
         if let Some(times) = self.runs {
             assert_eq!(ran.times(), times, "{way:?}: how often the handler ran");
+        }
+    }
+
+    /// Healthy calls lose nothing of what they show.
+    fn check_siblings(&self, way: Way, events: &[ToolEvent]) {
+        let (before, all) = way.siblings();
+        for n in 0..all {
+            let index = n as usize + if n < before { 0 } else { self.calls.len() };
+            let shown = events.iter().filter(|event| event.index() == index && is_shown(event)).count();
+            assert_eq!(shown, healthy_shows(n) as usize, "{way:?}: how much the healthy call {n} showed");
         }
     }
 
@@ -403,7 +454,9 @@ fn check_failure(way: Way, failure: &ToolFailure, expected: &Failing) {
         assert!(failure.message.contains(word), "{way:?}: {word:?} is not in {:?}", failure.message);
     }
     assert!(!failure.message.contains(SECRET), "{way:?}: the message leaks the cause");
-    let mut causes = std::iter::successors(failure.source(), |&error| error.source());
-    let hides_secret = causes.any(|cause| cause.to_string().contains(SECRET));
+    let causes = || std::iter::successors(failure.source(), |&error| error.source()).map(ToString::to_string);
+    let hides_secret = causes().any(|cause| cause.contains(SECRET));
     assert_eq!(hides_secret, expected.hides_secret, "{way:?}: whether the cause is kept for the operator: {failure:?}");
+    let is_explained = expected.cause.is_none_or(|words| causes().any(|cause| cause.contains(words)));
+    assert!(is_explained, "{way:?}: {:?} is not the cause of {failure:?}", expected.cause);
 }

@@ -14,10 +14,13 @@ use haft_core::{Concurrency, Cx, FailureKind, Run, RunOptions, Tool, ToolCall, T
 use tokio::time::sleep;
 
 use super::broken::{limits, ms, room};
-use super::way::paused;
+use super::way::{healthy_call, healthy_tool, paused};
 
 /// The longest that anything may keep a thread busy here.
 const TOO_LONG: Duration = Duration::from_secs(2);
+
+/// Long enough for a thread to begin on a busy machine: a handler that has not begun is not told, it never begins.
+const ENOUGH: Duration = Duration::from_millis(300);
 
 /// Keeps its thread busy until it is told that nobody wants it any more; says whether it was.
 fn burn(cx: &Cx, burnt: &mpsc::Sender<bool>) {
@@ -40,6 +43,93 @@ fn burning(burnt: mpsc::Sender<bool>) -> Tool {
 /// A tool that burns, on a thread for such.
 fn burning_and_blocking(burnt: mpsc::Sender<bool>) -> Tool {
     Tool::new("burning").run_blocking(move |(), cx: Cx| burn(&cx, &burnt)).unwrap()
+}
+
+/// A handler that heeds nothing: it is busy until the test is done with it, or too long.
+#[derive(Clone, Default)]
+struct Stubborn(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    is_busy: AtomicBool,
+    is_dismissed: AtomicBool,
+}
+
+/// Dismisses the handler at the end of a test, however that comes, so that no runtime waits for it.
+struct Dismissal(Stubborn);
+
+impl Stubborn {
+    fn work(&self) {
+        self.0.is_busy.store(true, Ordering::SeqCst);
+        let start = Instant::now();
+        while !self.0.is_dismissed.load(Ordering::SeqCst) && start.elapsed() < TOO_LONG {
+            std::hint::spin_loop();
+        }
+    }
+
+    fn spawned(&self) -> Tool {
+        let stubborn = self.clone();
+        let run = move |(), _: Cx| {
+            let stubborn = stubborn.clone();
+            async move { stubborn.work() }
+        };
+        Tool::new("stubborn").limits(limits().timeout(ENOUGH)).run(run).unwrap()
+    }
+
+    fn blocking(&self) -> Tool {
+        let stubborn = self.clone();
+        Tool::new("stubborn").limits(limits().timeout(ENOUGH)).run_blocking(move |(), _: Cx| stubborn.work()).unwrap()
+    }
+
+    /// Runs it alone and in the middle of healthy siblings.
+    async fn hold(&self, tool: &Tool, options: &RunOptions) {
+        let _dismissal = Dismissal(self.clone());
+        for (before, all) in [(0, 0), (32, 64)] {
+            let kit: Toolkit = [tool.clone(), healthy_tool()].into_iter().collect();
+            let stubborn = ToolCall::new("stubborn", "stubborn", "{}");
+            let calls: Vec<_> =
+                (0..before).map(healthy_call).chain([stubborn]).chain((before..all).map(healthy_call)).collect();
+            self.0.is_busy.store(false, Ordering::SeqCst);
+            let began = Instant::now();
+            let results = kit.run(&calls).with(options.clone()).collect_results().await;
+            assert!(began.elapsed() < TOO_LONG, "the run waited for a handler that does not end");
+            assert!(self.0.is_busy.load(Ordering::SeqCst), "the handler never began");
+
+            let order = results.iter().map(|result| &result.call_id);
+            assert!(order.eq(calls.iter().map(|call| &call.call_id)), "not in call order: {results:?}");
+            let failure = failure_of(&results[before as usize]);
+            assert_eq!((&failure.kind, failure.started), (&FailureKind::TimedOut, true), "{failure:?}");
+            let around = results.iter().filter(|result| result.call_id != "stubborn");
+            for (n, result) in (0..all).zip(around) {
+                assert_eq!(result.value().unwrap().to_value(), 2 * n);
+            }
+        }
+    }
+}
+
+impl Drop for Dismissal {
+    fn drop(&mut self) {
+        self.0.0.is_dismissed.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Two of them keep a thread each; the siblings need one more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_spawned_handler_that_heeds_nothing_times_out_and_harms_no_sibling() {
+    let stubborn = Stubborn::default();
+    stubborn.hold(&stubborn.spawned(), &RunOptions::new().spawned()).await;
+}
+
+#[tokio::test]
+async fn a_blocking_handler_that_heeds_nothing_times_out_and_harms_no_sibling() {
+    let stubborn = Stubborn::default();
+    stubborn.hold(&stubborn.blocking(), &RunOptions::new()).await;
+}
+
+#[tokio::test]
+async fn a_spawned_and_blocking_handler_that_heeds_nothing_times_out_and_harms_no_sibling() {
+    let stubborn = Stubborn::default();
+    stubborn.hold(&stubborn.blocking(), &RunOptions::new().spawned()).await;
 }
 
 fn run(tool: &Tool, count: usize) -> Run {
@@ -74,8 +164,7 @@ async fn a_busy_handler_times_out_when_it_is_spawned() {
 #[tokio::test]
 async fn a_busy_handler_times_out_when_it_is_blocking() {
     let (burnt, told) = mpsc::channel();
-    // Long enough for a thread to begin on a busy machine: one that has not begun is not told, it never begins.
-    let tool = burning_and_blocking(burnt).with_limits(limits().timeout(ms(300))).unwrap();
+    let tool = burning_and_blocking(burnt).with_limits(limits().timeout(ENOUGH)).unwrap();
     check_burnt(&run(&tool, 3).collect_results().await, &told);
     check_burnt(&run(&tool, 3).spawned().collect_results().await, &told);
 }

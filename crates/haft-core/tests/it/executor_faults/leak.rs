@@ -7,7 +7,7 @@ use haft_core::{Cx, FailureKind, RunOptions, Tool, ToolCall, ToolEvent, Toolkit}
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use super::broken::{limits, ms};
+use super::broken::{limits, ms, never_ending_and_fragile};
 use super::record;
 
 /// Everything a handler holds. All of it must be gone in the end.
@@ -23,7 +23,7 @@ fn clinging(token: &Token, freed: mpsc::UnboundedSender<bool>) -> Tool {
             let _ = freed.send(escaped.is_cancelled());
         });
         async move {
-            cx.emit("begun").await.unwrap();
+            cx.emit(record::mark(&cx, 0_u64)).await.unwrap();
             pending::<()>().await;
             drop(held);
         }
@@ -82,6 +82,66 @@ async fn nothing_is_left_of_a_dropped_run_that_was_spawned() {
     drop_midway(RunOptions::new().spawned(), 1, 1, 1).await;
     drop_midway(RunOptions::new().spawned(), 64, 64, 64).await;
     drop_midway(RunOptions::new().spawned(), 64, 5, 5).await;
+}
+
+/// Drops a run of handlers that panic when they are dropped, with others before, between and behind them.
+async fn drop_fragile(options: RunOptions) {
+    let token = Token::default();
+    let (freed, mut is_free) = mpsc::unbounded_channel();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let telling = Arc::clone(&told);
+    let kit: Toolkit = [clinging(&token, freed), never_ending_and_fragile()].into_iter().collect();
+    let names = ["clinging", "fragile", "clinging", "fragile", "clinging"];
+    let calls: Vec<_> = (0..).zip(names).map(|(n, name)| ToolCall::new(format!("c{n}"), name, "{}")).collect();
+    let mut run = kit.run(&calls).with(options).observe(move |event| telling.lock().unwrap().push(event.clone()));
+    for _ in 0..3 {
+        assert!(run.next().await.unwrap().result().is_none());
+    }
+    // The fragile ones, which show nothing, have begun as well.
+    assert!(timeout(ms(10), run.next()).await.is_err());
+
+    drop(run);
+    drop(kit);
+
+    sleep(ms(1)).await;
+    assert_eq!(Arc::strong_count(&token), 1, "somebody still holds what a handler held");
+    for _ in 0..3 {
+        assert_eq!(is_free.try_recv(), Ok(true), "an escaped context has not noticed");
+    }
+    let told = told.lock().unwrap();
+    record::check(&calls, &told).unwrap();
+    for result in told.iter().filter_map(ToolEvent::result) {
+        let failure = result.failure().unwrap();
+        assert_eq!((&failure.kind, failure.started), (&FailureKind::Cancelled, true), "{result:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_panics_when_a_run_is_dropped_harms_nobody() {
+    drop_fragile(RunOptions::new()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_spawned_handler_that_panics_when_a_run_is_dropped_harms_nobody() {
+    drop_fragile(RunOptions::new().spawned()).await;
+}
+
+/// A reader that panics drops its run while it unwinds: one more panic that got out of the drop would end the process.
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_panics_when_its_reader_does_harms_nobody() {
+    for options in [RunOptions::new(), RunOptions::new().spawned()] {
+        let kit: Toolkit = [never_ending_and_fragile()].into_iter().collect();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let telling = Arc::clone(&told);
+        let calls = [ToolCall::new("c0", "fragile", "{}")];
+        let mut run = kit.run(&calls).with(options).observe(move |event| telling.lock().unwrap().push(event.clone()));
+        let reader = tokio::spawn(async move {
+            let read = timeout(ms(10), run.next()).await;
+            assert!(read.is_ok(), "the reader has no patience");
+        });
+        assert!(reader.await.unwrap_err().is_panic());
+        record::check(&calls, &told.lock().unwrap()).unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,11 +1,16 @@
 //! Readers: slow ones, and observers that break.
 
+use std::future::{pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
 
 use futures_util::StreamExt;
-use haft_core::{Cx, EmitBuffer, RunOptions, Tool, ToolCall, ToolEvent, Toolkit};
-use serde_json::Value;
+use haft_core::{
+    Cancellation, Cx, EmitBuffer, FailureKind, RunOptions, Tool, ToolCall, ToolEvent, ToolResult, Toolkit,
+};
 use tokio::time::sleep;
 
 use super::broken::{limits, ms, room};
@@ -32,9 +37,9 @@ fn counting(queue: &Queue, buffer: EmitBuffer) -> Tool {
     let run = move |(), cx: Cx| {
         let queue = queue.clone();
         async move {
-            for n in 0..100 {
+            for n in 0..100_u64 {
                 match n % 2 {
-                    0 => cx.emit(n).await.unwrap(),
+                    0 => cx.emit(record::mark(&cx, n)).await.unwrap(),
                     _ => cx.preliminary(n).await.unwrap(),
                 }
                 queue.note_sent();
@@ -58,11 +63,9 @@ async fn read_slowly(buffer: EmitBuffer, options: RunOptions) -> usize {
         sleep(ms(10)).await;
     }
     record::check(&calls, &events).unwrap();
-    let numbers = events.iter().map(|event| match event {
-        ToolEvent::Progress { data: value, .. } | ToolEvent::Preliminary { value, .. } => value.to_value(),
-        event => event.result().unwrap().value().unwrap().to_value(),
-    });
-    assert!(numbers.eq((0..=100).map(Value::from)), "lost or out of order: {events:?}");
+    assert_eq!(events.len(), 101, "something is lost: {events:?}");
+    let is_progress = events.iter().map(|event| matches!(event, ToolEvent::Progress { .. }));
+    assert!(is_progress.take(100).eq((0..100).map(|n| n % 2 == 0)), "not as it was shown: {events:?}");
     queue.most.load(Ordering::SeqCst)
 }
 
@@ -78,6 +81,91 @@ async fn a_slow_reader_makes_handlers_wait_and_misses_nothing() {
 async fn an_unbounded_queue_makes_nobody_wait() {
     assert_eq!(read_slowly(EmitBuffer::Unbounded, RunOptions::new()).await, 100);
     assert_eq!(read_slowly(EmitBuffer::Unbounded, RunOptions::new().spawned()).await, 100, "spawned");
+}
+
+/// Calls of which the later are done the sooner, and every third never. Each is asked to wait so long, or for ever.
+fn backwards(count: u64) -> (Toolkit, Vec<ToolCall>) {
+    let run = |wait: Option<u64>, cx: Cx| async move {
+        cx.emit(record::mark(&cx, 0_u64)).await.unwrap();
+        match wait {
+            Some(millis) => sleep(ms(millis)).await,
+            None => pending().await,
+        }
+        wait
+    };
+    let tool = Tool::new("backwards").limits(limits().emit_buffer(room(1))).run(run).unwrap();
+    let wait = |n: u64| if n.is_multiple_of(3) { "null".to_owned() } else { (count - n).to_string() };
+    let calls = (0..count).map(|n| ToolCall::new(format!("c{n}"), "backwards", wait(n))).collect();
+    ([tool].into_iter().collect(), calls)
+}
+
+/// The results are in call order, and those that never end failed in this way.
+fn check_backwards(calls: &[ToolCall], results: &[ToolResult], failure: &FailureKind) {
+    assert_eq!(results.len(), calls.len());
+    for (index, (result, call)) in results.iter().zip(calls).enumerate() {
+        assert_eq!(result.call_id, call.call_id, "results are not in the order of the calls");
+        let kind = result.failure().map(|failure| &failure.kind);
+        assert_eq!(kind, (index % 3 == 0).then_some(failure), "{result:?}");
+        assert!(result.value().is_none_or(|value| value.as_str() == call.arguments), "{result:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_are_in_call_order_when_the_run_is_called_off_while_they_are_collected() {
+    for options in [RunOptions::new(), RunOptions::new().spawned()] {
+        let (kit, calls) = backwards(64);
+        let flag = Cancellation::new();
+        let run = kit.run(&calls).with(options.cancellation(flag.clone()));
+        tokio::spawn(async move {
+            sleep(ms(100)).await;
+            flag.cancel();
+        });
+        check_backwards(&calls, &run.collect_results().await, &FailureKind::Cancelled);
+    }
+}
+
+/// What is left of a run is in call order too, however slowly the beginning was read.
+#[tokio::test(start_paused = true)]
+async fn results_are_in_call_order_for_a_slow_reader_that_calls_the_run_off() {
+    for options in [RunOptions::new(), RunOptions::new().spawned()] {
+        for pause in [0, 1, 7] {
+            let (kit, calls) = backwards(64);
+            let mut run = kit.run(&calls).with(options.clone());
+            let mut read = Vec::new();
+            while read.len() < 10 {
+                let event = run.next().await.unwrap();
+                read.extend(event.result().map(|_| event.index()));
+                sleep(ms(pause)).await;
+            }
+            assert!(!read.is_sorted(), "they end in call order anyway: {read:?}");
+            // Who has not ended by then is called off, one that could still end among them.
+            run.cancel();
+            let results = run.collect_results().await;
+            let left: Vec<_> = (0..64).filter(|index| !read.contains(index)).map(|n| format!("c{n}")).collect();
+            assert_eq!(results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>(), left);
+        }
+    }
+}
+
+/// Polls a future only now and then.
+async fn slowly<T>(future: impl Future<Output = T>, pause: Duration) -> T {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = poll_fn(|task| Poll::Ready(future.as_mut().poll(task))).await {
+            return output;
+        }
+        sleep(pause).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_are_in_call_order_when_they_are_collected_slowly() {
+    for options in [RunOptions::new(), RunOptions::new().spawned()] {
+        let (kit, calls) = backwards(64);
+        let run = kit.run(&calls).with(options.timeout(ms(1000)));
+        let results = slowly(run.collect_results(), ms(9)).await;
+        check_backwards(&calls, &results, &FailureKind::TimedOut);
+    }
 }
 
 #[tokio::test]

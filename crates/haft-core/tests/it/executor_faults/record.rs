@@ -1,9 +1,18 @@
 //! What holds for the events of every run, whatever happened in it.
+//!
+//! Handlers count what they show, in the values themselves: numbers that the run hands out would be in order even if
+//! what they stand on were not.
 
-use haft_core::{ToolCall, ToolEvent};
+use haft_core::{Cx, ToolCall, ToolEvent};
+use serde_json::{Value, json};
 
-/// Checks that every call has exactly one output and nothing after it, that what it showed is numbered without gaps,
-/// that every event names its call rightly, and that events survive being stored.
+/// The `n`-th thing that a call shows, counted from zero. What it gives early is the bare number.
+pub(crate) fn mark(cx: &Cx, n: impl Into<u64>) -> Value {
+    shown(cx.call_id().as_str(), n.into())
+}
+
+/// Checks that every call has exactly one output and nothing after it, that what it showed is its own and comes as it
+/// was shown, none missing and none twice, that every event names its call rightly, and that events survive being stored.
 pub(crate) fn check(calls: &[ToolCall], events: &[ToolEvent]) -> Result<(), String> {
     for (index, call) in calls.iter().enumerate() {
         let of_call = || events.iter().filter(|event| event.index() == index);
@@ -15,19 +24,29 @@ pub(crate) fn check(calls: &[ToolCall], events: &[ToolEvent]) -> Result<(), Stri
         ensure(of_call().all(|event| *event.call_id() == call.call_id && event.tool() == call.name), || {
             format!("an event of call {index} names another call")
         })?;
-        let shown: Vec<u64> = of_call().filter_map(seq).collect();
-        ensure(shown.iter().copied().eq(0..shown.len() as u64), || format!("call {index} showed {shown:?}"))?;
+        let mut shown = 0;
+        for event in of_call() {
+            let Some((seq, value, expected)) = showing(event, shown) else { continue };
+            ensure(seq == shown, || format!("what call {index} showed as number {shown} is numbered {seq}"))?;
+            ensure(value == expected, || format!("call {index} showed {value} as number {shown}"))?;
+            shown += 1;
+        }
     }
     ensure(events.iter().all(|event| event.index() < calls.len()), || "an event of no call".to_owned())?;
     events.iter().try_for_each(check_stored)
 }
 
-/// The place of a shown value among those of its call.
-fn seq(event: &ToolEvent) -> Option<u64> {
+/// The number of a shown value, the value, and what it must be as the `n`-th of its call.
+fn showing(event: &ToolEvent, n: u64) -> Option<(u64, Value, Value)> {
     match event {
-        ToolEvent::Progress { seq, .. } | ToolEvent::Preliminary { seq, .. } => Some(*seq),
+        ToolEvent::Progress { seq, data, .. } => Some((*seq, data.to_value(), shown(event.call_id().as_str(), n))),
+        ToolEvent::Preliminary { seq, value, .. } => Some((*seq, value.to_value(), json!(n))),
         _ => None,
     }
+}
+
+fn shown(call: &str, n: u64) -> Value {
+    json!([call, n])
 }
 
 /// An event is the same after a round trip, but for the causes of failures, which are not stored.

@@ -8,7 +8,7 @@ use std::future::{Ready, pending};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use haft_core::FailureKind::{
     Cancelled, Denied, DuplicateCallId, ExecutionError, InputValidationError, NonLocalTool, OutputTooLarge,
     OutputValidationError, PermissionDenied, TimedOut, ToolFailed, UnknownTool,
@@ -49,7 +49,8 @@ table! {
     signal: |_| of(Tool::signal("halt").define().unwrap()).fails(NonLocalTool).saying(&["'halt'", "not run here"]);
     interaction: |_| of(Tool::interaction("ask").define().unwrap()).fails(NonLocalTool).saying(&["'ask'"]);
     provider_defined: |_| of(provider_tool()).fails(NonLocalTool).saying(&["not run here"]);
-    executed_by_the_provider: |ran| of(plain(ran)).by_the_provider().fails(NonLocalTool).having_run(0);
+    executed_by_the_provider: |ran| of(plain(ran)).by_the_provider().fails(NonLocalTool)
+        .saying(&["'plain'", "not run here"]).having_run(0);
     one_id_for_three_calls: |ran| of(plain(ran)).having_run(1)
         .again().fails(DuplicateCallId).saying(&["'fault'", "earlier", "not run"])
         .again().fails(DuplicateCallId);
@@ -60,8 +61,10 @@ table! {
     blank_arguments_where_none_are_needed: |ran| of(plain(ran)).args(" \n").having_run(1);
     blank_arguments_where_some_are_needed: |ran| of(target(ran)).args("")
         .fails(InputValidationError).saying(&["city", "days"]).having_run(0);
-    invalid_json: |ran| bad_arguments(ran, r#"{"city":"Paris","days":"#);
-    trailing_text: |ran| bad_arguments(ran, r#"{"city":"Paris","days":3} and more"#);
+    invalid_json: |ran| bad_arguments(ran, r#"{"city":"Paris","days":"#)
+        .saying(&["not valid JSON", "line 1 column 23", "send one complete JSON value"]);
+    trailing_text: |ran| bad_arguments(ran, r#"{"city":"Paris","days":3} and more"#)
+        .saying(&["not valid JSON", "trailing characters at line 1 column 27", "send one complete JSON value"]);
     wrong_type: |ran| bad_arguments(ran, r#"{"city":"Paris","days":"three"}"#).saying(&["days"]);
     not_an_object: |ran| bad_arguments(ran, r#"["Paris",3]"#).saying(&["object"]);
     missing_key: |ran| bad_arguments(ran, r#"{"city":"Paris"}"#).saying(&["days"]);
@@ -90,16 +93,20 @@ table! {
     success_that_breaks_its_schema: |_| of(giving(7, json!({"type": "integer", "maximum": 5})))
         .fails(OutputValidationError).started().saying(&["5"]);
     success_that_is_no_number: |_| of(Tool::new("t").run(|(), _| async { f64::NAN }).unwrap())
-        .fails(OutputValidationError).started();
+        .fails(OutputValidationError).started()
+        .saying(&["the tool gave a result that it should not have", "NaN or infinite"]);
     preliminary_that_breaks_its_schema: |_| of(giving_early(7, json!({"type": "integer", "maximum": 5})))
         .fails(OutputValidationError).started().saying(&["5"]);
     failure_that_breaks_its_schema: |_| of(failing_against(json!({"maxLength": 3})))
-        .fails(OutputValidationError).started();
-    stream_of_nothing: |_| of(streaming(0)).fails(ExecutionError).started();
-    stream_without_an_end: |_| of(streaming(2)).showing(2).fails(ExecutionError).started();
+        .fails(OutputValidationError).started()
+        .saying(&["the tool gave a result that it should not have", "at most 3 characters"]);
+    stream_of_nothing: |_| of(streaming(0)).fails(ExecutionError).started()
+        .saying(&["the tool failed to run"]).because("ended without a final value");
+    stream_without_an_end: |_| of(streaming(2)).showing(2).fails(ExecutionError).started()
+        .saying(&["the tool failed to run"]).because("ended without a final value");
     too_large_output: |_| of(giving_text(cap(20))).fails(OutputTooLarge).started().saying(&["20 bytes", "ask for less"]);
     too_large_output_for_the_run: |_| of(giving_text(None)).given(|run| run.output_cap(cap(20).unwrap()))
-        .fails(OutputTooLarge).started();
+        .fails(OutputTooLarge).started().saying(&["100 bytes", "20 bytes", "ask for less"]);
     too_large_output_cut_off: |_| of(giving_text(cap(20).map(|cap| cap.on_overflow(OnOverflow::Truncate))))
         .gives_shortened("x".repeat(100), &["xxxxxxxxxxxxxxxxxxxx", "[cut off: these are the first 20 of 100 bytes]"]);
 }
@@ -253,7 +260,7 @@ table! {
         .given(|run| run.approvals(|_: ApprovalRequest, _: Cx| async {
             Ok::<ApprovalResponse, BoxError>(explode())
         }))
-        .fails(InputValidationError).having_run(0);
+        .fails(InputValidationError).saying(&["\"city\"", "\"days\"", "missing"]).having_run(0);
 }
 
 // Permission.
@@ -319,8 +326,8 @@ fn failing_against(schema: Value) -> Tool {
 }
 
 /// Early values and never a final one.
-fn streaming(count: usize) -> Tool {
-    let run = move |(), _| Outputs::<u8, NoFailure>::new(stream::iter(vec![HandlerOutput::Preliminary(1); count]));
+fn streaming(count: u8) -> Tool {
+    let run = move |(), _| Outputs::<u8, NoFailure>::new(stream::iter(0..count).map(HandlerOutput::Preliminary));
     Tool::new("streaming").run_stream(run).unwrap()
 }
 

@@ -8,6 +8,8 @@ use serde::Deserialize;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::sleep;
 
+use super::record::mark;
+
 /// How many healthy calls stand around a faulty one, when any do.
 const SIBLINGS: u32 = 64;
 
@@ -59,14 +61,22 @@ impl Way {
     }
 }
 
-/// A tool with which nothing is wrong: shows its number, waits a little, gives it doubled.
+/// A tool with which nothing is wrong: shows some things, as many as [`healthy_shows`] says, waiting a little in
+/// between, and gives its number doubled.
 pub(super) fn healthy_tool() -> Tool {
     let run = |Healthy { n }: Healthy, cx: Cx| async move {
-        cx.emit(n).await.unwrap();
-        sleep(Duration::from_millis(u64::from(n % 5))).await;
+        for step in 0..healthy_shows(n) {
+            cx.emit(mark(&cx, step)).await.unwrap();
+            sleep(Duration::from_millis(u64::from(n % 5))).await;
+        }
         2 * n
     };
     Tool::new("healthy").run(run).unwrap()
+}
+
+/// How many things the healthy call of a number shows.
+pub(super) fn healthy_shows(n: u32) -> u32 {
+    1 + n % 3
 }
 
 pub(super) fn healthy_call(n: u32) -> ToolCall {

@@ -1,9 +1,11 @@
 //! What can be drawn: calls, and how their run goes.
+//!
+//! Handlers take an even number of milliseconds and limits are odd, so that it is always certain which comes first.
 
 use std::ops::Range;
 use std::time::Duration;
 
-use haft_core::{FailureKind, ToolCall};
+use haft_core::{FailureKind, OnOverflow, ToolCall};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
@@ -14,6 +16,9 @@ pub(super) const TIMEOUT: Duration = Duration::from_millis(60);
 /// How long whoever is asked thinks about it.
 pub(super) const THINKING: Duration = Duration::from_millis(4);
 
+/// The largest output where there is a cap. What a call says when it fails is shorter.
+pub(super) const MOST_BYTES: usize = 4096;
+
 /// A batch of calls and everything about its run.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
@@ -23,9 +28,31 @@ pub(super) struct Batch {
     /// How many shown values may wait.
     pub(super) room: usize,
     pub(super) is_spawned: bool,
+    /// All tools are behind a middleware that passes every call on.
+    pub(super) is_wrapped: bool,
+    /// How long the tool `watched` may be silent.
+    pub(super) silence: Duration,
+    /// The limits of the run on each call.
+    pub(super) call_timeout: Option<Duration>,
+    pub(super) call_silence: Option<Duration>,
+    pub(super) cap: Option<Cap>,
     /// How long the reader waits after each event.
     pub(super) pause: Duration,
     pub(super) ending: Ending,
+}
+
+/// A cap of [`MOST_BYTES`] on every output.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cap {
+    pub(super) owner: Owner,
+    pub(super) rule: OnOverflow,
+}
+
+/// Who limits something.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Owner {
+    Tool,
+    Run,
 }
 
 /// How a run ends.
@@ -47,6 +74,8 @@ pub(super) struct Asked {
     pub(super) does: Does,
     /// It has the id of the first call.
     has_first_id: bool,
+    /// The provider has run it.
+    is_provider_executed: bool,
 }
 
 /// What its handler does.
@@ -62,6 +91,9 @@ pub(super) enum Does {
     PanicLater(u64),
     Fail,
     Hang,
+    Give {
+        bytes: usize,
+    },
     /// Nothing: the arguments are bad.
     Refuse,
 }
@@ -76,16 +108,33 @@ pub(super) fn batches() -> impl Strategy<Value = Batch> {
         2 => (1_usize..60).prop_map(Ending::Dropped),
     ];
     let pause = prop_oneof![3 => Just(Duration::ZERO), 1 => millis(1..8)];
-    (vec(asked(), 0..=40), 0_usize..6, 1_usize..4, any::<bool>(), pause, ending).prop_map(
-        |(asked, concurrency, room, is_spawned, pause, ending)| Batch {
-            asked,
-            concurrency,
-            room,
-            is_spawned,
-            pause,
-            ending,
+    let run = (0_usize..6, 1_usize..4, any::<bool>(), any::<bool>(), pause, ending);
+    let odd = |range: Range<u64>| range.prop_map(|half| Duration::from_millis(2 * half + 1));
+    let seldom = prop::option::weighted(0.25, odd(1..20));
+    (vec(asked(), 0..=40), run, (odd(1..10), seldom.clone(), seldom), cap()).prop_map(
+        |(asked, run, (silence, call_timeout, call_silence), cap)| {
+            let (concurrency, room, is_spawned, is_wrapped, pause, ending) = run;
+            Batch {
+                asked,
+                concurrency,
+                room,
+                is_spawned,
+                is_wrapped,
+                silence,
+                call_timeout,
+                call_silence,
+                cap,
+                pause,
+                ending,
+            }
         },
     )
+}
+
+fn cap() -> impl Strategy<Value = Option<Cap>> {
+    let owner = prop_oneof![Just(Owner::Tool), Just(Owner::Run)];
+    let rule = prop_oneof![Just(OnOverflow::Fail), Just(OnOverflow::Truncate)];
+    prop::option::of((owner, rule).prop_map(|(owner, rule)| Cap { owner, rule }))
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
@@ -100,19 +149,25 @@ fn asked() -> impl Strategy<Value = Asked> {
         2 => Just("gated"),
         1 => Just("forbidden"),
         2 => Just("slow_permit"),
+        3 => Just("watched"),
+        2 => Just("blocking"),
+        1 => prop_oneof![Just("signal"), Just("interaction"), Just("remote")],
         1 => Just("unknown"),
     ];
     let does = prop_oneof![
         4 => Just(Does::Nothing),
-        4 => (0_u64..20).prop_map(Does::Sleep),
-        4 => (1_u64..6, 0_u64..4).prop_map(|(count, gap)| Does::Emit { count, gap }),
+        4 => (0_u64..10).prop_map(|half| Does::Sleep(2 * half)),
+        4 => (1_u64..6, 0_u64..3).prop_map(|(count, half)| Does::Emit { count, gap: 2 * half }),
         1 => Just(Does::Panic),
-        1 => (0_u64..10).prop_map(Does::PanicLater),
+        1 => (0_u64..5).prop_map(|half| Does::PanicLater(2 * half)),
         1 => Just(Does::Fail),
         1 => Just(Does::Hang),
         1 => Just(Does::Refuse),
+        1 => prop_oneof![Just(16), Just(2 * MOST_BYTES)].prop_map(|bytes| Does::Give { bytes }),
     ];
-    (tool, does, prop::bool::weighted(0.03)).prop_map(|(tool, does, has_first_id)| Asked { tool, does, has_first_id })
+    (tool, does, prop::bool::weighted(0.03), prop::bool::weighted(0.04)).prop_map(
+        |(tool, does, has_first_id, is_provider_executed)| Asked { tool, does, has_first_id, is_provider_executed },
+    )
 }
 
 impl Batch {
@@ -121,7 +176,10 @@ impl Batch {
         self.asked
             .iter()
             .enumerate()
-            .map(|(index, asked)| ToolCall::new(id(index, asked), asked.tool, asked.does.arguments()))
+            .map(|(index, asked)| {
+                let call = ToolCall::new(id(index, asked), asked.tool, asked.does.arguments());
+                if asked.is_provider_executed { call.executed_by_provider() } else { call }
+            })
             .collect()
     }
 
@@ -134,6 +192,53 @@ impl Batch {
         matches!(self.ending, Ending::ByItself) && self.pause.is_zero()
     }
 
+    /// The kind of failure that a call comes to when nothing disturbs it; none when it succeeds.
+    pub(super) fn fate(&self, index: usize) -> Option<FailureKind> {
+        let asked = &self.asked[index];
+        match asked.tool {
+            _ if asked.has_first_id && index > 0 => Some(FailureKind::DuplicateCallId),
+            "unknown" => Some(FailureKind::UnknownTool),
+            "signal" | "interaction" | "remote" => Some(FailureKind::NonLocalTool),
+            _ if asked.is_provider_executed => Some(FailureKind::NonLocalTool),
+            _ if matches!(asked.does, Does::Refuse) => Some(FailureKind::InputValidationError),
+            "forbidden" => Some(FailureKind::Denied),
+            _ if self.is_too_slow(asked) => Some(FailureKind::TimedOut),
+            _ => self.outcome(asked.done()),
+        }
+    }
+
+    /// How many things a call shows when nothing disturbs it and it succeeds.
+    pub(super) fn shown(&self, index: usize) -> u64 {
+        let asked = &self.asked[index];
+        let emitted = match asked.done() {
+            Does::Emit { count, .. } => count,
+            _ => 0,
+        };
+        emitted + u64::from(asked.tool == "stream")
+    }
+
+    fn is_too_slow(&self, asked: &Asked) -> bool {
+        let (takes, silence) = match asked.done() {
+            Does::Hang => return true,
+            Does::Sleep(ms) | Does::PanicLater(ms) => (ms, ms),
+            Does::Emit { count, gap } => (count * gap, gap),
+            _ => (0, 0),
+        };
+        let watched = (asked.tool == "watched").then_some(self.silence);
+        let is_beyond = |ms: u64, limit: Option<Duration>| limit.is_some_and(|limit| Duration::from_millis(ms) > limit);
+        is_beyond(takes, self.call_timeout) || is_beyond(silence, self.call_silence) || is_beyond(silence, watched)
+    }
+
+    fn outcome(&self, done: Does) -> Option<FailureKind> {
+        let fails_beyond_cap = self.cap.is_some_and(|cap| cap.rule == OnOverflow::Fail);
+        match done {
+            Does::Panic | Does::PanicLater(_) => Some(FailureKind::ExecutionError),
+            Does::Fail => Some(FailureKind::ToolFailed),
+            Does::Give { bytes } if bytes > MOST_BYTES && fails_beyond_cap => Some(FailureKind::OutputTooLarge),
+            _ => None,
+        }
+    }
+
     /// If all calls ran one after the other, each as long as it may, and the reader paused after every event.
     pub(super) fn longest(&self) -> Duration {
         let calls = u32::try_from(self.asked.len()).unwrap();
@@ -143,16 +248,12 @@ impl Batch {
 }
 
 impl Asked {
-    /// The kind of failure that a call comes to when nothing disturbs it; none when it succeeds.
-    pub(super) fn fate(&self) -> Option<FailureKind> {
-        match (self.tool, self.does) {
-            ("unknown", _) => Some(FailureKind::UnknownTool),
-            (_, Does::Refuse) => Some(FailureKind::InputValidationError),
-            ("forbidden", _) => Some(FailureKind::Denied),
-            (_, Does::Nothing | Does::Sleep(_) | Does::Emit { .. }) => None,
-            (_, Does::Panic | Does::PanicLater(_)) => Some(FailureKind::ExecutionError),
-            (_, Does::Fail) => Some(FailureKind::ToolFailed),
-            (_, Does::Hang) => Some(FailureKind::TimedOut),
+    /// What its handler really does: a blocking one does not wait.
+    fn done(&self) -> Does {
+        match self.does {
+            Does::Sleep(_) | Does::Emit { .. } | Does::Hang if self.tool == "blocking" => Does::Nothing,
+            Does::PanicLater(_) if self.tool == "blocking" => Does::Panic,
+            does => does,
         }
     }
 }
@@ -167,6 +268,7 @@ impl Does {
             Self::PanicLater(ms) => json!({"does": "panic_later", "ms": ms}),
             Self::Fail => json!({"does": "fail"}),
             Self::Hang => json!({"does": "hang"}),
+            Self::Give { bytes } => json!({"does": "give", "bytes": bytes}),
             Self::Refuse => json!({"does": "something else"}),
         };
         value.to_string()

@@ -8,14 +8,15 @@ use std::time::Duration;
 use futures_util::{FutureExt, stream};
 use haft_core::{
     ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, BoxError, Concurrency, Cx, EmitBuffer,
-    ExecutionLimits, Outputs, Permission, Permitting, Tool, ToolCall, Toolkit,
+    ExecutionLimits, Next, OnOverflow, OutputCap, Outputs, Permission, Permitting, Request, Tool, ToolCall, Toolkit,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use super::batch::{Batch, THINKING, TIMEOUT};
-use super::gauge::{Class, Gauge, Running};
+use super::batch::{Batch, Cap, MOST_BYTES, Owner, THINKING, TIMEOUT};
+use super::gauge::{Class, Gauge, Running, Spot};
+use crate::executor_faults::record::mark;
 
 /// What a handler is to do.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -28,24 +29,61 @@ enum Job {
     PanicLater { ms: u64 },
     Fail,
     Hang,
+    Give { bytes: usize },
+}
+
+/// What a handler gives.
+#[derive(Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Gift {
+    Number(u64),
+    Text(String),
 }
 
 /// Making a tool takes longer than most runs here do, so these are made once; what differs goes with the run.
 static WORKING: LazyLock<Tool> = LazyLock::new(|| {
     let handler = |job: Job, cx: Cx| async move {
-        let _running = enter(&cx);
+        let _running = enter(&cx, Spot::Task);
         work(job, &cx).await
     };
     Tool::new("working").try_run(handler).unwrap()
+});
+
+/// The same on a thread of its own, at once: the paused clock stands still as long as such one runs.
+static BLOCKING: LazyLock<Tool> = LazyLock::new(|| {
+    let handler = |job: Job, cx: Cx| {
+        let _running = enter(&cx, Spot::Thread);
+        match job {
+            Job::Panic | Job::PanicLater { .. } => panic!("as asked"),
+            Job::Fail => Err("as asked".to_owned()),
+            Job::Give { bytes } => Ok(Gift::Text("x".repeat(bytes))),
+            Job::Nothing | Job::Sleep { .. } | Job::Emit { .. } | Job::Hang => Ok(Gift::Number(0)),
+        }
+    };
+    Tool::new("blocking").try_run_blocking(handler).unwrap()
+});
+
+/// Those that nobody runs here.
+static ELSEWHERE: LazyLock<[Tool; 3]> = LazyLock::new(|| {
+    [
+        Tool::signal("signal").define().unwrap(),
+        Tool::interaction("interaction").define().unwrap(),
+        Tool::provider("vendor.remote").with_args(()).define().unwrap(),
+    ]
 });
 
 /// The same as a stream: an early result, then the final one.
 static STREAMING: LazyLock<Tool> = LazyLock::new(|| {
     let handler = |job: Job, cx: Cx| {
         let values = async move {
-            let _running = enter(&cx);
+            let _running = enter(&cx, Spot::Task);
             let done = work(job, &cx).await;
-            stream::iter([done.clone().map(|_| 0), done])
+            // The number of what was shown before, as the record wants it.
+            let early = done.clone().map(|gift| match gift {
+                Gift::Number(shown) => Gift::Number(shown),
+                Gift::Text(_) => Gift::Number(0),
+            });
+            stream::iter([early, done])
         };
         Outputs::try_values(values.flatten_stream())
     };
@@ -54,13 +92,14 @@ static STREAMING: LazyLock<Tool> = LazyLock::new(|| {
 
 /// The tools of a batch.
 pub(super) fn kit(batch: &Batch) -> Toolkit {
-    let tool = |tool: &Tool, name: &str| {
-        tool.with_name(name).and_then(|tool| tool.with_limits(limits(batch, class_of(name)))).unwrap()
-    };
-    let open = ["shared", "exclusive", "key_a", "key_a_too", "key_b", "pair", "slow_permit"];
+    let tool =
+        |tool: &Tool, name: &str| tool.with_name(name).and_then(|tool| tool.with_limits(limits(batch, name))).unwrap();
+    let open = ["shared", "exclusive", "key_a", "key_a_too", "key_b", "pair", "slow_permit", "watched"];
     let open = open.map(|name| tool(&WORKING, name));
     let gated = ["gated", "forbidden"].map(|name| tool(&WORKING, name).set_needs_approval(ApprovalPolicy::always()));
-    open.into_iter().chain(gated).chain([tool(&STREAMING, "stream")]).collect()
+    let others = [tool(&STREAMING, "stream"), tool(&BLOCKING, "blocking")];
+    let kit: Toolkit = open.into_iter().chain(gated).chain(others).chain(ELSEWHERE.iter().cloned()).collect();
+    if batch.is_wrapped { kit.wrap(|request: Request, next: Next| next.run(request)) } else { kit }
 }
 
 /// Says yes after a while, except about `forbidden`.
@@ -94,21 +133,21 @@ fn class_of(name: &str) -> Class {
     }
 }
 
-fn enter(cx: &Cx) -> Running {
-    cx.extension::<Gauge>().unwrap().enter(class_of(cx.tool_name()))
+fn enter(cx: &Cx, spot: Spot) -> Running {
+    cx.extension::<Gauge>().unwrap().enter(class_of(cx.tool_name()), spot)
 }
 
-async fn work(job: Job, cx: &Cx) -> Result<u64, String> {
+async fn work(job: Job, cx: &Cx) -> Result<Gift, String> {
     let millis = Duration::from_millis;
     match job {
         Job::Nothing => {}
         Job::Sleep { ms } => sleep(millis(ms)).await,
         Job::Emit { count, gap } => {
             for n in 0..count {
-                cx.emit(n).await.unwrap();
+                cx.emit(mark(cx, n)).await.unwrap();
                 sleep(millis(gap)).await;
             }
-            return Ok(count);
+            return Ok(Gift::Number(count));
         }
         Job::Panic => panic!("as asked"),
         Job::PanicLater { ms } => {
@@ -117,17 +156,29 @@ async fn work(job: Job, cx: &Cx) -> Result<u64, String> {
         }
         Job::Fail => return Err("as asked".to_owned()),
         Job::Hang => pending().await,
+        Job::Give { bytes } => return Ok(Gift::Text("x".repeat(bytes))),
     }
-    Ok(0)
+    Ok(Gift::Number(0))
 }
 
-fn limits(batch: &Batch, class: Class) -> ExecutionLimits {
-    let concurrency = match class {
+fn limits(batch: &Batch, name: &str) -> ExecutionLimits {
+    let concurrency = match class_of(name) {
         Class::Shared => Concurrency::Shared,
         Class::Exclusive => Concurrency::Exclusive,
         Class::Keyed(key) => Concurrency::Keyed(key.to_owned()),
         Class::Max(most) => Concurrency::Max(NonZeroUsize::new(most).unwrap()),
     };
     let room = EmitBuffer::Bounded(NonZeroUsize::new(batch.room).unwrap());
-    ExecutionLimits::new().timeout(TIMEOUT).emit_buffer(room).concurrency(concurrency)
+    let mut limits = ExecutionLimits::new().timeout(TIMEOUT).emit_buffer(room).concurrency(concurrency);
+    if name == "watched" {
+        limits = limits.idle_timeout(batch.silence);
+    }
+    if let Some(Cap { owner: Owner::Tool, rule }) = batch.cap {
+        limits = limits.output_cap(output_cap(rule));
+    }
+    limits
+}
+
+pub(super) fn output_cap(rule: OnOverflow) -> OutputCap {
+    OutputCap::new(NonZeroUsize::new(MOST_BYTES).unwrap()).on_overflow(rule)
 }

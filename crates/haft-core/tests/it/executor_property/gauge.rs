@@ -11,6 +11,13 @@ pub(super) enum Class {
     Max(usize),
 }
 
+/// Where a handler runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spot {
+    Task,
+    Thread,
+}
+
 /// Shared by all handlers of a batch.
 #[derive(Clone)]
 pub(super) struct Gauge(Arc<Mutex<Readings>>);
@@ -18,14 +25,14 @@ pub(super) struct Gauge(Arc<Mutex<Readings>>);
 #[derive(Default)]
 struct Readings {
     most: usize,
-    running: Vec<Class>,
+    running: Vec<(Class, Spot)>,
     breaches: Vec<String>,
 }
 
 /// A handler that runs, until it is dropped.
 pub(super) struct Running {
     gauge: Gauge,
-    class: Class,
+    entry: (Class, Spot),
 }
 
 impl Gauge {
@@ -35,26 +42,34 @@ impl Gauge {
     }
 
     /// A handler begins. It is noted if it should not have.
-    pub(super) fn enter(&self, class: Class) -> Running {
+    pub(super) fn enter(&self, class: Class, spot: Spot) -> Running {
         let mut readings = self.0.lock().unwrap();
         let Readings { most, running, breaches } = &mut *readings;
-        let alike = running.iter().filter(|other| **other == class).count();
+        let alike = running.iter().filter(|(other, _)| *other == class).count();
         let is_too_many = match class {
             Class::Shared => false,
             Class::Exclusive => !running.is_empty(),
             Class::Keyed(_) => alike > 0,
             Class::Max(most) => alike >= most,
         };
-        if is_too_many || running.contains(&Class::Exclusive) || (*most > 0 && running.len() >= *most) {
+        if is_too_many
+            || running.iter().any(|(other, _)| *other == Class::Exclusive)
+            || (*most > 0 && running.len() >= *most)
+        {
             breaches.push(format!("{class:?} began beside {running:?}, at most {most}"));
         }
-        running.push(class);
-        Running { gauge: self.clone(), class }
+        running.push((class, spot));
+        Running { gauge: self.clone(), entry: (class, spot) }
     }
 
     /// How many handlers run.
     pub(super) fn live(&self) -> usize {
         self.0.lock().unwrap().running.len()
+    }
+
+    /// How many handlers run in tasks.
+    pub(super) fn live_in_tasks(&self) -> usize {
+        self.0.lock().unwrap().running.iter().filter(|(_, spot)| *spot == Spot::Task).count()
     }
 
     pub(super) fn breaches(&self) -> Vec<String> {
@@ -65,7 +80,7 @@ impl Gauge {
 impl Drop for Running {
     fn drop(&mut self) {
         let mut readings = self.gauge.0.lock().unwrap();
-        let place = readings.running.iter().position(|class| *class == self.class);
+        let place = readings.running.iter().position(|entry| *entry == self.entry);
         place.map(|place| readings.running.swap_remove(place));
     }
 }

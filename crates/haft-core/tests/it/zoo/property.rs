@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
 use haft_core::{DecodeOptions, Issues, Schema};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed, TestCaseResult, TestRunner};
+use proptest::test_runner::TestCaseResult;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,6 +14,7 @@ use serde_json::{Map, Value};
 use super::near;
 use super::oracle::Oracle;
 use super::tape::Tape;
+use crate::seeded::for_all;
 
 const CASES: u32 = 256;
 
@@ -145,16 +145,13 @@ fn reversed(value: &Value) -> Value {
 
 /// Tries a property on values near the schema and on some that have nothing to do with it.
 fn for_values(schema: &Schema, property: impl Fn(&Value) -> TestCaseResult) {
-    let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
-    let seed = match config.rng_seed {
-        RngSeed::Fixed(seed) => seed,
-        RngSeed::Random => RandomState::new().build_hasher().finish(),
-    };
-    let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(seed), ..config });
     let values = Tape::any().prop_map(|mut tape| {
         if tape.once_in(10) { near::arbitrary(&mut tape, 0) } else { near::value(schema.as_json(), &mut tape) }
     });
-    if let Err(error) = runner.run(&values, |value| property(&value)) {
-        panic!("{error}\nof the schema {}\nagain with PROPTEST_RNG_SEED={seed}", schema.as_json());
-    }
+    for_all(CASES, values, |value| {
+        property(&value).map_err(|error| match error {
+            TestCaseError::Fail(reason) => TestCaseError::fail(format!("{reason}\nof the schema {}", schema.as_json())),
+            rejected @ TestCaseError::Reject(_) => rejected,
+        })
+    });
 }

@@ -1,0 +1,187 @@
+//! Many runs at a time on several threads: what is promised does not hang on one thread doing all of it.
+
+use std::future::pending;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use haft_core::{Cx, FailureKind, RunOptions, Tool, ToolCall, ToolEvent, Toolkit};
+use tokio::sync::watch;
+use tokio::task::{JoinSet, yield_now};
+use tokio::time::timeout;
+
+use super::broken::{limits, room};
+use super::record;
+
+const RUNS: usize = 40;
+const CALLS: usize = 64;
+
+/// How many things a handler shows. More than its queue holds, so that it waits for its reader.
+const SHOWS: u64 = 5;
+
+/// Longer than everything here takes on a busy machine.
+const FOREVER: Duration = Duration::from_secs(30);
+
+/// Counts handlers that run.
+#[derive(Clone)]
+struct Live(Arc<watch::Sender<usize>>);
+
+/// A handler that runs, until it is dropped.
+struct Running(Live);
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    ByItself,
+    /// Called off when so many events were read.
+    Cancelled(usize),
+    /// Dropped when so many events were read.
+    Dropped(usize),
+}
+
+impl Live {
+    fn new() -> Self {
+        Self(Arc::new(watch::Sender::new(0)))
+    }
+
+    fn enter(&self) -> Running {
+        self.0.send_modify(|count| *count += 1);
+        Running(self.clone())
+    }
+
+    /// Waits until nothing runs any more.
+    async fn none(&self) {
+        let mut count = self.0.subscribe();
+        let is_over = timeout(FOREVER, count.wait_for(|count| *count == 0)).await;
+        assert!(is_over.is_ok(), "{} handlers are left running", *self.0.borrow());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|count| *count -= 1);
+    }
+}
+
+impl Ending {
+    /// Half of the runs come to their end; of the others most are called off, early and late, and some dropped.
+    fn of(run: usize) -> Self {
+        match run % 8 {
+            1 | 3 => Self::Cancelled(1 + run * 7),
+            5 => Self::Cancelled(0),
+            7 => Self::Dropped(1 + run * 5),
+            _ => Self::ByItself,
+        }
+    }
+}
+
+/// Two tools that show and give the same, one in a task and one on a thread of its own, and one that never ends.
+fn kit(live: &Live) -> Toolkit {
+    let limits = || limits().emit_buffer(room(2));
+    let (in_task, on_thread, endless) = (live.clone(), live.clone(), live.clone());
+    let task = Tool::new("task").limits(limits()).run(move |n: u64, cx: Cx| {
+        let running = in_task.enter();
+        async move {
+            for step in 0..SHOWS {
+                cx.emit(record::mark(&cx, step)).await.unwrap();
+                yield_now().await;
+            }
+            drop(running);
+            n
+        }
+    });
+    let thread = Tool::new("thread").limits(limits()).run_blocking(move |n: u64, cx: Cx| {
+        let _running = on_thread.enter();
+        for step in 0..SHOWS {
+            cx.emit_blocking(record::mark(&cx, step)).unwrap();
+        }
+        n
+    });
+    let endless = Tool::new("endless").limits(limits()).run(move |_: u64, cx: Cx| {
+        let running = endless.enter();
+        async move {
+            cx.emit(record::mark(&cx, 0_u64)).await.unwrap();
+            pending::<()>().await;
+            drop(running);
+        }
+    });
+    [task, thread, endless].map(Result::unwrap).into_iter().collect()
+}
+
+/// Calls that are called off hold some that would never end; the others are of the two that do.
+fn calls(ending: Ending) -> Vec<ToolCall> {
+    let name = |n: usize| match n % 4 {
+        0 if ending != Ending::ByItself => "endless",
+        1 => "thread",
+        _ => "task",
+    };
+    (0..CALLS).map(|n| ToolCall::new(format!("c{n}"), name(n), n.to_string())).collect()
+}
+
+/// Runs a batch and checks what was told of it.
+async fn hold(kit: Toolkit, options: RunOptions, ending: Ending) {
+    let (calls, told) = (calls(ending), Arc::new(Mutex::new(Vec::new())));
+    let telling = Arc::clone(&told);
+    let mut run = kit.run(&calls).with(options).observe(move |event| telling.lock().unwrap().push(event.clone()));
+    let mut read = Vec::new();
+    loop {
+        match ending {
+            Ending::Cancelled(at) if at == read.len() => run.cancel(),
+            Ending::Dropped(at) if at == read.len() => break,
+            _ => {}
+        }
+        let Some(event) = run.next().await else { break };
+        read.push(event);
+    }
+    drop(run);
+
+    let told = told.lock().unwrap();
+    record::check(&calls, &told).unwrap();
+    assert_eq!(told[..read.len()], read, "the observer was told something else");
+    assert!(told.len() == read.len() || matches!(ending, Ending::Dropped(_)), "the reader missed something");
+    for event in told.iter() {
+        let Some(result) = event.result() else { continue };
+        match result.failure() {
+            None => {
+                assert_eq!(result.value().unwrap().to_value(), event.index(), "the value of another call");
+                let is_shown = |other: &&ToolEvent| other.index() == event.index() && other.result().is_none();
+                assert_eq!(told.iter().filter(is_shown).count() as u64, SHOWS, "something is lost: {event:?}");
+            }
+            Some(failure) => {
+                assert_eq!(failure.kind, FailureKind::Cancelled, "{failure:?}");
+                assert_ne!(ending, Ending::ByItself, "{failure:?}");
+            }
+        }
+    }
+}
+
+async fn hold_all(options: fn(usize) -> RunOptions) {
+    let live = Live::new();
+    let kit = kit(&live);
+    let mut runs = JoinSet::new();
+    for run in 0..RUNS {
+        runs.spawn(hold(kit.clone(), options(run), Ending::of(run)));
+    }
+    let ended = timeout(FOREVER, async { while runs.join_next().await.transpose().unwrap().is_some() {} }).await;
+    assert!(ended.is_ok(), "a run never ends");
+    live.none().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_spawned_runs_on_several_threads_keep_every_promise() {
+    hold_all(|_| RunOptions::new().spawned()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_runs_in_tasks_on_several_threads_keep_every_promise() {
+    hold_all(|_| RunOptions::new()).await;
+}
+
+/// A few places for many calls: they change hands between threads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_runs_with_few_places_on_several_threads_keep_every_promise() {
+    hold_all(|run| {
+        let options = RunOptions::new().concurrency(20 + run % 5);
+        if run % 2 == 0 { options.spawned() } else { options }
+    })
+    .await;
+}
