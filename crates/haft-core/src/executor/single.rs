@@ -178,14 +178,14 @@ impl<'a> Short<'a> {
                 self.span
                     .within(|| poll_isolated_by(&mut self.running, |running| running.as_mut().poll(self.tool, task)))
             ) {
-                Ok(outcome) => outcome,
+                Ok(outcome) => match self.tool.limits().output_cap {
+                    Some(cap) => hold(outcome, cap),
+                    None => outcome,
+                },
                 Err(panicked) => ToolFailure::from(panicked).into(),
             },
         };
         let mut result = ToolResult::named(self.tool.shared_name().clone(), call, outcome);
-        if let Some(cap) = self.tool.limits().output_cap {
-            result.outcome = hold(result.outcome, cap);
-        }
         if let Some(aside) = self.aside.take() {
             // A failure of something in front of the handler says whether that was reached.
             if let (Outcome::Failed(failure), Some(begun)) = (&mut result.outcome, Aside::has_begun(Some(&aside))) {

@@ -63,6 +63,8 @@ mod history_property;
 #[cfg(feature = "validate")]
 mod hostile_input;
 mod macro_expansion;
+#[cfg(feature = "validate")]
+mod output_cap;
 mod repairs;
 #[cfg(feature = "validate")]
 mod run_options;
@@ -94,3 +96,5 @@ mod tools_and_toolkits;
 mod try_run;
 #[cfg(feature = "validate")]
 mod type_zoo;
+#[cfg(feature = "validate")]
+mod unknown_tool;
