@@ -31,7 +31,10 @@ pub(super) fn hold(outcome: Outcome, cap: OutputCap) -> Outcome {
     let most = cap.bytes.get();
     match outcome {
         Outcome::Ok(output) => hold_output(output, most, cap.on_overflow),
-        Outcome::Failed(failure) => Outcome::Failed(hold_failure(failure, most.max(LEAST_REASON), cap.on_overflow)),
+        Outcome::Failed(mut failure) => {
+            hold_failure(&mut failure, most.max(LEAST_REASON), cap.on_overflow);
+            Outcome::Failed(failure)
+        }
     }
 }
 
@@ -88,24 +91,22 @@ fn shortened(parts: Vec<ContentPart>, size: usize, most: usize) -> Vec<ContentPa
     kept
 }
 
-fn hold_failure(mut failure: Box<ToolFailure>, most: usize, rule: OnOverflow) -> Box<ToolFailure> {
-    let size = reason_bytes(&failure);
-    if size > most {
-        match rule {
-            OnOverflow::Fail => {
-                failure.message = format!(
-                    "the call failed with {}, and the {size} bytes it gives as the reason are more than the {most} \
-                     bytes allowed",
-                    quoted(failure.kind.as_str())
-                );
-                failure.kind = FailureKind::OutputTooLarge;
-                failure.issues = Issues::default();
-                failure.details = None;
-            }
-            OnOverflow::Truncate => shorten(&mut failure, most),
+fn hold_failure(failure: &mut ToolFailure, most: usize, rule: OnOverflow) {
+    let size = reason_bytes(failure);
+    match rule {
+        _ if size <= most => {}
+        OnOverflow::Fail => {
+            failure.message = format!(
+                "the call failed with {}, and the {size} bytes it gives as the reason are more than the {most} bytes \
+                 allowed",
+                quoted(failure.kind.as_str())
+            );
+            failure.kind = FailureKind::OutputTooLarge;
+            failure.issues = Issues::default();
+            failure.details = None;
         }
+        OnOverflow::Truncate => shorten(failure, most),
     }
-    failure
 }
 
 /// Keeps the beginning of the message, then the issues, then the details, as far as there is room.
