@@ -17,7 +17,7 @@ use crate::json_text::JsonText;
 use crate::reading::present;
 
 /// How many issues the model is shown. The failure itself keeps all of them.
-const SHOWN_ISSUES: usize = 20;
+pub(crate) const SHOWN_ISSUES: usize = 20;
 
 /// Why a call has no value: what the model may know, and what only the operator may.
 ///
@@ -157,18 +157,24 @@ impl ToolFailure {
     /// and details that the message already spells out are left out.
     #[must_use]
     pub fn to_model_text(&self) -> String {
-        let spelled_out = self.message.ends_with(&self.issues.reason(REASON_CAP));
-        let shown = if spelled_out { &[] } else { self.issues.as_slice() };
+        let (shown, details) = self.beside_message();
         let error = ModelError {
             kind: self.kind.as_str(),
             message: if self.message.trim().is_empty() { self.kind.default_message() } else { &self.message },
             issues: &shown[..shown.len().min(SHOWN_ISSUES)],
             issues_left_out: shown.len().saturating_sub(SHOWN_ISSUES),
-            details: self.details.as_deref().filter(|details| details.to_value() != self.message.as_str()),
+            details,
             retry_after_seconds: self.retry_after.map(|wait| wait.as_secs_f64()),
         };
         // Strings, finite numbers and encoded JSON can't fail to encode; the bare message is there for the type.
         JsonText::encode(&ModelText { error }).map_or_else(|_| self.message.clone(), |text| text.as_str().to_owned())
+    }
+
+    /// The issues and details that the message doesn't spell out already.
+    pub(crate) fn beside_message(&self) -> (&[Issue], Option<&JsonText>) {
+        let spelled_out = self.message.ends_with(&self.issues.reason(REASON_CAP));
+        let issues = if spelled_out { &[] } else { self.issues.as_slice() };
+        (issues, self.details.as_deref().filter(|details| details.to_value() != self.message.as_str()))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::failure_kind::FailureKind;
 use crate::issue::{CharBoundary, Issues};
 use crate::item::{CallOutputBody, ToolCallOutput};
 use crate::json_text::JsonText;
+use crate::nearest::nearest;
 use crate::output::ToolOutput;
 use crate::reading;
 use crate::schema::{Repair, tree};
@@ -21,6 +22,9 @@ use crate::version::FormatVersion;
 
 /// The longest tool name or call id a message repeats, in bytes: both come from the model.
 const QUOTE_CAP: usize = 80;
+
+/// How many tools a message lists.
+const LISTED: usize = 12;
 
 /// The one answer to a call.
 ///
@@ -124,7 +128,8 @@ impl ToolResult {
         Self::failed(call, FailureKind::NonLocalTool, format!("the tool {name} is not run here"))
     }
 
-    /// No tool has the name. `nearest` are names the caller may see, best first.
+    /// No tool has the name. `nearest` are names the caller may see, best first. Where none is near,
+    /// [`unknown_tool_among`](Self::unknown_tool_among) says which there are.
     ///
     /// ```
     /// use haft_core::{ToolCall, ToolResult};
@@ -144,6 +149,50 @@ impl ToolResult {
             });
             message.push_str(&quoted(name));
         }
+        Self::failed(call, FailureKind::UnknownTool, message)
+    }
+
+    /// No tool has the name. `tools` are those the caller may see, in order: the model is told the names that are near
+    /// its own and, if none is, the first twelve. How many more there are is said when the iterator knows it.
+    ///
+    /// ```
+    /// use haft_core::{ToolCall, ToolResult};
+    ///
+    /// let message = |name: &str, tools: &[&'static str]| {
+    ///     let result = ToolResult::unknown_tool_among(&ToolCall::new("c1", name, "{}"), tools.iter().copied());
+    ///     result.failure().unwrap().message.clone()
+    /// };
+    /// let tools = ["search", "fetch"];
+    /// assert_eq!(message("serch", &tools), "there is no tool called 'serch'; the nearest is 'search'");
+    /// assert_eq!(message("weather", &tools), "there is no tool called 'weather'; the tools are 'search', 'fetch'");
+    /// assert_eq!(message("weather", &[]), "there is no tool called 'weather'; there are no tools");
+    /// ```
+    #[must_use]
+    pub fn unknown_tool_among<'a, I>(call: &ToolCall, tools: I) -> Self
+    where
+        I: IntoIterator<Item = &'a str, IntoIter: Clone>,
+    {
+        let tools = tools.into_iter();
+        match nearest(&call.name, tools.clone()) {
+            none if none.is_empty() => Self::unknown_tool_beside(call, tools),
+            near => Self::unknown_tool(call, &near),
+        }
+    }
+
+    /// No tool has the name, and none is near. The iterator is asked for no more than it takes.
+    pub(crate) fn unknown_tool_beside<'a>(call: &ToolCall, mut tools: impl Iterator<Item = &'a str>) -> Self {
+        let listed: Vec<String> = tools.by_ref().take(LISTED).map(quoted).collect();
+        let there_are = match &*listed {
+            [] => "there are no tools".to_owned(),
+            [one] => format!("the only tool is {one}"),
+            several => format!("the tools are {}", several.join(", ")),
+        };
+        let more = match tools.size_hint() {
+            (0, Some(0)) => String::new(),
+            (least, Some(most)) if least == most => format!(" and {most} more"),
+            _ => tools.next().map_or_else(String::new, |_| " and more".to_owned()),
+        };
+        let message = format!("there is no tool called {}; {there_are}{more}", quoted(&call.name));
         Self::failed(call, FailureKind::UnknownTool, message)
     }
 
@@ -316,7 +365,8 @@ fn raw_text(value: &JsonText) -> String {
     if text.starts_with('"') { value.decode().unwrap_or_else(|_| text.to_owned()) } else { text.to_owned() }
 }
 
-fn quoted(name: &str) -> String {
+/// A name that is not ours to choose, shortened.
+pub(crate) fn quoted(name: &str) -> String {
     if name.len() <= QUOTE_CAP {
         format!("'{name}'")
     } else {

@@ -290,7 +290,7 @@ impl Set {
     }
 
     /// Every tool, with what it was provided with.
-    pub(crate) fn with_scopes(&self) -> impl Iterator<Item = (&Tool, Option<&Arc<Scope>>)> {
+    pub(crate) fn with_scopes(&self) -> impl Iterator<Item = (&Tool, Option<&Arc<Scope>>)> + Clone {
         self.entries.iter().map(|entry| (&entry.tool, self.scope_of(entry)))
     }
 

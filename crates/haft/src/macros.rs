@@ -143,7 +143,7 @@
 /// | `concurrency = 4`, `"exclusive"`, `"shared"` | what may run beside a call ¹ |
 /// | `concurrency(key = "disk")` | nothing beside it that names the same key ¹ |
 /// | `emit_buffer = 16`, `"unbounded"` | how many emitted events may wait ¹ |
-/// | `output_cap = 65536`, `overflow = "truncate"` | the largest output in bytes, and whether a larger one fails (the default) or is cut ¹ |
+/// | `output_cap = 65536`, `overflow = "truncate"` | the largest answer in bytes, failures included, and whether a larger one fails (the default) or is cut ¹ |
 /// | `blocking` | the function blocks its thread: it runs on threads for such work |
 /// | `crate = path` | where haft is, if not at `::haft` |
 ///

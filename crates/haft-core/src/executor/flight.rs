@@ -237,7 +237,7 @@ impl Flight {
                 let Some((tool, _)) = self.found.map(|place| tower.set.at(place)) else { return Step::Pending };
                 match self.span.within(|| poll_isolated_by(handler, |running| running.as_mut().poll(tool, task))) {
                     Poll::Pending => return Step::Pending,
-                    Poll::Ready(Ok(outcome)) => return Step::Landed(self.land(outcome)),
+                    Poll::Ready(Ok(outcome)) => return Step::Landed(self.land_held(outcome)),
                     Poll::Ready(Err(panicked)) => Err(panicked.into()),
                 }
             }
@@ -295,11 +295,17 @@ impl Flight {
         self.land(failure.into())
     }
 
+    /// Ends with what came of running it, or of somebody's answer in its place. Why it was not run goes past the cap.
+    fn land_held(&mut self, outcome: Outcome) -> Outcome {
+        let held = match self.cap {
+            Some(cap) => hold(outcome, cap),
+            None => outcome,
+        };
+        self.land(held)
+    }
+
     /// Drops what is left and notes the outcome. Whether the handler had begun is known here and nowhere else.
     fn land(&mut self, mut outcome: Outcome) -> Outcome {
-        if let Some(cap) = self.cap {
-            outcome = hold(outcome, cap);
-        }
         if let Outcome::Failed(failure) = &mut outcome {
             failure.started = self.polled && Aside::has_begun(self.aside.as_deref()).unwrap_or(true);
         }

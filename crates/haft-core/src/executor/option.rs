@@ -113,7 +113,7 @@ impl RunOptions {
         self
     }
 
-    /// The largest output of each call. Where its tool has a cap of its own, the tighter of the two holds.
+    /// The largest answer of each call, as [`OutputCap`] counts it. Where its tool has a cap of its own, the tighter of the two holds.
     #[must_use]
     pub fn output_cap(mut self, cap: OutputCap) -> Self {
         self.output_cap = Some(cap);

@@ -188,14 +188,15 @@ impl Short<'_> {
     fn run(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
         let Self { tool, running, span, .. } = self;
         let ran = span.within(|| poll_isolated_by(running, |running| running.as_mut().poll(tool, task)));
-        ran.map(|ran| ran.unwrap_or_else(|panicked| ToolFailure::from(panicked).into()))
+        ran.map(|ran| match (ran, tool.limits().output_cap) {
+            (Ok(outcome), None) => outcome,
+            (Ok(outcome), Some(cap)) => hold(outcome, cap),
+            (Err(panicked), _) => ToolFailure::from(panicked).into(),
+        })
     }
 
     fn answer(&mut self, call: &ToolCall, outcome: Outcome) -> ToolResult {
         let mut result = ToolResult::named(self.tool.shared_name().clone(), call, outcome);
-        if let Some(cap) = self.tool.limits().output_cap {
-            result.outcome = hold(result.outcome, cap);
-        }
         if let Some(aside) = self.aside.take() {
             // A failure of something in front of the handler says whether that was reached.
             if let (Outcome::Failed(failure), Some(begun)) = (&mut result.outcome, Aside::has_begun(Some(&aside))) {

@@ -30,7 +30,7 @@ pub struct ExecutionLimits {
     pub emit_buffer: EmitBuffer,
     /// What the call may run beside.
     pub concurrency: Concurrency,
-    /// The largest encoded output.
+    /// The largest answer for the model.
     pub output_cap: Option<OutputCap>,
 }
 
@@ -59,24 +59,48 @@ pub enum Concurrency {
     Keyed(String),
 }
 
-/// The largest encoded output, and what happens to a larger one.
+/// The largest answer for the model, and what happens to a larger one.
+///
+/// What counts is what the model would read: a string as it is, any other value as its JSON; of [parts of the tool's
+/// own](crate::ToolOutput::model), text as it is and everything else as its JSON, with its data. A failure that the tool
+/// gives counts with its message, and the issues and details shown beside it, and is never held to less than 200 bytes.
+/// Why a call was not run, or that it took too long, is said whole.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// use haft_core::{ExecutionLimits, OnOverflow, OutputCap, Tool, ToolCall, Toolkit};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let cap = OutputCap::new(NonZeroUsize::new(5).ok_or("zero")?).on_overflow(OnOverflow::Truncate);
+/// let limits = ExecutionLimits::new().output_cap(cap);
+/// let kit: Toolkit = Toolkit::new().with(Tool::new("log").limits(limits).run(|(), _cx| async { "line after line" })?)?;
+/// let result = kit.run_call(&ToolCall::new("c1", "log", "{}")).await;
+/// assert_eq!(result.to_model_text(), "line \n[cut off: these are the first 5 of 15 bytes]");
+/// assert_eq!(result.decode::<String>()?, "line after line");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutputCap {
-    /// The largest output, in bytes of JSON.
+    /// The largest answer, in bytes.
     pub bytes: NonZeroUsize,
     /// What happens to a larger one.
     pub on_overflow: OnOverflow,
 }
 
-/// What happens to an output beyond its cap.
+/// What happens to an answer beyond its cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnOverflow {
-    /// The call fails with `output_too_large`.
+    /// The call fails with `output_too_large`. Of a failure, that takes the place of its kind, which the message names, and
+    /// of its message, issues and details.
     #[default]
     Fail,
-    /// The model sees the beginning, and a note of how much is missing. The application still gets the whole value.
+    /// The model sees what fits, and a note of how much is missing: whole parts, and the beginning of a text. The
+    /// application still gets the whole value. A failure is the same for both: it keeps its kind, the beginning of its
+    /// message, and the issues and details there is room for.
     Truncate,
 }
 

@@ -145,6 +145,6 @@ impl Tool {
         if call.name == self.name() {
             return Ok(());
         }
-        Err(ToolResult::unknown_tool(call, &[self.name()]).into_failure())
+        Err(ToolResult::unknown_tool_among(call, [self.name()]).into_failure())
     }
 }

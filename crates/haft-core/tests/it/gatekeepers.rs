@@ -61,7 +61,7 @@ async fn a_permit_that_takes_a_while_decides_on_every_call() {
         ("ana", "1", "", 2),
         ("bob", "permission_denied", "count by c1 is not for bob", 2),
         // Nobody is asked about a tool that the caller must not know of.
-        ("eve", "unknown_tool", "there is no tool called 'count'", 0),
+        ("eve", "unknown_tool", "there is no tool called 'count'; there are no tools", 0),
         ("mallory", "permission_denied", "whether this call is permitted could not be decided", 2),
     ] {
         let (permit, asked) = directory(1);

@@ -64,6 +64,8 @@ mod history_property;
 mod hostile_input;
 mod macro_expansion;
 #[cfg(feature = "validate")]
+mod output_cap;
+#[cfg(feature = "validate")]
 mod provider_executed;
 mod repairs;
 #[cfg(feature = "validate")]
@@ -97,3 +99,5 @@ mod tools_and_toolkits;
 mod try_run;
 #[cfg(feature = "validate")]
 mod type_zoo;
+#[cfg(feature = "validate")]
+mod unknown_tool;

@@ -16,12 +16,13 @@ use crate::executor::span::CallSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxError, broken};
-use crate::nearest::nearest;
+use crate::nearest::{SUGGESTED, ranked};
 use crate::result::ToolResult;
 use crate::tool::Tool;
 
 /// What the model is told when a permit could not decide.
 const UNDECIDED: &str = "whether this call is permitted could not be decided";
+
 impl Flight {
     /// One step before the handler.
     pub(super) fn admit(
@@ -44,7 +45,8 @@ impl Flight {
             Phase::Approving(_) => self.approving(call, tower, task),
             Phase::Settled(outcome) => {
                 let outcome = std::mem::replace(&mut **outcome, ToolFailure::new(FailureKind::Denied, "").into());
-                Ok(Step::Landed(self.land(outcome)))
+                let is_answer = outcome.is_ok();
+                Ok(Step::Landed(if is_answer { self.land_held(outcome) } else { self.land(outcome) }))
             }
             Phase::Cleared => Ok(self.cleared()),
             Phase::Waiting | Phase::Running(_) | Phase::Landed => Ok(Step::Pending),
@@ -125,15 +127,26 @@ impl Flight {
 }
 
 impl Tower<'_> {
-    /// No tool of this name, as far as the caller may know. `hidden` is one that it must not learn of.
+    /// No tool of this name, as far as the caller may know. `hidden` is one that it must not learn of. The permit is asked
+    /// only about tools that would be named.
     fn unknown_tool(&self, call: &ToolCall, hidden: Option<&Tool>) -> ToolFailure {
+        let tools = self.set.with_scopes().map(|(tool, _)| tool);
+        let Some(permit) = &self.options.permit else {
+            return ToolResult::unknown_tool_among(call, tools.map(Tool::name)).into_failure();
+        };
         let caller = self.options.caller_ref();
-        let seen = self.set.with_scopes().map(|(tool, _)| tool).filter(|tool| {
-            let permit = self.options.permit.as_ref();
+        let sees = |tool: &&Tool| {
             hidden.is_none_or(|hidden| !tool.is_same(hidden))
-                && permit.is_none_or(|permit| isolated(|| permit.sees(tool, caller)).unwrap_or_default())
-        });
-        ToolResult::unknown_tool(call, &nearest(&call.name, seen.map(Tool::name))).into_failure()
+                && isolated(|| permit.sees(tool, caller)).unwrap_or_default()
+        };
+        let near = ranked(&call.name, tools.clone().map(|tool| (tool.name(), tool)));
+        let near: Vec<&str> = near.into_iter().filter(sees).take(SUGGESTED).map(Tool::name).collect();
+        let result = if near.is_empty() {
+            ToolResult::unknown_tool_beside(call, tools.filter(sees).map(Tool::name))
+        } else {
+            ToolResult::unknown_tool(call, &near)
+        };
+        result.into_failure()
     }
 }
 

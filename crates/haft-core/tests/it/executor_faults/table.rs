@@ -45,7 +45,7 @@ table! {
     unknown_name: |ran| of(target(ran)).asking("targte").args(TARGET)
         .fails(UnknownTool).saying(&["'targte'", "nearest", "'target'"]).having_run(0);
     unknown_name_near_nothing: |ran| of(target(ran)).asking("xyz")
-        .fails(UnknownTool).saying(&["there is no tool called 'xyz'"]);
+        .fails(UnknownTool).saying(&["there is no tool called 'xyz'; the ", "'target'"]).having_run(0);
     signal: |_| of(Tool::signal("halt").define().unwrap()).fails(NonLocalTool).saying(&["'halt'", "not run here"]);
     interaction: |_| of(Tool::interaction("ask").define().unwrap()).fails(NonLocalTool).saying(&["'ask'"]);
     provider_defined: |_| of(provider_tool()).fails(NonLocalTool).saying(&["not run here"]);
@@ -434,7 +434,7 @@ async fn a_permit_that_panics_over_a_suggestion_suggests_nothing() {
     }
     let kit: Toolkit = [Tool::new("seen").run(|(), _| async {}).unwrap()].into_iter().collect();
     let results = kit.run([ToolCall::new("c1", "sean", "{}")]).permit(Blind).collect_results().await;
-    assert_eq!(results[0].failure().unwrap().message, "there is no tool called 'sean'");
+    assert_eq!(results[0].failure().unwrap().message, "there is no tool called 'sean'; there are no tools");
 }
 
 #[tokio::test]

@@ -1,0 +1,319 @@
+//! What becomes of an answer that is larger than it may be: each kind of answer, both rules, every way to run.
+
+use std::error::Error as _;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use haft_core::{
+    ApprovalPolicy, ApprovalRequest, CallOutputBody, ContentPart, Cx, ExecutionLimits, Failure, FailureKind, Issue,
+    Issues, MediaData, Next, OnOverflow, Outcome, OutputCap, Request, RunOptions, Tool, ToolCall, ToolFailure,
+    ToolResult, Toolkit,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::executing::kit;
+
+/// The cap of the table.
+const CAP: usize = 250;
+
+/// One answer, and what is left of it under either rule, as [`shown`] tells it.
+struct Row {
+    tool: Tool,
+    fails: String,
+    truncates: String,
+}
+
+fn row(tool: Tool, fails: impl Into<String>, truncates: impl Into<String>) -> Row {
+    Row { tool, fails: fails.into(), truncates: truncates.into() }
+}
+
+fn too_large(size: usize) -> String {
+    format!(
+        "output_too_large: the output of {size} bytes is larger than the 250 bytes allowed; \
+         ask for less, for example with a filter or a smaller page"
+    )
+}
+
+fn failed_too_large(size: usize) -> String {
+    format!(
+        "output_too_large: the call failed with 'tool_failed', and the {size} bytes it gives as the reason are more \
+         than the 250 bytes allowed"
+    )
+}
+
+/// A picture, and how much of it travels.
+fn picture(bytes: usize) -> (ContentPart, usize) {
+    let part = ContentPart::image("image/png", MediaData::Base64("A".repeat(bytes)));
+    let size = serde_json::to_string(&part).unwrap().len();
+    (part, size)
+}
+
+fn text(letter: &str, bytes: usize) -> ContentPart {
+    ContentPart::text(letter.repeat(bytes))
+}
+
+fn giving<T: Serialize + JsonSchema + Clone + Send + Sync + 'static>(value: T) -> Tool {
+    Tool::new("giving").run(move |(), _| std::future::ready(value.clone())).unwrap()
+}
+
+fn giving_parts(parts: Vec<ContentPart>) -> Tool {
+    Tool::new("giving_parts").to_model_output(move |(): &()| parts.clone()).run(|(), _| async {}).unwrap()
+}
+
+/// Fails as it says itself.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Broken {
+    why: String,
+    log: String,
+}
+
+impl Failure for Broken {
+    fn message(&self) -> String {
+        self.why.clone()
+    }
+}
+
+fn declaring(why: usize, log: usize) -> Tool {
+    let broken = Broken { why: "w".repeat(why), log: "l".repeat(log) };
+    Tool::new("declaring").try_run(move |(), _| std::future::ready(Err::<(), _>(broken.clone()))).unwrap()
+}
+
+fn failing(failure: ToolFailure) -> Tool {
+    Tool::new("failing").try_run_opaque(move |(), _| std::future::ready(Err::<(), _>(failure.clone()))).unwrap()
+}
+
+fn issues(count: usize) -> Issues {
+    (0..count).map(|n| Issue::new(format!("/{n}"), "type", "x".repeat(40))).collect()
+}
+
+fn rows() -> Vec<Row> {
+    let (large, large_size) = picture(1000);
+    let (small, small_size) = picture(10);
+    let cut = |size: usize| format!("[cut off: these are the first 250 of {size} bytes]");
+    let long = "z".repeat(100_000);
+    vec![
+        row(giving("x".repeat(250)), "x*250", "x*250"),
+        row(giving("x".repeat(400)), too_large(400), format!("x*250 | {}", cut(400))),
+        row(giving("é".repeat(200)), too_large(400), format!("é*125 | {}", cut(400))),
+        row(giving(vec!["x".repeat(400)]), too_large(404), format!("[\"x*248 | {}", cut(404))),
+        row(giving_parts(vec![text("x", 200), text("y", 200)]), too_large(400), format!("x*200 | y*50 | {}", cut(400))),
+        row(giving_parts(vec![text("x", 200), text("y", 50)]), "x*200 | y*50", "x*200 | y*50"),
+        row(giving_parts(vec![small.clone()]), "image", "image"),
+        row(
+            giving_parts(vec![large.clone()]),
+            too_large(large_size),
+            format!("[cut off: these are 0 of {large_size} bytes; left out: 1 of 1 parts]"),
+        ),
+        row(
+            giving_parts(vec![text("c", 7), large.clone(), text("y", 300), small.clone()]),
+            too_large(307 + large_size + small_size),
+            format!(
+                "c*7 | y*243 | [cut off: these are 250 of {} bytes; left out: 2 of 4 parts]",
+                307 + large_size + small_size
+            ),
+        ),
+        row(
+            giving_parts(vec![large, small, text("y", 20)]),
+            too_large(large_size + small_size + 20),
+            format!(
+                "image | y*20 | [cut off: these are {} of {} bytes; left out: 1 of 3 parts]",
+                small_size + 20,
+                large_size + small_size + 20
+            ),
+        ),
+        row(
+            Tool::new("t").try_run(move |(), _| std::future::ready(Err::<(), _>(long.clone()))).unwrap(),
+            failed_too_large(100_000),
+            "tool_failed: z*250 [cut off: these are the first 250 of 100000 bytes]",
+        ),
+        row(
+            declaring(10, 1000),
+            failed_too_large(10 + 19 + 10 + 1000),
+            "tool_failed: w*10 [cut off: left out: the details]",
+        ),
+        row(
+            declaring(1000, 10),
+            failed_too_large(1000 + 19 + 1000 + 10),
+            "tool_failed: w*250 [cut off: these are the first 250 of 1000 bytes; left out: the details]",
+        ),
+        row(declaring(10, 10), "tool_failed: w*10", "tool_failed: w*10"),
+        row(
+            failing(ToolFailure::new(FailureKind::ToolFailed, "look at these").issues(issues(9))),
+            failed_too_large(13 + 9 * 86),
+            "tool_failed: look at these [cut off: left out: 7 of 9 issues]",
+        ),
+        row(
+            Tool::new("t").try_run_opaque(|(), _| async { Err::<(), _>("s".repeat(1000)) }).unwrap(),
+            "execution_error: the tool failed to run",
+            "execution_error: the tool failed to run",
+        ),
+    ]
+}
+
+/// What the model reads, with letters that repeat counted.
+fn shown(result: &ToolResult) -> String {
+    if let Some(failure) = result.failure() {
+        return counted(&failure.to_string());
+    }
+    match result.to_call_output().output {
+        CallOutputBody::Text(text) => counted(&text),
+        CallOutputBody::Parts(parts) => {
+            let parts = parts.iter().map(|part| part.as_text().map_or_else(|| "image".to_owned(), counted));
+            parts.collect::<Vec<_>>().join(" | ")
+        }
+        _ => String::new(),
+    }
+}
+
+fn counted(text: &str) -> String {
+    let mut rest = text.chars().peekable();
+    let mut told = String::new();
+    while let Some(letter) = rest.next() {
+        let mut times = 1;
+        while rest.next_if_eq(&letter).is_some() {
+            times += 1;
+        }
+        match times {
+            1..=6 => told.extend(std::iter::repeat_n(letter, times)),
+            _ => told.push_str(&format!("{letter}*{times}")),
+        }
+    }
+    told
+}
+
+fn cap(bytes: usize, rule: OnOverflow) -> OutputCap {
+    OutputCap::new(NonZeroUsize::new(bytes).unwrap()).on_overflow(rule)
+}
+
+/// The results of one call under a cap: of the tool and of the run, in a run and alone, in the task and spawned.
+async fn every_way(tool: &Tool, arguments: &str, cap: OutputCap) -> Vec<ToolResult> {
+    let call = ToolCall::new("c1", tool.name(), arguments);
+    let capped = kit([tool.with_limits(ExecutionLimits::new().output_cap(cap))]);
+    let bare = kit([Ok(tool.clone())]);
+    let of_run = RunOptions::new().output_cap(cap);
+    let mut results = vec![capped.run_call(&call).await, bare.run_call_with(&call, &of_run).await];
+    results.extend(capped.run([&call]).collect_results().await);
+    results.extend(bare.run([&call]).with(of_run.clone()).collect_results().await);
+    results.extend(bare.run([&call]).with(of_run.spawned()).collect_results().await);
+    results
+}
+
+#[tokio::test]
+async fn every_answer_is_held_to_the_cap_in_every_way_it_is_run() {
+    for Row { tool, fails, truncates } in rows() {
+        let whole = kit([Ok(tool.clone())]).run_call(&ToolCall::new("c1", tool.name(), "{}")).await;
+        for (rule, expected) in [(OnOverflow::Fail, fails), (OnOverflow::Truncate, truncates)] {
+            for result in every_way(&tool, "{}", cap(CAP, rule)).await {
+                assert_eq!(shown(&result), expected, "{rule:?}");
+                assert!(result.failure().is_none_or(|failure| failure.started), "{rule:?}: {expected}");
+                if result.is_ok() {
+                    assert_eq!(result.value(), whole.value(), "the application gets all of it");
+                }
+            }
+        }
+    }
+}
+
+/// What a failure knows besides its words stays with it.
+#[tokio::test]
+async fn a_failure_that_is_cut_keeps_its_cause_and_its_wait() {
+    let busy = ToolFailure::new("busy", "b".repeat(1000)).retry_after(Duration::from_secs(3)).cause("the host is down");
+    for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
+        for result in every_way(&failing(busy.clone()), "{}", cap(CAP, rule)).await {
+            let failure = result.failure().unwrap();
+            assert_eq!(failure.source().map(ToString::to_string).as_deref(), Some("the host is down"));
+            assert_eq!((failure.retryable, failure.retry_after), (true, Some(Duration::from_secs(3))));
+            assert!(failure.to_model_text().len() < 500, "{failure}");
+            match rule {
+                OnOverflow::Fail => assert!(failure.message.contains("'busy'"), "{failure}"),
+                _ => assert_eq!(failure.kind.as_str(), "busy"),
+            }
+        }
+    }
+}
+
+/// Issues that fit are kept, those that the message spells out are not said twice.
+#[tokio::test]
+async fn issues_are_cut_from_the_end() {
+    let listed = ToolFailure::new(FailureKind::ToolFailed, "look at these").issues(issues(9));
+    for result in every_way(&failing(listed), "{}", cap(CAP, OnOverflow::Truncate)).await {
+        assert_eq!(result.failure().unwrap().issues, issues(2));
+    }
+    let spelled_out = ToolFailure::with_issues(FailureKind::OutputValidationError, issues(9));
+    for result in every_way(&failing(spelled_out), "{}", cap(CAP, OnOverflow::Truncate)).await {
+        let text = result.to_model_text();
+        assert!(!text.contains("issues"), "{text}");
+        assert!(text.len() < 400, "{text}");
+    }
+}
+
+/// A middleware that fails in front of the handler has started nothing, however much it says.
+#[tokio::test]
+async fn a_failure_that_is_cut_still_says_whether_the_handler_began() {
+    let tool = giving(1_u8).wrap(|_: Request, _: Next| async {
+        Outcome::from(ToolFailure::new(FailureKind::ToolFailed, "m".repeat(1000)))
+    });
+    for (rule, kind) in [(OnOverflow::Fail, "output_too_large"), (OnOverflow::Truncate, "tool_failed")] {
+        for result in every_way(&tool, "{}", cap(CAP, rule)).await {
+            let failure = result.failure().unwrap();
+            assert_eq!((failure.kind.as_str(), failure.started), (kind, false));
+        }
+    }
+}
+
+/// The sentence that would take the place of a short reason is no shorter.
+#[tokio::test]
+async fn a_short_reason_is_never_cut() {
+    for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
+        for length in [200, 201] {
+            let failing = failing(ToolFailure::new(FailureKind::ToolFailed, "w".repeat(length)));
+            for result in every_way(&failing, "{}", cap(1, rule)).await {
+                let is_whole = shown(&result) == format!("tool_failed: w*{length}");
+                assert_eq!(is_whole, length == 200, "{rule:?}: {}", shown(&result));
+            }
+        }
+    }
+}
+
+/// What is wrong with arguments is not what a tool gave.
+#[tokio::test]
+async fn a_refusal_of_arguments_is_told_whole() {
+    let tool = Tool::new("strict")
+        .params_json(json!({"type": "object", "required": (0..30).map(|n| format!("key_{n}")).collect::<Vec<_>>()}))
+        .run(|_: serde_json::Value, _| async {})
+        .unwrap();
+    for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
+        for result in every_way(&tool, "{}", cap(1, rule)).await {
+            let failure = result.failure().unwrap();
+            assert_eq!(failure.kind, FailureKind::InputValidationError);
+            assert!(failure.message.contains("key_29"), "{failure}");
+            assert_eq!(failure.issues.len(), 30);
+        }
+    }
+}
+
+/// Nor is why somebody said no.
+#[tokio::test]
+async fn a_denial_is_told_whole() {
+    let reason = "because ".repeat(100);
+    let gated = giving(1_u8).set_needs_approval(ApprovalPolicy::always());
+    for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
+        let said = reason.clone();
+        let deny = move |request: ApprovalRequest, _: Cx| std::future::ready(request.deny(said.clone()));
+        let options = RunOptions::new().output_cap(cap(1, rule)).approvals(deny);
+        let result = kit([Ok(gated.clone())]).run_call_with(&ToolCall::new("c1", "giving", "{}"), &options).await;
+        let failure = result.failure().unwrap();
+        assert_eq!((&failure.kind, &failure.message), (&FailureKind::Denied, &reason));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_took_too_long_says_so_under_any_cap() {
+    let limits = ExecutionLimits::new().timeout(Duration::from_secs(1)).output_cap(cap(1, OnOverflow::Fail));
+    let endless = Tool::new("endless").limits(limits).run(|(), _| std::future::pending::<()>());
+    let kit: Toolkit = kit([endless]);
+    let results = kit.run([ToolCall::new("c1", "endless", "{}")]).collect_results().await;
+    assert_eq!(results[0].failure().unwrap().kind, FailureKind::TimedOut);
+}
