@@ -66,12 +66,24 @@ impl<F, P, const KIND: u8> BlockingFn<F, P, KIND> {
 pin_project! {
     /// An asynchronous function at work on one call.
     struct Answer<H, P, Fut> {
-        // The function is called at the first poll and not before: it may do things before its first await.
-        given: Option<(P, Cx)>,
-        // Beside what is given and not in its place, so that it can be made where it stays.
         #[pin]
-        called: Option<Fut>,
+        stage: Stage<P, Fut>,
         handler: PhantomData<fn() -> H>,
+    }
+}
+
+pin_project! {
+    #[project = StageNow]
+    #[project_replace = StageBefore]
+    enum Stage<P, Fut> {
+        // The function is called at the first poll and not before: it may do things before its first await.
+        Given { params: P, cx: Cx },
+        Called {
+            #[pin]
+            work: Fut,
+        },
+        // Only while the function is called.
+        Calling,
     }
 }
 
@@ -82,13 +94,15 @@ where
     Fut: Future<Output: Returned<KIND>> + Send + 'static,
 {
     fn poll(self: Pin<&mut Self>, tool: &Tool, task: &mut Context<'_>) -> Poll<Outcome> {
-        let mut this = self.project();
-        if let Some((params, cx)) = this.given.take() {
+        let mut stage = self.project().stage;
+        if let StageNow::Given { .. } = stage.as_mut().project() {
             let Some(AsyncFn { run, .. }) = of_tool::<AsyncFn<F, P, KIND>>(tool) else { return Poll::Ready(lost()) };
-            this.called.set(Some(run(params, cx)));
+            if let StageBefore::Given { params, cx } = stage.as_mut().project_replace(Stage::Calling) {
+                stage.set(Stage::Called { work: run(params, cx) });
+            }
         }
-        let Some(called) = this.called.as_pin_mut() else { return Poll::Pending };
-        let returned = ready!(called.poll(task));
+        let StageNow::Called { work } = stage.project() else { return Poll::Pending };
+        let returned = ready!(work.poll(task));
         Poll::Ready(match returned.success() {
             Some(value) => encode_success(tool, value),
             None => returned.ready().map_or_else(|_| lost(), |outcome| encode(tool, outcome)),
@@ -106,7 +120,7 @@ where
         if KIND == STREAM {
             Box::pin(Whole(Box::pin(Self::answer_in_steps(params, cx, tool.clone()))))
         } else {
-            Box::pin(Answer { given: Some((params, cx)), called: None::<Fut>, handler: PhantomData::<fn() -> Self> })
+            Box::pin(Answer::<Self, P, Fut> { stage: Stage::Given { params, cx }, handler: PhantomData })
         }
     }
 
