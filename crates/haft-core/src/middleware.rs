@@ -52,6 +52,10 @@ const CHANGED: &str = "the arguments were changed after the call was approved";
 ///
 /// A closure `Fn(Request, Next) -> impl Future<Output = Outcome>` is one that needs no services.
 ///
+/// Middlewares stand around the handler, so people are asked for approval before any of them runs. Who may call a tool at
+/// all is better said by a [`Permit`](crate::Permit), which comes first and can hide tools; a middleware like the one below
+/// is for what must hold wherever its toolkit is used.
+///
 /// ```
 /// use haft_core::{FailureKind, Middleware, Needs, Next, Outcome, Provide, Request, Tool, ToolFailure, Toolkit};
 ///

@@ -171,7 +171,9 @@ impl Toolkit {
     /// what nobody has decided on is suspended again. Calls that were done are not run again, and their results are
     /// among those that [`collect_results`](crate::Run::collect_results) gives; no event shows them a second time.
     ///
-    /// Verdicts that can't be used are in [`refused_verdicts`](crate::Run::refused_verdicts).
+    /// What was stored is the calls and the questions, not who asked nor under which limits: give the caller, the permit, keys
+    /// and limits to the run again, or it runs without. Verdicts that can't be used are in
+    /// [`refused_verdicts`](crate::Run::refused_verdicts).
     pub fn resume(
         &self,
         suspended: super::Suspended,

@@ -28,7 +28,8 @@ use crate::toolkit::Toolkit;
 pub struct HandlerResult {
     /// The result; of an early one, the value so far.
     pub result: ToolResult,
-    /// What the model would read, as JSON: the encoded value, or the encoded failure.
+    /// The value as it was encoded, or the failure: what it declares, else what the model reads of it. What the model reads
+    /// of a value may be something else, see [`ToolResult::to_model_text`].
     pub encoded: JsonText,
     /// Whether the call failed.
     pub is_failure: bool,
@@ -48,7 +49,8 @@ pub enum FailureOrigin {
     Handler,
     /// The handler's value is not what the tool promises.
     Result,
-    /// Something around the handler: a permit, an approval, a limit, a cancel.
+    /// Something around the handler: a permit, an approval, a limit, a cancel, a middleware that did not let the call
+    /// through, or something that the toolkit lacks.
     Executor,
 }
 
@@ -107,7 +109,8 @@ impl HandleStream {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
 
-    /// The same call with options.
+    /// The same call with options. A [sink](RunOptions::sink) among them is not used: early results come by this stream, and
+    /// progress is dropped. Who wants both runs the call by [`Toolkit::run`].
     pub fn with(mut self, options: RunOptions) -> Self {
         self.run = self.run.with(options);
         self
@@ -119,7 +122,7 @@ impl HandlerResult {
         let (encoded, failure_origin) = match &result.outcome {
             Outcome::Ok(output) => (output.value.clone(), None),
             // Without such a tool there is no mode, and a permit that hides one must not show it by its mode.
-            Outcome::Failed(failure) if mode == FailureMode::Error || failure.kind == FailureKind::UnknownTool => {
+            Outcome::Failed(failure) if mode == FailureMode::Error || is_unknown(failure) => {
                 return Err(result.into_failure());
             }
             Outcome::Failed(failure) => (encoded(failure), Some(FailureOrigin::of(failure))),
@@ -134,6 +137,11 @@ impl HandlerResult {
     }
 }
 
+/// Whether there is no such tool. A handler that hands such a failure on has begun.
+fn is_unknown(failure: &ToolFailure) -> bool {
+    failure.kind == FailureKind::UnknownTool && !failure.started
+}
+
 /// The declared failure, or what the model reads of any other.
 fn encoded(failure: &ToolFailure) -> JsonText {
     match failure.details.as_deref() {
@@ -143,12 +151,15 @@ fn encoded(failure: &ToolFailure) -> JsonText {
 }
 
 impl FailureOrigin {
+    /// A handler may hand on a failure of any kind. What the executor refuses has not begun; of what has, only time,
+    /// cancels and the check of the result are its own.
     fn of(failure: &ToolFailure) -> Self {
-        match failure.kind {
-            FailureKind::InputValidationError => Self::Parameters,
-            FailureKind::OutputValidationError | FailureKind::OutputTooLarge => Self::Result,
-            FailureKind::ToolFailed | FailureKind::ExecutionError | FailureKind::Custom(_) => Self::Handler,
-            _ => Self::Executor,
+        match (&failure.kind, failure.started) {
+            (FailureKind::OutputValidationError | FailureKind::OutputTooLarge, _) => Self::Result,
+            (FailureKind::TimedOut | FailureKind::Cancelled | FailureKind::Interrupted, _) => Self::Executor,
+            (FailureKind::InputValidationError, false) => Self::Parameters,
+            (_, true) => Self::Handler,
+            (_, false) => Self::Executor,
         }
     }
 }

@@ -185,8 +185,9 @@ impl Run {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
 
-    /// Runs everything to the end and gives the results in the order of the calls. To see the events on the way as
-    /// well, use [`continue_with_results`](Run::continue_with_results). Calls that are suspended have no result yet:
+    /// Runs everything to the end and gives the results in the order of the calls. Those whose output was already read by
+    /// [`next`](Run::next) are not among them. To see the events on the way as well, use
+    /// [`continue_with_results`](Run::continue_with_results). Calls that are suspended have no result yet:
     /// where there may be some, use [`collect_or_suspend`](Run::collect_or_suspend).
     pub async fn collect_results(mut self) -> Vec<ToolResult> {
         self.collect().await

@@ -2,7 +2,9 @@
 //!
 //! One span per call, named and attributed by OpenTelemetry's conventions for generative AI. It is open from the moment
 //! the call is looked up until it has its result. When nobody listens, opening it is one load of a static, and nothing
-//! below is computed. Arguments and results are left empty here: [`Trace`](crate::Trace) fills them for those who ask.
+//! below is computed. When a call ends, one event with the target `haft::metrics` carries its metrics: that it was called,
+//! the kind of its failure, how long it waited and ran. Arguments and results are left empty here:
+//! [`Trace`](crate::Trace) fills them for those who ask.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -16,7 +18,7 @@ use crate::call::ToolCall;
 use crate::cause::cause_chain;
 use crate::failure::ToolFailure;
 use crate::result::Outcome;
-use crate::tool::{Tool, ToolKind};
+use crate::tool::{Tool, ToolKind, ToolName};
 
 /// The span of one call, if somebody listens. Small, as mostly nobody does.
 pub(super) struct CallSpan(Option<Box<Open>>);
@@ -24,6 +26,8 @@ pub(super) struct CallSpan(Option<Box<Open>>);
 /// An open span, and when things happened to its call.
 struct Open {
     span: Span,
+    /// The name of the tool, if there is such a tool: what a model made up must not become a metric of its own.
+    tool: Option<ToolName>,
     asked: Instant,
     began: Option<Instant>,
 }
@@ -65,7 +69,8 @@ impl CallSpan {
             haft.queue_seconds = field::Empty,
             haft.run_seconds = field::Empty,
         );
-        Self(Some(Box::new(Open { span, asked: Instant::now(), began: None })))
+        let tool = tool.map(|tool| tool.shared_name().clone());
+        Self(Some(Box::new(Open { span, tool, asked: Instant::now(), began: None })))
     }
 
     /// The span of a call that ends where nothing of it has begun.
@@ -108,11 +113,30 @@ impl Open {
     fn close(self, outcome: &Outcome) {
         let now = Instant::now();
         let began = self.began.unwrap_or(now);
-        self.span.record("haft.queue_seconds", (began - self.asked).as_secs_f64());
-        self.span.record("haft.run_seconds", (now - began).as_secs_f64());
+        let (queue, run) = ((began - self.asked).as_secs_f64(), (now - began).as_secs_f64());
+        self.span.record("haft.queue_seconds", queue);
+        self.span.record("haft.run_seconds", run);
+        self.count(outcome, queue, run);
         if let Outcome::Failed(failure) = outcome {
             self.record_failure(failure);
         }
+    }
+
+    /// The metrics of the call, as an event whose fields are named as `tracing-opentelemetry` and others read metrics from.
+    fn count(&self, outcome: &Outcome, queue_seconds: f64, run_seconds: f64) {
+        let failed = outcome.failure().map(|failure| failure.kind.as_str());
+        self.span.in_scope(|| {
+            tracing::event!(
+                target: "haft::metrics",
+                Level::DEBUG,
+                monotonic_counter.haft.tool.calls = 1_u64,
+                gen_ai.tool.name = self.tool.as_ref().map(ToolName::as_str),
+                "error.type" = failed,
+                "monotonic_counter.haft.tool.failures" = failed.map(|_| 1_u64),
+                "histogram.haft.tool.queue_seconds" = queue_seconds,
+                "histogram.haft.tool.run_seconds" = run_seconds,
+            );
+        });
     }
 
     fn record_failure(&self, failure: &ToolFailure) {

@@ -14,7 +14,7 @@ use crate::tool::Tool;
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// What the model is told about an error that isn't declared.
-pub(crate) const OPAQUE_MESSAGE: &str = "the tool failed to run";
+pub(crate) const OPAQUE_MESSAGE: &str = "the tool failed; what went wrong is known to its operator";
 
 /// How a handler fails: with the failure its tool declares, or with an error that the model doesn't get to see.
 ///

@@ -118,7 +118,10 @@ async fn an_opaque_error_is_kept_from_the_model() {
         .unwrap();
     let result = run(&tool, "{}").await;
     let failure = result.failure().unwrap();
-    assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("execution_error", "the tool failed to run"));
+    assert_eq!(
+        (failure.kind.as_str(), failure.message.as_str()),
+        ("execution_error", "the tool failed; what went wrong is known to its operator")
+    );
     assert!(failure.started && failure.details.is_none());
     assert_eq!(failure.source().unwrap().to_string(), "password is hunter2");
     let sent = format!("{} {}", serde_json::to_string(&result).unwrap(), result.to_call_output().output);

@@ -146,8 +146,8 @@ fn rows() -> Vec<Row> {
         ),
         row(
             Tool::new("t").try_run_opaque(|(), _| async { Err::<(), _>("s".repeat(1000)) }).unwrap(),
-            "execution_error: the tool failed to run",
-            "execution_error: the tool failed to run",
+            "execution_error: the tool failed; what went wrong is known to its operator",
+            "execution_error: the tool failed; what went wrong is known to its operator",
         ),
     ]
 }

@@ -130,6 +130,26 @@ async fn a_failure_is_recorded_by_its_kind() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_call_has_its_metrics_once() {
+    let kit = kit([
+        Tool::new("slow").run(|(), _cx| async { sleep(Duration::from_secs(2)).await }),
+        Tool::new("broken").try_run(|(), _cx| async { Err::<(), _>("no") }),
+    ]);
+    let run = kit.run(calls([("slow", ""), ("broken", ""), ("slow", ""), ("made_up", "")])).concurrency(1);
+    let seen = Recorder::watch(run.collect_results()).await;
+    let told: Vec<_> = ["gen_ai.tool.name", "error.type", "monotonic_counter.haft.tool.failures"]
+        .map(|field| seen.metrics.iter().map(|metric| metric.get(field).unwrap_or("-")).collect::<Vec<_>>().join(" "))
+        .into();
+    // Refused before anything waits; the others as they end. A name that a model made up is no name of a metric.
+    assert_eq!(told, ["- slow broken slow", "unknown_tool - tool_failed -", "1 - 1 -"]);
+    let seconds = |field| seen.metrics.iter().map(|metric| metric.get(field).unwrap()).collect::<Vec<_>>();
+    assert_eq!(seconds("histogram.haft.tool.queue_seconds"), ["0.0", "0.0", "2.0", "2.0"]);
+    assert_eq!(seconds("histogram.haft.tool.run_seconds"), ["0.0", "2.0", "0.0", "2.0"]);
+    assert!(seen.metrics.iter().all(|metric| metric.get("monotonic_counter.haft.tool.calls") == Some("1")));
+    assert!(seen.metrics.iter().all(|metric| metric.inside.is_some()), "inside of its span");
+}
+
 /// The operator reads the cause where the model doesn't.
 #[tokio::test]
 async fn the_cause_is_told_with_the_failure() {

@@ -101,9 +101,9 @@ table! {
         .fails(OutputValidationError).started()
         .saying(&["the tool gave a result that it should not have", "at most 3 characters"]);
     stream_of_nothing: |_| of(streaming(0)).fails(ExecutionError).started()
-        .saying(&["the tool failed to run"]).because("ended without a final value");
+        .saying(&["the tool failed; what went wrong is known to its operator"]).because("ended without a final value");
     stream_without_an_end: |_| of(streaming(2)).showing(2).fails(ExecutionError).started()
-        .saying(&["the tool failed to run"]).because("ended without a final value");
+        .saying(&["the tool failed; what went wrong is known to its operator"]).because("ended without a final value");
     too_large_output: |_| of(giving_text(cap(20))).fails(OutputTooLarge).started().saying(&["20 bytes", "ask for less"]);
     too_large_output_for_the_run: |_| of(giving_text(None)).given(|run| run.output_cap(cap(20).unwrap()))
         .fails(OutputTooLarge).started().saying(&["100 bytes", "20 bytes", "ask for less"]);

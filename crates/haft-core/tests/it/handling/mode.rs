@@ -2,8 +2,8 @@
 
 use futures_util::StreamExt;
 use haft_core::{
-    ApprovalPolicy, Caller, Cx, DefinitionError, ExecutionLimits, Failure, FailureMode, FailureOrigin, HandlerError,
-    HandlerResult, Permission, Permit, Permitting, RunOptions, Tool, ToolCall, ToolFailure, Toolkit,
+    ApprovalPolicy, Caller, Cx, DefinitionError, ExecutionLimits, Failure, FailureKind, FailureMode, FailureOrigin,
+    HandlerError, HandlerResult, Permission, Permit, Permitting, RunOptions, Tool, ToolCall, ToolFailure, Toolkit,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,6 +31,14 @@ fn tools() -> Vec<Result<Tool, DefinitionError>> {
         Tool::new("own_kind").handle(|_: u8, _cx| async {
             let failure = ToolFailure::new("rate_limited", "the service is busy").retry_after(seconds(2));
             Err::<(), HandlerError>(HandlerError::opaque(failure))
+        }),
+        // What another toolkit answered, handed on.
+        Tool::new("hands_on_refusal").handle(|_: u8, _cx| async {
+            let failure = ToolFailure::new(FailureKind::InputValidationError, "the inner tool refused");
+            Err::<(), HandlerError>(HandlerError::opaque(failure))
+        }),
+        Tool::new("hands_on_unknown").handle(|_: u8, _cx| async {
+            Err::<(), HandlerError>(HandlerError::opaque(ToolFailure::new(FailureKind::UnknownTool, "no inner tool")))
         }),
         Tool::new("broken_result").success_json(json!({"type": "integer"})).run(|_: u8, _cx| async { "text" }),
         Tool::new("panics").run(|_: u8, cx: Cx| async move { assert!(cx.is_cancelled(), "hunter2") }),
@@ -72,12 +80,14 @@ const fn row(
     Row { name, arguments, kind, message, origin, started }
 }
 
-const OPAQUE: &str = "the tool failed to run";
+const OPAQUE: &str = "the tool failed; what went wrong is known to its operator";
 
-const TABLE: [Row; 9] = [
+const TABLE: [Row; 11] = [
     row(("declared", "1"), ("tool_failed", "only 2 left"), FailureOrigin::Handler, true),
     row(("undeclared", "1"), ("execution_error", OPAQUE), FailureOrigin::Handler, true),
     row(("own_kind", "1"), ("rate_limited", "the service is busy"), FailureOrigin::Handler, true),
+    row(("hands_on_refusal", "1"), ("input_validation_error", "the inner tool refused"), FailureOrigin::Handler, true),
+    row(("hands_on_unknown", "1"), ("unknown_tool", "no inner tool"), FailureOrigin::Handler, true),
     row(("fine", "300"), ("input_validation_error", "must be at most 255"), FailureOrigin::Parameters, false),
     row(("broken_result", "1"), ("output_validation_error", "must be an integer"), FailureOrigin::Result, true),
     row(("panics", "1"), ("execution_error", OPAQUE), FailureOrigin::Handler, true),
@@ -220,6 +230,7 @@ async fn a_middlewares_failure_follows_the_mode() {
     assert_eq!((error.kind.as_str(), error.started), ("closed", false));
     let returned = kit(FailureMode::Return).wrap(refuse).handle(&call).await.unwrap();
     assert_eq!(returned.encoded.to_value(), json!({"error": {"kind": "closed", "message": "we are closed"}}));
+    assert_eq!(returned.failure_origin, Some(FailureOrigin::Executor));
 }
 
 #[tokio::test]

@@ -22,6 +22,8 @@ pub(super) struct Recorder {
 pub(super) struct Seen {
     pub(super) spans: Vec<SpanRecord>,
     pub(super) events: Vec<EventRecord>,
+    /// The events that are metrics.
+    pub(super) metrics: Vec<EventRecord>,
     /// The spans that are entered now, the innermost last. Everything runs on one thread.
     inside: Vec<u64>,
 }
@@ -148,7 +150,9 @@ impl Subscriber for Recorder {
         event.record(&mut Noting(&mut fields));
         let mut seen = self.seen.lock().unwrap();
         let inside = seen.inside.last().copied();
-        seen.events.push(EventRecord { fields, inside });
+        let is_metric = event.metadata().target() == "haft::metrics";
+        let events = if is_metric { &mut seen.metrics } else { &mut seen.events };
+        events.push(EventRecord { fields, inside });
     }
 
     fn enter(&self, id: &Id) {
