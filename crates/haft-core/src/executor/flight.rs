@@ -58,15 +58,25 @@ pub(super) struct Flight {
     seq: u64,
     has_place: bool,
     answered: bool,
-    /// Whether it is among the calls that are to be looked at.
-    is_queued: bool,
-    /// Whether its time was over before it was looked at.
-    is_overdue: bool,
+    turn: Turn,
     /// Whether the handler was polled; where something stands in front of it, that knows better.
     polled: bool,
     clock: Clock,
     cap: Option<OutputCap>,
     span: CallSpan,
+}
+
+/// Whether a flight is among those that are to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// It is not.
+    None,
+    /// It is.
+    Queued,
+    /// It is, and its time was over before it was looked at.
+    Overdue,
+    /// It is looked at now, and if it is not done its time is over.
+    Judged,
 }
 
 /// What a flight waits for.
@@ -147,8 +157,7 @@ impl Flight {
             consent: None,
             seq: 0,
             has_place: false,
-            is_queued: false,
-            is_overdue: false,
+            turn: Turn::None,
             answered: false,
             polled: false,
             clock: Clock::default(),
@@ -198,23 +207,36 @@ impl Flight {
 
     /// It is to be looked at. Says no when it already was.
     pub(super) fn enqueue(&mut self) -> bool {
-        !std::mem::replace(&mut self.is_queued, true)
+        let (turn, is_new) = match self.turn {
+            Turn::None => (Turn::Queued, true),
+            Turn::Judged => (Turn::Overdue, true),
+            queued => (queued, false),
+        };
+        self.turn = turn;
+        is_new
     }
 
     /// It is looked at now.
     pub(super) fn dequeue(&mut self) {
-        self.is_queued = false;
+        self.turn = if self.turn == Turn::Overdue { Turn::Judged } else { Turn::None };
     }
 
     /// Its time is over. Whether it can be judged now: one that is still to be looked at may be done, and is judged then.
     pub(super) fn fall_due(&mut self) -> bool {
-        self.is_overdue = self.is_queued;
-        !self.is_overdue
+        let is_queued = matches!(self.turn, Turn::Queued | Turn::Overdue);
+        if is_queued {
+            self.turn = Turn::Overdue;
+        }
+        !is_queued
     }
 
     /// Whether it is to be judged now that it was looked at.
     pub(super) fn was_overdue(&mut self) -> bool {
-        std::mem::take(&mut self.is_overdue)
+        let is_judged = self.turn == Turn::Judged;
+        if is_judged {
+            self.turn = Turn::None;
+        }
+        is_judged
     }
 
     /// Whether it had a place, the first time this is asked.
