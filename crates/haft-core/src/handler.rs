@@ -32,6 +32,7 @@ pub use self::returned::{DECLARED, MIXED, OPAQUE, PLAIN, STREAM};
 pub use self::returned::{Probe, ProbeDefault, Returned, ReturnedNow, kind};
 pub use self::tool_type::{BuilderOf, Handle, StaticTool, ToolType};
 use crate::cx::Cx;
+use crate::executor::drop_isolated;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::issue::{Issues, REASON_CAP};
@@ -199,9 +200,11 @@ where
     }
 }
 
-/// Work that is lent the tool it is given here.
+/// Work that is lent the tool it is given here. When it has given its outcome, nothing that its drop does can take that away.
 pub(crate) async fn with_tool(mut running: BoxRunning, tool: Tool) -> Outcome {
-    poll_fn(|task| running.as_mut().poll(&tool, task)).await
+    let outcome = poll_fn(|task| running.as_mut().poll(&tool, task)).await;
+    drop_isolated(running);
+    outcome
 }
 
 impl Running for Whole {

@@ -13,6 +13,8 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
+use super::broken::Fragile;
+
 fn calls(names: &[&str]) -> Vec<ToolCall> {
     names.iter().enumerate().map(|(n, name)| ToolCall::new(format!("c{n}"), *name, "{}")).collect()
 }
@@ -189,5 +191,30 @@ async fn services_of_the_run_are_enough_for_every_tool() {
     for (options, is_ok) in [(given, true), (other, false), (RunOptions::new(), false)] {
         let results = kit.run(calls(&["a", "b"])).with(options).collect_results().await;
         assert!(results.iter().all(|result| result.is_ok() == is_ok), "{results:?}");
+    }
+}
+
+/// A future that gives its value and panics when it is dropped.
+struct Brittle(#[allow(dead_code, reason = "there to be dropped")] Fragile);
+
+impl Future for Brittle {
+    type Output = u8;
+
+    fn poll(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<u8> {
+        std::task::Poll::Ready(7)
+    }
+}
+
+#[tokio::test]
+async fn a_value_that_was_given_stays_whatever_the_drop_does() {
+    let plain: Toolkit = Toolkit::from_iter([Tool::new("brittle").run(|(), _cx| Brittle(Fragile)).unwrap()]);
+    let wrapped = plain.clone().wrap(|request: Request, next: Next| next.run(request));
+    let call = ToolCall::new("c1", "brittle", "");
+    for kit in [plain, wrapped] {
+        let mut results = vec![kit.run_call(&call).await];
+        results.extend(kit.run([&call]).collect_results().await);
+        results.extend(kit.run([&call]).spawned().collect_results().await);
+        let values: Vec<_> = results.iter().map(|result| result.value().map(ToString::to_string)).collect();
+        assert_eq!(values, vec![Some("7".to_owned()); 3]);
     }
 }
