@@ -200,8 +200,8 @@ struct Brittle(#[allow(dead_code, reason = "there to be dropped")] Fragile);
 impl Future for Brittle {
     type Output = u8;
 
-    fn poll(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<u8> {
-        std::task::Poll::Ready(7)
+    fn poll(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> Poll<u8> {
+        Poll::Ready(7)
     }
 }
 
