@@ -136,11 +136,7 @@ impl RunCall<'_> {
                 Some(options) => cx.in_front(options.scope.as_ref()).with_decode_options(options.decode),
             }
         };
-        let outcome = match short.prepare(call, cx) {
-            Ok(()) => short.run(task),
-            Err(failure) => Poll::Ready(Outcome::Failed(failure)),
-        };
-        match outcome {
+        match short.begin(call, cx, task) {
             Poll::Ready(outcome) => {
                 self.way = Way::Over;
                 Poll::Ready(short.answer(call, outcome))
@@ -162,7 +158,7 @@ impl Future for RunCall<'_> {
         match &mut this.way {
             Way::Untaken => this.set_out(task),
             Way::Short(short) => {
-                let outcome = ready!(short.run(task));
+                let outcome = ready!(short.go_on(task));
                 Poll::Ready(short.answer(this.call, outcome))
             }
             Way::Long(long) => long.as_mut().poll(task),
@@ -172,26 +168,44 @@ impl Future for RunCall<'_> {
 }
 
 impl Short<'_> {
-    /// Reads and checks the arguments.
-    fn prepare(&mut self, call: &ToolCall, cx: impl FnOnce() -> Cx) -> Result<(), Box<ToolFailure>> {
-        match isolated(|| self.tool.prepare_found(call, cx())) {
-            Ok(Ok(prepared)) => {
-                (self.running, self.aside) = (Some(prepared.running), prepared.aside);
-                self.span.begin();
-                Ok(())
+    /// Reads and checks the arguments, and lets the handler begin. All of it is isolated at once, as that shows in what a
+    /// call costs.
+    fn begin(&mut self, call: &ToolCall, cx: impl FnOnce() -> Cx, task: &mut Context<'_>) -> Poll<Outcome> {
+        let Self { tool, running, aside, span } = self;
+        let (mut refused, mut ready) = (None, None);
+        let unwound = isolated(|| match tool.prepare_found(call, cx()) {
+            Err(failure) => refused = Some(failure),
+            Ok(prepared) => {
+                *aside = prepared.aside;
+                span.begin();
+                let begun = running.insert(prepared.running);
+                if let Poll::Ready(outcome) = span.within(|| begun.as_mut().poll(tool, task)) {
+                    // Out of reach of what the drop may do.
+                    ready = Some(outcome);
+                    drop(running.take());
+                }
             }
-            Ok(Err(failure)) => Err(failure),
-            Err(panicked) => Err(Box::new(ToolFailure::from(panicked).not_started())),
+        });
+        match (refused, ready, unwound) {
+            (Some(failure), ..) => Poll::Ready(Outcome::Failed(failure)),
+            (None, Some(outcome), _) => Poll::Ready(held(tool, outcome)),
+            (None, None, Ok(())) => Poll::Pending,
+            (None, None, Err(panicked)) => {
+                let mut failure = ToolFailure::from(panicked);
+                failure.started = running.is_some();
+                drop_isolated(running.take());
+                Poll::Ready(failure.into())
+            }
         }
     }
 
-    fn run(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
+    /// Goes on with a handler that had to wait.
+    fn go_on(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
         let Self { tool, running, span, .. } = self;
         let ran = span.within(|| poll_isolated_by(running, |running| running.as_mut().poll(tool, task)));
-        ran.map(|ran| match (ran, tool.limits().output_cap) {
-            (Ok(outcome), None) => outcome,
-            (Ok(outcome), Some(cap)) => hold(outcome, cap),
-            (Err(panicked), _) => ToolFailure::from(panicked).into(),
+        ran.map(|ran| match ran {
+            Ok(outcome) => held(tool, outcome),
+            Err(panicked) => ToolFailure::from(panicked).into(),
         })
     }
 
@@ -222,6 +236,14 @@ impl Drop for Short<'_> {
 impl fmt::Debug for RunCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunCall").field("call", self.call).finish_non_exhaustive()
+    }
+}
+
+/// An outcome, held to the tool's cap.
+fn held(tool: &Tool, outcome: Outcome) -> Outcome {
+    match tool.limits().output_cap {
+        None => outcome,
+        Some(cap) => hold(outcome, cap),
     }
 }
 
