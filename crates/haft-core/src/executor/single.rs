@@ -123,10 +123,8 @@ impl RunCall<'_> {
         let is_plain =
             |tool: &Tool| is_plain(tool) && options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none();
         let Some((place, tool)) = found.filter(|(_, tool)| is_plain(tool)) else {
-            let mut long = Box::pin(kit.run_as_one(call, options.cloned().unwrap_or_default()));
-            let result = long.as_mut().poll(task);
-            self.way = Way::Long(long);
-            return result;
+            self.way = Way::Long(Box::pin(kit.run_as_one(call, options.cloned().unwrap_or_default())));
+            return self.go_on(task);
         };
         let mut short = Short { tool, running: None, aside: None, span: CallSpan::open(call, Some(tool)) };
         let cx = || {
@@ -148,6 +146,20 @@ impl RunCall<'_> {
             }
         }
     }
+
+    /// Goes on with a call that has set out. When it is over, it stays so.
+    fn go_on(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
+        let result = match &mut self.way {
+            Way::Short(short) => {
+                let outcome = ready!(short.go_on(task));
+                short.answer(self.call, outcome)
+            }
+            Way::Long(long) => ready!(long.as_mut().poll(task)),
+            Way::Untaken | Way::Over => return Poll::Pending,
+        };
+        self.way = Way::Over;
+        Poll::Ready(result)
+    }
 }
 
 impl Future for RunCall<'_> {
@@ -155,15 +167,7 @@ impl Future for RunCall<'_> {
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<ToolResult> {
         let this = self.get_mut();
-        match &mut this.way {
-            Way::Untaken => this.set_out(task),
-            Way::Short(short) => {
-                let outcome = ready!(short.go_on(task));
-                Poll::Ready(short.answer(this.call, outcome))
-            }
-            Way::Long(long) => long.as_mut().poll(task),
-            Way::Over => Poll::Pending,
-        }
+        if matches!(this.way, Way::Untaken) { this.set_out(task) } else { this.go_on(task) }
     }
 }
 

@@ -5,5 +5,6 @@
 mod cassette;
 mod model_seam;
 mod scripted;
+#[path = "../../../haft-core/tests/it/seeded.rs"]
 mod seeded;
 mod turn_loop;

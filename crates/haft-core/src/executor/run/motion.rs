@@ -233,7 +233,8 @@ impl Run {
 
     /// Sees to it that the task is woken when there is something to do. Says no when there already is.
     pub(super) fn rest(&mut self, task: &mut Context<'_>) -> bool {
-        if !self.woken.is_empty() {
+        // What the task had no budget left for is still to be done.
+        if !self.woken.is_empty() || self.has_free_place {
             return false;
         }
         match self.timer.rest(task) {
@@ -401,6 +402,64 @@ impl Run {
         match self.flights[index].tool(&self.set) {
             Some(tool) => tool.shared_name().clone(),
             None => self.calls[index].name.as_str().into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::num::NonZeroUsize;
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+
+    use tokio::sync::mpsc;
+    use tokio::task::yield_now;
+    use tokio::time::sleep;
+
+    use crate::call::ToolCall;
+    use crate::cx::Cx;
+    use crate::executor::Line;
+    use crate::tool::{Concurrency, ExecutionLimits, Tool};
+    use crate::toolkit::Toolkit;
+
+    /// A place becomes free while others use up what the task may do in one go, at the last of them to the dot.
+    #[tokio::test(start_paused = true)]
+    async fn a_place_is_given_on_however_little_the_task_may_still_do() {
+        for spenders in 120..=136 {
+            let (stays, senders) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+            let (kept, noted) = (Arc::clone(&stays), Arc::clone(&senders));
+            let one = Concurrency::Max(NonZeroUsize::MIN);
+            // Done at once, while something of it stays where it can't be stopped and keeps its place.
+            let staying = Tool::new("stay").limits(ExecutionLimits::new().concurrency(one)).run(move |(), cx: Cx| {
+                kept.lock().unwrap().extend(cx.line().map(Line::stay));
+                async {}
+            });
+            let spending = Tool::new("spend").run(move |(), _cx| {
+                let (sender, mut receiver) = mpsc::channel(1);
+                noted.lock().unwrap().push(sender);
+                async move {
+                    receiver.recv().await;
+                    pending::<()>().await;
+                }
+            });
+            let kit: Toolkit = Toolkit::from_iter([staying.unwrap(), spending.unwrap()]);
+            let names = ["stay", "stay"].into_iter().chain(std::iter::repeat_n("spend", spenders));
+            let mut run = kit.run(names.enumerate().map(|(n, name)| ToolCall::new(format!("c{n}"), name, "")));
+            assert_eq!(run.next().await.unwrap().index(), 0);
+
+            stays.lock().unwrap().clear();
+            for sender in &*senders.lock().unwrap() {
+                sender.try_send(()).unwrap();
+            }
+            yield_now().await;
+            // The clock first: when it comes to that, the run has gone to sleep with a place to give.
+            let event = tokio::select! {
+                biased;
+                () = sleep(Duration::from_secs(1)) => None,
+                event = run.next() => event,
+            };
+            assert_eq!(event.expect("the second never begins").index(), 1, "{spenders}");
         }
     }
 }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, Cx, FailureKind, Next, Permission, Permitting, Request, RunOptions, Services,
-    Tool, ToolCall, Toolkit,
+    ApprovalPolicy, ApprovalRequest, Cx, ExecutionLimits, FailureKind, Next, Permission, Permitting, Request,
+    RunOptions, Services, Tool, ToolCall, Toolkit,
 };
 use serde_json::json;
 use tokio::sync::Notify;
@@ -216,5 +217,18 @@ async fn a_value_that_was_given_stays_whatever_the_drop_does() {
         results.extend(kit.run([&call]).spawned().collect_results().await);
         let values: Vec<_> = results.iter().map(|result| result.value().map(ToString::to_string)).collect();
         assert_eq!(values, vec![Some("7".to_owned()); 3]);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_over_is_over_however_often_it_is_polled() {
+    let waits = |name: &str, limits| Tool::new(name).limits(limits).run(|(), _cx| tokio::task::yield_now()).unwrap();
+    let (none, some) = (ExecutionLimits::new(), ExecutionLimits::new().timeout(Duration::from_secs(9)));
+    let kit: Toolkit = Toolkit::from_iter([waits("short", none), waits("timed", some)]);
+    for name in ["short", "timed", "unknown"] {
+        let call = ToolCall::new("c1", name, "");
+        let mut running = Box::pin(kit.run_call(&call));
+        assert_eq!((&mut running).await.is_ok(), name != "unknown");
+        assert!(running.now_or_never().is_none(), "{name}");
     }
 }
