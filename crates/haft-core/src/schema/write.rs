@@ -109,11 +109,14 @@ impl Writing<'_> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every value there is; measured")]
     fn value<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
-        if Arena::is_buffered(node) {
+        let written = if Arena::is_buffered(node) {
             self.whole(node, value)
         } else {
-            value.serialize(Checked { writing: self, node })
-        }
+            value.serialize(Checked { writing: &mut *self, node })
+        };
+        // Also an error of the type's own, which whoever holds the value may pass over.
+        self.is_broken |= written.is_err();
+        written
     }
 
     /// Writes a value and then checks it whole.

@@ -372,6 +372,12 @@ impl<T: Serialize> Unruly<T> {
 
 #[test]
 fn what_breaks_the_rules_of_serde_is_refused_and_never_half_written() {
+    struct Fails;
+    impl Serialize for Fails {
+        fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(S::Error::custom("of its own"))
+        }
+    }
     assert!(
         unruly!(|s| {
             let mut map = s.serialize_map(None)?;
@@ -419,6 +425,23 @@ fn what_breaks_the_rules_of_serde_is_refused_and_never_half_written() {
         unruly!(|s| {
             let mut object = s.serialize_map(None)?;
             let _ = object.serialize_key(&[1]);
+            object.end()
+        })
+        .is_refused()
+    );
+    assert!(
+        unruly!(|s| {
+            let mut list = s.serialize_seq(None)?;
+            let _ = list.serialize_element(&Fails);
+            list.serialize_element(&2)?;
+            list.end()
+        })
+        .is_refused()
+    );
+    assert!(
+        unruly!(|s| {
+            let mut object = s.serialize_struct("Odd", 2)?;
+            let _ = object.serialize_field("a", &Fails);
             object.end()
         })
         .is_refused()
