@@ -43,6 +43,7 @@ pub use self::empty_params::EmptyParams;
 pub use self::failure_mode::FailureMode;
 pub use self::fault::{DefinitionError, DefinitionFault, MAX_NAME_LEN, NameFault, SchemaPart};
 pub(crate) use self::identity::ToolIdentity;
+pub(crate) use self::kind::Execution;
 pub use self::kind::ToolKind;
 pub use self::limit::{Concurrency, EmitBuffer, ExecutionLimits, OnOverflow, OutputCap};
 pub use self::name_mapper::{NameClash, NameMapError, NameMapper};
@@ -50,8 +51,10 @@ pub use self::provider::{ProviderDefinition, ProviderTool};
 pub use self::run::MissingHandler;
 pub(crate) use self::run::NO_APPROVAL;
 pub use self::slot::{Inferred, Open, Slot, Typed};
+use crate::call::ToolCall;
 use crate::content::ContentPart;
 use crate::handler::Handler;
+use crate::issue::Issues;
 use crate::middleware::Layers;
 use crate::schema::Schema;
 use crate::service::Dependency;
@@ -312,6 +315,20 @@ impl Tool {
 
     pub(crate) fn shared_name(&self) -> &ToolName {
         &self.definition().name
+    }
+
+    /// Returns what happens to a call of this tool once nothing prevents it.
+    pub(crate) fn execution(&self, call: &ToolCall) -> Execution {
+        if call.provider_executed { Execution::Provider } else { self.kind().execution() }
+    }
+
+    /// Checks an answer that is given in the place of a result: it must be what the tool promises. A tool that nobody runs
+    /// here and that promises nothing takes any answer.
+    pub fn check_answer(&self, answer: &Value) -> Result<(), Issues> {
+        if !self.requires_handler() && *self.success() == Schema::unit() {
+            return Ok(());
+        }
+        self.success().check(answer)
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {

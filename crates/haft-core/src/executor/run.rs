@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures_core::Stream;
+use serde::de::DeserializeOwned;
 use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 
@@ -33,7 +34,7 @@ use crate::cx::Caller;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::BoxFuture;
+use crate::handler::{BoxFuture, invalid_input};
 use crate::item::Item;
 use crate::result::ToolResult;
 use crate::schema::DecodeOptions;
@@ -178,6 +179,21 @@ impl Run {
     #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         &self.calls
+    }
+
+    /// Reads the arguments of a call as the run reads them, checked: with the run's options, and as a person edited them
+    /// if one did. This is how a loop reads a signal or an interaction that the run surfaced.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the run has no call at this index.
+    pub fn decode_args<P: DeserializeOwned>(&self, index: usize) -> Result<P, ToolFailure> {
+        let call = &self.calls[index];
+        let Some(place) = self.set.place_of(&call.name) else {
+            return Err(ToolResult::unknown_tool(call, &[]).into_failure());
+        };
+        let decoded = self.set.at(place).0.parameters().decode::<P>(&call.arguments, &self.options.decode);
+        decoded.map(|decoded| decoded.value).map_err(invalid_input)
     }
 
     /// The next event; `None` when every call has its output.

@@ -71,7 +71,7 @@ impl Draft {
     /// The tool, or everything that is wrong with it.
     pub(crate) fn finish(mut self, handler: Option<Arc<dyn Handler>>) -> Result<Tool, DefinitionError> {
         self.faults.splice(0..0, NameFault::of(&self.name).into_iter().map(DefinitionFault::Name));
-        if self.failure_mode.is_some() && self.kind.is_run_by_provider() {
+        if self.failure_mode.is_some() && (self.kind.execution() == crate::tool::Execution::Provider) {
             self.faults.push(DefinitionFault::FailureModeWithoutHandler);
         }
         self.faults.extend(self.limits.zeroes().map(DefinitionFault::ZeroLimit));

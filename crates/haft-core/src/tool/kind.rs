@@ -19,18 +19,31 @@ pub enum ToolKind {
     Interaction,
 }
 
+/// What happens to a call once nothing prevents it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Execution {
+    /// A handler runs it here.
+    Handler,
+    /// It surfaces to whoever reads the run and acts on it there: a signal or an interaction.
+    Surfaced,
+    /// The provider runs it, or has run it already.
+    Provider,
+}
+
 impl ToolKind {
-    /// Whether calls of such a tool need a handler here.
-    pub(crate) fn requires_handler(&self) -> bool {
+    /// Returns what happens to calls of such a tool.
+    pub(crate) fn execution(&self) -> Execution {
         match self {
-            Self::Local | Self::Dynamic => true,
-            Self::Provider(provider) => provider.requires_handler(),
-            Self::Signal | Self::Interaction => false,
+            Self::Local | Self::Dynamic => Execution::Handler,
+            Self::Provider(provider) if provider.requires_handler() => Execution::Handler,
+            Self::Provider(_) => Execution::Provider,
+            Self::Signal | Self::Interaction => Execution::Surfaced,
         }
     }
 
-    pub(crate) fn is_run_by_provider(&self) -> bool {
-        self.provider().is_some_and(|provider| !provider.requires_handler())
+    /// Returns whether calls of such a tool need a handler here.
+    pub(crate) fn requires_handler(&self) -> bool {
+        self.execution() == Execution::Handler
     }
 
     pub(crate) fn provider(&self) -> Option<&ProviderDefinition> {

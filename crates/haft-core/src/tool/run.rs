@@ -15,7 +15,7 @@ use crate::handler::{Prepared, broken, invalid_input, with_tool};
 use crate::result::{Outcome, ToolResult};
 use crate::schema::DecodeOptions;
 use crate::service::MissingService;
-use crate::tool::{ApprovalCx, ApprovalNeed, Tool};
+use crate::tool::{ApprovalCx, ApprovalNeed, Execution, Tool};
 
 /// What the model is told about a call that needs approval where nobody can give it.
 pub(crate) const NO_APPROVAL: &str = "this call needs approval and none is configured";
@@ -74,39 +74,46 @@ impl Tool {
     /// # }
     /// ```
     pub async fn run_call(&self, call: &ToolCall, cx: &Cx) -> ToolResult {
-        let Prepared { running, aside } = match self.prepare(call, cx.clone()) {
+        let prepared = match self.prepare(call, cx.clone()) {
             Ok(prepared) => prepared,
             Err(failure) => return ToolResult::new(call, Outcome::Failed(failure)),
         };
+        let (running, aside) = prepared.map_or((None, None), |Prepared { running, aside }| (Some(running), aside));
         let repairs = aside.map(|aside| aside.repairs).unwrap_or_default();
         if !self.approval().is_never()
             && let Err(failure) = self.gate(call, cx).await
         {
             return ToolResult::from_failure(call, failure).repairs(repairs);
         }
-        let mut result = ToolResult::new(call, with_tool(running, self.clone()).await);
+        let mut result = match running {
+            Some(running) => ToolResult::new(call, with_tool(running, self.clone()).await),
+            None => ToolResult::non_local_tool(call),
+        };
         result.repairs = repairs;
         result
     }
 
-    /// Reads and checks the arguments. Nothing has run when this returns.
-    fn prepare(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
+    /// Reads and checks the arguments. Nothing has run when this returns; a call that surfaces has nothing to run.
+    fn prepare(&self, call: &ToolCall, cx: Cx) -> Result<Option<Prepared>, Box<ToolFailure>> {
         self.check_name(call)?;
         if self.requires_handler() && !self.has_handler() {
             return Err(Box::new(broken(MissingHandler { tool: self.name().to_owned() })));
+        }
+        if self.execution(call) == Execution::Surfaced {
+            return Ok(self.read_arguments(call, cx.decode_options()).map(|_| None)?);
         }
         let missing = cx.services().missing(self.dependencies());
         if !missing.is_empty() {
             return Err(Box::new(broken(MissingServices { tool: self.name().to_owned(), missing })));
         }
-        self.prepare_found(call, cx.bound_to(self))
+        self.prepare_found(call, cx.bound_to(self)).map(Some)
     }
 
     /// The same for a call of this very tool, which lacks nothing and is bound to its context.
     pub(crate) fn prepare_found(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
         let handler = match self.handler() {
             Some(handler) if !call.provider_executed => handler,
-            _ => return Err(Box::new(ToolResult::non_local_tool(call).into_failure())),
+            _ => return Err(self.not_run_here(call, &cx)),
         };
         if cx.is_cancelled() {
             return Err(Box::new(ToolFailure::new(FailureKind::Cancelled, "").not_started()));
@@ -116,6 +123,23 @@ impl Tool {
         }
         let read = handler.defer(self, &call.arguments, &cx)?;
         Ok(self.layers().prepare(self, &call.arguments, cx, read))
+    }
+
+    /// Returns the failure of a call that no handler runs. One that surfaces must have valid arguments.
+    #[cold]
+    #[allow(clippy::unnecessary_box_returns, reason = "the failure is handed on in its box")]
+    fn not_run_here(&self, call: &ToolCall, cx: &Cx) -> Box<ToolFailure> {
+        let read = match self.execution(call) {
+            Execution::Surfaced => self.read_arguments(call, cx.decode_options()).map(drop),
+            Execution::Handler | Execution::Provider => Ok(()),
+        };
+        Box::new(read.err().unwrap_or_else(|| ToolResult::non_local_tool(call).into_failure()))
+    }
+
+    /// Reads the arguments of a call as a tree, checked.
+    pub(crate) fn read_arguments(&self, call: &ToolCall, options: &DecodeOptions) -> Result<Value, ToolFailure> {
+        let decoded = self.parameters().decode::<Value>(&call.arguments, options);
+        decoded.map(|decoded| decoded.value).map_err(invalid_input)
     }
 
     /// Whether the call may run without being approved.
@@ -135,10 +159,9 @@ impl Tool {
         if policy.is_always() {
             return Ok(ApprovalNeed::Needed);
         }
-        let arguments =
-            self.parameters().decode::<Value>(&call.arguments, cx.decode_options()).map_err(invalid_input)?;
+        let arguments = self.read_arguments(call, cx.decode_options())?;
         let cx = ApprovalCx::of(call, Some(cx));
-        Ok(policy.needs_approval(&arguments.value, cx).await)
+        Ok(policy.needs_approval(&arguments, cx).await)
     }
 
     fn check_name(&self, call: &ToolCall) -> Result<(), ToolFailure> {

@@ -31,6 +31,8 @@ mod approval_signing;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_stored;
 #[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_surfaced;
+#[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_suspend;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_verdict;

@@ -5,7 +5,7 @@
 
 use std::task::{Context, Poll};
 
-use super::consent::Policies;
+use super::consent::{Policies, decoded};
 use super::{Clock, Flight, Phase, Step, Tower};
 use crate::call::ToolCall;
 use crate::cx::Cx;
@@ -18,7 +18,7 @@ use crate::failure_kind::FailureKind;
 use crate::handler::{BoxError, broken};
 use crate::nearest::{SUGGESTED, ranked};
 use crate::result::ToolResult;
-use crate::tool::Tool;
+use crate::tool::{Execution, Tool};
 
 /// What the model is told when a permit could not decide.
 const UNDECIDED: &str = "whether this call is permitted could not be decided";
@@ -48,7 +48,7 @@ impl Flight {
                 let is_answer = outcome.is_ok();
                 Ok(Step::Landed(if is_answer { self.land_held(outcome) } else { self.land(outcome) }))
             }
-            Phase::Cleared => Ok(self.cleared()),
+            Phase::Cleared => Ok(self.cleared(call, tower)),
             Phase::Waiting | Phase::Running(_) | Phase::Landed => Ok(Step::Pending),
         }
     }
@@ -102,8 +102,21 @@ impl Flight {
         if let Some(problems) = tower.problems.filter(|_| tool.requires_handler()) {
             return Err(broken(problems.clone()));
         }
+        let execution = tool.execution(call);
+        if execution == Execution::Provider {
+            // Nothing that the provider runs can be prevented any more, so no policy is asked.
+            return Err(ToolResult::non_local_tool(call).into_failure());
+        }
         let policies = Policies::of(tool, tower);
         let gated = tower.is_planning || self.consent.is_some() || !policies.are_silent();
+        if execution == Execution::Surfaced {
+            self.cx = Some(cx);
+            if gated {
+                return self.seek_consent(call, tower, &policies);
+            }
+            decoded(tool, &call.arguments, &tower.options.decode)?;
+            return Ok(self.cleared(call, tower));
+        }
         if gated {
             self.cx = Some(cx.clone());
         }
@@ -116,11 +129,15 @@ impl Flight {
             passage.bind();
         }
         self.prepared = Some(prepared);
-        if gated { self.seek_consent(call, tower, &policies) } else { Ok(self.cleared()) }
+        if gated { self.seek_consent(call, tower, &policies) } else { Ok(self.cleared(call, tower)) }
     }
 
-    /// Nothing stands in its way but the others. Said once: a place that is asked for twice would be lost.
-    pub(super) fn cleared(&mut self) -> Step {
+    /// Nothing prevents the call any more. It waits for a slot, requested once: one that is requested twice would be lost.
+    /// A call without anything to run surfaces here, and only here.
+    pub(super) fn cleared(&mut self, call: &ToolCall, tower: Tower<'_>) -> Step {
+        if self.prepared.is_none() && !tower.is_planning {
+            return Step::Landed(self.land(ToolResult::non_local_tool(call).outcome));
+        }
         self.phase = Phase::Waiting;
         Step::WantsPlace
     }

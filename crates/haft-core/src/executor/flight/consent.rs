@@ -140,7 +140,7 @@ impl Flight {
                 self.bind_digest(call, tower);
             }
             drop_isolated(self.cx.take());
-            return Ok(self.cleared());
+            return Ok(self.cleared(call, tower));
         }
         if let ApprovalNeed::Undecided(_) = need {
             rule = ApprovalRule::PolicyFailed;
@@ -367,7 +367,7 @@ fn patience(tower: Tower<'_>, request: &ApprovalRequest) -> Option<Duration> {
 }
 
 /// The arguments as a tree: only who is gated pays for reading them twice.
-fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Value, ToolFailure> {
+pub(super) fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Value, ToolFailure> {
     match isolated(|| tool.parameters().decode::<Value>(arguments, options)) {
         Ok(read) => read.map(|decoded| decoded.value).map_err(invalid_input),
         Err(panicked) => Err(panicked.into()),
@@ -376,7 +376,7 @@ fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Valu
 
 /// A person's result in the tool's place is what the tool promises, or is none.
 fn answered_by_hand(tool: &Tool, value: &JsonText) -> Outcome {
-    match isolated(|| tool.success().check(&value.to_value())) {
+    match isolated(|| tool.check_answer(&value.to_value())) {
         Ok(Ok(())) => Outcome::Ok(ToolOutput { value: value.clone(), model: None }),
         Ok(Err(issues)) => invalid_output(issues).not_started().into(),
         Err(panicked) => ToolFailure::from(panicked).not_started().into(),

@@ -21,9 +21,9 @@ impl Flight {
         self.bind_digest(call, tower);
         match standing {
             // A person wrote these arguments, and they were just checked.
-            Standing::Edited => Ok(Some(self.cleared())),
+            Standing::Edited => Ok(Some(self.cleared(call, tower))),
             Standing::Granted { digest, verdict } if self.digest() == Some(&digest) => Ok(Some(match verdict {
-                None => self.cleared(),
+                None => self.cleared(call, tower),
                 Some(response) => {
                     self.phase = Phase::Cleared;
                     Step::Answered { response, edited: None }
