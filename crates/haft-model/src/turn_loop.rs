@@ -20,6 +20,7 @@ mod interaction;
 mod interruption;
 mod isolation;
 mod json_string;
+mod landing;
 mod machine;
 mod open_turn;
 mod outlet;
@@ -159,8 +160,10 @@ impl TurnLoop {
     /// Tools that the caller may not see are not offered to the model.
     ///
     /// With [`Suspend`](haft_core::Suspend) as the approver, or any that answers later, the loop ends with
-    /// [`LoopEnd::Waiting`] and goes on when its state has the verdicts. Signals and interactions must be permitted like
-    /// other calls; as nothing is run, an observer of the options sees them as `non_local_tool`.
+    /// [`LoopEnd::Waiting`] and goes on when its state has the verdicts. Signals and interactions must be permitted and
+    /// approved like other calls, or they do not surface; as nothing is run, an observer of the options sees those that
+    /// do as `non_local_tool`. Of a call that the provider runs nothing can be prevented: a permit is asked about it, an
+    /// approval policy is not.
     pub fn options(self, options: RunOptions) -> Self {
         self.changed(|settings| settings.options = options)
     }

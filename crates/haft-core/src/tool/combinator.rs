@@ -56,7 +56,8 @@ impl Tool {
 
     /// A copy with another failure mode. A tool that its provider executes has none.
     pub fn set_failure_mode(&self, mode: FailureMode) -> Result<Self, DefinitionError> {
-        let fault = (self.kind().execution() == crate::tool::Execution::Provider).then_some(DefinitionFault::FailureModeWithoutHandler);
+        let fault = (self.kind().execution() == crate::tool::Execution::Provider)
+            .then_some(DefinitionFault::FailureModeWithoutHandler);
         DefinitionError::check(self.name(), fault.into_iter().collect())?;
         Ok(self.changed(|definition| definition.failure_mode = mode))
     }

@@ -77,9 +77,8 @@ async fn nobody_is_asked_about_a_signal_whose_arguments_are_invalid() {
 
 #[tokio::test]
 async fn a_permit_covers_signals_and_interactions_before_anybody_is_asked() {
-    let forbidding = RunOptions::new()
-        .permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("not you"))
-        .approvals(never_asked);
+    let forbidding =
+        RunOptions::new().permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("not you")).approvals(never_asked);
     let results = surfacing().run(asked()).with(forbidding).collect_results().await;
     assert_eq!(all_came(&results), ["permission_denied", "permission_denied"]);
 }

@@ -70,9 +70,9 @@ async fn every_kind_is_shown_and_only_local_ones_run() {
         Tool::signal("escalate").params::<Escalation>().define().unwrap(),
         Tool::interaction("choose_account").define().unwrap(),
     ];
-    for tool in &others {
+    for (tool, arguments) in others.iter().zip(["{}", r#"{"reason":"too hard"}"#, "{}"]) {
         assert_eq!(tool.descriptor().name, tool.name());
-        let failure = failure(tool, "{}").await;
+        let failure = failure(tool, arguments).await;
         assert_eq!(failure.kind, FailureKind::NonLocalTool);
         assert!(!failure.started);
         assert!(failure.message.contains(tool.name()), "{}", failure.message);

@@ -3,7 +3,7 @@
 //! The loop ends while interactions are open and keeps them in its state. An answer is checked when the loop is started
 //! again, as only then the tool is at hand; until then it can be replaced.
 
-use haft_core::{CallId, Issue, Issues, JsonText, Schema, Tool, ToolCall, ToolResult};
+use haft_core::{CallId, Issue, Issues, JsonText, Tool, ToolCall, ToolResult};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,11 +16,14 @@ use super::json_string;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Interaction {
-    /// The call.
+    /// The call, with the arguments that a person put in the place of the model's if one did.
     pub call: ToolCall,
     /// Its arguments, as the tool's schema read them. Written as a string of JSON.
     #[serde(with = "json_string")]
     pub arguments: JsonText,
+    /// The arguments that the model wrote, where a person edited them: those of the call in the history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) written: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<Answer>,
 }
@@ -34,8 +37,16 @@ enum Answer {
 }
 
 impl Interaction {
-    pub(super) fn new(call: ToolCall, arguments: JsonText) -> Self {
-        Self { call, arguments, answer: None }
+    /// Creates the interaction of a call that surfaced; `written` are the arguments that the model wrote.
+    pub(super) fn new(call: ToolCall, arguments: JsonText, written: String) -> Self {
+        let written = Some(written).filter(|written| *written != call.arguments);
+        Self { call, arguments, written, answer: None }
+    }
+
+    /// Returns whether a call of the history is the one that this interaction is about.
+    pub(super) fn is_about(&self, call: &ToolCall) -> bool {
+        let written = self.written.as_ref().unwrap_or(&self.call.arguments);
+        (&call.call_id, &call.name, &call.arguments) == (&self.call.call_id, &self.call.name, written)
     }
 
     /// The name of the tool.
@@ -80,11 +91,8 @@ impl Interaction {
             let (tool, call_id) = (self.name().to_owned(), self.call_id().clone());
             return Some(Err(LoopError::ToolGone { tool, call_id }));
         };
-        if *tool.success() == Schema::unit() {
-            return Some(Ok(ToolResult::ok(&self.call, value.clone())));
-        }
         let broken = || Issues::from(Issue::new("", "validator", "the answer could not be checked"));
-        let checked = isolated(|| tool.success().check(&value.to_value())).unwrap_or_else(|_| Err(broken()));
+        let checked = isolated(|| tool.check_answer(&value.to_value())).unwrap_or_else(|_| Err(broken()));
         let refused = |issues| LoopError::Answer { call_id: self.call_id().clone(), issues };
         Some(checked.map(|()| ToolResult::ok(&self.call, value.clone())).map_err(refused))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use haft_core::{CallId, FailureKind, Item, ToolCall, ToolResult, Turn};
+use haft_core::{CallId, FailureKind, Finish, Item, ToolCall, ToolResult, Turn};
 use serde::{Deserialize, Serialize};
 
 use super::interaction::Interaction;
@@ -39,6 +39,18 @@ impl OpenTurn {
             self.results.extend(place.and_then(|place| loose[place].take()));
         }
         self.results.extend(loose.into_iter().flatten());
+    }
+
+    /// Returns the open turn, with this call in it. A call may be of an earlier turn, or of a history that came without
+    /// one: what waits for it is decided with the turn that is open now.
+    pub(super) fn holding(open: &mut Option<Self>, call: ToolCall) -> &mut Self {
+        let empty = Turn::new(Vec::new(), Finish::ToolCalls);
+        let (results, signals, interactions) = (Vec::new(), Vec::new(), Vec::new());
+        let open = open.get_or_insert(Self { turn: empty, results, signals, interactions });
+        if open.index_of(&call.call_id).is_none() {
+            open.turn.items.push(call.into());
+        }
+        open
     }
 
     /// The place of a call in its turn.

@@ -10,17 +10,15 @@ use std::task::Poll;
 
 use futures_core::Stream;
 use haft_core::{
-    ApprovalRequest, ContentPart, Delta, FailureKind, Finish, Item, JsonText, Run, ToolCall, ToolChoice, ToolEvent,
-    ToolResult, Turn, history,
+    ApprovalRequest, ContentPart, Delta, Finish, Item, Run, ToolCall, ToolChoice, ToolEvent, ToolResult, Turn, history,
 };
-use serde_json::Value;
 
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
 use super::interaction::Interaction;
 use super::interruption::Cause;
-use super::isolation::isolated;
+use super::landing::Landing;
 use super::machine::Machine;
 use super::open_turn::OpenTurn;
 use super::record::append;
@@ -113,9 +111,13 @@ impl Machine {
         let mut run = self.kit.run(calls).with(self.settings.options.clone().messages(messages));
         let mut cause = None;
         while let Some(mut event) = self.next_event(&mut run, &mut cause).await {
+            let at = event.index();
             let index = place(&mut event, passed);
             let event = match event {
-                ToolEvent::Output { result, .. } => self.landed(settling, index, result),
+                ToolEvent::Output { result, .. } => {
+                    let landing = Landing::of(&self.kit, &run, at, &settling.calls[index].arguments, result);
+                    settling.landed(index, landing)
+                }
                 other => {
                     settling.questions.extend(open_question(&other));
                     Some(LoopEvent::Tool(other))
@@ -139,34 +141,6 @@ impl Machine {
             Pin::new(&mut *run).poll_next(task)
         })
         .await
-    }
-
-    /// A call came out of the run: answered, unless it is for the loop or for somebody outside. The run has found and
-    /// permitted those, and run nothing.
-    fn landed(&self, settling: &mut Settling, index: usize, result: ToolResult) -> Option<LoopEvent> {
-        let is_not_run = result.failure().is_some_and(|failure| failure.kind == FailureKind::NonLocalTool);
-        let call = &settling.calls[index];
-        let tool = self.kit.get(&call.name).filter(|tool| is_not_run && (tool.is_signal() || tool.is_interaction()));
-        let Some(tool) = tool else { return Some(settling.answered(index, result)) };
-        match isolated(|| tool.decode_args::<Value>(call).map(JsonText::from)) {
-            Ok(Ok(arguments)) if tool.is_signal() => {
-                let signal = Signal::new(call.clone(), arguments);
-                settling.signals.push(signal.clone());
-                Some(LoopEvent::Signal(Box::new(signal)))
-            }
-            Ok(Ok(arguments)) => {
-                settling.interactions.push(Interaction::new(call.clone(), arguments));
-                None
-            }
-            Ok(Err(failure)) => {
-                let refused = ToolResult::from_failure(call, failure);
-                Some(settling.answered(index, refused))
-            }
-            Err(_) => {
-                let broken = ToolResult::execution_error(call, "the arguments could not be checked");
-                Some(settling.answered(index, broken))
-            }
-        }
     }
 
     /// Nobody waits for an answer any more.
@@ -206,6 +180,22 @@ impl Settling {
     fn new(turn: Turn) -> Self {
         let calls = turn.tool_calls();
         Self { turn, calls, results: Vec::new(), signals: Vec::new(), interactions: Vec::new(), questions: Vec::new() }
+    }
+
+    /// Notes how a call came out of its run, and returns what is to be told of it. Of an interaction nothing is: it is
+    /// shown when the loop ends to wait for it.
+    fn landed(&mut self, index: usize, landing: Landing) -> Option<LoopEvent> {
+        match landing {
+            Landing::Answered(result) => Some(self.answered(index, result)),
+            Landing::Signal(signal) => {
+                self.signals.push(signal.clone());
+                Some(LoopEvent::Signal(Box::new(signal)))
+            }
+            Landing::Interaction(interaction) => {
+                self.interactions.push(interaction);
+                None
+            }
+        }
     }
 
     /// Notes the one result of a call.

@@ -1,7 +1,8 @@
 //! A call that speaks to the loop itself.
 //!
-//! Nobody runs a signal: its arguments are checked, and the function that decides reads it and answers it. One that is
-//! not answered is closed with `null`, so that the history has an answer to every call.
+//! Nobody runs a signal: its arguments are checked, it is permitted and approved like any other call, and the function
+//! that decides reads it and answers it. One that is not answered is closed with `null`, so that the history has an
+//! answer to every call.
 
 use haft_core::{CallId, JsonText, ToolCall, ToolResult};
 use serde::de::DeserializeOwned;
@@ -50,7 +51,7 @@ impl Signal {
         Self { call, arguments, answer: JsonText::null() }
     }
 
-    /// The call.
+    /// The call, with the arguments that a person put in the place of the model's if one did.
     #[must_use]
     pub fn call(&self) -> &ToolCall {
         &self.call

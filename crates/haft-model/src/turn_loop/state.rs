@@ -8,8 +8,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolCall, TurnRequest, Usage,
-    history,
+    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, TurnRequest, Usage, history,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -272,8 +271,8 @@ impl LoopState {
 
     fn check_interactions(&self) -> Result<(), StateError> {
         let mut ids = HashSet::new();
-        for Interaction { call, .. } in self.interactions() {
-            let call_id = &call.call_id;
+        for interaction in self.interactions() {
+            let call_id = interaction.call_id();
             let is_its = |item: &Item| matches!(item, Item::ToolCall(call) if call.call_id == *call_id && !call.provider_executed);
             let is_output = |item: &Item| matches!(item, Item::ToolOutput(output) if output.call_id == *call_id);
             if !ids.insert(call_id) {
@@ -285,11 +284,11 @@ impl LoopState {
             if self.history()[at..].iter().any(is_output) {
                 return Err(StateError::AnsweredCall { call_id: call_id.clone() });
             }
-            if !is_call(&self.history()[at], call) {
+            if !is_about(interaction, &self.history()[at]) {
                 return Err(StateError::OtherCall { call_id: call_id.clone(), at });
             }
             let mut said = self.open.iter().flat_map(|open| &open.turn.items);
-            if !said.any(|item| is_call(item, call)) {
+            if !said.any(|item| is_about(interaction, item)) {
                 return Err(StateError::ForeignInteraction { call_id: call_id.clone() });
             }
         }
@@ -320,10 +319,9 @@ impl TryFrom<Stored> for LoopState {
     }
 }
 
-/// Whether the item is this call: of the same tool, with the same arguments.
-fn is_call(item: &Item, call: &ToolCall) -> bool {
-    let same = |it: &ToolCall| it.call_id == call.call_id && it.name == call.name && it.arguments == call.arguments;
-    matches!(item, Item::ToolCall(it) if same(it))
+/// Returns whether an interaction is about this item: a call of the same tool, with the same arguments.
+fn is_about(interaction: &Interaction, item: &Item) -> bool {
+    matches!(item, Item::ToolCall(call) if interaction.is_about(call))
 }
 
 fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

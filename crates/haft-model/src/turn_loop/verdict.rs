@@ -12,15 +12,20 @@ use std::collections::{HashMap, HashSet};
 
 use haft_core::history::PendingApproval;
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalResponse, CallId, Item, Run, Suspended, ToolEvent, ToolResult, history,
+    ApprovalDecision, ApprovalId, ApprovalResponse, CallId, Item, Run, Suspended, ToolCall, ToolEvent, ToolResult,
+    history,
 };
 
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
+use super::interaction::Interaction;
+use super::landing::Landing;
 use super::machine::Machine;
+use super::open_turn::OpenTurn;
 use super::record::answer;
 use super::settle::place;
+use super::signal::Signal;
 use super::state::LoopState;
 
 impl Machine {
@@ -50,15 +55,32 @@ impl Machine {
 
     async fn run_resumed(&mut self, mut run: Run, places: &[usize]) -> Result<(), LoopEnd> {
         let mut cause = None;
+        let surfacing = run.calls().iter().enumerate().filter(|(_, call)| Landing::may_surface(&self.kit, call));
+        let mut made: HashMap<usize, ToolCall> = surfacing.map(|(at, call)| (at, call.clone())).collect();
         while let Some(mut event) = self.next_event(&mut run, &mut cause).await {
-            place(&mut event, places);
-            if let ToolEvent::Output { result, .. } = &event {
-                let unplaced = self.state.change(|state| write_down(state, result.clone()));
-                if let Some(unplaced) = unplaced {
-                    self.outlet.emit(unplaced).await;
-                }
+            let at = event.index();
+            let index = place(&mut event, places);
+            let ToolEvent::Output { result, .. } = event else {
+                self.outlet.emit(LoopEvent::Tool(event)).await;
+                continue;
+            };
+            let (unplaced, told) = match made.remove(&at) {
+                None => self.answered(index, result),
+                Some(call) => match Landing::of(&self.kit, &run, at, &call.arguments, result) {
+                    Landing::Answered(result) => self.answered(index, result),
+                    Landing::Signal(signal) => {
+                        let unplaced = self.state.change(|state| surface_signal(state, call, signal.clone()));
+                        (unplaced, Some(LoopEvent::Signal(Box::new(signal))))
+                    }
+                    Landing::Interaction(interaction) => {
+                        self.state.change(|state| surface_interaction(state, call, interaction));
+                        (None, None)
+                    }
+                },
+            };
+            for event in unplaced.into_iter().chain(told) {
+                self.outlet.emit(event).await;
             }
-            self.outlet.emit(LoopEvent::Tool(event)).await;
         }
         self.state.change(|state| drop(history::strip_resolved_approvals(&mut state.request.history)));
         for refused in run.refused_verdicts() {
@@ -67,6 +89,29 @@ impl Machine {
         }
         cause.map_or(Ok(()), |cause| Err(cause.into()))
     }
+
+    /// Writes down the result of a call. Returns what is to be told: that it has no place, and the result itself.
+    fn answered(&self, index: usize, result: ToolResult) -> (Option<LoopEvent>, Option<LoopEvent>) {
+        let unplaced = self.state.change(|state| write_down(state, result.clone()));
+        (unplaced, Some(LoopEvent::Tool(ToolEvent::Output { index, result })))
+    }
+}
+
+/// Writes down a signal that was approved: closed until it is answered, as one that needed no approval.
+fn surface_signal(state: &mut LoopState, made: ToolCall, signal: Signal) -> Option<LoopEvent> {
+    let items = &mut state.request.history;
+    let unplaced = answer(items, vec![signal.result()]);
+    forget(items, signal.call_id());
+    OpenTurn::holding(&mut state.open, made).signals.push(signal);
+    unplaced
+}
+
+/// Writes down an interaction that was approved: it waits for an answer, and no longer for a verdict.
+fn surface_interaction(state: &mut LoopState, made: ToolCall, interaction: Interaction) {
+    forget(&mut state.request.history, interaction.call_id());
+    let open = OpenTurn::holding(&mut state.open, made);
+    open.interactions.retain(|known| known.call_id() != interaction.call_id());
+    open.interactions.push(interaction);
 }
 
 /// Puts the result of a call where it belongs, and takes out in the same step what was asked and said about it. A verdict

@@ -14,6 +14,7 @@ mod property;
 mod signal;
 mod state;
 mod sub_agent;
+mod surfaced;
 mod tool_choice;
 mod turn;
 mod utterance;

@@ -198,9 +198,10 @@ impl Batch {
         match asked.tool {
             _ if asked.has_first_id && index > 0 => Some(FailureKind::DuplicateCallId),
             "unknown" => Some(FailureKind::UnknownTool),
-            "signal" | "interaction" | "remote" => Some(FailureKind::NonLocalTool),
+            "remote" => Some(FailureKind::NonLocalTool),
             _ if asked.is_provider_executed => Some(FailureKind::NonLocalTool),
             _ if matches!(asked.does, Does::Refuse) => Some(FailureKind::InputValidationError),
+            "signal" | "interaction" => Some(FailureKind::NonLocalTool),
             "forbidden" => Some(FailureKind::Denied),
             _ if self.is_too_slow(asked) => Some(FailureKind::TimedOut),
             _ => self.outcome(asked.done()),

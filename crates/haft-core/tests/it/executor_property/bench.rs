@@ -66,8 +66,8 @@ static BLOCKING: LazyLock<Tool> = LazyLock::new(|| {
 /// Those that nobody runs here.
 static ELSEWHERE: LazyLock<[Tool; 3]> = LazyLock::new(|| {
     [
-        Tool::signal("signal").define().unwrap(),
-        Tool::interaction("interaction").define().unwrap(),
+        Tool::signal("signal").params::<Job>().define().unwrap(),
+        Tool::interaction("interaction").params::<Job>().define().unwrap(),
         Tool::provider("vendor.remote").with_args(()).define().unwrap(),
     ]
 });

@@ -1,0 +1,44 @@
+//! How a call comes out of its run: answered, or surfaced as a signal or an interaction.
+//!
+//! The executor answers a signal or an interaction with `non_local_tool` when its arguments were checked and nothing
+//! prevents it: it was permitted, and approved if approval was required. Only then it surfaces, with the arguments that
+//! were approved. Every other outcome of such a call is its result, as it is for any other call.
+
+use haft_core::{FailureKind, JsonText, Run, ToolCall, ToolResult, Toolkit};
+use serde_json::Value;
+
+use super::interaction::Interaction;
+use super::isolation::isolated;
+use super::signal::Signal;
+
+/// How a call came out of its run.
+pub(super) enum Landing {
+    /// With its one result.
+    Answered(ToolResult),
+    /// As a signal for the loop.
+    Signal(Signal),
+    /// As an interaction for somebody outside.
+    Interaction(Interaction),
+}
+
+impl Landing {
+    /// Finds out how the call at a place of a run came out. `written` are the arguments that the model wrote; those of the
+    /// run may have been edited.
+    pub(super) fn of(kit: &Toolkit, run: &Run, at: usize, written: &str, result: ToolResult) -> Self {
+        let call = &run.calls()[at];
+        let is_surfaced = result.failure().is_some_and(|failure| failure.kind == FailureKind::NonLocalTool);
+        let tool = kit.get(&call.name).filter(|tool| is_surfaced && (tool.is_signal() || tool.is_interaction()));
+        let Some(tool) = tool else { return Self::Answered(result) };
+        match isolated(|| run.decode_args::<Value>(at).map(JsonText::from)) {
+            Ok(Ok(arguments)) if tool.is_signal() => Self::Signal(Signal::new(call.clone(), arguments)),
+            Ok(Ok(arguments)) => Self::Interaction(Interaction::new(call.clone(), arguments, written.to_owned())),
+            Ok(Err(failure)) => Self::Answered(ToolResult::from_failure(call, failure)),
+            Err(_) => Self::Answered(ToolResult::execution_error(call, "the arguments could not be checked")),
+        }
+    }
+
+    /// Returns whether calls of the tool of this name may surface.
+    pub(super) fn may_surface(kit: &Toolkit, call: &ToolCall) -> bool {
+        kit.get(&call.name).is_some_and(|tool| tool.is_signal() || tool.is_interaction())
+    }
+}
