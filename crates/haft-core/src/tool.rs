@@ -178,7 +178,7 @@ impl Tool {
     /// What a failed call is to the code that called.
     #[must_use]
     pub fn failure_mode(&self) -> FailureMode {
-        self.definition().failure_mode
+        self.definition().failure_mode.unwrap_or_default()
     }
 
     /// What else is known.

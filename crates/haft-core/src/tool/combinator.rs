@@ -48,25 +48,22 @@ impl Tool {
         self.changed(|definition| definition.failure = schema)
     }
 
-    /// A copy with another approval policy.
-    #[must_use]
-    pub fn set_needs_approval(&self, policy: ApprovalPolicy) -> Self {
-        self.changed(|definition| definition.approval = policy)
+    /// Returns a copy with another approval policy. A tool that its provider executes supports none but
+    /// [`never`](ApprovalPolicy::never): nothing could prevent its calls.
+    pub fn set_needs_approval(&self, policy: ApprovalPolicy) -> Result<Self, DefinitionError> {
+        self.try_changed(|definition| definition.approval = policy)
     }
 
-    /// A copy with another failure mode. A tool that its provider executes has none.
+    /// Returns a copy with another failure mode. A tool that is not run here supports none.
     pub fn set_failure_mode(&self, mode: FailureMode) -> Result<Self, DefinitionError> {
-        let fault = (self.kind().execution() == crate::tool::Execution::Provider)
-            .then_some(DefinitionFault::FailureModeWithoutHandler);
-        DefinitionError::check(self.name(), fault.into_iter().collect())?;
-        Ok(self.changed(|definition| definition.failure_mode = mode))
+        self.try_changed(|definition| definition.failure_mode = Some(mode))
     }
 
-    /// A copy that also needs a service of type `T` before any call starts.
-    #[must_use]
-    pub fn add_dependency<T: ?Sized + 'static>(&self) -> Self {
+    /// Returns a copy that also needs a service of type `T` before any call starts. A tool that is not run here supports
+    /// no dependencies.
+    pub fn add_dependency<T: ?Sized + 'static>(&self) -> Result<Self, DefinitionError> {
         let dependency = Dependency::of::<T>();
-        self.changed(|definition| {
+        self.try_changed(|definition| {
             if !definition.dependencies.contains(&dependency) {
                 definition.dependencies.push(dependency);
             }
@@ -95,10 +92,9 @@ impl Tool {
         Ok(self.changed(|definition| definition.name = name.into()))
     }
 
-    /// A copy with other limits.
+    /// Returns a copy with other limits. A tool that is not run here supports none.
     pub fn with_limits(&self, limits: ExecutionLimits) -> Result<Self, DefinitionError> {
-        DefinitionError::check(self.name(), limits.zeroes().map(DefinitionFault::ZeroLimit).collect())?;
-        Ok(self.changed(|definition| definition.limits = limits))
+        self.try_changed(|definition| definition.limits = limits)
     }
 
     /// A copy with another handler that always succeeds. Everything the model sees stays the same, to the byte.
@@ -174,6 +170,15 @@ impl Tool {
                 Err(DefinitionError { tool: self.name().to_owned(), faults: vec![fault] })
             }
         }
+    }
+
+    /// Returns a changed copy, if a tool of its kind can honour it.
+    fn try_changed(&self, change: impl FnOnce(&mut Definition)) -> Result<Self, DefinitionError> {
+        let mut definition = self.definition().clone();
+        change(&mut definition);
+        let zeroes = definition.limits.zeroes().map(DefinitionFault::ZeroLimit);
+        DefinitionError::check(self.name(), definition.unsupported().chain(zeroes).collect())?;
+        Ok(Self::assemble(definition, self.0.handler.clone(), self.layers().clone()))
     }
 
     fn changed(&self, change: impl FnOnce(&mut Definition)) -> Self {

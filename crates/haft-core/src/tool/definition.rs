@@ -11,8 +11,8 @@ use crate::handler::TypeInfo;
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::{
-    Annotations, ApprovalPolicy, DescriptorKind, ExecutionLimits, FailureMode, ToolDescriptor, ToolId, ToolKind,
-    ToolName,
+    Annotations, ApprovalPolicy, DefinitionFault, DescriptorKind, Execution, ExecutionLimits, FailureMode,
+    ToolDescriptor, ToolId, ToolKind, ToolName,
 };
 
 /// A checked definition. It is changed only by copying it.
@@ -25,7 +25,8 @@ pub(crate) struct Definition {
     pub(crate) parameters: Schema,
     pub(crate) success: Schema,
     pub(crate) failure: Schema,
-    pub(crate) failure_mode: FailureMode,
+    /// As it was set, if it was.
+    pub(crate) failure_mode: Option<FailureMode>,
     pub(crate) annotations: Annotations,
     pub(crate) examples: Vec<Value>,
     pub(crate) approval: ApprovalPolicy,
@@ -51,6 +52,40 @@ impl Definition {
             .examples(self.examples.clone());
         descriptor.description = self.description().map(Into::into);
         if is_known(&self.success) { descriptor.output_schema(self.success.clone()) } else { descriptor }
+    }
+
+    /// Returns a fault for every setting that a tool of this kind cannot honour. All fields are named, so that a new one
+    /// does not compile until it is decided here.
+    pub(crate) fn unsupported(&self) -> impl Iterator<Item = DefinitionFault> {
+        let Self {
+            kind,
+            failure_mode,
+            approval,
+            dependencies,
+            limits,
+            model_output,
+            // These describe the tool, whoever executes it.
+            id: _,
+            name: _,
+            description: _,
+            parameters: _,
+            success: _,
+            failure: _,
+            annotations: _,
+            examples: _,
+        } = self;
+        let is_run = kind.execution() == Execution::Handler;
+        let is_gated = kind.execution() != Execution::Provider;
+        let settings = [
+            ("an approval policy", is_gated || approval.is_never()),
+            ("a failure mode", is_run || failure_mode.is_none()),
+            ("execution limits", is_run || *limits == ExecutionLimits::default()),
+            ("a dependency", is_run || dependencies.is_empty()),
+            ("`to_model_output`", is_run || model_output.is_none()),
+        ];
+        let kind = kind.label();
+        let refused = settings.into_iter().filter(|(_, is_honoured)| !is_honoured);
+        refused.map(move |(setting, _)| DefinitionFault::Unsupported { setting, kind })
     }
 
     pub(crate) fn description(&self) -> Option<&str> {

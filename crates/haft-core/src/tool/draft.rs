@@ -71,31 +71,14 @@ impl Draft {
     /// The tool, or everything that is wrong with it.
     pub(crate) fn finish(mut self, handler: Option<Arc<dyn Handler>>) -> Result<Tool, DefinitionError> {
         self.faults.splice(0..0, NameFault::of(&self.name).into_iter().map(DefinitionFault::Name));
-        if self.failure_mode.is_some() && (self.kind.execution() == crate::tool::Execution::Provider) {
-            self.faults.push(DefinitionFault::FailureModeWithoutHandler);
-        }
-        self.faults.extend(self.limits.zeroes().map(DefinitionFault::ZeroLimit));
-        if let Some(handler) = &handler {
-            let faults = handler_faults(&self.kind, handler.as_ref(), self.model_output.as_ref());
-            self.faults.extend(faults);
-        }
-        let parameters = self.parameters.unwrap_or_else(|| self.kind.default_parameters());
-        let parameters_are_faulty = self.faults.iter().any(DefinitionFault::is_about_parameters);
-        if !parameters_are_faulty {
-            for (index, example) in self.examples.iter().enumerate() {
-                let issues = parameters.check(example).err();
-                self.faults.extend(issues.map(|issues| DefinitionFault::Example { index, issues }));
-            }
-        }
-        DefinitionError::check(&self.name, self.faults)?;
         let definition = Definition {
             id: ToolId::from(self.kind.provider().map_or(self.name.as_str(), |provider| provider.id())),
-            name: self.name.into(),
+            name: self.name.as_str().into(),
             description: self.description,
-            parameters,
+            parameters: self.parameters.unwrap_or_else(|| self.kind.default_parameters()),
             success: self.success.unwrap_or_else(|| self.kind.default_success()),
             failure: self.failure.unwrap_or_else(Schema::never),
-            failure_mode: self.failure_mode.unwrap_or_default(),
+            failure_mode: self.failure_mode,
             annotations: self.annotations,
             examples: self.examples,
             approval: self.approval,
@@ -104,6 +87,20 @@ impl Draft {
             model_output: self.model_output,
             kind: self.kind,
         };
+        self.faults.extend(definition.unsupported());
+        self.faults.extend(definition.limits.zeroes().map(DefinitionFault::ZeroLimit));
+        if let Some(handler) = &handler {
+            let faults = handler_faults(&definition.kind, handler.as_ref(), definition.model_output.as_ref());
+            self.faults.extend(faults);
+        }
+        let parameters_are_faulty = self.faults.iter().any(DefinitionFault::is_about_parameters);
+        if !parameters_are_faulty {
+            for (index, example) in definition.examples.iter().enumerate() {
+                let issues = definition.parameters.check(example).err();
+                self.faults.extend(issues.map(|issues| DefinitionFault::Example { index, issues }));
+            }
+        }
+        DefinitionError::check(&self.name, self.faults)?;
         Ok(Tool::assemble(definition, handler, Layers::default()))
     }
 }

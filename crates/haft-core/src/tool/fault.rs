@@ -57,9 +57,14 @@ pub enum DefinitionFault {
     /// The settings of a provider-defined tool don't fit their schema.
     #[error("the provider arguments do not fit their schema: {0}")]
     ProviderArgs(#[source] Issues),
-    /// A failure mode was set on a tool that the provider executes.
-    #[error("a failure mode needs a handler, and this tool is executed by its provider")]
-    FailureModeWithoutHandler,
+    /// A setting that a tool of this kind cannot honour: nothing here runs its calls, or nothing could prevent them.
+    #[error("{kind} tools do not support {setting}")]
+    Unsupported {
+        /// The setting.
+        setting: &'static str,
+        /// The kind of tool.
+        kind: &'static str,
+    },
     /// A handler was given to a tool that is never run here.
     #[error("{0} tools take no handler")]
     HandlerNotAllowed(&'static str),

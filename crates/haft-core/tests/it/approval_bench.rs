@@ -42,7 +42,7 @@ pub(crate) fn noting(name: &'static str, journal: &Journal) -> Result<Tool, Defi
 
 /// The same, gated always.
 pub(crate) fn gated(name: &'static str, journal: &Journal) -> Result<Tool, DefinitionError> {
-    Ok(noting(name, journal)?.set_needs_approval(ApprovalPolicy::always()))
+    noting(name, journal)?.set_needs_approval(ApprovalPolicy::always())
 }
 
 /// A toolkit of `pay`, which is gated, and `look`, which is not.

@@ -158,7 +158,7 @@ async fn a_gated_call_gives_a_question_and_no_result() {
 async fn a_gate_may_depend_on_the_arguments() {
     let journal = Journal::default();
     let large = ApprovalPolicy::when(|cents: u16, _| async move { cents > 100 });
-    let kit = kit([noting("pay", &journal).map(|tool| tool.set_needs_approval(large))]);
+    let kit = kit([noting("pay", &journal).and_then(|tool| tool.set_needs_approval(large))]);
     let run = kit.run(calls([("pay", "100"), ("pay", "101")])).approvals(Suspend);
     assert_eq!(tell(run).await, ["c1 output 100", "c2 asked", "c2 suspended"]);
     assert_eq!(journal.lines(), ["pay 100"]);

@@ -35,7 +35,7 @@ fn unreadable() -> ApprovalPolicy {
 
 /// The first question about a call of a tool with a policy, in a run with options.
 async fn asked(policy: ApprovalPolicy, options: &RunOptions, call: ToolCall) -> Option<ApprovalRequest> {
-    let kit = kit([noting("pay", &Journal::default()).map(|tool| tool.set_needs_approval(policy))]);
+    let kit = kit([noting("pay", &Journal::default()).and_then(|tool| tool.set_needs_approval(policy))]);
     kit.plan_from_map(options, [], [call]).await.requests.into_iter().next()
 }
 
@@ -82,7 +82,7 @@ async fn a_policy_that_breaks_lets_nothing_run_unasked() {
     for policy in [broken, panicking, panicking_at_once, unreadable] {
         for way in Way::ALL {
             let journal = Journal::default();
-            let kit = kit([noting("pay", &journal).map(|tool| tool.set_needs_approval(policy()))]);
+            let kit = kit([noting("pay", &journal).and_then(|tool| tool.set_needs_approval(policy()))]);
             let deny = |request: &ApprovalRequest| request.deny("not like this");
             let results = way.results(&kit, &RunOptions::new(), &calls([("pay", "5")]), deny).await;
             assert_eq!((all_came(&results), message(&results)), (vec!["denied"], "not like this"), "{way:?}");

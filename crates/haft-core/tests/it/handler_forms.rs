@@ -324,7 +324,7 @@ async fn nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved
         })
         .unwrap();
     assert_eq!(failure(&tool, "300").await.kind.as_str(), "input_validation_error");
-    let gated = tool.set_needs_approval(haft_core::ApprovalPolicy::always());
+    let gated = tool.set_needs_approval(haft_core::ApprovalPolicy::always()).unwrap();
     assert_eq!(failure(&gated, "3").await.kind.as_str(), "denied");
     let call = ToolCall::new("c1", "t", "3");
     let cancelled = Cancellation::new();

@@ -298,7 +298,7 @@ async fn a_refusal_of_arguments_is_told_whole() {
 #[tokio::test]
 async fn a_denial_is_told_whole() {
     let reason = "because ".repeat(100);
-    let gated = giving(1_u8).set_needs_approval(ApprovalPolicy::always());
+    let gated = giving(1_u8).set_needs_approval(ApprovalPolicy::always()).unwrap();
     for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
         let said = reason.clone();
         let deny = move |request: ApprovalRequest, _: Cx| std::future::ready(request.deny(said.clone()));

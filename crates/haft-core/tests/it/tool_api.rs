@@ -332,11 +332,11 @@ fn tools_that_share_a_name_at_one_provider_are_an_error_that_names_both() {
 #[test]
 fn approval_is_set_without_changing_the_original() {
     let tool = local();
-    assert!(tool.set_needs_approval(ApprovalPolicy::always()).approval().is_always());
+    assert!(tool.set_needs_approval(ApprovalPolicy::always()).unwrap().approval().is_always());
     assert!(tool.approval().is_never());
     let dynamic = Tool::dynamic("d").define().unwrap();
     let policy = ApprovalPolicy::when(|_: Value, _| async { true });
-    let gated = dynamic.set_needs_approval(policy);
+    let gated = dynamic.set_needs_approval(policy).unwrap();
     assert!(gated.is_dynamic() && !gated.approval().is_never() && !gated.approval().is_always());
 }
 
@@ -349,18 +349,18 @@ async fn a_gated_call_is_denied_where_nobody_can_approve() {
         ApprovalPolicy::when(|_: u8, _| async { false }),
     ];
     for policy in policies {
-        let denied = failure(&local().set_needs_approval(policy), r#"{"query":"x"}"#).await;
+        let denied = failure(&local().set_needs_approval(policy).unwrap(), r#"{"query":"x"}"#).await;
         assert_eq!((denied.kind.as_str(), denied.started), ("denied", false));
         assert!(denied.message.contains("needs approval and none is configured"));
         assert!(!denied.to_model_text().contains("policy server"));
     }
-    let free = local().set_needs_approval(ApprovalPolicy::when(|q: Query, _| async move { q.query != "x" }));
+    let free = local().set_needs_approval(ApprovalPolicy::when(|q: Query, _| async move { q.query != "x" })).unwrap();
     assert_eq!(value(&free, r#"{"query":"x"}"#).await, json!("x"));
 }
 
 #[tokio::test]
 async fn arguments_are_checked_before_anybody_is_asked() {
-    let tool = local().set_needs_approval(ApprovalPolicy::always());
+    let tool = local().set_needs_approval(ApprovalPolicy::always()).unwrap();
     assert_eq!(failure(&tool, r#"{"query":1}"#).await.kind.as_str(), "input_validation_error");
 }
 

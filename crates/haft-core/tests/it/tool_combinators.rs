@@ -76,7 +76,7 @@ async fn combined(name: &str, tool: &Tool) -> Tool {
             copy
         }
         "set_needs_approval" => {
-            let copy = tool.set_needs_approval(ApprovalPolicy::always());
+            let copy = tool.set_needs_approval(ApprovalPolicy::always()).unwrap();
             assert!(copy.approval().is_always() && tool.approval().is_never());
             copy
         }
@@ -86,7 +86,7 @@ async fn combined(name: &str, tool: &Tool) -> Tool {
             copy
         }
         "add_dependency" => {
-            let copy = tool.add_dependency::<Owner>().add_dependency::<Owner>();
+            let copy = tool.add_dependency::<Owner>().unwrap().add_dependency::<Owner>().unwrap();
             assert_eq!(copy.dependencies().len(), 1);
             assert!(copy.dependencies()[0].name().ends_with("Owner"));
             copy
@@ -185,7 +185,10 @@ fn combinators_refuse_what_definitions_refuse() {
     ));
     let provider = web_search();
     let mode = faults(provider.set_failure_mode(FailureMode::Return));
-    assert!(matches!(mode[..], [DefinitionFault::FailureModeWithoutHandler]));
+    assert!(matches!(
+        mode[..],
+        [DefinitionFault::Unsupported { setting: "a failure mode", kind: "provider-executed" }]
+    ));
     let handler = faults(provider.with_run(|(), _| async {}));
     assert!(matches!(handler[..], [DefinitionFault::HandlerNotAllowed("provider-executed")]));
     let signal = Tool::signal("s").define().unwrap();

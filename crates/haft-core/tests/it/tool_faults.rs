@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use haft_core::{
-    Concurrency, DefinitionFault, EmitBuffer, ExecutionLimits, FailureMode, NameFault, OnOverflow, OutputCap,
-    SchemaPart, Tool,
+    ApprovalPolicy, Concurrency, ContentPart, DefinitionFault, EmitBuffer, ExecutionLimits, FailureMode, NameFault,
+    OnOverflow, OutputCap, SchemaPart, Tool, ToolBuilder,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,54 @@ fn provider_ids_and_arguments_are_checked() {
     let unchecked = Tool::provider("a.b").with_args(json!({"any": "thing"})).define().unwrap();
     assert_eq!(unchecked.provider_definition().unwrap().args(), &json!({"any": "thing"}));
     let mode = Tool::provider("a.b").with_args(()).failure_mode(FailureMode::Error).define();
-    assert!(matches!(self::faults(mode)[..], [DefinitionFault::FailureModeWithoutHandler]));
+    assert!(matches!(
+        self::faults(mode)[..],
+        [DefinitionFault::Unsupported { setting: "a failure mode", kind: "provider-executed" }]
+    ));
+}
+
+/// Every setting of a builder that says how a call is run, or whether it may.
+fn set_all<P, R>(builder: ToolBuilder<P, R>) -> Vec<String> {
+    let built = builder
+        .needs_approval(ApprovalPolicy::always())
+        .failure_mode(FailureMode::Return)
+        .limits(ExecutionLimits::new().timeout(Duration::from_secs(1)))
+        .depends_on::<Query>()
+        .to_model_output(|count: &u8| [ContentPart::text(count.to_string())])
+        .define();
+    built.err().map_or_else(Vec::new, |error| error.faults.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn settings_that_a_kind_cannot_honour_are_all_faults_at_once() {
+    let unrun = ["a failure mode", "execution limits", "a dependency", "`to_model_output`"];
+    let refused = |kind: &str, settings: &[&str]| -> Vec<String> {
+        settings.iter().map(|setting| format!("{kind} tools do not support {setting}")).collect()
+    };
+    assert_eq!(set_all(Tool::signal("s")), refused("signal", &unrun));
+    assert_eq!(set_all(Tool::interaction("i")), refused("interaction", &unrun));
+    let remote = ["an approval policy", unrun[0], unrun[1], unrun[2], unrun[3]];
+    assert_eq!(set_all(Tool::provider("v.t").with_args(())), refused("provider-executed", &remote));
+    assert_eq!(set_all(Tool::provider("v.t").requires_handler().with_args(())), [""; 0]);
+    assert_eq!(set_all(Tool::new("t")), [""; 0]);
+    let named = faults(Tool::signal(" ").limits(ExecutionLimits::new().timeout(Duration::ZERO)).define());
+    assert_eq!(named.len(), 3, "with all others: {named:?}");
+}
+
+#[test]
+fn combinators_refuse_what_a_kind_cannot_honour() {
+    let remote = Tool::provider("v.t").with_args(()).define().unwrap();
+    for tool in [Tool::signal("s").define().unwrap(), Tool::interaction("i").define().unwrap(), remote] {
+        let is_remote = tool.is_provider_defined();
+        assert_eq!(tool.set_needs_approval(ApprovalPolicy::always()).is_err(), is_remote, "{tool:?}");
+        assert!(tool.set_needs_approval(ApprovalPolicy::never()).is_ok(), "{tool:?}");
+        let limits = ExecutionLimits::new().timeout(Duration::from_secs(1));
+        let refused =
+            [tool.with_limits(limits), tool.add_dependency::<Query>(), tool.set_failure_mode(FailureMode::Error)];
+        for refused in refused {
+            assert!(matches!(faults(refused)[..], [DefinitionFault::Unsupported { .. }]), "{tool:?}");
+        }
+    }
 }
 
 #[test]

@@ -196,7 +196,7 @@ fn everything_that_keeps_a_toolkit_from_running_is_listed() {
             Tool::dynamic("no_handler_either").define().unwrap(),
             Tool::provider("v.hosted").with_args(()).define().unwrap(),
             Tool::signal("signal").define().unwrap(),
-            tool("needs").add_dependency::<Key>().add_dependency::<dyn Clock>(),
+            tool("needs").add_dependency::<Key>().unwrap().add_dependency::<dyn Clock>().unwrap(),
         ])
         .unwrap();
     let error = kit.ensure_runnable().unwrap_err();
@@ -213,7 +213,7 @@ fn everything_that_keeps_a_toolkit_from_running_is_listed() {
 
 #[test]
 fn services_by_hand_satisfy_erased_tools() {
-    let kit: Toolkit = Toolkit::new().with(tool("needs").add_dependency::<Key>()).unwrap();
+    let kit: Toolkit = Toolkit::new().with(tool("needs").add_dependency::<Key>().unwrap()).unwrap();
     assert!(kit.ensure_runnable().is_err());
     kit.with_services(Services::new().with(Key("by hand"))).ensure_runnable().unwrap();
 }

@@ -65,7 +65,7 @@ pub(super) fn plain(ran: &Ran) -> Tool {
 
 /// The same, asking for approval.
 pub(super) fn gated(ran: &Ran) -> Tool {
-    plain(ran).set_needs_approval(ApprovalPolicy::always())
+    plain(ran).set_needs_approval(ApprovalPolicy::always()).unwrap()
 }
 
 /// Shows something and never ends.

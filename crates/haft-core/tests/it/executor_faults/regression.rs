@@ -184,7 +184,7 @@ async fn options_that_come_after_the_first_event_change_nothing() {
 async fn services_of_the_run_are_enough_for_every_tool() {
     let needy = |name: &str| {
         let tool = Tool::new(name).run(|(), cx: Cx| async move { *cx.service::<u8>().unwrap() }).unwrap();
-        tool.add_dependency::<u8>()
+        tool.add_dependency::<u8>().unwrap()
     };
     let kit: Toolkit = [needy("a"), needy("b")].into_iter().collect();
     let given = RunOptions::new().services(Services::new().with(7_u8));

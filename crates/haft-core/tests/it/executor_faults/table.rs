@@ -246,17 +246,17 @@ table! {
     policy_of_the_run: |ran| of(plain(ran)).given(|run| run.policy(asking_for("plain")))
         .fails(Denied).having_run(0);
     policy_that_fails: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::try_when(
-            |_: Value, _| async { Err::<bool, _>(secret_error()) })))
+            |_: Value, _| async { Err::<bool, _>(secret_error()) })).unwrap())
         .fails(Denied).hiding_its_cause().having_run(0);
     policy_that_panics: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::when(
-            |_: Value, _| async { explode() })))
+            |_: Value, _| async { explode() })).unwrap())
         .fails(Denied).hiding_its_cause().having_run(0);
     policy_that_panics_at_once: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::when(
-            |_: Value, _| -> Ready<bool> { explode() })))
+            |_: Value, _| -> Ready<bool> { explode() })).unwrap())
         .fails(Denied).hiding_its_cause().having_run(0);
-    policy_over_no_parameters: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::when(|(), _| async { false })))
+    policy_over_no_parameters: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::when(|(), _| async { false })).unwrap())
         .having_run(1);
-    bad_arguments_are_not_asked_about: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()))
+    bad_arguments_are_not_asked_about: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()).unwrap())
         .given(|run| run.approvals(|_: ApprovalRequest, _: Cx| async {
             Ok::<ApprovalResponse, BoxError>(explode())
         }))
@@ -360,7 +360,7 @@ fn holding_fragile_parameters() -> Tool {
         }
     }
     let tool = Tool::new("t").params_schema(Schema::of::<Holding>().unwrap()).run(|_: Held, _| async {}).unwrap();
-    tool.set_needs_approval(ApprovalPolicy::always())
+    tool.set_needs_approval(ApprovalPolicy::always()).unwrap()
 }
 
 fn never_answered(run: RunOptions) -> RunOptions {

@@ -96,7 +96,8 @@ pub(super) fn kit(batch: &Batch) -> Toolkit {
         |tool: &Tool, name: &str| tool.with_name(name).and_then(|tool| tool.with_limits(limits(batch, name))).unwrap();
     let open = ["shared", "exclusive", "key_a", "key_a_too", "key_b", "pair", "slow_permit", "watched"];
     let open = open.map(|name| tool(&WORKING, name));
-    let gated = ["gated", "forbidden"].map(|name| tool(&WORKING, name).set_needs_approval(ApprovalPolicy::always()));
+    let gated =
+        ["gated", "forbidden"].map(|name| tool(&WORKING, name).set_needs_approval(ApprovalPolicy::always()).unwrap());
     let others = [tool(&STREAMING, "stream"), tool(&BLOCKING, "blocking")];
     let kit: Toolkit = open.into_iter().chain(gated).chain(others).chain(ELSEWHERE.iter().cloned()).collect();
     if batch.is_wrapped { kit.wrap(|request: Request, next: Next| next.run(request)) } else { kit }

@@ -81,7 +81,13 @@ async fn without_a_handler_a_call_is_passed_by() {
 fn without_a_handler_there_is_no_mode_to_choose() {
     let search = Tool::provider("vendor.search").with_args(()).define().unwrap();
     let error = search.set_failure_mode(FailureMode::Return).unwrap_err();
-    assert!(matches!(error.faults[..], [DefinitionFault::FailureModeWithoutHandler]), "{error}");
+    assert!(
+        matches!(
+            error.faults[..],
+            [DefinitionFault::Unsupported { setting: "a failure mode", kind: "provider-executed" }]
+        ),
+        "{error}"
+    );
 }
 
 #[tokio::test]

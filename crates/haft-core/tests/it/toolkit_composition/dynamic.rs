@@ -65,7 +65,7 @@ async fn everything_a_definition_says_stays() {
         assert_eq!(tool.failure().as_json(), definition.failure().as_json());
         assert_eq!(kit.ensure_runnable().unwrap_err().missing_services.len(), 1);
     }
-    let free = kits[0].get("drop").unwrap().set_needs_approval(ApprovalPolicy::never());
+    let free = kits[0].get("drop").unwrap().set_needs_approval(ApprovalPolicy::never()).unwrap();
     let kit = Toolkit::<()>::from_iter([free]).with_services(Services::new().with(Key("k")));
     assert_eq!(call(&kit, "drop", "7").await, "new");
     assert!(call(&kit, "drop", "700").await.contains("input_validation_error"));
