@@ -65,24 +65,37 @@ impl Gate {
         keys: None,
     };
 
-    /// The time, as questions and verdicts count it.
-    pub(crate) fn now(&self) -> Timestamp {
+    /// Returns the time by which questions lapse. A clock that panics is not replaced by another: without the time nothing
+    /// can be approved.
+    pub(crate) fn now(&self) -> Result<Timestamp, VerdictFault> {
         match &self.clock {
-            Some(clock) => isolated(|| clock()).unwrap_or_else(|_| SystemTime::now().into()),
-            None => SystemTime::now().into(),
+            Some(clock) => isolated(|| clock()).map_err(|_| VerdictFault::ClockFailed),
+            None => Ok(SystemTime::now().into()),
         }
     }
 
-    /// A new question.
+    /// Creates a question, which can be asked once it is [sealed](Self::seal).
+    #[allow(clippy::unused_self, reason = "questions come from a gate")]
     pub(crate) fn question(&self, at: AtGate<'_>, rule: ApprovalRule) -> ApprovalRequest {
         let mut request = ApprovalRequest::new(ApprovalId::random(), at.call).digest(at.digest);
         request.rule = Some(rule);
-        request.expires_at = self.lifetime.map(|lifetime| self.now().saturating_add(lifetime));
+        request
+    }
+
+    /// Sets the end of a question and signs it.
+    pub(crate) fn seal(&self, request: &mut ApprovalRequest) -> Result<(), VerdictFault> {
+        let now = self.now()?;
+        request.expires_at = self.lifetime.map(|lifetime| now.saturating_add(lifetime));
         #[cfg(feature = "approval")]
         if let Some(keys) = &self.keys {
-            keys.sign(&mut request);
+            keys.sign(request);
         }
-        request
+        Ok(())
+    }
+
+    /// Checks that a question has not lapsed.
+    pub(crate) fn ensure_open(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+        if request.is_expired(self.now()?) { Err(VerdictFault::Lapsed) } else { Ok(()) }
     }
 
     /// Whether a verdict counts for a question.
@@ -101,13 +114,13 @@ impl Gate {
         if let ApprovalDecision::Other(word) = &response.decision {
             return Err(VerdictFault::UnusableDecision { word: word.clone() });
         }
-        if request.is_expired(self.now()) { Err(VerdictFault::Lapsed) } else { Ok(()) }
+        self.ensure_open(request)
     }
 
     /// Whether a question that was not kept ends when one of ours would: what a verdict says of it is all that is known.
     pub(crate) fn believe_end(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
         let Some(lifetime) = self.lifetime else { return Ok(()) };
-        let latest = self.now().saturating_add(lifetime);
+        let latest = self.now()?.saturating_add(lifetime);
         let is_ours = request.expires_at.is_some_and(|end| end <= latest);
         if is_ours { Ok(()) } else { Err(VerdictFault::Lapsed) }
     }
@@ -144,7 +157,9 @@ impl Gate {
         caller: Option<&Caller>,
         outcome: ApprovalOutcome,
     ) -> ApprovalRecord {
-        let mut record = ApprovalRecord::new(request, outcome, self.now());
+        // What happened is written down even without the time.
+        let now = self.now().unwrap_or(Timestamp::from_unix_millis(0));
+        let mut record = ApprovalRecord::new(request, outcome, now);
         record.caller = caller.cloned();
         record
     }

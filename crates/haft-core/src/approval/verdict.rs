@@ -35,6 +35,10 @@ pub enum VerdictFault {
     /// It came after the question's end.
     #[error("the question lapsed before the verdict came")]
     Lapsed,
+    /// The [clock](crate::RunOptions::approval_clock) of the approvals panicked, so nobody knows whether the question has
+    /// lapsed.
+    #[error("the approval clock failed, so it is unknown whether the question has lapsed")]
+    ClockFailed,
     /// Its decision is not one that can be acted on.
     #[error(
         "the decision `{word}` can't be acted on: it must be `approved`, `denied`, `edited` with `arguments`, or `answered` \

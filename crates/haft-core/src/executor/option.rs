@@ -171,7 +171,8 @@ impl RunOptions {
         self.gated(|gate| gate.auditor = Some(Arc::new(auditor)))
     }
 
-    /// The clock that questions lapse by, instead of the system's.
+    /// Sets the clock that questions lapse by, instead of the system's. While it panics, calls that require approval are
+    /// denied.
     #[must_use]
     pub fn approval_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.gated(|gate| gate.clock = Some(Arc::new(clock)))

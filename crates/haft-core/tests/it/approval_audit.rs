@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use crate::approval_bench::{Decide, Journal, Way, bench, gated, noting, suspend};
+use crate::approval_bench::{Decide, Journal, Way, all_came, bench, gated, never_asked, noting, suspend};
 use crate::executing::{calls, kit};
 
 /// The records of a run.
@@ -242,15 +242,50 @@ async fn an_auditor_that_breaks_changes_nothing() {
     }
 }
 
-/// A clock that breaks is replaced by the system's.
+/// Whether a question has lapsed is not known then, so nobody is asked and nothing runs. No other clock takes its place.
 #[tokio::test]
-async fn a_clock_that_breaks_is_not_relied_on() {
-    let ((kit, _), book) = (bench(), Book::default());
-    let options = book.open().approval_clock(|| panic!("stopped")).approval_lifetime(Duration::from_secs(3_600));
+async fn a_clock_that_panics_approves_nothing() {
+    for lifetime in [None, Some(Duration::from_secs(3_600))] {
+        let ((kit, journal), book) = (bench(), Book::default());
+        let mut options = book.open().approval_clock(|| panic!("stopped"));
+        if let Some(lifetime) = lifetime {
+            options = options.approval_lifetime(lifetime);
+        }
+        let results = kit.run(calls([("pay", "5")])).with(options.approvals(never_asked)).collect_results().await;
+        assert_eq!(all_came(&results), ["denied"]);
+        assert_eq!(journal.lines(), [""; 0]);
+        let records = book.records();
+        assert_eq!(records.len(), 1);
+        assert_eq!(records[0].outcome, ApprovalOutcome::Refused);
+        assert_eq!(records[0].recorded_at, Timestamp::from_unix_millis(0), "no other clock is read");
+    }
+}
+
+#[tokio::test]
+async fn an_approval_does_not_hold_when_the_clock_panics_afterwards() {
+    let stopping = || {
+        let reads = AtomicUsize::new(0);
+        move || match reads.fetch_add(1, Ordering::SeqCst) {
+            0 => Timestamp::from_unix_millis(1_000),
+            _ => panic!("stopped"),
+        }
+    };
+    let lasting = || RunOptions::new().approval_lifetime(Duration::from_secs(3_600));
+    let (kit, journal) = bench();
     let approver = |request: ApprovalRequest, _: Cx| async move { request.approve() };
-    let results = kit.run(calls([("pay", "5")])).with(options.approvals(approver)).collect_results().await;
-    assert!(results[0].is_ok());
-    assert!(book.records()[0].recorded_at > Timestamp::from_unix_millis(1_000_000_000_000));
+    let run = kit.run(calls([("pay", "5")])).with(lasting().approval_clock(stopping()).approvals(approver));
+    assert_eq!(all_came(&run.collect_results().await), ["denied"]);
+
+    let working = lasting().approval_clock(|| Timestamp::from_unix_millis(1_000));
+    let asked = suspend(&kit, &working, &calls([("pay", "5")])).await;
+    let verdicts: Vec<_> = asked.pending().map(ApprovalRequest::approve).collect();
+    let broken = lasting().approval_clock(|| panic!("stopped"));
+    let run = kit.resume(asked, verdicts.clone()).with(broken.clone());
+    assert_eq!(all_came(&run.collect_results().await), ["denied"]);
+    let plan = kit.plan_from_map(broken, verdicts, calls([("pay", "5")])).await;
+    assert!(plan.approved.is_empty());
+    assert_eq!(plan.refused.len(), 1);
+    assert_eq!(journal.lines(), [""; 0]);
 }
 
 #[tokio::test]

@@ -148,7 +148,7 @@ impl Flight {
         self.bind_digest(call, tower);
         let Some(at) = self.at_gate(call, tower) else { return Ok(Step::Moved) };
         let gate = tower.options.gate();
-        let request = Box::new(gate.question(at, rule));
+        let mut request = Box::new(gate.question(at, rule));
         if let Some(response) = gate.recall(at) {
             let outcome = ApprovalOutcome::remembered(&response.decision);
             return Ok(self.take_verdict(call, tower, &request, response, outcome));
@@ -162,6 +162,10 @@ impl Flight {
                 _ => denied,
             });
         }
+        if let Err(fault) = gate.seal(&mut request) {
+            self.refuse(tower, &request, None, fault.clone());
+            return Err(refusal(fault));
+        }
         self.ask(tower, request)
     }
 
@@ -171,9 +175,16 @@ impl Flight {
             return Ok(Step::Suspended(request));
         };
         let cx = cx.at_gate(tower.options.gate.as_ref());
+        let patience = match patience(tower, &request) {
+            Ok(patience) => patience,
+            Err(fault) => {
+                self.refuse(tower, &request, None, fault.clone());
+                return Err(refusal(fault));
+            }
+        };
         let asking = isolated(|| Arc::clone(approver).ask((*request).clone(), cx)).map_err(unapproved)?;
         self.phase = Phase::Approving(Some(asking));
-        self.clock.answer = patience(tower, &request).and_then(|patience| Instant::now().checked_add(patience));
+        self.clock.answer = patience.and_then(|patience| Instant::now().checked_add(patience));
         self.consent_mut().request = Some(request.clone());
         Ok(Step::Asked(request))
     }
@@ -330,7 +341,9 @@ impl Flight {
         let (gate, caller) = (options.gate(), options.caller_ref());
         gate.record(|| match &verdict {
             Some(verdict) => gate.outcome(&request, caller, ApprovalOutcome::Refused).by(verdict).because(UNUSED),
-            None if request.is_expired(gate.now()) => gate.outcome(&request, caller, ApprovalOutcome::Lapsed),
+            None if gate.ensure_open(&request) == Err(VerdictFault::Lapsed) => {
+                gate.outcome(&request, caller, ApprovalOutcome::Lapsed)
+            }
             None => gate.outcome(&request, caller, ApprovalOutcome::Unanswered),
         });
         let unused = verdict.map(|verdict| RefusedVerdict::new(*verdict, VerdictFault::UnknownRequest));
@@ -359,11 +372,11 @@ async fn any_needed(
     (ApprovalNeed::NotNeeded, last)
 }
 
-/// How long an answer is waited for: one that comes when its question has lapsed could not be used any more.
-fn patience(tower: Tower<'_>, request: &ApprovalRequest) -> Option<Duration> {
-    let now = tower.options.gate().now().unix_millis();
+/// Returns how long an answer is waited for: one that comes when its question has lapsed could not be used any more.
+fn patience(tower: Tower<'_>, request: &ApprovalRequest) -> Result<Option<Duration>, VerdictFault> {
+    let now = tower.options.gate().now()?.unix_millis();
     let is_open = request.expires_at.map(|end| Duration::from_millis(end.unix_millis().saturating_sub(now)));
-    [tower.options.approval_timeout, is_open].into_iter().flatten().min()
+    Ok([tower.options.approval_timeout, is_open].into_iter().flatten().min())
 }
 
 /// The arguments as a tree: only who is gated pays for reading them twice.

@@ -105,7 +105,7 @@ impl Flight {
             return Err(VerdictFault::OtherDigest);
         }
         gate.recognise(request)?;
-        if request.is_expired(gate.now()) { Err(VerdictFault::Lapsed) } else { Ok(()) }
+        gate.ensure_open(request)
     }
 
     /// Writes down that a question, or a verdict on it, does not count, and keeps the verdict for whoever sent it.
