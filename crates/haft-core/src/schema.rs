@@ -217,6 +217,16 @@ impl Schema {
         write::to_text(&self.compiled.arena, self.custom.as_ref(), value)
     }
 
+    /// Returns how values are checked, as data: the same JSON may be enforced or only shown.
+    #[cfg(feature = "approval")]
+    pub(crate) fn validation_mode(&self) -> Value {
+        json!({
+            "enforced": !self.takes_anything(),
+            "integer_widths": self.compiled.widths == Widths::Checked,
+            "own_check": self.custom.is_some(),
+        })
+    }
+
     fn takes_anything(&self) -> bool {
         self.compiled.arena.root() == ANY
     }

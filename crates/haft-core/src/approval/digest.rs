@@ -18,7 +18,8 @@ const PREFIX: &str = "sha256:";
 const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
 
 impl Tool {
-    /// A digest of everything that is said about the tool: name, descriptions, schemas, annotations. Computed once.
+    /// Returns a digest of everything that is said about the tool: name, descriptions, annotations, and the schemas of
+    /// parameters, results and declared failures with how each is enforced. Computed once.
     ///
     /// ```
     /// use haft_core::Tool;
@@ -33,7 +34,17 @@ impl Tool {
         self.cached_definition_digest(|| {
             // Descriptors are plain data and always serialise; one that did not would match no other.
             let described = serde_json::to_value(&*self.descriptor()).unwrap_or_default();
-            sha256(&canonical_text(&described))
+            let [parameters, success, failure] = [self.parameters(), self.success(), self.failure()];
+            sha256(&canonical_text(&json!({
+                "v": 2,
+                "descriptor": described,
+                "failure": failure.as_json(),
+                "validation": {
+                    "parameters": parameters.validation_mode(),
+                    "success": success.validation_mode(),
+                    "failure": failure.validation_mode(),
+                },
+            })))
         })
     }
 
@@ -118,7 +129,13 @@ pub(super) fn push_hex(text: &mut String, bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(feature = "validate")]
+    use std::collections::HashSet;
+
     use super::*;
+    use crate::schema::Schema;
+    #[cfg(feature = "validate")]
+    use crate::schema::{Validation, Validator};
     use crate::tool::Tool;
 
     fn tool() -> Tool {
@@ -177,6 +194,28 @@ mod tests {
         assert_eq!(digest(&deep), sha256(&deep));
         assert_eq!(digest("{\"a\": "), sha256("{\"a\":"));
         assert_ne!(digest("{\"a\""), digest("{\"a\":"));
+    }
+
+    #[test]
+    fn another_declared_failure_is_another_digest() {
+        let declaring = tool().set_failure(Schema::of_output::<bool>().unwrap());
+        assert_ne!(tool().definition_digest(), declaring.definition_digest());
+        assert_ne!(tool().approval_digest(&json!(5)), declaring.approval_digest(&json!(5)));
+    }
+
+    /// The model is shown the same schema, and yet arguments that it forbids would reach the handler.
+    #[cfg(feature = "validate")]
+    #[test]
+    fn another_validation_mode_is_another_digest() {
+        let shown = json!({"type": "integer", "maximum": 100});
+        let check = || Validator::new(|_| Ok(()));
+        let modes = [Validation::Full, Validation::FullThen(check()), Validation::With(check()), Validation::None];
+        let schemas = modes.map(|mode| Schema::json_with(shown.clone(), mode).unwrap());
+        for changed in [Tool::set_parameters, Tool::set_success, Tool::set_failure] {
+            let digests =
+                schemas.each_ref().map(|schema| changed(&tool(), schema.clone()).definition_digest().to_owned());
+            assert_eq!(HashSet::from(digests).len(), 4);
+        }
     }
 
     #[test]
