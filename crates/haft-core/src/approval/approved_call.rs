@@ -5,16 +5,22 @@ use std::fmt;
 use crate::call::ToolCall;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::{Outcome, ToolResult};
+use crate::tool::ApprovalPolicy;
 
-/// A call that may run without being asked about again.
+/// A call that may run: one that somebody approved, or one that required no approval when it was planned.
 ///
 /// It carries what the approval is bound to: a run takes it only if the tool, its definition and the arguments are still
-/// those. It can't be cloned, so one approval runs one call.
+/// those. It can't be cloned, so one approval runs one call. With a [verdict](Self::verdict) it runs without being asked
+/// about again. Without one nobody has approved it, and the policies of the tool and the run that runs it decide anew
+/// whether it requires approval; only a tool's policy that the plan's options [replaced](crate::RunOptions::policy_instead)
+/// stays replaced, as long as it is the same.
 #[must_use = "an approved call does nothing unless it is run"]
 pub struct ApprovedCall {
     pub(super) call: ToolCall,
     pub(super) digest: String,
     pub(super) verdict: Option<Box<ApprovalResponse>>,
+    /// The tool's own policy, where the plan's options replaced it.
+    replaced: Option<ApprovalPolicy>,
 }
 
 /// A call as it is handed to a run. Made from a [`ToolCall`], an [`ApprovedCall`], or a decision about one.
@@ -31,8 +37,10 @@ pub struct RequestedCall {
 #[derive(Debug)]
 #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead"))]
 pub(crate) enum Standing {
-    /// It was approved for this digest.
-    Granted { digest: String, verdict: Option<Box<ApprovalResponse>> },
+    /// Somebody approved it for this digest.
+    Approved { digest: String, verdict: Box<ApprovalResponse> },
+    /// It required no approval when it was planned, with this digest. Nobody has approved it.
+    Planned { digest: String, replaced: Option<ApprovalPolicy> },
     /// A person put the arguments there that it has now.
     Edited,
     /// Somebody was asked before, and perhaps has answered.
@@ -44,8 +52,9 @@ pub(crate) enum Standing {
 }
 
 impl ApprovedCall {
-    pub(crate) fn new(call: ToolCall, digest: String) -> Self {
-        Self { call, digest, verdict: None }
+    /// Creates a call that may run; `replaced` is its tool's own policy, where other options replaced it.
+    pub(crate) fn new(call: ToolCall, digest: String, replaced: Option<ApprovalPolicy>) -> Self {
+        Self { call, digest, verdict: None, replaced }
     }
 
     /// The call, with the arguments it was approved with.
@@ -93,8 +102,12 @@ impl From<&ToolCall> for RequestedCall {
 
 impl From<ApprovedCall> for RequestedCall {
     fn from(approved: ApprovedCall) -> Self {
-        let ApprovedCall { call, digest, verdict } = approved;
-        Self::with(call, Standing::Granted { digest, verdict })
+        let ApprovedCall { call, digest, verdict, replaced } = approved;
+        let standing = match verdict {
+            Some(verdict) => Standing::Approved { digest, verdict },
+            None => Standing::Planned { digest, replaced },
+        };
+        Self::with(call, standing)
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A plan takes every call through the same line as a run would, look up, permit, read and check, policies, and stops
 //! before the handler. Calls that fail on the way are never asked about. A plan is data: its calls are run later, by
-//! [`Toolkit::run`], which checks each approval once more and asks nobody.
+//! [`Toolkit::run`], which checks each approval once more. It asks about no call that has its verdict; a call that required
+//! no approval when it was planned is subject to the policies of the run that runs it.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};

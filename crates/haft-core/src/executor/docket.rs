@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use super::option::Policy;
 use super::run::Run;
 #[cfg(feature = "approval")]
 use crate::approval::Suspended;
@@ -160,7 +161,11 @@ impl Run {
     /// A call was found fit to run, and that is all there is to do.
     pub(super) fn hand_over(&mut self, index: usize) {
         let digest = self.flights[index].digest().unwrap_or_default().to_owned();
-        let approved = ApprovedCall::new(self.calls[index].clone(), digest);
+        let replaced = match &self.options.policy {
+            Some(Policy::Instead(_)) => self.flights[index].tool(&self.set).map(|tool| tool.approval().clone()),
+            Some(Policy::Also(_)) | None => None,
+        };
+        let approved = ApprovedCall::new(self.calls[index].clone(), digest, replaced);
         let refused = self.flights[index].take_refused();
         self.flights[index].leave();
         self.unfinished -= 1;

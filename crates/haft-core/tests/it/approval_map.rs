@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use haft_core::{
     ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, Permission, Permitting, RunOptions, Tool, ToolCall,
-    ToolEvent, VerdictFault,
+    ToolEvent, VerdictFault, VerdictQueue,
 };
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::approval_bench::{all_came, bench, never_asked, tell};
+use crate::approval_bench::{Journal, all_came, asking, bench, gated, never_asked, noting, tell};
 use crate::executing::{calls, came, kit};
 
 /// The questions about calls, as a first request without verdicts gives them.
@@ -47,7 +47,7 @@ async fn the_events_of_a_plan_show_its_verdicts_and_ask_nobody() {
     let asked = questions(&kit, &calls).await;
     let verdicts = [asked[0].approve(), asked[1].deny("no"), asked[2].edit(json!(5))];
     let plan = kit.plan_from_map(RunOptions::new(), verdicts, &calls).await;
-    let told = tell(kit.run(plan).approvals(never_asked).policy(ApprovalPolicy::always())).await;
+    let told = tell(kit.run(plan).approvals(never_asked)).await;
     assert_eq!(told[..2], ["c3 denied", "c3 output denied"], "what is settled comes at once");
     for (call, shown) in [
         ("c1", &["c1 approved", "c1 output 1"][..]),
@@ -141,7 +141,7 @@ async fn questions_are_in_the_order_of_the_calls() {
         |requests: &[ApprovalRequest]| requests.iter().map(|request| request.call_id.to_string()).collect::<Vec<_>>();
     let plan = kit.plan_from_map(&options, [], &calls).await;
     assert_eq!(ids(&plan.requests), ["c1", "c2"]);
-    let (_sender, queue) = haft_core::VerdictQueue::new();
+    let (_sender, queue) = VerdictQueue::new();
     let plan = kit.plan_from_queue(&options, &queue, &calls).await;
     assert_eq!(ids(&plan.approval_requests), ["c1", "c2"]);
 }
@@ -167,7 +167,7 @@ async fn a_plan_may_be_taken_apart() {
 #[tokio::test]
 async fn planning_is_not_running() {
     let (kit, journal) = bench();
-    let seen = crate::approval_bench::Journal::default();
+    let seen = Journal::default();
     let noting = seen.clone();
     let options = RunOptions::new().observe(move |event: &ToolEvent| noting.note(event.call_id().as_str()));
     let plan = kit.plan_from_map(&options, [], calls([("look", "1"), ("pay", "2"), ("ghost", "")])).await;
@@ -191,4 +191,47 @@ async fn what_can_not_run_is_not_asked_about() {
     let plan = kit.plan_from_map(RunOptions::new(), [], calls([("pay", "1")])).await;
     assert!(plan.requests.is_empty() && plan.approved.is_empty());
     assert_eq!(came(&plan.rejected[0]), "execution_error");
+}
+
+/// Nobody approved what needed no approval when it was planned: the policies that hold when it runs decide.
+#[tokio::test]
+async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
+    let journal = Journal::default();
+    let free = kit([noting("pay", &journal)]);
+    let planned = || free.plan_from_map(RunOptions::new(), [], calls([("pay", "5")]));
+    let plan = planned().await;
+    assert!(plan.approved[0].verdict().is_none());
+
+    let guarded = kit([gated("pay", &journal)]);
+    assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["denied"]);
+    let run = free.run(planned().await).policy(ApprovalPolicy::always());
+    assert_eq!(all_came(&run.collect_results().await), ["denied"]);
+    let (_sender, queue) = VerdictQueue::new();
+    let plan = free.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "5")])).await;
+    assert_eq!(all_came(&guarded.run(plan.approved).collect_results().await), ["denied"]);
+    assert_eq!(journal.lines(), [""; 0]);
+
+    let asking = asking(|request| request.approve());
+    let told = tell(guarded.run(planned().await).with(asking)).await;
+    assert_eq!(told, ["c1 asked", "c1 approved", "c1 output 5"]);
+    assert_eq!(all_came(&free.run(planned().await).collect_results().await), ["5"]);
+    assert_eq!(journal.lines(), ["pay 5", "pay 5"]);
+}
+
+/// Whoever plans may put another policy in the place of the tool's; a policy that the tool did not have then is not meant.
+#[tokio::test]
+async fn a_policy_that_a_plan_replaced_stays_replaced_and_no_other_is() {
+    let journal = Journal::default();
+    let guarded = kit([gated("pay", &journal)]);
+    let trusting = || RunOptions::new().policy_instead(ApprovalPolicy::never());
+    let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
+    assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["5"]);
+
+    let free = kit([noting("pay", &journal)]);
+    let plan = free.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
+    assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["denied"]);
+    let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
+    let run = guarded.run(plan).policy(ApprovalPolicy::always());
+    assert_eq!(all_came(&run.collect_results().await), ["denied"]);
+    assert_eq!(journal.lines(), ["pay 5"]);
 }

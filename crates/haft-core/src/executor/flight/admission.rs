@@ -112,7 +112,7 @@ impl Flight {
         if execution == Execution::Surfaced {
             self.cx = Some(cx);
             if gated {
-                return self.seek_consent(call, tower, &policies);
+                return self.seek_consent(call, tower, policies);
             }
             decoded(tool, &call.arguments, &tower.options.decode)?;
             return Ok(self.cleared(call, tower));
@@ -129,7 +129,7 @@ impl Flight {
             passage.bind();
         }
         self.prepared = Some(prepared);
-        if gated { self.seek_consent(call, tower, &policies) } else { Ok(self.cleared(call, tower)) }
+        if gated { self.seek_consent(call, tower, policies) } else { Ok(self.cleared(call, tower)) }
     }
 
     /// Nothing prevents the call any more. It waits for a slot, requested once: one that is requested twice would be lost.

@@ -67,6 +67,11 @@ impl<'a> Policies<'a> {
         }
     }
 
+    /// Leaves the tool's own policy out, if it is the one that was replaced when the call was planned.
+    fn replace(&mut self, replaced: &ApprovalPolicy) {
+        self.own = self.own.filter(|own| !own.is_same(replaced));
+    }
+
     pub(super) fn are_silent(&self) -> bool {
         self.iter().all(|(policy, _)| policy.is_never())
     }
@@ -97,11 +102,14 @@ impl Flight {
         &mut self,
         call: &ToolCall,
         tower: Tower<'_>,
-        policies: &Policies<'_>,
+        mut policies: Policies<'_>,
     ) -> Result<Step, ToolFailure> {
         let Some(tool) = self.tool(tower.set) else { return Ok(Step::Moved) };
         let arguments = decoded(tool, &call.arguments, &tower.options.decode)?;
         let standing = self.consent.as_mut().and_then(|consent| consent.standing.take());
+        if let Some(Standing::Planned { replaced: Some(replaced), .. }) = &standing {
+            policies.replace(replaced);
+        }
         self.consent_mut().arguments = arguments;
         if let Some(standing) = standing
             && let Some(step) = self.stand(call, tower, standing)?

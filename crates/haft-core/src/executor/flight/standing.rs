@@ -22,20 +22,18 @@ impl Flight {
         match standing {
             // A person wrote these arguments, and they were just checked.
             Standing::Edited => Ok(Some(self.cleared(call, tower))),
-            Standing::Granted { digest, verdict } if self.digest() == Some(&digest) => Ok(Some(match verdict {
-                None => self.cleared(call, tower),
-                Some(response) => {
-                    self.phase = Phase::Cleared;
-                    Step::Answered { response, edited: None }
-                }
-            })),
-            Standing::Granted { verdict, .. } => {
-                if let Some(verdict) = verdict {
-                    let request = ApprovalRequest::answered_by(call, &verdict);
-                    self.refuse(tower, &request, Some(verdict), VerdictFault::OtherDigest);
-                }
+            Standing::Approved { digest, verdict } if self.digest() == Some(&digest) => {
+                self.phase = Phase::Cleared;
+                Ok(Some(Step::Answered { response: verdict, edited: None }))
+            }
+            Standing::Approved { verdict, .. } => {
+                let request = ApprovalRequest::answered_by(call, &verdict);
+                self.refuse(tower, &request, Some(verdict), VerdictFault::OtherDigest);
                 Err(refusal(VerdictFault::OtherDigest))
             }
+            // Nobody approved it: whether somebody has to is decided by the policies that hold now.
+            Standing::Planned { digest, .. } if self.digest() == Some(&digest) => Ok(None),
+            Standing::Planned { .. } => Err(refusal(VerdictFault::OtherDigest)),
             Standing::Open { request, verdict } => self.reopen(call, tower, request, verdict).map(Some),
             Standing::Claimed { verdict } => Ok(self.claim(call, tower, verdict)),
             // Such a call never gets here.
