@@ -1,5 +1,6 @@
 //! Verdicts that hold for more than one call.
 
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
@@ -126,6 +127,156 @@ async fn a_tool_that_changed_since_is_another_tool() {
     }
 }
 
+/// The narrower verdict was given first. What a later, wider denial revokes lets nothing run, whatever it was.
+#[tokio::test]
+async fn a_later_wider_denial_revokes_narrower_approvals_of_its_caller() {
+    let narrow: [Decide; 4] = [
+        |request| request.approve().scope(ApprovalScope::TheseArguments),
+        |request| request.approve().scope(ApprovalScope::ThisTool),
+        |request| request.edit(json!(1)).scope(ApprovalScope::TheseArguments),
+        |request| request.answer(json!(2)).scope(ApprovalScope::TheseArguments),
+    ];
+    for (nth, verdict) in narrow.into_iter().enumerate() {
+        for scope in [ApprovalScope::ThisTool, ApprovalScope::ThisSession] {
+            let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+            let kit = shop(&journal);
+            decide(&kit, &memory, "ana", ("pay", "5"), verdict).await;
+            decide(&kit, &memory, "bob", ("pay", "5"), verdict).await;
+            let allowed = remembered(&kit, &memory, "bob", ASKED).await;
+            assert_ne!(allowed[0], "denied", "{nth}");
+            // A question that was asked before: nobody would be asked about what is remembered.
+            let deny: Decide = match scope {
+                ApprovalScope::ThisTool => |request| request.deny("no more").scope(ApprovalScope::ThisTool),
+                _ => |request| request.deny("no more").scope(ApprovalScope::ThisSession),
+            };
+            let told = decide_resumed(&kit, &memory, "ana", ("pay", "9"), deny).await;
+            assert_eq!(told, ["denied"], "{nth}");
+            for memory in [memory.clone(), serde_json::from_str(&serde_json::to_string(&memory).unwrap()).unwrap()] {
+                assert_eq!(remembered(&kit, &memory, "ana", ASKED).await, ["denied"; 4], "{nth} {scope:?}");
+                assert_eq!(remembered(&kit, &memory, "bob", ASKED).await, allowed, "another caller's, {nth} {scope:?}");
+            }
+        }
+    }
+}
+
+/// Decides about a question that was open before anything was remembered.
+async fn decide_resumed(
+    kit: &Toolkit,
+    memory: &ApprovalMemory,
+    caller: &str,
+    call: (&str, &str),
+    verdict: Decide,
+) -> Vec<String> {
+    let suspended = suspend(kit, &RunOptions::new().caller(caller), &calls([call])).await;
+    let verdicts: Vec<_> = suspended.pending().map(verdict).collect();
+    let options = RunOptions::new().caller(caller).approval_memory(memory);
+    let results = kit.resume(suspended, verdicts).with(options).collect_results().await;
+    all_came(&results).into_iter().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn a_later_wider_approval_does_not_undo_a_narrower_denial() {
+    let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+    let kit = shop(&journal);
+    decide(&kit, &memory, "ana", ("pay", "5"), |request| request.deny("no").scope(ApprovalScope::TheseArguments)).await;
+    decide(&kit, &memory, "ana", ("pay", "6"), |request| request.approve().scope(ApprovalScope::ThisTool)).await;
+    decide(&kit, &memory, "ana", ("refund", "9"), |request| request.approve().scope(ApprovalScope::ThisSession)).await;
+    assert_eq!(remembered(&kit, &memory, "ana", ASKED).await, ["denied", "denied", "6", "5"]);
+    let allow = |request: &ApprovalRequest| request.approve().scope(ApprovalScope::TheseArguments);
+    decide_resumed(&kit, &memory, "ana", ("pay", "5"), allow).await;
+    assert_eq!(remembered(&kit, &memory, "ana", ASKED).await, ["5", "5", "6", "5"], "one of its own scope does");
+}
+
+fn bounded(most: usize) -> ApprovalMemory {
+    ApprovalMemory::bounded(NonZeroUsize::new(most).unwrap())
+}
+
+#[tokio::test]
+async fn a_memory_that_is_full_forgets_its_oldest_approval_and_keeps_every_denial() {
+    let (journal, memory) = (Journal::default(), bounded(3));
+    let kit = shop(&journal);
+    let (yes, no): (Decide, Decide) = (
+        |request| request.approve().scope(ApprovalScope::TheseArguments),
+        |request| request.deny("no").scope(ApprovalScope::TheseArguments),
+    );
+    decide(&kit, &memory, "ana", ("pay", "1"), no).await;
+    for cents in ["2", "3", "4", "5"] {
+        decide(&kit, &memory, "ana", ("pay", cents), yes).await;
+    }
+    assert_eq!(memory.len(), 3);
+    let asked = [("pay", "2"), ("pay", "3"), ("pay", "4"), ("pay", "5")];
+    assert_eq!(remembered(&kit, &memory, "ana", asked).await, ["denied", "denied", "4", "5"], "nobody can be asked");
+    let told = decide(&kit, &memory, "ana", ("pay", "1"), yes).await;
+    assert_eq!(told, ["c1 denied", "c1 output denied"], "it is still remembered");
+}
+
+#[tokio::test]
+async fn denials_that_do_not_fit_are_merged_and_never_forgotten() {
+    let (journal, memory) = (Journal::default(), bounded(2));
+    let kit = shop(&journal);
+    let (yes, no): (Decide, Decide) = (
+        |request| request.approve().scope(ApprovalScope::ThisTool),
+        |request| request.deny("no").scope(ApprovalScope::TheseArguments),
+    );
+    decide(&kit, &memory, "ana", ("pay", "1"), no).await;
+    decide(&kit, &memory, "ana", ("pay", "2"), no).await;
+    assert_eq!(decide(&kit, &memory, "ana", ("refund", "1"), yes).await[2], "c1 output 1");
+    assert_eq!(memory.len(), 2, "an approval is not remembered where only denials are");
+    decide(&kit, &memory, "ana", ("pay", "3"), no).await;
+    let asked = [("pay", "1"), ("pay", "2"), ("pay", "3"), ("pay", "9")];
+    let told = decide(&kit, &memory, "ana", ("refund", "1"), yes).await;
+    assert_eq!(told, ["c1 asked", "c1 approved", "c1 output 1"], "another tool is asked about");
+    assert_eq!(remembered(&kit, &memory, "ana", asked).await, ["denied"; 4], "the whole tool is denied");
+    decide_resumed(&kit, &memory, "ana", ("pay", "9"), yes).await;
+    assert_eq!(remembered(&kit, &memory, "ana", asked).await, ["denied"; 4], "an approval does not undo it");
+
+    // The callers are more than fit: in the end everything is denied, to everybody.
+    for caller in ["bob", "eve", "kim"] {
+        decide(&kit, &memory, caller, ("pay", "1"), no).await;
+        assert!(memory.len() <= 2, "{memory:?}");
+    }
+    let stored: ApprovalMemory = serde_json::from_str(&serde_json::to_string(&memory).unwrap()).unwrap();
+    for memory in [&memory, &stored] {
+        for caller in ["ana", "bob", "eve", "kim", "zoe"] {
+            let told = decide(&kit, memory, caller, ("refund", "7"), yes).await;
+            assert_eq!(told, ["c1 denied", "c1 output denied"], "{caller}");
+        }
+    }
+    memory.clear();
+    assert_eq!(decide(&kit, &memory, "ana", ("pay", "1"), yes).await[0], "c1 asked");
+}
+
+#[tokio::test]
+async fn a_memory_holds_no_more_than_its_bound_however_many_verdicts_come() {
+    let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+    let kit = shop(&journal);
+    for cents in 0..1_100 {
+        let yes: Decide = |request| request.approve().scope(ApprovalScope::TheseArguments);
+        decide(&kit, &memory, "ana", ("pay", &cents.to_string()), yes).await;
+    }
+    assert_eq!(memory.len(), ApprovalMemory::DEFAULT_MOST.get());
+    assert_eq!(memory.len(), 1_024);
+}
+
+/// An older memory had no order: where an approval and a wider denial meet, the denial counts.
+#[tokio::test]
+async fn a_memory_stored_before_verdicts_had_an_order_is_read_strictly() {
+    let (journal, memory) = (Journal::default(), ApprovalMemory::new());
+    let kit = shop(&journal);
+    decide(&kit, &memory, "ana", ("pay", "9"), |request| request.deny("no").scope(ApprovalScope::ThisTool)).await;
+    let yes = |request: &ApprovalRequest| request.approve().scope(ApprovalScope::TheseArguments);
+    decide_resumed(&kit, &memory, "ana", ("pay", "5"), yes).await;
+    assert_eq!(remembered(&kit, &memory, "ana", ASKED).await[0], "5", "the later, narrower one");
+    let mut stored = serde_json::to_value(&memory).unwrap();
+    stored.as_object_mut().unwrap().remove("oldest_first");
+    for verdict in stored["verdicts"].as_array_mut().unwrap() {
+        verdict.as_object_mut().unwrap().remove("tool");
+    }
+    let read: ApprovalMemory = serde_json::from_value(stored).unwrap();
+    assert_eq!(read.len(), 2);
+    assert_eq!(remembered(&kit, &read, "ana", ASKED).await[0], "denied");
+}
+
 #[tokio::test]
 async fn the_narrowest_verdict_holds_and_the_latest_of_two() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
@@ -133,7 +284,12 @@ async fn the_narrowest_verdict_holds_and_the_latest_of_two() {
     decide(&kit, &memory, "ana", ("pay", "5"), |request| request.deny("no").scope(ApprovalScope::TheseArguments)).await;
     decide(&kit, &memory, "ana", ("pay", "6"), |request| request.approve().scope(ApprovalScope::ThisTool)).await;
     decide(&kit, &memory, "ana", ("refund", "9"), |request| request.deny("no").scope(ApprovalScope::ThisSession)).await;
-    assert_eq!(remembered(&kit, &memory, "ana", ASKED).await, ["denied", "denied", "6", "denied"]);
+    assert_eq!(remembered(&kit, &memory, "ana", ASKED).await, ["denied"; 4]);
+    memory.clear();
+    decide(&kit, &memory, "ana", ("refund", "9"), |request| request.deny("no").scope(ApprovalScope::ThisSession)).await;
+    let yes = |request: &ApprovalRequest| request.approve().scope(ApprovalScope::ThisTool);
+    decide_resumed(&kit, &memory, "ana", ("pay", "6"), yes).await;
+    assert_eq!(remembered(&kit, &memory, "ana", ASKED).await, ["5", "5", "6", "denied"]);
     memory.clear();
     decide(&kit, &memory, "ana", ("refund", "9"), |request| request.deny("no").scope(ApprovalScope::ThisTool)).await;
     assert_eq!(remembered(&kit, &memory, "ana", ASKED).await[3], "denied");

@@ -190,10 +190,15 @@ impl Model {
         let Call { caller, tool, n, .. } = self.rounds[round][index];
         let narrowest_first =
             [Subject::Arguments(self.tools, tool, n), Subject::Tool(self.tools, tool), Subject::Session];
-        let decision = narrowest_first.iter().find_map(|subject| {
-            let kept = self.memory.iter().rev().find(|kept| kept.caller == caller && kept.subject == *subject);
-            kept.map(|kept| kept.decision.clone())
-        })?;
+        let latest = narrowest_first.iter().filter_map(|subject| {
+            self.memory.iter().rposition(|kept| kept.caller == caller && kept.subject == *subject)
+        });
+        let latest: Vec<usize> = latest.collect();
+        let is_no = |given: usize| self.memory[given].decision == ApprovalDecision::Denied;
+        // A wider no that was given later revokes whatever is not a no itself.
+        let is_revoked = |place: usize| latest[place + 1..].iter().any(|&wider| is_no(wider) && wider > latest[place]);
+        let holds = |place: &usize| is_no(latest[*place]) || !is_revoked(*place);
+        let decision = self.memory[latest[(0..latest.len()).find(holds)?]].decision.clone();
         let is_no = decision == ApprovalDecision::Denied;
         let outcome = if is_no { ApprovalOutcome::RememberedDenied } else { ApprovalOutcome::Remembered };
         self.call((round, index)).written.push(outcome);
