@@ -98,8 +98,14 @@ impl Gate {
         if request.is_expired(self.now()?) { Err(VerdictFault::Lapsed) } else { Ok(()) }
     }
 
-    /// Whether a verdict counts for a question.
+    /// Checks that a verdict counts for a question now.
     pub(crate) fn examine(&self, request: &ApprovalRequest, response: &ApprovalResponse) -> Result<(), VerdictFault> {
+        Self::belongs(request, response)?;
+        self.ensure_open(request)
+    }
+
+    /// Checks that a verdict is one on this question that can be acted on, whatever the time. No user code runs.
+    pub(crate) fn belongs(request: &ApprovalRequest, response: &ApprovalResponse) -> Result<(), VerdictFault> {
         if response.request_id != request.request_id {
             return Err(VerdictFault::UnknownRequest);
         }
@@ -114,7 +120,7 @@ impl Gate {
         if let ApprovalDecision::Other(word) = &response.decision {
             return Err(VerdictFault::UnusableDecision { word: word.clone() });
         }
-        self.ensure_open(request)
+        Ok(())
     }
 
     /// Whether a question that was not kept ends when one of ours would: what a verdict says of it is all that is known.

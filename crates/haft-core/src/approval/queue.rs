@@ -3,8 +3,12 @@
 //! One queue serves any number of runs at the same time: a verdict goes to whichever asked its question. One that comes
 //! before its question is parked, not lost; one that can't be used is handed back to whoever sent it, with the reason.
 //! When the last sender is gone the queue ends, and everything that still waits is told that nobody will answer.
+//!
+//! Whoever can send verdicts can send any number of made-up ones, and nothing tells a made-up verdict from an early one
+//! whose question is unknown. So the room for those is bounded, the newest are kept, and none is turned away. A question
+//! that was announced is known: only a verdict that belongs to it is kept for it, apart from all others.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +21,7 @@ use crate::executor::{ApprovalAnswer, Approve};
 use crate::handler::BoxError;
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 
-/// How many verdicts may wait for questions that nobody has asked yet.
+/// How many verdicts may wait for questions that nobody has asked or announced.
 const MOST_PARKED: usize = 1_024;
 /// How many questions are remembered as over, so that a verdict that comes later can be told why it is refused.
 const MOST_REMEMBERED: usize = 4_096;
@@ -58,7 +62,9 @@ pub struct VerdictSender(Arc<Sending>);
 pub enum Delivery {
     /// A call waited for it.
     Delivered,
-    /// Nobody has asked its question yet: it is kept until somebody does.
+    /// Nobody has asked its question yet: it is kept until somebody does. A verdict on a question that was not
+    /// [announced](VerdictQueue::expect) is given up when 1,024 later ones of that sort have come; see
+    /// [`VerdictQueue::take_unmatched`].
     Parked,
 }
 
@@ -70,7 +76,14 @@ struct Shared(Mutex<State>);
 #[derive(Default)]
 struct State {
     waiting: HashMap<ApprovalId, Waiting>,
-    parked: HashMap<ApprovalId, ApprovalResponse>,
+    /// Questions that will be asked.
+    expected: HashMap<ApprovalId, Expected>,
+    /// Verdicts on questions that nobody knows.
+    parked: HashMap<ApprovalId, Parked>,
+    /// The same, the oldest first.
+    parked_order: BTreeMap<u64, ApprovalId>,
+    /// How many were parked.
+    arrivals: u64,
     /// Questions that nobody waits for any more, and why a verdict on one can't be used.
     over: HashMap<ApprovalId, VerdictFault>,
     /// The same, the oldest first.
@@ -79,6 +92,17 @@ struct State {
     turns: u64,
     refused: VecDeque<RefusedVerdict>,
     is_over: bool,
+}
+
+/// A question that will be asked, and the verdict that came before it was.
+struct Expected {
+    request: Arc<ApprovalRequest>,
+    verdict: Option<ApprovalResponse>,
+}
+
+struct Parked {
+    arrival: u64,
+    response: ApprovalResponse,
 }
 
 struct Waiting {
@@ -118,13 +142,45 @@ impl VerdictQueue {
         self.0.state().waiting.values().map(|waiting| waiting.question.request.as_ref().clone()).collect()
     }
 
-    /// Takes out the verdicts that no question was found for: those that are parked, and those that turned out to be
-    /// unusable when their question was asked.
+    /// Announces a question that will be asked here, so that its verdict may come before it: one of a run that was stored,
+    /// for example. A verdict that does not belong to the question is then refused at once, and the first that does is
+    /// kept until the question is asked, however many others come.
+    ///
+    /// An announcement stays until the question is asked or it is [withdrawn](Self::withdraw).
+    ///
+    /// ```
+    /// use haft_core::{ApprovalPolicy, Suspend, Tool, ToolCall, Toolkit, VerdictQueue};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+    /// let kit: Toolkit = Toolkit::from_iter([pay]);
+    /// let stored = kit.run([ToolCall::new("c1", "pay", "500")]).approvals(Suspend).collect_or_suspend().await.unwrap_err();
+    ///
+    /// let (sender, queue) = VerdictQueue::new();
+    /// stored.pending().for_each(|request| queue.expect(request));
+    /// sender.send(stored.pending().next().unwrap().approve())?;
+    /// let results = kit.resume(*stored, []).approvals(queue).collect_results().await;
+    /// assert!(results[0].is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn expect(&self, request: &ApprovalRequest) {
+        self.0.state().expect(request);
+    }
+
+    /// Takes an announcement back. Returns the verdict that came for it, if one did.
+    pub fn withdraw(&self, request_id: &ApprovalId) -> Option<ApprovalResponse> {
+        self.0.state().expected.remove(request_id)?.verdict
+    }
+
+    /// Takes out the verdicts that no question was found for: those that are parked for questions that nobody announced,
+    /// those that had to make room for later ones, and those that turned out to be unusable when their question was asked.
     #[must_use]
     pub fn take_unmatched(&self) -> Vec<RefusedVerdict> {
         let mut state = self.0.state();
+        state.parked_order.clear();
         let parked = std::mem::take(&mut state.parked).into_values();
-        let unknown = parked.map(|response| RefusedVerdict::new(response, VerdictFault::UnknownRequest));
+        let unknown = parked.map(|parked| RefusedVerdict::new(parked.response, VerdictFault::UnknownRequest));
         let unknown: Vec<_> = unknown.collect();
         state.refused.drain(..).chain(unknown).collect()
     }
@@ -176,7 +232,7 @@ impl Shared {
         let id = &question.request.request_id;
         loop {
             let mut state = self.state();
-            let Some(response) = state.parked.remove(id) else {
+            let Some(response) = state.take_early(id) else {
                 if state.is_over {
                     return Err(nobody());
                 }
@@ -228,17 +284,55 @@ impl State {
         }
         let fault = if self.is_over {
             VerdictFault::Closed
+        } else if let Some(expected) = self.expected.get_mut(id) {
+            return Some(expected.take(response));
         } else if let Some(fault) = self.over.get(id) {
             fault.clone()
         } else if self.parked.contains_key(id) {
             VerdictFault::AlreadyDecided
-        } else if self.parked.len() >= MOST_PARKED {
-            VerdictFault::Full
         } else {
-            self.parked.insert(id.clone(), response.clone());
+            self.arrivals += 1;
+            self.parked.insert(id.clone(), Parked { arrival: self.arrivals, response: response.clone() });
+            self.parked_order.insert(self.arrivals, id.clone());
+            self.make_room();
             return Some(Ok(Delivery::Parked));
         };
         Some(Err(fault))
+    }
+
+    /// Gives up the oldest verdict on a question that nobody knows, if there are too many.
+    fn make_room(&mut self) {
+        if self.parked.len() > MOST_PARKED
+            && let Some((_, oldest)) = self.parked_order.pop_first()
+            && let Some(parked) = self.parked.remove(&oldest)
+        {
+            self.refuse(RefusedVerdict::new(parked.response, VerdictFault::Full));
+        }
+    }
+
+    /// Makes a question known, and a verdict that came before examined by it.
+    fn expect(&mut self, request: &ApprovalRequest) {
+        let id = &request.request_id;
+        if self.waiting.contains_key(id) || self.expected.contains_key(id) {
+            return;
+        }
+        let mut expected = Expected { request: Arc::new(request.clone()), verdict: None };
+        if let Some(response) = self.take_early(id)
+            && let Err(fault) = expected.take(&response)
+        {
+            self.refuse(RefusedVerdict::new(response, fault));
+        }
+        self.expected.insert(id.clone(), expected);
+    }
+
+    /// Takes out the verdict that came before its question. The question is no longer expected.
+    fn take_early(&mut self, id: &ApprovalId) -> Option<ApprovalResponse> {
+        if let Some(verdict) = self.expected.remove(id).and_then(|expected| expected.verdict) {
+            return Some(verdict);
+        }
+        let parked = self.parked.remove(id)?;
+        self.parked_order.remove(&parked.arrival);
+        Some(parked.response)
     }
 
     /// Closes a question, if it is still the same that waits. What waits is given back, to be told without the lock.
@@ -266,6 +360,18 @@ impl State {
             self.refused.pop_front();
         }
         self.refused.push_back(refused);
+    }
+}
+
+impl Expected {
+    /// Keeps the first verdict that belongs to the question. Whether it comes in time is found out when it is asked.
+    fn take(&mut self, response: &ApprovalResponse) -> Result<Delivery, VerdictFault> {
+        Gate::belongs(&self.request, response)?;
+        if self.verdict.is_some() {
+            return Err(VerdictFault::AlreadyDecided);
+        }
+        self.verdict = Some(response.clone());
+        Ok(Delivery::Parked)
     }
 }
 

@@ -52,8 +52,8 @@ pub enum VerdictFault {
     #[cfg(feature = "approval")]
     #[error(transparent)]
     Signature(#[from] SignatureError),
-    /// There is no room for one more verdict that nobody waits for.
-    #[error("too many verdicts wait for questions that nobody has asked")]
+    /// It had to make room for later verdicts that nobody waited for either.
+    #[error("too many verdicts came after it for questions that nobody has asked")]
     Full,
     /// Nobody takes verdicts any more.
     #[error("no more verdicts are taken here")]

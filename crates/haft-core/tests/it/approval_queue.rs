@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use haft_core::{
     ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, Delivery, RunOptions, Tool, ToolCall, ToolEvent, Toolkit,
-    VerdictFault, VerdictQueue,
+    VerdictFault, VerdictQueue, VerdictSender,
 };
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -93,24 +93,80 @@ async fn a_verdict_may_come_before_its_question() {
     assert_eq!(queue.take_unmatched(), []);
 }
 
+/// Verdicts that nobody asked for, as anybody can make them up.
+fn flood(sender: &VerdictSender, count: usize) {
+    for n in 0..count {
+        let made_up = stray(&format!("approval_{n:032x}")).digest(format!("sha256:{n:064x}"));
+        assert_eq!(sender.send(made_up), Ok(Delivery::Parked));
+    }
+}
+
 #[tokio::test]
-async fn there_is_room_for_so_many_verdicts_that_nobody_waits_for() {
+async fn made_up_verdicts_do_not_block_one_that_comes_before_its_question() {
+    let (kit, journal) = bench();
+    let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
     let (sender, queue) = VerdictQueue::new();
-    let mut parked = 0;
-    let refused = loop {
-        match sender.send(stray(&format!("q{parked}"))) {
-            Ok(Delivery::Parked) => parked += 1,
-            other => break other,
-        }
-    };
-    assert_eq!((parked, fault(refused)), (1_024, VerdictFault::Full));
+    flood(&sender, 5_000);
+    let early = suspended.pending().next().unwrap().approve();
+    assert_eq!(sender.send(early), Ok(Delivery::Parked));
+    flood(&sender, 500);
+    let results = kit.resume(suspended, []).approvals(queue).collect_results().await;
+    assert_eq!(all_came(&results), ["5"]);
+    assert_eq!(journal.lines(), ["pay 5"]);
+}
+
+/// Nothing that does not belong to an announced question takes its place, and nothing displaces what does.
+#[tokio::test]
+async fn made_up_verdicts_do_not_displace_one_on_an_announced_question() {
+    let (kit, journal) = bench();
+    let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5"), ("pay", "6")])).await;
+    let (sender, queue) = VerdictQueue::new();
+    let requests: Vec<_> = suspended.pending().cloned().collect();
+    // One that came before the announcement is examined by it.
+    sender.send(requests[1].approve().digest("sha256:00")).unwrap();
+    requests.iter().for_each(|request| queue.expect(request));
+    assert_eq!(fault(sender.send(requests[0].approve().digest("sha256:00"))), VerdictFault::OtherDigest);
+    for request in &requests {
+        assert_eq!(sender.send(request.approve()), Ok(Delivery::Parked));
+        assert_eq!(fault(sender.send(request.deny("too late"))), VerdictFault::AlreadyDecided);
+    }
+    flood(&sender, 5_000);
+    let unmatched = queue.take_unmatched();
+    assert!(unmatched.len() <= 2 * 1_024, "{}", unmatched.len());
+    let results = kit.resume(suspended, []).approvals(queue.clone()).collect_results().await;
+    assert_eq!(all_came(&results), ["5", "6"]);
+    assert_eq!(journal.lines(), ["pay 5", "pay 6"]);
+    assert_eq!(fault(sender.send(requests[0].approve())), VerdictFault::AlreadyDecided);
+}
+
+#[test]
+fn an_announcement_can_be_withdrawn() {
+    let (sender, queue) = VerdictQueue::new();
+    let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "pay", "5"));
+    queue.expect(&request);
+    assert_eq!(sender.send(request.approve()), Ok(Delivery::Parked));
+    assert_eq!(queue.withdraw(&request.request_id), Some(request.approve()));
+    assert_eq!(queue.withdraw(&request.request_id), None);
+    assert_eq!(queue.take_unmatched(), []);
+}
+
+#[tokio::test]
+async fn of_the_verdicts_that_nobody_waits_for_the_newest_are_kept() {
+    let (sender, queue) = VerdictQueue::new();
+    for n in 0..=1_024 {
+        assert_eq!(sender.send(stray(&format!("q{n}"))), Ok(Delivery::Parked));
+    }
     // Those that somebody waits for still get through.
     let (kit, _) = bench();
     let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
     let request = asked(&mut run).await;
     assert_eq!(sender.send(request.approve()), Ok(Delivery::Delivered));
     assert_eq!(tell(&mut run).await, ["c1 approved", "c1 output 5"]);
-    assert_eq!(queue.take_unmatched().len(), 1_024);
+    let unmatched = queue.take_unmatched();
+    assert_eq!(unmatched.len(), 1_025);
+    let displaced: Vec<_> = unmatched.iter().filter(|refused| refused.fault == VerdictFault::Full).collect();
+    assert_eq!(displaced.len(), 1);
+    assert_eq!(displaced[0].response.request_id, "q0");
     assert_eq!(sender.send(stray("one more")), Ok(Delivery::Parked));
 }
 
