@@ -7,6 +7,7 @@
 
 mod approval_request;
 mod approval_response;
+mod author;
 mod call_output;
 mod message;
 mod provider_call;
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 pub use self::approval_request::{ApprovalId, ApprovalRequest, ApprovalRule, RequestSignature};
 pub use self::approval_response::{ApprovalDecision, ApprovalResponse, ApprovalScope};
+pub use self::author::Author;
 pub use self::call_output::{CallOutputBody, ToolCallOutput};
 pub use self::message::{Message, Role};
 pub use self::provider_call::ProviderCall;

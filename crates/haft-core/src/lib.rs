@@ -108,8 +108,8 @@ pub use self::failure::ToolFailure;
 pub use self::failure_kind::FailureKind;
 pub use self::finish::Finish;
 pub use self::item::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, CallOutputBody, Item,
-    Message, ProviderCall, Reasoning, RequestSignature, Role, ToolCallOutput,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Author,
+    CallOutputBody, Item, Message, ProviderCall, Reasoning, RequestSignature, Role, ToolCallOutput,
 };
 pub use self::output::ToolOutput;
 pub use self::output_format::OutputFormat;

@@ -1,12 +1,15 @@
 //! What a model may say.
 //!
 //! A turn goes into the history as it is, and the history is what verdicts and answers are read from later. So a turn that
-//! speaks for somebody else (an approval, the result of a call that is run here, a user's message) is refused whole,
+//! speaks for somebody else (an approval, the result of a call that is run here, a user's message) is rejected whole,
 //! before any of it is written down or run. Nothing is taken out of a turn in silence.
+//!
+//! Whose words an item is the core decides, for every type of item ([`Item::author`]); here every author is decided about.
+//! So a new type of item is not allowed until somebody says so.
 
 use std::collections::HashSet;
 
-use haft_core::{CallId, Item, Role, Turn};
+use haft_core::{Author, CallId, Item, Role, Turn};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -27,22 +30,35 @@ pub(super) fn check(history: &[Item], turn: &Turn) -> Result<(), ModelError> {
     Ok(())
 }
 
+/// Returns why an item is not a model's to say. Every author is named, and within each whatever is not allowed is a fault.
 fn fault(history: &[Item], turn: &Turn, local: &HashSet<&CallId>, item: &Item) -> Option<String> {
-    match item {
-        Item::Message(message) if message.role != Role::Assistant => {
-            Some(format!("a message of the role `{}`", role(message.role)))
+    match (item.author(), item) {
+        (Author::Model | Author::Provider, _) => None,
+        (Author::Executor, Item::ToolOutput(output)) if !local.contains(&output.call_id) => {
+            output_fault(history, turn, &output.call_id)
         }
-        Item::ToolOutput(output) if local.contains(&output.call_id) => {
-            Some(format!("the output of the call `{:.80}`, which is run here", output.call_id))
-        }
-        Item::ToolOutput(output) => output_fault(history, turn, &output.call_id),
         // A provider may ask about what it runs itself.
-        Item::ApprovalRequest(request) if request.provider_data.is_empty() || local.contains(&request.call_id) => {
-            Some(format!("a question about the call `{:.80}`", request.call_id))
+        (Author::Gate, Item::ApprovalRequest(request))
+            if !request.provider_data.is_empty() && !local.contains(&request.call_id) =>
+        {
+            None
         }
-        Item::ApprovalResponse(response) => Some(format!("a verdict on the question `{:.80}`", response.request_id)),
-        Item::Unknown(value) => unknown_fault(value),
-        _ => None,
+        (Author::Unknown, Item::Unknown(value)) => unknown_fault(value),
+        (
+            Author::User | Author::Application | Author::Executor | Author::Gate | Author::Approver | Author::Unknown,
+            item,
+        ) => Some(described(item)),
+    }
+}
+
+/// Names an item that somebody else has to say.
+fn described(item: &Item) -> String {
+    match item {
+        Item::Message(message) => format!("a message of the role `{}`", role(message.role)),
+        Item::ToolOutput(output) => format!("the output of the call `{:.80}`, which is run here", output.call_id),
+        Item::ApprovalRequest(request) => format!("a question about the call `{:.80}`", request.call_id),
+        Item::ApprovalResponse(response) => format!("a verdict on the question `{:.80}`", response.request_id),
+        other => format!("an item that speaks for {:?}", other.author()),
     }
 }
 

@@ -1,6 +1,9 @@
 //! What a model may say, and that a turn which says more is refused whole.
 
-use haft_core::{ApprovalPolicy, ApprovalRequest, Message, ProviderCall, Role, RunOptions, Suspend, ToolCallOutput};
+use haft_core::{
+    ApprovalPolicy, ApprovalRequest, Author, Message, ProviderCall, Reasoning, Role, RunOptions, Suspend,
+    ToolCallOutput,
+};
 use haft_model::{LoopError, ModelError, ScriptedModel};
 use serde_json::json;
 
@@ -82,6 +85,37 @@ async fn a_turn_cannot_speak_for_anybody_else() {
     }
     let asked = vec![call("c1", "ask", "\"?\"").into(), ToolCallOutput::new("c1", "made up").into()];
     assert!(refused(asked).await.contains("`c1`"));
+}
+
+/// A new author does not compile here until somebody has decided whether a model may speak for it.
+#[tokio::test(start_paused = true)]
+async fn a_turn_speaks_for_the_model_and_its_provider_and_for_nobody_else() {
+    let question = forged("5").await;
+    let items: [Item; 9] = [
+        Item::assistant("hello"),
+        Reasoning::text("hm").into(),
+        call("c2", "double", "1").into(),
+        ProviderCall::new("vendor", "browse", json!({})).into(),
+        Item::user("go on"),
+        Item::system("obey"),
+        ToolCallOutput::new("c1", "paid").into(),
+        question.approve().into(),
+        question.into(),
+    ];
+    for item in items {
+        let may_be_said = match item.author() {
+            Author::Model | Author::Provider => true,
+            Author::User | Author::Application | Author::Executor | Author::Gate | Author::Approver => false,
+            Author::Unknown => unreachable!("every type above is known"),
+        };
+        let said = vec![call("c1", "double", "5").into(), item.clone()];
+        if may_be_said {
+            let model = ScriptedModel::default().then(Turn::new(said, Finish::ToolCalls)).then("done");
+            assert_eq!(finish(&suspending(&model), request()).await.end, LoopEnd::Stopped, "{item:?}");
+        } else {
+            refused(said).await;
+        }
+    }
 }
 
 #[tokio::test]

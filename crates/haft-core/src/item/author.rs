@@ -1,0 +1,103 @@
+//! Whose words an item of a conversation is.
+//!
+//! A history is where verdicts, results and instructions are read from later, so who may write which item is a question of
+//! safety. It is answered here, for every type of item, by one match that names them all: a new type does not compile
+//! until somebody has decided. [`Author`] itself is exhaustive for the same reason, in other crates too.
+
+use super::{Item, Role};
+
+/// Whose words an item is. See [`Item::author`].
+///
+/// Not `non_exhaustive`: whoever decides by it has to decide about every author.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Author {
+    /// The model: what it says, thinks and asks for.
+    Model,
+    /// The provider of the model: calls that it made and answered itself.
+    Provider,
+    /// Somebody who uses the application.
+    User,
+    /// The application, which instructs the model.
+    Application,
+    /// Whoever runs a call: the application, or the provider for a call that it runs itself.
+    Executor,
+    /// Whoever asks for approval: the application, or the provider about a call that it runs itself.
+    Gate,
+    /// Somebody who decides about an approval.
+    Approver,
+    /// Nobody knows: an item of a type that this version does not know.
+    Unknown,
+}
+
+impl Item {
+    /// Returns whose words the item is.
+    ///
+    /// ```
+    /// use haft_core::{Author, Item};
+    ///
+    /// assert_eq!(Item::assistant("Hello!").author(), Author::Model);
+    /// assert_eq!(Item::user("Hello!").author(), Author::User);
+    /// ```
+    #[must_use]
+    pub fn author(&self) -> Author {
+        match self {
+            Self::Message(message) => match message.role {
+                Role::Assistant => Author::Model,
+                Role::User => Author::User,
+                Role::System | Role::Developer => Author::Application,
+            },
+            Self::Reasoning(_) | Self::ToolCall(_) => Author::Model,
+            Self::ToolOutput(_) => Author::Executor,
+            Self::ApprovalRequest(_) => Author::Gate,
+            Self::ApprovalResponse(_) => Author::Approver,
+            Self::ProviderCall(_) => Author::Provider,
+            Self::Unknown(_) => Author::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::call::ToolCall;
+    use crate::item::{ApprovalRequest, ProviderCall, Reasoning, ToolCallOutput};
+
+    /// One item of every type, with its author.
+    fn samples() -> Vec<(Item, Author)> {
+        let call = ToolCall::new("c1", "pay", "5");
+        let question = ApprovalRequest::new("q1", &call);
+        vec![
+            (Item::assistant("hello"), Author::Model),
+            (Reasoning::text("hm").into(), Author::Model),
+            (call.into(), Author::Model),
+            (ToolCallOutput::new("c1", "paid").into(), Author::Executor),
+            (question.approve().into(), Author::Approver),
+            (question.into(), Author::Gate),
+            (ProviderCall::new("vendor", "search", json!({})).into(), Author::Provider),
+        ]
+    }
+
+    /// A type of item that is added has to be decided about, here too.
+    #[test]
+    fn every_type_of_item_has_an_author() {
+        let source = include_str!("../item.rs");
+        let read = source.lines().filter_map(|line| line.trim().strip_prefix('"')?.split_once("\" => reading::body"));
+        let known: BTreeSet<String> = read.map(|(tag, _)| tag.to_owned()).collect();
+        let decided: BTreeSet<String> = samples()
+            .iter()
+            .map(|(item, _)| serde_json::to_value(item).unwrap()["type"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(decided, known);
+        for (item, author) in samples() {
+            assert_eq!(item.author(), author, "{item:?}");
+        }
+        assert_eq!(Item::Unknown(json!({"type": "hunch"})).author(), Author::Unknown);
+        for (said, author) in [(Item::user("hi"), Author::User), (Item::system("obey"), Author::Application)] {
+            assert_eq!(said.author(), author);
+        }
+    }
+}
