@@ -22,7 +22,9 @@ const FIXED_SEEDS: &str = "--cfg\u{1f}haft_fixed_seeds";
 
 /// A valgrind that runs on this machine.
 #[derive(Debug)]
-pub(crate) struct Valgrind(());
+pub(crate) struct Valgrind {
+    program: &'static str,
+}
 
 /// The outcome of one run.
 #[derive(Debug)]
@@ -36,7 +38,8 @@ pub(crate) struct Counted {
 impl Valgrind {
     /// Returns the machine's valgrind, if there is one.
     pub(crate) fn find() -> Option<Self> {
-        Invocation::new("valgrind").arg("--version").succeeds().then_some(Self(()))
+        let program = "valgrind";
+        Invocation::new(program).arg("--version").succeeds().then_some(Self { program })
     }
 
     /// Returns the machine's valgrind, installing it with `apt-get` where it is missing and this process is root.
@@ -69,12 +72,13 @@ impl Valgrind {
     ) -> anyhow::Result<Counted> {
         let folder = workspace.root().join("target/callgrind").join(std::process::id().to_string());
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        let counted = Self::count_in(&folder, workspace, program, arguments, function);
+        let counted = self.count_in(&folder, workspace, program, arguments, function);
         fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
         counted
     }
 
     fn count_in(
+        &self,
         folder: &Path,
         workspace: &Workspace,
         program: &Path,
@@ -82,7 +86,7 @@ impl Valgrind {
         function: &str,
     ) -> anyhow::Result<Counted> {
         let file = folder.join("calls");
-        let valgrind = workspace.invoke("valgrind").env("GLIBC_TUNABLES", TUNABLES);
+        let valgrind = workspace.invoke(self.program).env("GLIBC_TUNABLES", TUNABLES);
         let callgrind = valgrind.args(["-q", "--tool=callgrind"]);
         let callgrind = callgrind.arg(format!("--callgrind-out-file={}", file.display()));
         // Counting begins when the function is entered and ends when it is left; each leave writes a file of its own.
