@@ -17,8 +17,13 @@ use crate::workspace::Workspace;
 /// Makes the cost of an allocation independent of earlier ones. Ignored where the allocator is not glibc's.
 const TUNABLES: &str = "glibc.malloc.tcache_count=65535:glibc.malloc.mmap_threshold=1073741824:\
                         glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=67108864";
-/// The flags of the counted build, in the form of `CARGO_ENCODED_RUSTFLAGS`.
-const FIXED_SEEDS: &str = "--cfg\u{1f}haft_fixed_seeds";
+/// The counted build: a user's release build, in one piece so that code does not move between pieces when it changes,
+/// and with fixed hash seeds.
+const BUILD: [(&str, &str); 3] = [
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
+    ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
+    ("CARGO_ENCODED_RUSTFLAGS", "--cfg\u{1f}haft_fixed_seeds"),
+];
 
 /// A valgrind that runs on this machine.
 #[derive(Debug)]
@@ -102,8 +107,9 @@ impl Valgrind {
 
 /// Builds a benchmark for counting and returns its path.
 pub(crate) fn build(workspace: &Workspace, package: &str, bench: &str) -> anyhow::Result<PathBuf> {
-    let cargo = workspace.cargo().env("CARGO_ENCODED_RUSTFLAGS", FIXED_SEEDS).env("CARGO_PROFILE_BENCH_DEBUG", "0");
-    let built = artifact::built_by(cargo.args(["bench", "--quiet", "-p", package, "--bench", bench, "--no-run"]))?;
+    let cargo = BUILD.iter().fold(workspace.cargo(), |cargo, (name, value)| cargo.env(name, value));
+    let bench_of = ["bench", "--quiet", "--profile", "release", "--no-run", "-p", package, "--bench", bench];
+    let built = artifact::built_by(cargo.args(bench_of))?;
     let program = built.into_iter().find(|program| program.name == bench);
     program.map(|program| program.executable.into()).context("cargo does not report where it put the benchmark")
 }

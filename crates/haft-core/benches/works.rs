@@ -69,7 +69,7 @@ const WORKS: [Work; 8] = [
     ("W3", 40, large_arguments),
     ("W4", 2000, refused_arguments),
     ("W5", 40, request_body),
-    ("W6", 2000, dynamic_tool),
+    ("W6", 4000, dynamic_tool),
 ];
 
 fn main() {
