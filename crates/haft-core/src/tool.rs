@@ -109,12 +109,14 @@ impl Tool {
         ToolBuilder::start(name, ToolKind::Dynamic)
     }
 
-    /// A tool that nobody runs: the loop reads its calls with [`Tool::decode_args`] and acts on them.
+    /// A tool that nobody runs: the loop reads its calls with [`Tool::decode_args`] and acts on them. They are checked,
+    /// permitted and approved like calls that run. Settings about running it are faults of the definition.
     pub fn signal(name: impl Into<String>) -> ToolBuilder {
         ToolBuilder::start(name, ToolKind::Signal)
     }
 
-    /// A tool that somebody outside answers, possibly much later.
+    /// A tool that somebody outside answers, possibly much later. Its calls are checked, permitted and approved like calls
+    /// that run. Settings about running it are faults of the definition.
     pub fn interaction(name: impl Into<String>) -> ToolBuilder {
         ToolBuilder::start(name, ToolKind::Interaction)
     }

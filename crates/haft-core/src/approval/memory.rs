@@ -235,7 +235,9 @@ impl Entries {
         for wide in of_caller.chain([Key::EVERYTHING]) {
             let covered = self.kept.iter().filter(|(known, kept)| wide.covers(known, kept.tool.as_deref()));
             let covered: Vec<Key> = covered.map(|(known, _)| known.clone()).collect();
-            covered.iter().for_each(|known| self.remove(known));
+            for known in &covered {
+                self.remove(known);
+            }
             if !covered.is_empty() {
                 return self.put(wide, kept);
             }

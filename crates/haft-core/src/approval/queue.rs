@@ -169,6 +169,7 @@ impl VerdictQueue {
     }
 
     /// Takes an announcement back. Returns the verdict that came for it, if one did.
+    #[must_use = "a verdict that came must not vanish"]
     pub fn withdraw(&self, request_id: &ApprovalId) -> Option<ApprovalResponse> {
         self.0.state().expected.remove(request_id)?.verdict
     }

@@ -120,7 +120,8 @@ impl RunOptions {
         self
     }
 
-    /// Calls for which this policy asks need approval, besides those whose tool asks for it.
+    /// Calls for which this policy asks need approval, besides those whose tool asks for it. It covers signals and
+    /// interactions, but no call that the provider executes: nothing could prevent that.
     #[must_use]
     pub fn policy(mut self, policy: ApprovalPolicy) -> Self {
         self.policy = Some(Policy::Also(policy));

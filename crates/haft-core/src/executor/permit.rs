@@ -24,7 +24,7 @@ use crate::tool::Tool;
 /// # let _ = options;
 /// ```
 pub trait Permit: Send + Sync + 'static {
-    /// Whether this call may run. The context names the caller.
+    /// Decides whether this call may run, or surface if nobody runs it here. The context names the caller.
     fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting;
 
     /// Whether the caller may know of the tool: the one way to hide tools. One that is not seen is not listed, never suggested, and to its caller

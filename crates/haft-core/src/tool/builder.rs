@@ -116,7 +116,7 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
-    /// What a failed call is to the code that called.
+    /// Sets what a failed call is to the code that called. A tool that is not run here supports no mode.
     pub fn failure_mode(mut self, mode: FailureMode) -> Self {
         self.draft.failure_mode = Some(mode);
         self
@@ -141,25 +141,27 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
-    /// When a call must be approved before it runs.
+    /// Sets when a call must be approved before it runs, or surfaces if nobody runs it here. A tool that its provider
+    /// executes supports no policy but [`never`](ApprovalPolicy::never).
     pub fn needs_approval(mut self, policy: ApprovalPolicy) -> Self {
         self.draft.approval = policy;
         self
     }
 
-    /// The handler asks for a service of type `T`, which must be there before any call starts.
+    /// The handler asks for a service of type `T`, which must be there before any call starts. A tool that is not run here
+    /// supports no dependencies.
     pub fn depends_on<T: ?Sized + 'static>(self) -> Self {
         self.depends_on_all([Dependency::of::<T>()])
     }
 
-    /// How long, how wide and how large a call may be.
+    /// Sets how long, how wide and how large a call may be. A tool that is not run here supports no limits.
     pub fn limits(mut self, limits: ExecutionLimits) -> Self {
         self.draft.limits = limits;
         self
     }
 
-    /// What the model sees of a success, in place of the value. The function reads the very type that the handler
-    /// returns.
+    /// Sets what the model sees of a success, in place of the value. The function reads the very type that the handler
+    /// returns; a tool that is not run here supports none.
     ///
     /// ```
     /// use haft_core::{ContentPart, Tool};

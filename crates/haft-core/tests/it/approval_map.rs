@@ -211,7 +211,7 @@ async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
     assert_eq!(all_came(&guarded.run(plan.approved).collect_results().await), ["denied"]);
     assert_eq!(journal.lines(), [""; 0]);
 
-    let asking = asking(|request| request.approve());
+    let asking = asking(ApprovalRequest::approve);
     let told = tell(guarded.run(planned().await).with(asking)).await;
     assert_eq!(told, ["c1 asked", "c1 approved", "c1 output 5"]);
     assert_eq!(all_came(&free.run(planned().await).collect_results().await), ["5"]);

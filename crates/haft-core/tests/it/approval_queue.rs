@@ -124,7 +124,9 @@ async fn made_up_verdicts_do_not_displace_one_on_an_announced_question() {
     let requests: Vec<_> = suspended.pending().cloned().collect();
     // One that came before the announcement is examined by it.
     sender.send(requests[1].approve().digest("sha256:00")).unwrap();
-    requests.iter().for_each(|request| queue.expect(request));
+    for request in &requests {
+        queue.expect(request);
+    }
     assert_eq!(fault(sender.send(requests[0].approve().digest("sha256:00"))), VerdictFault::OtherDigest);
     for request in &requests {
         assert_eq!(sender.send(request.approve()), Ok(Delivery::Parked));
