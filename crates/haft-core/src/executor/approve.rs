@@ -49,6 +49,20 @@ pub enum ApprovalAnswer {
     },
 }
 
+impl ApprovalAnswer {
+    /// The answer where nobody is there to be asked now.
+    #[cfg(feature = "approval")]
+    pub(super) fn put_off() -> Self {
+        Self::Later
+    }
+
+    /// Without digests a question can't outlive its run.
+    #[cfg(not(feature = "approval"))]
+    pub(super) fn put_off() -> Self {
+        Self::Nobody { reason: String::new() }
+    }
+}
+
 /// An approver that puts every question off: calls that need approval are suspended, and the run ends without them.
 ///
 /// See [`Suspended`](crate::Suspended) for how it goes on.

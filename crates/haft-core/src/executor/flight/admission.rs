@@ -108,7 +108,7 @@ impl Flight {
             self.cx = Some(cx.clone());
         }
         let mut prepared = match isolated(|| tool.prepare_found(call, cx)) {
-            Ok(prepared) => prepared.map_err(|failure| *failure)?,
+            Ok(prepared) => prepared.map_err(|failure| self.unread(*failure))?,
             Err(panicked) => return Err(panicked.into()),
         };
         self.aside = prepared.aside.take();
