@@ -1,20 +1,24 @@
 //! Calls as they are handed to a run: as a model asked for them, or with what is known about their approval.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::call::ToolCall;
+use crate::executor::RunOptions;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::{Outcome, ToolResult};
 
 /// A call that may run without being asked about again.
 ///
 /// It carries what the approval is bound to: a run takes it only if the tool, its definition and the arguments are still
-/// those. It can't be cloned, so one approval runs one call.
+/// those. It can't be cloned, so one approval runs one call. It belongs to the plan it came from: a run of calls of one plan
+/// has the options of the plan, and its events the indexes of the plan.
 #[must_use = "an approved call does nothing unless it is run"]
 pub struct ApprovedCall {
     pub(super) call: ToolCall,
     pub(super) digest: String,
     pub(super) verdict: Option<Box<ApprovalResponse>>,
+    pub(super) origin: Option<Origin>,
 }
 
 /// A call as it is handed to a run. Made from a [`ToolCall`], an [`ApprovedCall`], or a decision about one.
@@ -22,9 +26,30 @@ pub struct ApprovedCall {
 #[must_use = "a call does nothing unless it is run"]
 pub struct RequestedCall {
     pub(crate) call: ToolCall,
-    pub(crate) standing: Option<Box<Standing>>,
+    pub(crate) known: Option<Box<Known>>,
+}
+
+/// Everything that is known about a call before its run begins.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) standing: Standing,
     /// The verdict that the run has yet to show.
     pub(crate) verdict: Option<Box<ApprovalResponse>>,
+    pub(crate) origin: Option<Origin>,
+}
+
+/// The plan that a call is part of, and its place there.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) plan: Arc<Planned>,
+    pub(crate) index: usize,
+}
+
+/// What a run of planned calls needs to be the run that was planned.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) options: RunOptions,
+    pub(crate) calls: Vec<ToolCall>,
 }
 
 /// What is known about a call's approval before its run begins.
@@ -45,7 +70,7 @@ pub(crate) enum Standing {
 
 impl ApprovedCall {
     pub(crate) fn new(call: ToolCall, digest: String) -> Self {
-        Self { call, digest, verdict: None }
+        Self { call, digest, verdict: None, origin: None }
     }
 
     /// The call, with the arguments it was approved with.
@@ -69,19 +94,25 @@ impl ApprovedCall {
 
 impl RequestedCall {
     pub(crate) fn with(call: ToolCall, standing: Standing) -> Self {
-        Self { call, standing: Some(Box::new(standing)), verdict: None }
+        Self { call, known: Some(Box::new(Known { standing, verdict: None, origin: None })) }
     }
 
-    /// A call that does not run: its result is known.
+    /// A planned call that does not run: its result is known.
     #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead"))]
-    pub(super) fn settled(call: ToolCall, result: ToolResult, verdict: Option<Box<ApprovalResponse>>) -> Self {
-        Self { verdict, ..Self::with(call, Standing::Settled(result.outcome)) }
+    pub(super) fn settled(
+        call: ToolCall,
+        result: ToolResult,
+        verdict: Option<Box<ApprovalResponse>>,
+        origin: Origin,
+    ) -> Self {
+        let known = Known { standing: Standing::Settled(result.outcome), verdict, origin: Some(origin) };
+        Self { call, known: Some(Box::new(known)) }
     }
 }
 
 impl From<ToolCall> for RequestedCall {
     fn from(call: ToolCall) -> Self {
-        Self { call, standing: None, verdict: None }
+        Self { call, known: None }
     }
 }
 
@@ -93,8 +124,9 @@ impl From<&ToolCall> for RequestedCall {
 
 impl From<ApprovedCall> for RequestedCall {
     fn from(approved: ApprovedCall) -> Self {
-        let ApprovedCall { call, digest, verdict } = approved;
-        Self::with(call, Standing::Granted { digest, verdict })
+        let ApprovedCall { call, digest, verdict, origin } = approved;
+        let known = Known { standing: Standing::Granted { digest, verdict }, verdict: None, origin };
+        Self { call, known: Some(Box::new(known)) }
     }
 }
 

@@ -89,7 +89,7 @@ const ABANDONED: &str = "the run was dropped before the call was done";
 /// ```
 #[must_use = "a run does nothing unless it is polled"]
 pub struct Run {
-    set: Arc<Set>,
+    pub(super) set: Arc<Set>,
     pub(super) options: RunOptions,
     /// Shared with the contexts of the calls.
     pub(super) calls: Arc<Vec<ToolCall>>,
@@ -129,12 +129,16 @@ impl Toolkit {
     /// Runs calls beside each other and gives what happens as a stream.
     ///
     /// Calls are taken as a model asked for them, or with what is known about their approval: a
-    /// [`CallPlan`](crate::CallPlan) or an [`ApprovedCall`](crate::ApprovedCall) is not asked about again.
+    /// [`CallPlan`](crate::CallPlan) or an [`ApprovedCall`](crate::ApprovedCall) is not asked about again. Calls of one plan run
+    /// with the options of the plan, and their events have the indexes of the plan, also when some of its calls are left
+    /// out.
     pub fn run<C: Into<RequestedCall>>(&self, calls: impl IntoIterator<Item = C>) -> Run {
         let (calls, docket) = Docket::split(calls.into_iter().map(Into::into));
-        let mut run = Run::new(Arc::clone(self.set()), calls);
-        run.docket = docket;
-        run
+        let set = Arc::clone(self.set());
+        match docket {
+            None => Run::new(set, calls),
+            Some(docket) => docket.into_run(set, calls),
+        }
     }
 }
 
