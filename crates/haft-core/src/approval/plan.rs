@@ -13,10 +13,12 @@ use std::task::Poll;
 
 use super::approved_call::{ApprovedCall, Origin, Planned, RequestedCall, Standing};
 use super::decision::{Decision, Decisions, Found, Planning};
+use super::gate::digest_of;
 use super::queue::VerdictQueue;
+use super::ruling::Ruling;
 use super::verdict::{RefusedVerdict, VerdictFault};
 use crate::call::{CallId, ToolCall};
-use crate::executor::{Run, RunOptions, Suspend};
+use crate::executor::{Run, RunOptions, Suspend, decoded};
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
 use crate::toolkit::Toolkit;
@@ -188,6 +190,46 @@ impl Toolkit {
         let handed_out: BTreeSet<usize> = approved.iter().map(|(index, _)| *index).collect();
         let decisions = Decisions::new(planning, ready, handed_out);
         QueuePlan { approved: in_order(approved), approval_requests: in_order(asked), decisions }
+    }
+
+    /// Checks a verdict on an open question as a run with these options would, without acting on it: the question it names,
+    /// digest, signature, end, and the arguments or the answer it brings. To be asked where a verdict is taken in, so that
+    /// whoever gave it learns at once what is wrong with it.
+    ///
+    /// ```
+    /// use haft_core::{ApprovalPolicy, RunOptions, Suspend, Tool, ToolCall, Toolkit, VerdictFault};
+    /// use serde_json::json;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+    /// let kit: Toolkit = Toolkit::from_iter([pay]);
+    /// let run = kit.run([ToolCall::new("c1", "pay", "500")]).approvals(Suspend);
+    /// let suspended = run.collect_or_suspend().await.unwrap_err();
+    /// let question = suspended.pending().next().unwrap();
+    ///
+    /// let options = RunOptions::new();
+    /// assert!(kit.check_verdict(&options, question, &question.edit(json!(400))).is_ok());
+    /// let fault = kit.check_verdict(&options, question, &question.edit(json!("much"))).unwrap_err();
+    /// assert!(matches!(fault, VerdictFault::Invalid { issues } if issues.len() == 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn check_verdict(
+        &self,
+        options: &RunOptions,
+        request: &ApprovalRequest,
+        response: &ApprovalResponse,
+    ) -> Result<(), VerdictFault> {
+        let (gate, decode) = (options.gate(), options.decode());
+        gate.recognise(request)?;
+        gate.examine(request, response)?;
+        // A tool that is gone, or takes other arguments, is another definition too.
+        let tool = self.get(&request.tool).ok_or(VerdictFault::OtherDigest)?;
+        let arguments = decoded(tool, &request.arguments, decode).map_err(|_| VerdictFault::OtherDigest)?;
+        if digest_of(tool, &arguments, &request.arguments) != request.digest {
+            return Err(VerdictFault::OtherDigest);
+        }
+        Ruling::of(tool, decode, request, &response.decision).map(drop)
     }
 
     /// Goes on with calls that stopped to wait: those that somebody agreed to run, the others get their results, and

@@ -8,17 +8,19 @@
 //! found after a crash, has the question open again, and a person decides whether the call may have run already. A result
 //! is written down as soon as it is there, and its question is taken out in the same step.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use haft_core::history::PendingApproval;
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalResponse, CallId, Item, Run, Suspended, ToolEvent, ToolResult, history,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Item, Run, Suspended, ToolEvent,
+    ToolResult, history,
 };
 
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
 use super::machine::Machine;
+use super::origin::Origins;
 use super::record::answer;
 use super::settle::place;
 use super::state::LoopState;
@@ -32,8 +34,17 @@ impl Machine {
             self.state.change(|state| drop(history::strip_resolved_approvals(&mut state.request.history)));
             return Ok(());
         }
+        for pending in self.state.read(|state| by_turn(state.history(), pending)) {
+            self.settle_turn(pending).await?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with calls of one turn.
+    async fn settle_turn(&mut self, pending: Vec<PendingApproval>) -> Result<(), LoopEnd> {
         let open: HashSet<ApprovalId> = pending.iter().map(|pending| pending.request.request_id.clone()).collect();
         let pending = one_per_call(pending);
+        let Some(call_id) = pending.first().map(|pending| pending.call.call_id.clone()) else { return Ok(()) };
         let places: Vec<usize> = self.state.read(|state| {
             let place = |(at, pending): (usize, &PendingApproval)| {
                 state.open.as_ref().and_then(|open| open.index_of(&pending.call.call_id)).unwrap_or(at)
@@ -42,16 +53,20 @@ impl Machine {
         });
         let waiting = pending.into_iter().map(|pending| (pending.call, pending.request));
         let suspended = Suspended::of(waiting).map_err(LoopError::Suspended)?;
-        let messages = self.state.read(|state| state.request.history.clone());
+        // What was said after the calls is nothing they were made with.
+        let messages = self.state.read(|state| messages_of(state.history(), &call_id));
         let verdicts = self.state.change(|state| take_verdicts(&mut state.request.history, &open));
         let run = self.kit.resume(suspended, verdicts).with(self.settings.options.clone().messages(messages));
         self.run_resumed(run, &places).await
     }
 
     async fn run_resumed(&mut self, mut run: Run, places: &[usize]) -> Result<(), LoopEnd> {
-        let mut cause = None;
+        let (mut cause, mut open) = (None, HashMap::new());
         while let Some(mut event) = self.next_event(&mut run, &mut cause).await {
             place(&mut event, places);
+            if let ToolEvent::Suspended { request, .. } = &event {
+                open.insert(request.call_id.clone(), ApprovalRequest::clone(request));
+            }
             if let ToolEvent::Output { result, .. } = &event {
                 let unplaced = self.state.change(|state| write_down(state, result.clone()));
                 if let Some(unplaced) = unplaced {
@@ -60,7 +75,10 @@ impl Machine {
             }
             self.outlet.emit(LoopEvent::Tool(event)).await;
         }
-        self.state.change(|state| drop(history::strip_resolved_approvals(&mut state.request.history)));
+        self.state.change(|state| {
+            replace_questions(&mut state.request.history, open);
+            history::strip_resolved_approvals(&mut state.request.history);
+        });
         for refused in run.refused_verdicts() {
             let (response, reason) = (refused.response.clone(), refused.fault.to_string());
             self.outlet.emit(LoopEvent::VerdictRefused { response, reason }).await;
@@ -116,6 +134,40 @@ fn take_verdicts(items: &mut Vec<Item>, open: &HashSet<ApprovalId>) -> Vec<Appro
         _ => true,
     });
     taken
+}
+
+/// Puts questions that were asked anew, as a tool has changed since, in the places of those that were asked before.
+fn replace_questions(items: &mut Vec<Item>, mut open: HashMap<CallId, ApprovalRequest>) {
+    for item in items.iter() {
+        if let Item::ApprovalRequest(known) = item
+            && open.get(&known.call_id).is_some_and(|request| request.request_id == known.request_id)
+        {
+            open.remove(&known.call_id);
+        }
+    }
+    let asked_anew: HashSet<CallId> = open.keys().cloned().collect();
+    items.retain_mut(|item| match item {
+        Item::ApprovalRequest(request) if asked_anew.contains(&request.call_id) => {
+            open.remove(&request.call_id).map(|latest| *request = latest).is_some()
+        }
+        _ => true,
+    });
+}
+
+/// The calls of each turn together, in order. Mostly there is one turn: the last.
+fn by_turn(items: &[Item], pending: Vec<PendingApproval>) -> Vec<Vec<PendingApproval>> {
+    let origins = Origins::of(items);
+    let mut turns: BTreeMap<Option<usize>, Vec<PendingApproval>> = BTreeMap::new();
+    for question in pending {
+        turns.entry(origins.turn(&question.call.call_id)).or_default().push(question);
+    }
+    turns.into_values().collect()
+}
+
+/// The conversation up to the turn that made a call, and with it.
+fn messages_of(items: &[Item], call_id: &CallId) -> Vec<Item> {
+    let end = Origins::of(items).end(call_id).unwrap_or(items.len());
+    items[..end].to_vec()
 }
 
 /// One question about each call, for a call goes on once: the first that was denied, else the first that has a verdict,
