@@ -118,9 +118,10 @@ impl Docket {
     /// Takes out the calls that are not run here, and makes up for the gaps.
     #[cfg(feature = "approval")]
     fn without_absent(&self, calls: &[ToolCall], pending: &mut [Pending], finished: &mut [Finished]) -> Vec<ToolCall> {
-        let close_gaps = |index: &mut usize| *index -= self.absent.partition_point(|absent| absent < index);
-        pending.iter_mut().for_each(|pending| close_gaps(&mut pending.index));
-        finished.iter_mut().for_each(|finished| close_gaps(&mut finished.index));
+        let pending = pending.iter_mut().map(|pending| &mut pending.index);
+        for index in pending.chain(finished.iter_mut().map(|finished| &mut finished.index)) {
+            *index -= self.absent.partition_point(|absent| absent < index);
+        }
         let present = calls.iter().enumerate().filter(|(index, _)| self.absent.binary_search(index).is_err());
         present.map(|(_, call)| call.clone()).collect()
     }

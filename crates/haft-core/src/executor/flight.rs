@@ -188,19 +188,16 @@ impl Flight {
     }
 
     /// Whether it is ready to run and waits for a slot, or for its plan to be run.
-    #[cfg(feature = "approval")]
     pub(super) fn is_waiting(&self) -> bool {
         matches!(self.phase, Phase::Waiting)
     }
 
     /// Opens the span of a call that was planned and is run now.
-    #[cfg(feature = "approval")]
     pub(super) fn open_span(&mut self, call: &ToolCall, set: &Set) {
         self.span = CallSpan::open(call, self.tool(set));
     }
 
     /// Lets a call that waits ask for its slot again.
-    #[cfg(feature = "approval")]
     pub(super) fn clear(&mut self) {
         self.phase = Phase::Cleared;
     }

@@ -24,7 +24,7 @@ impl<'h> Origins<'h> {
         for (place, item) in items.iter().enumerate() {
             match item {
                 // Questions and verdicts may stand among the calls that they are about.
-                Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => continue,
+                Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => {}
                 item if !is_spoken(item, &remote) => is_open = false,
                 item => {
                     if !is_open {

@@ -2,7 +2,8 @@
 //!
 //! Their questions and the verdicts stand in the history as items. All open questions go back to the executor, which
 //! decides what each is worth: a verdict that fits lets its call run, once; a question that has lapsed is answered so; one
-//! without a verdict is put to the approver there is, and stays open if that is nobody.
+//! without a verdict is put to the approver there is, and stays open if that is nobody. When the definition of a tool has
+//! changed since, the executor asks anew, and the new question takes the place of the old one.
 //!
 //! A verdict lets its call begin once. It is taken out of the state before anything runs: one that is stored midway, or
 //! found after a crash, has the question open again, and a person decides whether the call may have run already. A result
