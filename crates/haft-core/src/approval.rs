@@ -26,14 +26,15 @@ mod plan;
 #[cfg(feature = "approval")]
 mod queue;
 mod record;
+mod ruling;
 #[cfg(feature = "approval")]
 mod signing;
 #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing can be suspended"))]
 mod suspended;
 mod verdict;
 
-pub(crate) use self::approved_call::Standing;
 pub use self::approved_call::{ApprovedCall, RequestedCall};
+pub(crate) use self::approved_call::{Known, Planned, Standing};
 #[cfg(feature = "approval")]
 pub use self::decision::{Decision, Decisions};
 pub(crate) use self::gate::{AtGate, Gate, digest_of};
@@ -44,6 +45,7 @@ pub use self::plan::{CallPlan, QueuePlan};
 #[cfg(feature = "approval")]
 pub use self::queue::{Delivery, VerdictQueue, VerdictSender};
 pub use self::record::{ApprovalOutcome, ApprovalRecord};
+pub(crate) use self::ruling::Ruling;
 #[cfg(feature = "approval")]
 pub use self::signing::{SignatureError, SigningKeyError, SigningKeys};
 pub(crate) use self::suspended::{Finished, Pending};

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 pub(crate) use self::source::RunCx;
 use self::source::{KitCx, Own, Source, Special, Subject};
-use crate::approval::Gate;
+use crate::approval::{Gate, RefusedVerdict};
 use crate::blocking::wait;
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
@@ -206,6 +206,14 @@ impl Cx {
         self.0.scope()?.caller.as_ref()
     }
 
+    /// Returns the verdict that was rejected before, in the context of an approver that is asked about the call again: an
+    /// edit or an answer that did not pass the tool's checks. Its [fault](RefusedVerdict::fault) lists the issues, and
+    /// [`attempt`](Cx::attempt) counts how often the approver was asked.
+    #[must_use]
+    pub fn rejected_verdict(&self) -> Option<&RefusedVerdict> {
+        self.0.rejected()
+    }
+
     /// How argument text is read.
     #[must_use]
     pub fn decode_options(&self) -> &DecodeOptions {
@@ -328,6 +336,11 @@ impl Cx {
             Some(gate) => self.specially(|special| special.gate = Some(Arc::clone(gate))),
             None => self,
         }
+    }
+
+    /// The same context of somebody who is asked about the call again, as what they said before was rejected.
+    pub(crate) fn asked_again(self, attempt: u32, rejected: RefusedVerdict) -> Self {
+        self.specially(|special| (special.attempt, special.rejected) = (attempt, Some(Arc::new(rejected))))
     }
 
     /// What verdicts on the call are examined by.

@@ -38,6 +38,7 @@ pub use self::call_error::CallError;
 pub use self::continuation::{Continuation, Step};
 pub use self::dispatch::{Dispatch, EventStream};
 pub use self::failure_class::FailureClass;
+pub(crate) use self::flight::decoded;
 pub use self::handling::{FailureOrigin, HandleStream, HandlerResult};
 pub(crate) use self::isolation::{drop_isolated, isolated};
 pub(crate) use self::line::Line;

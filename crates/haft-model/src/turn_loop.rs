@@ -23,6 +23,7 @@ mod json_string;
 mod landing;
 mod machine;
 mod open_turn;
+mod origin;
 mod outlet;
 mod reading;
 mod record;
@@ -42,7 +43,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use haft_core::{Backoff, Cancellation, RunOptions, Toolkit};
+use haft_core::{ApprovalResponse, Backoff, Cancellation, RunOptions, Toolkit};
 
 pub use self::between::{Between, Flow};
 pub use self::budget::{Budget, Spent};
@@ -232,6 +233,38 @@ impl TurnLoop {
     /// [`LoopState`].
     pub fn start(&self, state: impl Into<LoopState>) -> LoopRun {
         LoopRun::new(Arc::clone(&self.0), state.into())
+    }
+
+    /// Answers an open question of a state. The verdict is checked here as it will be when the state is started, so one with
+    /// arguments or an answer that the tool does not take is rejected with its issues, and the question stays open.
+    ///
+    /// The first verdict counts, and it counts once: when its call is settled, the question and the verdict are gone from
+    /// the history. When the definition of the tool has changed since the question was asked, no verdict on it counts:
+    /// start the state, and it waits with a new question.
+    ///
+    /// ```
+    /// use haft_core::{ApprovalPolicy, Item, RunOptions, Suspend, Tool, ToolCall, Toolkit, TurnRequest, VerdictFault};
+    /// use haft_model::{ScriptedModel, StateError, TurnLoop};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+    /// let model = ScriptedModel::default().then([ToolCall::new("c1", "pay", "500")]).then("Paid.");
+    /// let agent = TurnLoop::new(model, Toolkit::from_iter([pay])).options(RunOptions::new().approvals(Suspend));
+    /// let mut state = agent.start(TurnRequest::new("any", vec![Item::user("Pay!")])).finish().await.state;
+    ///
+    /// let question = state.approvals().remove(0);
+    /// let typo = agent.verdict(&mut state, question.edit(json!("4OO"))).unwrap_err();
+    /// assert!(matches!(typo, StateError::Verdict { fault: VerdictFault::Invalid { .. }, .. }));
+    /// agent.verdict(&mut state, question.edit(json!(400)))?;
+    /// assert_eq!(agent.start(state).finish().await.state.text(), "Paid.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn verdict(&self, state: &mut LoopState, response: ApprovalResponse) -> Result<(), StateError> {
+        let Settings { kit, options, .. } = &*self.0;
+        state.verdict(response, |request, response| kit.check_verdict(options, request, response))
     }
 
     fn changed(mut self, change: impl FnOnce(&mut Settings)) -> Self {

@@ -1,26 +1,26 @@
 //! Calls as they are handed to a run: as a model asked for them, or with what is known about their approval.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::call::ToolCall;
+use crate::executor::RunOptions;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::{Outcome, ToolResult};
-use crate::tool::ApprovalPolicy;
 
 /// A call that may run: one that somebody approved, or one that required no approval when it was planned.
 ///
 /// It carries what the approval is bound to: a run takes it only if the tool, its definition and the arguments are still
 /// those. It can't be cloned, so one approval runs one call. With a [verdict](Self::verdict) it runs without being asked
-/// about again. Without one nobody has approved it, and the policies of the tool and the run that runs it decide anew
-/// whether it requires approval; only a tool's policy that the plan's options [replaced](crate::RunOptions::policy_instead)
-/// stays replaced, as long as it is the same.
+/// about again. Without one nobody has approved it, and the policies that hold when it runs decide anew whether it requires
+/// approval. It belongs to the plan it came from: a run of calls of one plan has the options of the plan, its policies
+/// included, and its events the indexes of the plan.
 #[must_use = "an approved call does nothing unless it is run"]
 pub struct ApprovedCall {
     pub(super) call: ToolCall,
     pub(super) digest: String,
     pub(super) verdict: Option<Box<ApprovalResponse>>,
-    /// The tool's own policy, where the plan's options replaced it.
-    replaced: Option<ApprovalPolicy>,
+    pub(super) origin: Option<Origin>,
 }
 
 /// A call as it is handed to a run. Made from a [`ToolCall`], an [`ApprovedCall`], or a decision about one.
@@ -28,9 +28,30 @@ pub struct ApprovedCall {
 #[must_use = "a call does nothing unless it is run"]
 pub struct RequestedCall {
     pub(crate) call: ToolCall,
-    pub(crate) standing: Option<Box<Standing>>,
+    pub(crate) known: Option<Box<Known>>,
+}
+
+/// Everything that is known about a call before its run begins.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) standing: Standing,
     /// The verdict that the run has yet to show.
     pub(crate) verdict: Option<Box<ApprovalResponse>>,
+    pub(crate) origin: Option<Origin>,
+}
+
+/// The plan that a call is part of, and its place there.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) plan: Arc<Planned>,
+    pub(crate) index: usize,
+}
+
+/// What a run of planned calls needs to be the run that was planned.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) options: RunOptions,
+    pub(crate) calls: Vec<ToolCall>,
 }
 
 /// What is known about a call's approval before its run begins.
@@ -40,7 +61,7 @@ pub(crate) enum Standing {
     /// Somebody approved it for this digest.
     Approved { digest: String, verdict: Box<ApprovalResponse> },
     /// It required no approval when it was planned, with this digest. Nobody has approved it.
-    Planned { digest: String, replaced: Option<ApprovalPolicy> },
+    Planned { digest: String },
     /// A person put the arguments there that it has now.
     Edited,
     /// Somebody was asked before, and perhaps has answered.
@@ -52,9 +73,8 @@ pub(crate) enum Standing {
 }
 
 impl ApprovedCall {
-    /// Creates a call that may run; `replaced` is its tool's own policy, where other options replaced it.
-    pub(crate) fn new(call: ToolCall, digest: String, replaced: Option<ApprovalPolicy>) -> Self {
-        Self { call, digest, verdict: None, replaced }
+    pub(crate) fn new(call: ToolCall, digest: String) -> Self {
+        Self { call, digest, verdict: None, origin: None }
     }
 
     /// The call, with the arguments it was approved with.
@@ -78,19 +98,25 @@ impl ApprovedCall {
 
 impl RequestedCall {
     pub(crate) fn with(call: ToolCall, standing: Standing) -> Self {
-        Self { call, standing: Some(Box::new(standing)), verdict: None }
+        Self { call, known: Some(Box::new(Known { standing, verdict: None, origin: None })) }
     }
 
-    /// A call that does not run: its result is known.
+    /// A planned call that does not run: its result is known.
     #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead"))]
-    pub(super) fn settled(call: ToolCall, result: ToolResult, verdict: Option<Box<ApprovalResponse>>) -> Self {
-        Self { verdict, ..Self::with(call, Standing::Settled(result.outcome)) }
+    pub(super) fn settled(
+        call: ToolCall,
+        result: ToolResult,
+        verdict: Option<Box<ApprovalResponse>>,
+        origin: Origin,
+    ) -> Self {
+        let known = Known { standing: Standing::Settled(result.outcome), verdict, origin: Some(origin) };
+        Self { call, known: Some(Box::new(known)) }
     }
 }
 
 impl From<ToolCall> for RequestedCall {
     fn from(call: ToolCall) -> Self {
-        Self { call, standing: None, verdict: None }
+        Self { call, known: None }
     }
 }
 
@@ -102,12 +128,12 @@ impl From<&ToolCall> for RequestedCall {
 
 impl From<ApprovedCall> for RequestedCall {
     fn from(approved: ApprovedCall) -> Self {
-        let ApprovedCall { call, digest, verdict, replaced } = approved;
+        let ApprovedCall { call, digest, verdict, origin } = approved;
         let standing = match verdict {
             Some(verdict) => Standing::Approved { digest, verdict },
-            None => Standing::Planned { digest, replaced },
+            None => Standing::Planned { digest },
         };
-        Self::with(call, standing)
+        Self { call, known: Some(Box::new(Known { standing, verdict: None, origin })) }
     }
 }
 

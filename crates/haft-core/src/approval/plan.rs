@@ -1,27 +1,31 @@
 //! Which calls may run, found out before any of them does.
 //!
-//! A plan takes every call through the same line as a run would, look up, permit, read and check, policies, and stops
-//! before the handler. Calls that fail on the way are never asked about. A plan is data: its calls are run later, by
-//! [`Toolkit::run`], which checks each approval once more. It asks about no call that has its verdict; a call that required
-//! no approval when it was planned is subject to the policies of the run that runs it.
+//! A plan takes every call through the same pipeline as a run would, look up, permit, read and check, policies, and stops
+//! before the handler. Calls that fail on the way are never asked about. Whatever is run of a plan runs as was planned:
+//! with the options of the plan, and at the indexes of the plan. A [`CallPlan`] is data, which [`Toolkit::run`] takes: it
+//! checks each approval once more, asks about no call that has its verdict, and evaluates the policies again for those that
+//! required none. A [`QueuePlan`] has questions open, so it becomes the run itself.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::Poll;
 
-use super::approved_call::{ApprovedCall, RequestedCall, Standing};
+use super::approved_call::{ApprovedCall, Origin, Planned, RequestedCall, Standing};
 use super::decision::{Decision, Decisions, Found, Planning};
+use super::gate::digest_of;
 use super::queue::VerdictQueue;
+use super::ruling::Ruling;
 use super::verdict::{RefusedVerdict, VerdictFault};
 use crate::call::{CallId, ToolCall};
-use crate::executor::{RunOptions, Suspend};
+use crate::executor::{Run, RunOptions, Suspend, decoded};
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
 use crate::toolkit::Toolkit;
 
-/// Which calls may run, by verdicts that are all there. Give it to [`Toolkit::run`] whole, and every call gets its result,
-/// in order.
+/// The calls that may run, by verdicts that are all there. Given to [`Toolkit::run`] whole, every call gets its result, in
+/// order. The run has the options that the plan was made with; others can be set on it.
 #[derive(Debug)]
 #[must_use = "a plan does nothing unless its calls are run"]
 #[non_exhaustive]
@@ -36,6 +40,7 @@ pub struct CallPlan {
     pub refused: Vec<RefusedVerdict>,
     /// Where the calls stood, the approved and the rejected ones apart, and what else a run has to show of them.
     order: Vec<Place>,
+    planned: Arc<Planned>,
 }
 
 #[derive(Debug)]
@@ -44,17 +49,28 @@ enum Place {
     Rejected { call: Box<ToolCall>, verdict: Option<Box<ApprovalResponse>> },
 }
 
-/// Which calls may run now, which are asked about, and what is decided about those when verdicts come.
+/// The calls that may run now, the questions about the others, and what is decided about those when verdicts come.
+///
+/// [`into_run`](QueuePlan::into_run) makes it the run of its calls: one run, with the options that the plan was made with.
 #[derive(Debug)]
 #[must_use = "a plan does nothing unless its calls are run"]
 #[non_exhaustive]
 pub struct QueuePlan {
-    /// The calls that may run at once, in order.
+    /// The calls that may run at once, in order. One that is taken out is not run by the plan, and gets no result there.
     pub approved: Vec<ApprovedCall>,
-    /// The questions about the others, in order.
+    /// The questions about the others, in order. The run shows them as events, too.
     pub approval_requests: Vec<ApprovalRequest>,
-    /// What becomes of all other calls: those that failed before anybody could be asked come first.
+    /// The decisions about all other calls: those that failed before anybody could be asked come first.
     pub decisions: Decisions,
+}
+
+impl QueuePlan {
+    /// Goes on as the run of the calls: those that are approved run, the others as they are decided on. Its events are
+    /// those of a run of all calls, questions and verdicts included, whatever was read of [`decisions`](Self::decisions)
+    /// before. Options were fixed when the plan was made, and time has counted since.
+    pub fn into_run(self) -> Run {
+        self.decisions.into_run(&self.approved)
+    }
 }
 
 impl Toolkit {
@@ -100,17 +116,28 @@ impl Toolkit {
         calls: impl IntoIterator<Item = C>,
     ) -> CallPlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
+        let planned = Planned { options: options.into(), calls: calls.clone() };
         let (calls, mut refused) = with_verdicts(calls, verdicts);
-        let mut planning = Planning::new(self.run(calls).with(options.into().approvals(Suspend)));
-        let (mut decided, mut asked) = (Vec::new(), Vec::new());
+        let run = self.run(calls).with(planned.options.clone().approvals(Suspend));
+        let mut planning = Planning::new(run, planned);
+        let (mut approved, mut settled, mut asked) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(found) = poll_fn(|task| planning.poll(task)).await {
             match found {
                 Found::Asked(index, request) => asked.push((index, request)),
-                Found::Decided(index, decision) => decided.push((index, decision)),
+                Found::Approved(index, call) => approved.push((index, call)),
+                Found::Settled { index, call, result, verdict } => settled.push((index, (call, result, verdict))),
             }
         }
         refused.extend_from_slice(planning.refused());
-        CallPlan::new(decided, in_order(asked), refused)
+        let mut order: Vec<_> = approved.iter().map(|(index, _)| (*index, Place::Approved)).collect();
+        let mut rejected = Vec::new();
+        for (index, (call, result, verdict)) in settled {
+            rejected.push((index, result));
+            order.push((index, Place::Rejected { call: Box::new(call), verdict }));
+        }
+        let planned = planning.into_planned();
+        let (approved, rejected) = (in_order(approved), in_order(rejected));
+        CallPlan { approved, rejected, requests: in_order(asked), refused, order: in_order(order), planned }
     }
 
     /// Finds out which calls may run at once and asks about the others; verdicts come by the queue, which other rounds
@@ -128,15 +155,13 @@ impl Toolkit {
     /// let large = ApprovalPolicy::when(|cents: u64, _cx| async move { cents > 100 });
     /// let calls = [ToolCall::new("c1", "pay", "5"), ToolCall::new("c2", "pay", "500")];
     ///
-    /// let mut plan = kit.plan_from_queue(large, &queue, calls).await;
-    /// let small = kit.run(plan.approved).collect_results().await;
-    /// assert_eq!(small[0].call_id, "c1");
-    ///
+    /// let plan = kit.plan_from_queue(large, &queue, calls).await;
+    /// assert_eq!(plan.approved[0].call().call_id, "c1");
     /// sender.send(plan.approval_requests[0].deny("too much"))?;
-    /// while let Some(decision) = plan.decisions.next().await {
-    ///     let results = kit.decision_to_events(decision).collect_results().await;
-    ///     assert_eq!(results[0].failure().unwrap().message, "too much");
-    /// }
+    ///
+    /// let results = plan.into_run().collect_results().await;
+    /// assert_eq!(results[0].to_model_text(), "5");
+    /// assert_eq!(results[1].failure().unwrap().message, "too much");
     /// # Ok(())
     /// # }
     /// ```
@@ -146,26 +171,66 @@ impl Toolkit {
         verdicts: &VerdictQueue,
         calls: impl IntoIterator<Item = C>,
     ) -> QueuePlan {
-        let calls = calls.into_iter().map(|call| RequestedCall::from(call.into()));
-        let options = options.into().approvals(verdicts.clone());
-        let mut planning = Planning::new(self.run(calls).with(options));
+        let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
+        let planned = Planned { options: options.into().approvals(verdicts.clone()), calls };
+        let run = self.run(&planned.calls).with(planned.options.clone());
+        let mut planning = Planning::new(run, planned);
         let (mut approved, mut asked, mut ready) = (Vec::new(), Vec::new(), VecDeque::new());
         poll_fn(|task| {
             while let Poll::Ready(found) = planning.poll(task) {
                 match found {
                     Some(Found::Asked(index, request)) => asked.push((index, request)),
-                    Some(Found::Decided(index, Decision::Approved(call))) if call.verdict().is_none() => {
-                        approved.push((index, call));
-                    }
-                    Some(Found::Decided(index, decision)) => ready.push_back((index, decision)),
+                    Some(Found::Approved(index, call)) if call.verdict().is_none() => approved.push((index, call)),
+                    Some(decided) => ready.extend(Decision::of(decided)),
                     None => return Poll::Ready(()),
                 }
             }
             if planning.is_waiting_for_answers() { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
-        let decisions = Decisions::new(planning, ready);
+        let handed_out: BTreeSet<usize> = approved.iter().map(|(index, _)| *index).collect();
+        let decisions = Decisions::new(planning, ready, handed_out);
         QueuePlan { approved: in_order(approved), approval_requests: in_order(asked), decisions }
+    }
+
+    /// Checks a verdict on an open question as a run with these options would, without acting on it: the question it names,
+    /// digest, signature, end, and the arguments or the answer it brings. To be asked where a verdict is taken in, so that
+    /// whoever gave it learns at once what is wrong with it.
+    ///
+    /// ```
+    /// use haft_core::{ApprovalPolicy, RunOptions, Suspend, Tool, ToolCall, Toolkit, VerdictFault};
+    /// use serde_json::json;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+    /// let kit: Toolkit = Toolkit::from_iter([pay]);
+    /// let run = kit.run([ToolCall::new("c1", "pay", "500")]).approvals(Suspend);
+    /// let suspended = run.collect_or_suspend().await.unwrap_err();
+    /// let question = suspended.pending().next().unwrap();
+    ///
+    /// let options = RunOptions::new();
+    /// assert!(kit.check_verdict(&options, question, &question.edit(json!(400))).is_ok());
+    /// let fault = kit.check_verdict(&options, question, &question.edit(json!("much"))).unwrap_err();
+    /// assert!(matches!(fault, VerdictFault::Invalid { issues } if issues.len() == 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn check_verdict(
+        &self,
+        options: &RunOptions,
+        request: &ApprovalRequest,
+        response: &ApprovalResponse,
+    ) -> Result<(), VerdictFault> {
+        let (gate, decode) = (options.gate(), options.decode());
+        gate.recognise(request)?;
+        gate.examine(request, response)?;
+        // A tool that is gone, or takes other arguments, is another definition too.
+        let tool = self.get(&request.tool).ok_or(VerdictFault::OtherDigest)?;
+        let arguments = decoded(tool, &request.arguments, decode).map_err(|_| VerdictFault::OtherDigest)?;
+        if digest_of(tool, &arguments, &request.arguments) != request.digest {
+            return Err(VerdictFault::OtherDigest);
+        }
+        Ruling::of(tool, decode, request, &response.decision).map(drop)
     }
 
     /// Goes on with calls that stopped to wait: those that somebody agreed to run, the others get their results, and
@@ -175,33 +240,9 @@ impl Toolkit {
     /// What was stored is the calls and the questions, not who asked nor under which limits: give the caller, the permit, keys
     /// and limits to the run again, or it runs without. Verdicts that can't be used are in
     /// [`refused_verdicts`](crate::Run::refused_verdicts).
-    pub fn resume(
-        &self,
-        suspended: super::Suspended,
-        verdicts: impl IntoIterator<Item = ApprovalResponse>,
-    ) -> crate::Run {
+    pub fn resume(&self, suspended: super::Suspended, verdicts: impl IntoIterator<Item = ApprovalResponse>) -> Run {
         let (calls, earlier, refused) = suspended.into_calls(verdicts);
         self.run(calls).resumed(earlier, refused)
-    }
-}
-
-impl CallPlan {
-    fn new(mut decided: Vec<(usize, Decision)>, requests: Vec<ApprovalRequest>, refused: Vec<RefusedVerdict>) -> Self {
-        decided.sort_by_key(|(index, _)| *index);
-        let (mut approved, mut rejected, mut order) = (Vec::new(), Vec::new(), Vec::new());
-        for (_, decision) in decided {
-            order.push(match decision {
-                Decision::Approved(call) => {
-                    approved.push(call);
-                    Place::Approved
-                }
-                Decision::Settled { call, result, verdict } => {
-                    rejected.push(result);
-                    Place::Rejected { call: Box::new(call), verdict }
-                }
-            });
-        }
-        Self { approved, rejected, requests, refused, order }
     }
 }
 
@@ -212,12 +253,14 @@ impl IntoIterator for CallPlan {
 
     fn into_iter(self) -> Self::IntoIter {
         let (mut approved, mut rejected) = (self.approved.into_iter(), self.rejected.into_iter().peekable());
-        let calls = self.order.into_iter().filter_map(|place| match place {
+        let planned = self.planned;
+        let calls = self.order.into_iter().enumerate().filter_map(|(index, place)| match place {
             Place::Approved => approved.next().map(RequestedCall::from),
             // Results that somebody took out are not made up for by those of other calls.
             Place::Rejected { call, verdict } => {
-                let result = rejected.next_if(|result| result.call_id == call.call_id);
-                result.map(|result| RequestedCall::settled(*call, result, verdict))
+                let result = rejected.next_if(|result| result.call_id == call.call_id)?;
+                let origin = Origin { plan: Arc::clone(&planned), index };
+                Some(RequestedCall::settled(*call, result, verdict, origin))
             }
         });
         calls.collect::<Vec<_>>().into_iter()

@@ -15,11 +15,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use super::gate::Gate;
+use super::ruling::Ruling;
 use super::verdict::{RefusedVerdict, VerdictFault};
 use crate::cx::Cx;
 use crate::executor::{ApprovalAnswer, Approve};
 use crate::handler::BoxError;
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
+use crate::schema::DecodeOptions;
+use crate::tool::Tool;
 
 /// How many verdicts may wait for questions that nobody has asked or announced.
 const MOST_PARKED: usize = 1_024;
@@ -117,6 +120,8 @@ struct Waiting {
 struct Question {
     request: Arc<ApprovalRequest>,
     gate: Option<Arc<Gate>>,
+    /// The tool that the call is of, and how its arguments are read.
+    tool: Option<(Tool, DecodeOptions)>,
 }
 
 /// Takes a question back when whoever asked it no longer waits.
@@ -377,9 +382,19 @@ impl Expected {
 }
 
 impl Question {
-    /// Why a verdict does not count for it.
+    fn new(request: ApprovalRequest, cx: &Cx) -> Self {
+        let tool = cx.tool().map(|tool| (tool.clone(), *cx.decode_options()));
+        Self { request: Arc::new(request), gate: cx.gate().cloned(), tool }
+    }
+
+    /// Returns why a verdict does not count for it. What it brings along is checked too, so that whoever sends it learns
+    /// at once what is wrong with it.
     fn fault_of(&self, response: &ApprovalResponse) -> Option<VerdictFault> {
-        self.gate.as_deref().unwrap_or(&Gate::PLAIN).examine(&self.request, response).err()
+        if let Err(fault) = self.gate.as_deref().unwrap_or(&Gate::PLAIN).examine(&self.request, response) {
+            return Some(fault);
+        }
+        let (tool, decode) = self.tool.as_ref()?;
+        Ruling::of(tool, decode, &self.request, &response.decision).err()
     }
 }
 
@@ -389,7 +404,7 @@ fn nobody() -> ApprovalAnswer {
 
 impl Approve for VerdictQueue {
     async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
-        let question = Question { request: Arc::new(request), gate: cx.gate().cloned() };
+        let question = Question::new(request, &cx);
         let mut asked = match self.0.ask(&question) {
             Ok(asked) => asked,
             Err(answer) => return Ok(answer),
@@ -441,7 +456,7 @@ mod tests {
     fn a_question_whose_call_is_called_off_while_its_verdict_comes_is_over() {
         let (sender, VerdictQueue(shared)) = VerdictQueue::new();
         let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "pay", "5"));
-        let question = Question { request: Arc::new(request.clone()), gate: None };
+        let question = Question { request: Arc::new(request.clone()), gate: None, tool: None };
         let mut asked = shared.ask(&question).unwrap();
         asked.waiting.close();
         for _ in 0..2 {

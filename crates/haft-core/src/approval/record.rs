@@ -2,8 +2,8 @@
 //!
 //! Every question that a run asks, or that a memory answers in its place, ends in exactly one record that closes it. Before
 //! that there may be others: that it was put off, and one for each verdict that reached the run and did not count. A verdict
-//! that a queue hands back to its sender leaves none. Records go to the run's auditor and to tracing; they hold no arguments
-//! and no results.
+//! that is handed back where it is handed in, by a queue or by a loop, leaves none. Records go to the run's auditor and to
+//! tracing; they hold no arguments and no results.
 
 use serde::{Deserialize, Serialize};
 

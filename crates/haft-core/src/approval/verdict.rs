@@ -5,6 +5,7 @@
 use super::record::ApprovalOutcome;
 #[cfg(feature = "approval")]
 use super::signing::SignatureError;
+use crate::issue::{Issues, REASON_CAP};
 use crate::item::ApprovalResponse;
 
 /// A verdict that was not used, and why.
@@ -48,6 +49,12 @@ pub enum VerdictFault {
         /// The decision.
         word: String,
     },
+    /// The arguments or the answer that it brings do not pass the tool's checks. The question stays open.
+    #[error("the arguments or the answer it brings are invalid: {}", .issues.reason(REASON_CAP))]
+    Invalid {
+        /// Every problem, place by place.
+        issues: Issues,
+    },
     /// It does not prove that its question was asked here.
     #[cfg(feature = "approval")]
     #[error(transparent)]
@@ -65,7 +72,31 @@ impl VerdictFault {
     pub(crate) fn outcome(&self) -> ApprovalOutcome {
         match self {
             Self::Lapsed => ApprovalOutcome::Lapsed,
-            _ => ApprovalOutcome::Refused,
+            #[cfg(feature = "approval")]
+            Self::Signature(_) => ApprovalOutcome::Refused,
+            Self::UnknownRequest
+            | Self::AlreadyDecided
+            | Self::OtherDigest
+            | Self::UnusableDecision { .. }
+            | Self::Invalid { .. }
+            | Self::ClockFailed
+            | Self::Full
+            | Self::Closed => ApprovalOutcome::Refused,
+        }
+    }
+
+    /// Whether it is the content that is wrong, and other content would do.
+    pub(crate) fn is_invalid(&self) -> bool {
+        matches!(self, Self::Invalid { .. })
+    }
+
+    /// Returns the reason as it goes into a record, which holds nothing of arguments and results.
+    pub(crate) fn recorded(&self) -> String {
+        match self {
+            Self::Invalid { issues } => {
+                format!("the arguments or the answer it brings are invalid, with {} issues", issues.len())
+            }
+            other => other.to_string(),
         }
     }
 }

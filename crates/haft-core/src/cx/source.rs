@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::approval::Gate;
+use crate::approval::{Gate, RefusedVerdict};
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{Emitted, Emitter};
@@ -66,6 +66,8 @@ pub(super) struct Special {
     pub(super) decode: DecodeOptions,
     /// What verdicts are examined by, for whoever is asked about the call.
     pub(super) gate: Option<Arc<Gate>>,
+    /// The verdict that was rejected before, for whoever is asked again.
+    pub(super) rejected: Option<Arc<RefusedVerdict>>,
 }
 
 /// The tool of the call: by name until the call is given to it.
@@ -146,6 +148,10 @@ impl Source {
         self.special()?.gate.as_ref()
     }
 
+    pub(super) fn rejected(&self) -> Option<&RefusedVerdict> {
+        self.special()?.rejected.as_deref()
+    }
+
     pub(super) fn line(&self) -> Option<&Line> {
         match self {
             Self::Run(line) => Some(line),
@@ -221,6 +227,13 @@ impl Own {
 
 impl Default for Special {
     fn default() -> Self {
-        Self { attempt: 1, deadline: None, cancellation: None, decode: DecodeOptions::DEFAULT, gate: None }
+        Self {
+            attempt: 1,
+            deadline: None,
+            cancellation: None,
+            decode: DecodeOptions::DEFAULT,
+            gate: None,
+            rejected: None,
+        }
     }
 }

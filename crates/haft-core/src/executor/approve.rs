@@ -2,7 +2,8 @@
 //!
 //! A run asks its approver about every call whose policy demands it, after the arguments were checked. Without one such
 //! calls are denied. Only a verdict on this very question counts: an error, an answer to another question or a decision
-//! this version doesn't know is a no.
+//! this version doesn't know is a no. One with arguments or an answer that the tool does not accept is rejected, and the
+//! approver is asked again, at most three times in all.
 
 use std::sync::Arc;
 
@@ -25,7 +26,11 @@ use crate::item::{ApprovalRequest, ApprovalResponse};
 /// # let _ = options;
 /// ```
 pub trait Approve: Send + Sync + 'static {
-    /// Answers one question. The future is dropped when the call is called off.
+    /// Answers one question. The future is dropped when the call is cancelled.
+    ///
+    /// When an edit or an answer does not pass the tool's checks, the same question is asked again:
+    /// [`cx.rejected_verdict()`](Cx::rejected_verdict) then has the verdict and its issues, and [`cx.attempt()`](Cx::attempt)
+    /// the number of the attempt. After the third the call is `denied`.
     fn approve(
         &self,
         request: ApprovalRequest,
@@ -47,6 +52,20 @@ pub enum ApprovalAnswer {
         /// What the model reads.
         reason: String,
     },
+}
+
+impl ApprovalAnswer {
+    /// The answer where nobody is there to be asked now.
+    #[cfg(feature = "approval")]
+    pub(super) fn put_off() -> Self {
+        Self::Later
+    }
+
+    /// Without digests a question can't outlive its run.
+    #[cfg(not(feature = "approval"))]
+    pub(super) fn put_off() -> Self {
+        Self::Nobody { reason: String::new() }
+    }
 }
 
 /// An approver that puts every question off: calls that need approval are suspended, and the run ends without them.

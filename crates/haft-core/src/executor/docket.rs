@@ -3,29 +3,32 @@
 //! Most runs have none of this: it is there when calls come with something known about them, when a run was suspended
 //! before, when it may be suspended now, or when it only finds out which calls may run.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
-use super::option::Policy;
+use super::flight::Flight;
 use super::run::Run;
+use super::span::CallSpan;
 #[cfg(feature = "approval")]
 use crate::approval::Suspended;
-use crate::approval::{ApprovedCall, Finished, Pending, RefusedVerdict, RequestedCall, Standing};
+use crate::approval::{ApprovedCall, Finished, Known, Pending, Planned, RefusedVerdict, RequestedCall, Standing};
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::item::{ApprovalRequest, ApprovalResponse};
+use crate::item::ApprovalRequest;
 use crate::result::ToolResult;
 use crate::tool::NO_APPROVAL;
+use crate::toolkit::Set;
 
 /// What is known about the approval of a run's calls.
 #[derive(Default)]
 #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead or later"))]
 pub(super) struct Docket {
     /// What calls came with.
-    standings: Vec<(usize, Box<Standing>)>,
-    /// Verdicts that are yet to be shown.
-    verdicts: Vec<(usize, Box<ApprovalResponse>)>,
+    known: Vec<(usize, Box<Known>)>,
+    /// The indexes of calls that are not run here, in order: they were taken out of the plan that this is a run of.
+    absent: Vec<usize>,
     /// Results from before this run.
     earlier: Vec<Finished>,
     /// Results of this run.
@@ -34,8 +37,17 @@ pub(super) struct Docket {
     pending: Vec<Pending>,
     /// Verdicts that fit no question, or did not count for theirs.
     refused: Vec<RefusedVerdict>,
-    /// Calls that may run, where that is all the run is to find out.
-    approved: Option<VecDeque<(usize, ApprovedCall)>>,
+    /// What was found out, where the run is to stop before the handlers.
+    plan: Option<Plan>,
+}
+
+/// The calls of a planning run that may run.
+#[derive(Default)]
+struct Plan {
+    /// Those that nobody was told of yet.
+    approved: VecDeque<(usize, ApprovedCall)>,
+    /// All of them. Each is ready to run, and waits.
+    held: BTreeSet<usize>,
 }
 
 /// What becomes of a call whose answer comes later.
@@ -51,25 +63,67 @@ impl Docket {
     /// Splits calls from what is known about them.
     pub(super) fn split(calls: impl Iterator<Item = RequestedCall>) -> (Vec<ToolCall>, Option<Box<Self>>) {
         let mut docket: Option<Box<Self>> = None;
-        let calls = calls.enumerate().map(|(index, RequestedCall { call, standing, verdict })| {
-            if let Some(standing) = standing {
-                docket.get_or_insert_default().standings.push((index, standing));
-            }
-            if let Some(verdict) = verdict {
-                docket.get_or_insert_default().verdicts.push((index, verdict));
+        let calls = calls.enumerate().map(|(index, RequestedCall { call, known })| {
+            if let Some(known) = known {
+                docket.get_or_insert_default().known.push((index, known));
             }
             call
         });
         (calls.collect(), docket)
     }
 
-    pub(super) fn is_planning(&self) -> bool {
-        self.approved.is_some()
+    /// Creates the run of the calls that this was split from. Calls of one plan are run as they were planned: with its
+    /// options, and each at its index there.
+    pub(super) fn into_run(mut self: Box<Self>, set: Arc<Set>, calls: Vec<ToolCall>) -> Run {
+        let mut run = match self.shared_plan(calls.len()) {
+            None => Run::new(set, calls),
+            Some(plan) => {
+                let mut planned = plan.calls.clone();
+                let mut is_absent = vec![true; planned.len()];
+                for ((index, known), call) in self.known.iter_mut().zip(calls) {
+                    let Some(origin) = &known.origin else { continue };
+                    *index = origin.index;
+                    planned[*index] = call;
+                    is_absent[*index] = false;
+                }
+                let absent = is_absent.into_iter().enumerate().filter(|(_, is_absent)| *is_absent);
+                self.absent = absent.map(|(index, _)| index).collect();
+                let mut run = Run::new(set, planned);
+                run.options = plan.options.clone();
+                run
+            }
+        };
+        run.docket = Some(self);
+        run
     }
 
-    /// Whether a result from before stands at this place.
+    /// The plan that all of the calls are part of, if there is one.
+    fn shared_plan(&self, calls: usize) -> Option<Arc<Planned>> {
+        let plan = |(_, known): &(usize, Box<Known>)| known.origin.as_ref().map(|origin| Arc::clone(&origin.plan));
+        let first = plan(self.known.first()?)?;
+        let is_shared = self.known.len() == calls
+            && self.known.iter().all(|known| plan(known).is_some_and(|plan| Arc::ptr_eq(&plan, &first)));
+        is_shared.then_some(first)
+    }
+
+    pub(super) fn is_planning(&self) -> bool {
+        self.plan.is_some()
+    }
+
+    /// Whether the call at this index has its result from before, or gets it elsewhere.
     pub(super) fn is_done(&self, index: usize) -> bool {
-        self.earlier.iter().any(|finished| finished.index == index)
+        self.absent.binary_search(&index).is_ok() || self.earlier.iter().any(|finished| finished.index == index)
+    }
+
+    /// Takes out the calls that are not run here, and makes up for the gaps.
+    #[cfg(feature = "approval")]
+    fn without_absent(&self, calls: &[ToolCall], pending: &mut [Pending], finished: &mut [Finished]) -> Vec<ToolCall> {
+        let pending = pending.iter_mut().map(|pending| &mut pending.index);
+        for index in pending.chain(finished.iter_mut().map(|finished| &mut finished.index)) {
+            *index -= self.absent.partition_point(|absent| absent < index);
+        }
+        let present = calls.iter().enumerate().filter(|(index, _)| self.absent.binary_search(index).is_err());
+        present.map(|(_, call)| call.clone()).collect()
     }
 }
 
@@ -82,20 +136,65 @@ impl Run {
         self
     }
 
-    /// The same run, which only finds out which of its calls may run.
+    /// The same run, which stops each call before its handler, until it is [released](Run::released).
     pub(crate) fn planning(mut self) -> Self {
-        self.docket.get_or_insert_default().approved = Some(VecDeque::new());
+        self.docket.get_or_insert_default().plan = Some(Plan::default());
         self
     }
 
-    /// A call that was found fit to run.
+    /// Returns the next call that was found fit to run, each once.
     pub(crate) fn next_approved(&mut self) -> Option<(usize, ApprovedCall)> {
-        self.docket.as_mut()?.approved.as_mut()?.pop_front()
+        let plan = self.docket.as_mut()?.plan.as_mut()?;
+        // One that was cancelled or timed out meanwhile has its result.
+        while let Some((index, approved)) = plan.approved.pop_front() {
+            if plan.held.contains(&index) {
+                return Some((index, approved));
+            }
+        }
+        None
     }
 
-    /// Whether every call is done or waits for an answer.
+    /// Whether every call of a planning run has its result or may run.
+    pub(crate) fn is_decided(&self) -> bool {
+        let plan = self.docket.as_ref().and_then(|docket| docket.plan.as_ref());
+        self.has_begun() && plan.is_some_and(|plan| plan.held.len() == self.unfinished)
+    }
+
+    /// Whether every call of a planning run has its result, may run, or waits for an answer.
     pub(crate) fn is_waiting_for_answers(&self) -> bool {
-        self.has_begun() && self.flights.iter().all(|flight| flight.is_answered() || flight.is_asking())
+        let has_stopped = |flight: &Flight| flight.is_answered() || flight.is_asking() || flight.is_waiting();
+        self.has_begun() && self.flights.iter().all(has_stopped)
+    }
+
+    /// Goes on with a planning run as the run of its calls: the same calls, limits and questions. `shown` are the events
+    /// that were read while it was planning, which are yet to be seen by whoever reads the run; `taken` are the calls that
+    /// were taken out of the plan.
+    pub(crate) fn released(mut self, shown: Vec<ToolEvent>, taken: &BTreeSet<usize>) -> Self {
+        let Some(plan) = self.docket.as_mut().and_then(|docket| docket.plan.take()) else { return self };
+        for event in &shown {
+            if let Some(result) = event.result() {
+                CallSpan::pass(&self.calls[event.index()], &result.outcome);
+            }
+        }
+        let unread = std::mem::replace(&mut self.ready, shown.into());
+        self.ready.extend(unread);
+        for index in 0..self.flights.len() {
+            if self.flights[index].is_answered() {
+                continue;
+            }
+            if taken.contains(&index) {
+                self.flights[index].leave();
+                self.unfinished -= 1;
+                self.docket.get_or_insert_default().absent.push(index);
+                continue;
+            }
+            self.flights[index].open_span(&self.calls[index], &self.set);
+            if plan.held.contains(&index) {
+                self.flights[index].clear();
+                self.enqueue(index);
+            }
+        }
+        self
     }
 }
 
@@ -113,19 +212,20 @@ impl Run {
     /// Puts what calls came with where it counts. Nothing has moved yet.
     pub(super) fn open_docket(&mut self) {
         let Some(docket) = &mut self.docket else { return };
-        let (standings, verdicts) = (std::mem::take(&mut docket.standings), std::mem::take(&mut docket.verdicts));
-        for finished in &docket.earlier {
-            if let Some(flight) = self.flights.get_mut(finished.index) {
+        let mut known = std::mem::take(&mut docket.known);
+        for index in docket.earlier.iter().map(|finished| finished.index).chain(docket.absent.iter().copied()) {
+            if let Some(flight) = self.flights.get_mut(index) {
                 flight.leave();
                 self.unfinished -= 1;
             }
         }
-        for (index, response) in verdicts {
-            let (call_id, tool) = (self.calls[index].call_id.clone(), self.name(index));
+        for (index, known) in &mut known {
+            let Some(response) = known.verdict.take() else { continue };
+            let (index, call_id, tool) = (*index, self.calls[*index].call_id.clone(), self.name(*index));
             self.ready.push_back(ToolEvent::ApprovalResolved { index, call_id, tool, response });
         }
-        for (index, standing) in standings {
-            match *standing {
+        for (index, known) in known {
+            match known.standing {
                 Standing::Settled(outcome) => self.land(index, outcome),
                 standing => self.flights[index].set_standing(standing),
             }
@@ -140,6 +240,9 @@ impl Run {
             let docket = self.docket.get_or_insert_default();
             docket.refused.extend(refused);
             docket.finished.push(Finished { index, result: result.clone() });
+            if let Some(plan) = &mut docket.plan {
+                plan.held.remove(&index);
+            }
         }
     }
 
@@ -158,21 +261,16 @@ impl Run {
         self.ready.push_back(ToolEvent::Suspended { index, request });
     }
 
-    /// A call was found fit to run, and that is all there is to do.
-    pub(super) fn hand_over(&mut self, index: usize) {
+    /// Holds a call that was found fit to run, until its plan is run.
+    pub(super) fn hold(&mut self, index: usize) {
         let digest = self.flights[index].digest().unwrap_or_default().to_owned();
-        let replaced = match &self.options.policy {
-            Some(Policy::Instead(_)) => self.flights[index].tool(&self.set).map(|tool| tool.approval().clone()),
-            Some(Policy::Also(_)) | None => None,
-        };
-        let approved = ApprovedCall::new(self.calls[index].clone(), digest, replaced);
+        let approved = ApprovedCall::new(self.calls[index].clone(), digest);
         let refused = self.flights[index].take_refused();
-        self.flights[index].leave();
-        self.unfinished -= 1;
         let Some(docket) = &mut self.docket else { return };
         docket.refused.extend(refused);
-        if let Some(plan) = &mut docket.approved {
-            plan.push_back((index, approved));
+        if let Some(plan) = &mut docket.plan {
+            plan.approved.push_back((index, approved));
+            plan.held.insert(index);
         }
     }
 
@@ -196,7 +294,8 @@ impl Run {
         pending.sort_by_key(|pending| pending.index);
         finished.sort_by_key(|finished| finished.index);
         // A run knows all of its calls, so what it says of them holds together.
-        Suspended::new(self.calls.to_vec(), pending, finished).ok()
+        let calls = docket.without_absent(&self.calls, &mut pending, &mut finished);
+        Suspended::new(calls, pending, finished).ok()
     }
 
     #[cfg(feature = "approval")]

@@ -7,6 +7,7 @@
 mod admission;
 mod consent;
 mod standing;
+mod verdict;
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+pub(crate) use self::consent::decoded;
 use self::consent::{Consent, Deciding};
 use super::approve::ApprovalAnswer;
 use super::board::Board;
@@ -176,13 +178,28 @@ impl Flight {
         self.consent = Some(Box::new(Consent::new(standing)));
     }
 
-    /// It leaves this run without a result of its own: it waits, or was found fit to run.
+    /// It leaves this run without a result of its own: it waits beyond the run, or runs elsewhere.
     pub(super) fn leave(&mut self) {
         self.answered = true;
         self.phase = Phase::Landed;
         drop_isolated(self.prepared.take());
         drop_isolated(self.cx.take());
         self.span = CallSpan::none();
+    }
+
+    /// Whether it is ready to run and waits for a slot, or for its plan to be run.
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.phase, Phase::Waiting)
+    }
+
+    /// Opens the span of a call that was planned and is run now.
+    pub(super) fn open_span(&mut self, call: &ToolCall, set: &Set) {
+        self.span = CallSpan::open(call, self.tool(set));
+    }
+
+    /// Lets a call that waits ask for its slot again.
+    pub(super) fn clear(&mut self) {
+        self.phase = Phase::Cleared;
     }
 
     /// Whether its result is out.

@@ -294,8 +294,14 @@ impl RunOptions {
         self.scope.as_ref()?.caller.as_ref()
     }
 
+    /// How argument text is read.
+    #[cfg(feature = "approval")]
+    pub(crate) fn decode(&self) -> &DecodeOptions {
+        &self.decode
+    }
+
     /// What is known about asking.
-    pub(super) fn gate(&self) -> &Gate {
+    pub(crate) fn gate(&self) -> &Gate {
         static PLAIN: Gate = Gate::PLAIN;
         self.gate.as_deref().unwrap_or(&PLAIN)
     }

@@ -131,12 +131,15 @@ impl Toolkit {
     ///
     /// Calls are taken as a model asked for them, or with what is known about their approval: a
     /// call of a [`CallPlan`](crate::CallPlan) or an [`ApprovedCall`](crate::ApprovedCall) that has its verdict is not asked
-    /// about again.
+    /// about again. Calls of one plan run with the options of the plan, and their events have the indexes of the plan, also
+    /// when some of its calls are left out.
     pub fn run<C: Into<RequestedCall>>(&self, calls: impl IntoIterator<Item = C>) -> Run {
         let (calls, docket) = Docket::split(calls.into_iter().map(Into::into));
-        let mut run = Run::new(Arc::clone(self.set()), calls);
-        run.docket = docket;
-        run
+        let set = Arc::clone(self.set());
+        match docket {
+            None => Run::new(set, calls),
+            Some(docket) => docket.into_run(set, calls),
+        }
     }
 }
 

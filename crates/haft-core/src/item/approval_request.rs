@@ -72,6 +72,8 @@ pub enum ApprovalRule {
     PolicyFailed,
     /// A question that was asked before and is still open.
     StillOpen,
+    /// A question that was asked before, about a definition of the tool that has changed since.
+    DefinitionChanged,
     /// A rule this version does not know.
     Other(String),
 }
@@ -197,6 +199,7 @@ impl ApprovalRule {
             Self::RunPolicy => "run_policy",
             Self::PolicyFailed => "policy_failed",
             Self::StillOpen => "still_open",
+            Self::DefinitionChanged => "definition_changed",
             Self::Other(name) => name,
         }
     }
@@ -209,6 +212,7 @@ impl From<&str> for ApprovalRule {
             "run_policy" => Self::RunPolicy,
             "policy_failed" => Self::PolicyFailed,
             "still_open" => Self::StillOpen,
+            "definition_changed" => Self::DefinitionChanged,
             other => Self::Other(other.to_owned()),
         }
     }
@@ -243,7 +247,7 @@ mod tests {
 
     #[test]
     fn every_rule_has_its_name() {
-        for name in ["tool_policy", "run_policy", "policy_failed", "still_open", "another"] {
+        for name in ["tool_policy", "run_policy", "policy_failed", "still_open", "definition_changed", "another"] {
             assert_eq!(ApprovalRule::from(name).as_str(), name);
         }
     }

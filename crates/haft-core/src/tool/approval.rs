@@ -133,15 +133,6 @@ impl ApprovalPolicy {
         matches!(self.0, Rule::Always)
     }
 
-    /// Returns whether another policy is this very one.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Rule::Never, Rule::Never) | (Rule::Always, Rule::Always) => true,
-            (Rule::When(this), Rule::When(other)) => Arc::ptr_eq(this, other),
-            (Rule::Never | Rule::Always | Rule::When(_), _) => false,
-        }
-    }
-
     /// Whether a call with these decoded arguments needs approval.
     pub fn needs_approval(
         &self,

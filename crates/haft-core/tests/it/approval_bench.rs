@@ -122,7 +122,7 @@ impl Way {
                 let asked = kit.plan_from_map(options, [], calls).await.requests;
                 let plan = kit.plan_from_map(options, asked.iter().map(decide), calls).await;
                 assert_eq!(plan.refused, []);
-                kit.run(plan).with(options.clone()).collect_results().await
+                kit.run(plan).collect_results().await
             }
             Self::QueuePlan => by_queue_plan(kit, options, calls, decide).await,
             Self::Resume => {
@@ -157,12 +157,7 @@ async fn by_queue_plan(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall], 
     for request in &plan.approval_requests {
         sender.send(decide(request)).unwrap();
     }
-    let mut results = kit.run(plan.approved).with(options.clone()).collect_results().await;
-    let decided =
-        plan.decisions.flat_map_unordered(None, |decision| kit.decision_to_events(decision).with(options.clone()));
-    results.extend(decided.filter_map(|event| async move { event.result().cloned() }).collect::<Vec<_>>().await);
-    results.sort_by_key(|result| calls.iter().position(|call| call.call_id == result.call_id));
-    results
+    plan.into_run().collect_results().await
 }
 
 /// An approver that must not be reached.

@@ -41,19 +41,6 @@ async fn nobody_is_asked_about_an_edit() {
 }
 
 #[tokio::test]
-async fn an_edit_to_no_arguments_at_all_is_checked_too() {
-    for way in Way::ALL {
-        let (kit, journal) = bench();
-        let null = |request: &ApprovalRequest| request.edit(json!(null));
-        let results = way.results(&kit, &RunOptions::new(), &calls([("pay", "5")]), null).await;
-        assert_eq!(all_came(&results), ["input_validation_error"], "{way:?}");
-        let failure = results[0].failure().unwrap();
-        assert!(!failure.issues.is_empty() && !failure.started, "{way:?}: {failure:?}");
-        assert_eq!(journal.lines(), [""; 0], "{way:?}");
-    }
-}
-
-#[tokio::test]
 async fn the_call_has_the_arguments_that_it_ran_with() {
     let (kit, _) = bench();
     let mut run = kit.run(calls([("pay", "5")])).with(asking(|request| request.edit(json!(6))));

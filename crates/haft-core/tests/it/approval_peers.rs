@@ -88,10 +88,13 @@ async fn a_queue_takes_a_yes_and_a_no() {
     assert_eq!((plan.approved.len(), plan.approval_requests.len()), (1, 2));
     sender.send(deny(&plan.approval_requests[1])).unwrap();
     sender.send(approve(&plan.approval_requests[0])).unwrap();
-    let mut told: Vec<_> = tell(plan.decisions.flat_map(|decision| kit.decision_to_events(decision))).await;
-    told.sort();
-    assert_eq!(told, ["c1 approved", "c1 output 1", "c3 denied", "c3 output denied"]);
-    assert_eq!(journal.lines(), ["pay 1"]);
+    let mut told: Vec<_> = tell(plan.into_run()).await;
+    assert_eq!(told[..2], ["c1 asked", "c3 asked"]);
+    told[2..].sort();
+    assert_eq!(told[2..], ["c1 approved", "c1 output 1", "c2 output 2", "c3 denied", "c3 output denied"]);
+    let mut ran = journal.lines();
+    ran.sort();
+    assert_eq!(ran, ["look 2", "pay 1"]);
 }
 
 /// A run without gates runs everything it is given.
@@ -244,8 +247,7 @@ async fn a_verdict_for_an_unknown_id_is_neither_lost_nor_in_the_way() {
     assert_eq!(sender.send(stray.clone()), Ok(Delivery::Parked));
     let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1")])).await;
     sender.send(approve(&plan.approval_requests[0])).unwrap();
-    let told = tell(plan.decisions.flat_map(|decision| kit.decision_to_events(decision))).await;
-    assert_eq!(told, ["c1 approved", "c1 output 1"]);
+    assert_eq!(tell(plan.into_run()).await, ["c1 asked", "c1 approved", "c1 output 1"]);
     assert_eq!(*queue.take_unmatched()[0].response, stray);
     assert_eq!(journal.lines(), ["pay 1"]);
 }
@@ -258,10 +260,9 @@ async fn decisions_end_with_the_queue() {
     let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1"), ("pay", "2")])).await;
     sender.send(approve(&plan.approval_requests[1])).unwrap();
     drop(sender);
-    let decided = plan.decisions.flat_map(|decision| kit.decision_to_events(decision));
-    let mut told = tokio::time::timeout(Duration::from_secs(1), tell(decided)).await.unwrap();
-    told.sort();
-    assert_eq!(told, ["c1 output cancelled", "c2 approved", "c2 output 2"]);
+    let mut told = tokio::time::timeout(Duration::from_secs(1), tell(plan.into_run())).await.unwrap();
+    told[2..].sort();
+    assert_eq!(told, ["c1 asked", "c2 asked", "c1 output cancelled", "c2 approved", "c2 output 2"]);
     assert_eq!(journal.lines(), ["pay 2"]);
 }
 
@@ -274,8 +275,8 @@ async fn two_gated_calls_of_one_id_are_one_question() {
     let plan = kit.plan_from_queue(RunOptions::new(), &queue, twins).await;
     assert_eq!(plan.approval_requests.len(), 1);
     sender.send(approve(&plan.approval_requests[0])).unwrap();
-    let told = tell(plan.decisions.flat_map(|decision| kit.decision_to_events(decision))).await;
-    assert_eq!(told, ["c1 output duplicate_call_id", "c1 approved", "c1 output 1"]);
+    let told = tell(plan.into_run()).await;
+    assert_eq!(told, ["c1 output duplicate_call_id", "c1 asked", "c1 approved", "c1 output 1"]);
     assert_eq!(journal.lines(), ["pay 1"]);
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use haft_core::{
     ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, Delivery, RunOptions, Tool, ToolCall, ToolEvent, Toolkit,
     VerdictFault, VerdictQueue, VerdictSender,
@@ -246,18 +245,8 @@ async fn rounds_that_overlap_share_a_queue() {
     sender.send(first.approval_requests[0].approve()).unwrap();
     sender.send(second.approval_requests[0].deny("not now")).unwrap();
     sender.send(first.approval_requests[1].deny("not ever")).unwrap();
-    let of = |plan: haft_core::QueuePlan| {
-        let events = plan.decisions.flat_map_unordered(None, |decision| kit.decision_to_events(decision));
-        events.filter_map(
-            |event| async move { event.result().map(|result| format!("{} {}", result.call_id, came(result))) },
-        )
-    };
-    let mut told: Vec<_> = of(first).collect().await;
-    told.sort();
-    assert_eq!(told, ["c1 1", "c2 denied"]);
-    let mut told: Vec<_> = of(second).collect().await;
-    told.sort();
-    assert_eq!(told, ["c1 denied", "c2 2"]);
+    assert_eq!(all_came(&first.into_run().collect_results().await), ["1", "denied"]);
+    assert_eq!(all_came(&second.into_run().collect_results().await), ["denied", "2"]);
     assert_eq!(journal.lines(), ["pay 1", "pay 2"]);
 }
 
@@ -296,7 +285,7 @@ async fn approved_calls_run_beside_each_other() {
     for request in &plan.approval_requests {
         sender.send(request.approve()).unwrap();
     }
-    let told = tell(plan.decisions.flat_map_unordered(None, |decision| kit.decision_to_events(decision))).await;
+    let told = tell(plan.into_run()).await;
     let outputs: Vec<_> = told.iter().filter(|line| line.contains("output")).collect();
     assert_eq!(outputs, ["c3 output 1", "c2 output 2", "c1 output 3"]);
     assert_eq!(began.elapsed(), Duration::from_secs(3));
@@ -305,7 +294,7 @@ async fn approved_calls_run_beside_each_other() {
 /// Decisions come as they are made: a call need not wait for the verdict on its neighbour.
 #[tokio::test]
 async fn decisions_come_in_the_order_of_the_verdicts() {
-    let (kit, _) = bench();
+    let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let calls = calls([("pay", "1"), ("ghost", ""), ("pay", "3"), ("look", "4"), ("pay", "x")]);
     let mut plan = kit.plan_from_queue(RunOptions::new(), &queue, &calls).await;
@@ -317,14 +306,18 @@ async fn decisions_come_in_the_order_of_the_verdicts() {
     }
     sender.send(plan.approval_requests[1].approve()).unwrap();
     let decision = plan.decisions.next().await.unwrap();
-    assert!(decision.is_approved());
-    assert_eq!(tell(kit.decision_to_events(decision)).await, ["c3 approved", "c3 output 3"]);
+    assert_eq!((decision.index(), decision.is_approved()), (2, true));
     sender.send(plan.approval_requests[0].answer(json!(9))).unwrap();
     let decision = plan.decisions.next().await.unwrap();
-    assert!(!decision.is_approved());
-    assert_eq!(tell(kit.decision_to_events(decision)).await, ["c1 answered", "c1 output 9"]);
+    assert_eq!((decision.index(), decision.is_approved()), (0, false));
     assert!(plan.decisions.next().await.is_none());
     assert!(plan.decisions.next().await.is_none());
+    assert_eq!(journal.lines(), [""; 0], "a decision runs nothing");
+    let results = plan.into_run().collect_results().await;
+    assert_eq!(all_came(&results), ["9", "unknown_tool", "3", "4", "input_validation_error"]);
+    let mut ran = journal.lines();
+    ran.sort();
+    assert_eq!(ran, ["look 4", "pay 3"]);
 }
 
 /// A plan that is dropped no longer waits for anything.

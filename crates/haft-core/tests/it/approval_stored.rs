@@ -84,8 +84,20 @@ fn share_question(it: &mut Value) {
 /// Arguments that were changed in store are other arguments: their approval does not fit.
 #[tokio::test]
 async fn what_was_changed_in_store_is_not_what_was_approved() {
-    let changes: [fn(&mut Value); 3] = [
-        |it| it["calls"][1]["arguments"] = json!("200"),
+    let (kit, journal) = bench();
+    let mut value = sample().await;
+    value["calls"][1]["arguments"] = json!("200");
+    let suspended = read(value).unwrap();
+    let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
+    let results = kit.resume(suspended, verdicts).collect_or_suspend().await.unwrap();
+    assert_eq!(crate::approval_bench::all_came(&results), ["1", "denied", "3"]);
+    assert_eq!(journal.lines(), ["pay 3"]);
+}
+
+/// A question whose digest is not that of the call binds nobody: another one is asked.
+#[tokio::test]
+async fn a_question_whose_digest_was_changed_in_store_is_asked_anew() {
+    let changes: [fn(&mut Value); 2] = [
         |it| it["pending"][0]["request"]["digest"] = json!("sha256:00"),
         |it| drop(it["pending"][0]["request"].as_object_mut().unwrap().remove("digest")),
     ];
@@ -94,10 +106,12 @@ async fn what_was_changed_in_store_is_not_what_was_approved() {
         let mut value = sample().await;
         change(&mut value);
         let suspended = read(value).unwrap();
+        let asked = suspended.pending().next().unwrap().clone();
         let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
-        let results = kit.resume(suspended, verdicts).collect_or_suspend().await.unwrap();
-        assert_eq!(crate::approval_bench::all_came(&results), ["1", "denied", "3"]);
-        assert_eq!(journal.lines(), ["pay 3"]);
+        let suspended = kit.resume(suspended, verdicts).collect_or_suspend().await.unwrap_err();
+        let again = suspended.pending().next().unwrap().clone();
+        assert_ne!((&again.request_id, &again.digest), (&asked.request_id, &asked.digest));
+        assert_eq!((suspended.pending().len(), journal.lines()), (1, vec!["pay 3".to_owned()]));
     }
 }
 

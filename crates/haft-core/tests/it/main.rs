@@ -9,9 +9,13 @@ mod approval_bench;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_binding;
 #[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_changed;
+#[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_edge;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_edit;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_invalid;
 #[cfg(all(feature = "approval", feature = "validate"))]
 mod approval_machine;
 #[cfg(all(feature = "validate", feature = "approval"))]
@@ -20,6 +24,8 @@ mod approval_map;
 mod approval_memory;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_peers;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod approval_plan;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_policy;
 #[cfg(all(feature = "validate", feature = "approval"))]

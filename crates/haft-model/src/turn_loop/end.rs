@@ -21,7 +21,7 @@ pub enum LoopEnd {
     Waiting {
         /// The calls that wait for an answer; see [`LoopState::answer`].
         interactions: Vec<Interaction>,
-        /// The calls that wait for a verdict; see [`LoopState::verdict`].
+        /// The calls that wait for a verdict; see [`TurnLoop::verdict`](crate::TurnLoop::verdict).
         approvals: Vec<ApprovalRequest>,
     },
     /// As many turns were taken as allowed.

@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, TurnRequest, Usage, history,
+    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, TurnRequest, Usage,
+    VerdictFault, history,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -117,7 +118,8 @@ impl LoopState {
         self
     }
 
-    /// Answers an open interaction. The value is checked against what the tool promises when the state is started;
+    /// Answers an open interaction. (An open approval is answered with [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a
+    /// verdict is checked against the tools.) The value is checked against what the tool promises when the state is started;
     /// until then another answer replaces this one.
     pub fn answer(&mut self, call_id: impl Into<CallId>, value: impl Into<Value>) -> Result<(), StateError> {
         self.interaction(call_id.into()).map(|interaction| interaction.answer(&value.into()))
@@ -128,9 +130,12 @@ impl LoopState {
         self.interaction(call_id.into()).map(|interaction| interaction.close(reason.into()))
     }
 
-    /// Answers an open question about a call. The first verdict counts, and it counts once: when its call is settled, the
-    /// question and the verdict are gone from the history.
-    pub fn verdict(&mut self, response: ApprovalResponse) -> Result<(), StateError> {
+    /// Answers an open question about a call with a verdict that passes `check`.
+    pub(super) fn verdict(
+        &mut self,
+        response: ApprovalResponse,
+        check: impl FnOnce(&ApprovalRequest, &ApprovalResponse) -> Result<(), VerdictFault>,
+    ) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
         let question = history.iter().find_map(|item| match item {
@@ -151,6 +156,7 @@ impl LoopState {
         if history.iter().any(answers) {
             return Err(StateError::AlreadyDecided { request_id });
         }
+        check(question, &response).map_err(|fault| StateError::Verdict { request_id, fault })?;
         history.push(response.into());
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What is wrong with a state, or with what was done to one.
 
-use haft_core::{ApprovalId, CallId};
+use haft_core::{ApprovalId, CallId, VerdictFault};
 
 /// What is wrong with a [`LoopState`](crate::LoopState), or with an answer given to it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +29,16 @@ pub enum StateError {
     OtherDigest {
         /// The id.
         request_id: ApprovalId,
+    },
+    /// The verdict does not count, and the question stays open: its edit or its answer fails the tool's checks, the tool
+    /// has changed since, or it is not signed as the question was or came too late.
+    #[error("the verdict on `{request_id}` is rejected: {fault}")]
+    Verdict {
+        /// The question.
+        request_id: ApprovalId,
+        /// The fault; that of an edit or an answer lists its issues.
+        #[source]
+        fault: VerdictFault,
     },
     /// An interaction is said to be open, and the history holds no such call.
     #[error("the interaction `{call_id}` is open, but the history holds no such call")]

@@ -2,18 +2,19 @@
 //!
 //! Their questions and the verdicts stand in the history as items. All open questions go back to the executor, which
 //! decides what each is worth: a verdict that fits lets its call run, once; a question that has lapsed is answered so; one
-//! without a verdict is put to the approver there is, and stays open if that is nobody.
+//! without a verdict is put to the approver there is, and stays open if that is nobody. When the definition of a tool has
+//! changed since, the executor asks anew, and the new question takes the place of the old one.
 //!
 //! A verdict lets its call begin once. It is taken out of the state before anything runs: one that is stored midway, or
 //! found after a crash, has the question open again, and a person decides whether the call may have run already. A result
 //! is written down as soon as it is there, and its question is taken out in the same step.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use haft_core::history::PendingApproval;
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalResponse, CallId, Item, Run, Suspended, ToolCall, ToolEvent, ToolResult,
-    history,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Item, Run, Suspended, ToolCall, ToolEvent,
+    ToolResult, history,
 };
 
 use super::end::LoopEnd;
@@ -23,6 +24,7 @@ use super::interaction::Interaction;
 use super::landing::Landing;
 use super::machine::Machine;
 use super::open_turn::OpenTurn;
+use super::origin::Origins;
 use super::record::answer;
 use super::settle::place;
 use super::signal::Signal;
@@ -37,8 +39,17 @@ impl Machine {
             self.state.change(|state| drop(history::strip_resolved_approvals(&mut state.request.history)));
             return Ok(());
         }
+        for pending in self.state.read(|state| by_turn(state.history(), pending)) {
+            self.settle_turn(pending).await?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with calls of one turn.
+    async fn settle_turn(&mut self, pending: Vec<PendingApproval>) -> Result<(), LoopEnd> {
         let open: HashSet<ApprovalId> = pending.iter().map(|pending| pending.request.request_id.clone()).collect();
         let pending = one_per_call(pending);
+        let Some(call_id) = pending.first().map(|pending| pending.call.call_id.clone()) else { return Ok(()) };
         let places: Vec<usize> = self.state.read(|state| {
             let place = |(at, pending): (usize, &PendingApproval)| {
                 state.open.as_ref().and_then(|open| open.index_of(&pending.call.call_id)).unwrap_or(at)
@@ -47,19 +58,23 @@ impl Machine {
         });
         let waiting = pending.into_iter().map(|pending| (pending.call, pending.request));
         let suspended = Suspended::of(waiting).map_err(LoopError::Suspended)?;
-        let messages = self.state.read(|state| state.request.history.clone());
+        // What was said after the calls is nothing they were made with.
+        let messages = self.state.read(|state| messages_of(state.history(), &call_id));
         let verdicts = self.state.change(|state| take_verdicts(&mut state.request.history, &open));
         let run = self.kit.resume(suspended, verdicts).with(self.settings.options.clone().messages(messages));
         self.run_resumed(run, &places).await
     }
 
     async fn run_resumed(&mut self, mut run: Run, places: &[usize]) -> Result<(), LoopEnd> {
-        let mut cause = None;
+        let (mut cause, mut asked) = (None, HashMap::new());
         let surfacing = run.calls().iter().enumerate().filter(|(_, call)| Landing::may_surface(&self.kit, call));
         let mut made: HashMap<usize, ToolCall> = surfacing.map(|(at, call)| (at, call.clone())).collect();
         while let Some(mut event) = self.next_event(&mut run, &mut cause).await {
             let at = event.index();
             let index = place(&mut event, places);
+            if let ToolEvent::Suspended { request, .. } = &event {
+                asked.insert(request.call_id.clone(), ApprovalRequest::clone(request));
+            }
             let ToolEvent::Output { result, .. } = event else {
                 self.outlet.emit(LoopEvent::Tool(event)).await;
                 continue;
@@ -82,7 +97,10 @@ impl Machine {
                 self.outlet.emit(event).await;
             }
         }
-        self.state.change(|state| drop(history::strip_resolved_approvals(&mut state.request.history)));
+        self.state.change(|state| {
+            replace_questions(&mut state.request.history, asked);
+            history::strip_resolved_approvals(&mut state.request.history);
+        });
         for refused in run.refused_verdicts() {
             let (response, reason) = (refused.response.clone(), refused.fault.to_string());
             self.outlet.emit(LoopEvent::VerdictRefused { response, reason }).await;
@@ -161,6 +179,40 @@ fn take_verdicts(items: &mut Vec<Item>, open: &HashSet<ApprovalId>) -> Vec<Appro
         _ => true,
     });
     taken
+}
+
+/// Puts questions that were asked anew, as a tool has changed since, in the places of those that were asked before.
+fn replace_questions(items: &mut Vec<Item>, mut open: HashMap<CallId, ApprovalRequest>) {
+    for item in items.iter() {
+        if let Item::ApprovalRequest(known) = item
+            && open.get(&known.call_id).is_some_and(|request| request.request_id == known.request_id)
+        {
+            open.remove(&known.call_id);
+        }
+    }
+    let asked_anew: HashSet<CallId> = open.keys().cloned().collect();
+    items.retain_mut(|item| match item {
+        Item::ApprovalRequest(request) if asked_anew.contains(&request.call_id) => {
+            open.remove(&request.call_id).map(|latest| *request = latest).is_some()
+        }
+        _ => true,
+    });
+}
+
+/// The calls of each turn together, in order. Mostly there is one turn: the last.
+fn by_turn(items: &[Item], pending: Vec<PendingApproval>) -> Vec<Vec<PendingApproval>> {
+    let origins = Origins::of(items);
+    let mut turns: BTreeMap<Option<usize>, Vec<PendingApproval>> = BTreeMap::new();
+    for question in pending {
+        turns.entry(origins.turn(&question.call.call_id)).or_default().push(question);
+    }
+    turns.into_values().collect()
+}
+
+/// The conversation up to the turn that made a call, and with it.
+fn messages_of(items: &[Item], call_id: &CallId) -> Vec<Item> {
+    let end = Origins::of(items).end(call_id).unwrap_or(items.len());
+    items[..end].to_vec()
 }
 
 /// One question about each call, for a call goes on once: the first that was denied, else the first that has a verdict,

@@ -18,6 +18,7 @@ mod surfaced;
 mod tool_choice;
 mod turn;
 mod utterance;
+mod verdict;
 
 use haft_core::{Finish, Item, Tool, ToolCall, ToolEvent, Toolkit, Turn, TurnRequest};
 use haft_model::{LoopEnd, LoopEvent, LoopOutcome, LoopRun, LoopState, ScriptedModel, TurnLoop};

@@ -112,7 +112,7 @@ impl Flight {
         if execution == Execution::Surfaced {
             self.cx = Some(cx);
             if gated {
-                return self.seek_consent(call, tower, policies);
+                return self.seek_consent(call, tower, &policies);
             }
             decoded(tool, &call.arguments, &tower.options.decode)?;
             return Ok(self.cleared(call, tower));
@@ -121,7 +121,7 @@ impl Flight {
             self.cx = Some(cx.clone());
         }
         let mut prepared = match isolated(|| tool.prepare_found(call, cx)) {
-            Ok(prepared) => prepared.map_err(|failure| *failure)?,
+            Ok(prepared) => prepared.map_err(|failure| self.unread(*failure))?,
             Err(panicked) => return Err(panicked.into()),
         };
         self.aside = prepared.aside.take();
@@ -129,7 +129,7 @@ impl Flight {
             passage.bind();
         }
         self.prepared = Some(prepared);
-        if gated { self.seek_consent(call, tower, policies) } else { Ok(self.cleared(call, tower)) }
+        if gated { self.seek_consent(call, tower, &policies) } else { Ok(self.cleared(call, tower)) }
     }
 
     /// Nothing prevents the call any more. It waits for a slot, requested once: one that is requested twice would be lost.

@@ -3,6 +3,7 @@
 //! The arguments are checked when this begins, and everything here is about exactly those. A verdict that was given
 //! before counts as much as one that is given now, and is looked at no less closely.
 
+use std::future::ready;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -20,11 +21,8 @@ use crate::executor::isolation::{Panicked, drop_isolated, isolated, poll_isolate
 use crate::executor::option::{Policy, RunOptions};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{BoxError, BoxFuture, invalid_input, invalid_output};
-use crate::item::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalRule};
-use crate::json_text::JsonText;
-use crate::output::ToolOutput;
-use crate::result::Outcome;
+use crate::handler::{BoxError, BoxFuture, invalid_input};
+use crate::item::{ApprovalDecision, ApprovalRequest, ApprovalRule};
 use crate::schema::DecodeOptions;
 use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyError, Tool};
 
@@ -32,6 +30,8 @@ use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyE
 const NOT_ANSWERED: &str = "this call needs approval and nobody gave it";
 /// What the model is told when an approval does not fit the call.
 const CHANGED: &str = "the approval was given for other arguments or another definition of the tool; ask again";
+/// How often an approver is asked about one call while what it says is invalid.
+const MOST_TRIES: u32 = 3;
 /// What is written down about a verdict whose call never got as far as to need it.
 const UNUSED: &str = "the call was over before the verdict could be used";
 /// What the model is told when a question was open for too long.
@@ -48,6 +48,8 @@ pub(super) struct Consent {
     digest: String,
     /// The question that is open.
     request: Option<Box<ApprovalRequest>>,
+    /// How often the approver was asked.
+    tries: u32,
     /// Verdicts that came and do not count.
     pub(super) refused: Vec<RefusedVerdict>,
 }
@@ -67,11 +69,6 @@ impl<'a> Policies<'a> {
         }
     }
 
-    /// Leaves the tool's own policy out, if it is the one that was replaced when the call was planned.
-    fn replace(&mut self, replaced: &ApprovalPolicy) {
-        self.own = self.own.filter(|own| !own.is_same(replaced));
-    }
-
     pub(super) fn are_silent(&self) -> bool {
         self.iter().all(|(policy, _)| policy.is_never())
     }
@@ -85,14 +82,34 @@ impl<'a> Policies<'a> {
 /// What the policies came to, and which of them.
 pub(super) type Deciding = BoxFuture<(ApprovalNeed, ApprovalRule)>;
 
+/// An approver that was asked.
+type Asking = BoxFuture<Result<ApprovalAnswer, BoxError>>;
+
 impl Consent {
     pub(super) fn new(standing: Standing) -> Self {
         Self { standing: Some(standing), ..Self::default() }
     }
 
+    /// Of a call that starts anew with arguments that a person wrote.
+    pub(super) fn edited(refused: Vec<RefusedVerdict>) -> Self {
+        Self { refused, ..Self::new(Standing::Edited) }
+    }
+
     /// Whether the call is on its way for a second time, with arguments of a person's.
     pub(super) fn is_edited(&self) -> bool {
         matches!(self.standing, Some(Standing::Edited))
+    }
+
+    /// Whether a person wrote the arguments that the call has now, in this run or before it.
+    fn has_edited_arguments(&self) -> bool {
+        match &self.standing {
+            Some(Standing::Edited) => true,
+            Some(Standing::Approved { verdict, .. }) => matches!(verdict.decision, ApprovalDecision::Edited(_)),
+            Some(
+                Standing::Planned { .. } | Standing::Open { .. } | Standing::Claimed { .. } | Standing::Settled(_),
+            )
+            | None => false,
+        }
     }
 }
 
@@ -102,14 +119,14 @@ impl Flight {
         &mut self,
         call: &ToolCall,
         tower: Tower<'_>,
-        mut policies: Policies<'_>,
+        policies: &Policies<'_>,
     ) -> Result<Step, ToolFailure> {
         let Some(tool) = self.tool(tower.set) else { return Ok(Step::Moved) };
-        let arguments = decoded(tool, &call.arguments, &tower.options.decode)?;
+        let arguments = match decoded(tool, &call.arguments, &tower.options.decode) {
+            Ok(arguments) => arguments,
+            Err(failure) => return Err(self.unread(failure)),
+        };
         let standing = self.consent.as_mut().and_then(|consent| consent.standing.take());
-        if let Some(Standing::Planned { replaced: Some(replaced), .. }) = &standing {
-            policies.replace(replaced);
-        }
         self.consent_mut().arguments = arguments;
         if let Some(standing) = standing
             && let Some(step) = self.stand(call, tower, standing)?
@@ -157,9 +174,8 @@ impl Flight {
         let Some(at) = self.at_gate(call, tower) else { return Ok(Step::Moved) };
         let gate = tower.options.gate();
         let mut request = Box::new(gate.question(at, rule));
-        if let Some(response) = gate.recall(at) {
-            let outcome = ApprovalOutcome::remembered(&response.decision);
-            return Ok(self.take_verdict(call, tower, &request, response, outcome));
+        if let Some(step) = self.recalled(call, tower, &request) {
+            return Ok(step);
         }
         if tower.options.approver.is_none() {
             let caller = tower.options.caller_ref();
@@ -179,10 +195,9 @@ impl Flight {
 
     /// Puts a question to the approver. One that is open from before stays open where there is none.
     pub(super) fn ask(&mut self, tower: Tower<'_>, request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
-        let (Some(approver), Some(cx)) = (&tower.options.approver, self.cx.take()) else {
+        let (Some(approver), Some(cx)) = (&tower.options.approver, self.cx.clone()) else {
             return Ok(Step::Suspended(request));
         };
-        let cx = cx.at_gate(tower.options.gate.as_ref());
         let patience = match patience(tower, &request) {
             Ok(patience) => patience,
             Err(fault) => {
@@ -190,10 +205,31 @@ impl Flight {
                 return Err(refusal(fault));
             }
         };
+        let consent = self.consent_mut();
+        consent.tries += 1;
+        let mut cx = cx.at_gate(tower.options.gate.as_ref());
+        if let Some(rejected) = consent.refused.last().filter(|refused| refused.fault.is_invalid()) {
+            cx = cx.asked_again(consent.tries, rejected.clone());
+        }
         let asking = isolated(|| Arc::clone(approver).ask((*request).clone(), cx)).map_err(unapproved)?;
+        self.wait_for(&request, asking, patience);
+        Ok(Step::Asked(request))
+    }
+
+    /// Waits for the answer to a question.
+    fn wait_for(&mut self, request: &ApprovalRequest, asking: Asking, patience: Option<Duration>) {
         self.phase = Phase::Approving(Some(asking));
         self.clock.answer = patience.and_then(|patience| Instant::now().checked_add(patience));
-        self.consent_mut().request = Some(request.clone());
+        self.consent_mut().request = Some(Box::new(request.clone()));
+    }
+
+    /// Puts a new question about a call that was asked about before. Where nobody is there to be asked, the call waits for
+    /// the answer beyond this run.
+    pub(super) fn ask_anew(&mut self, tower: Tower<'_>, request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
+        if tower.options.approver.is_some() {
+            return self.ask(tower, request);
+        }
+        self.wait_for(&request, Box::pin(ready(Ok(ApprovalAnswer::put_off()))), None);
         Ok(Step::Asked(request))
     }
 
@@ -225,13 +261,17 @@ impl Flight {
         let gate = tower.options.gate();
         let record = |outcome| gate.outcome(&request, tower.options.caller_ref(), outcome);
         match answer {
-            Ok(ApprovalAnswer::Verdict(response)) => match gate.examine(&request, &response) {
-                Ok(()) => {
+            Ok(ApprovalAnswer::Verdict(response)) => match self.judge(tower, &request, &response) {
+                Ok(ruling) => {
                     let outcome = ApprovalOutcome::of(&response.decision);
-                    Ok(self.take_verdict(call, tower, &request, *response, outcome))
+                    Ok(self.take_verdict(call, tower, &request, *response, ruling, outcome))
                 }
                 Err(fault) => {
                     self.refuse(tower, &request, Some(response), fault.clone());
+                    if fault.is_invalid() && self.consent_mut().tries < MOST_TRIES {
+                        // The question is open already: nobody is told of it twice.
+                        return self.ask(tower, request).map(|_| Step::Moved);
+                    }
                     Err(refusal(fault))
                 }
             },
@@ -256,60 +296,6 @@ impl Flight {
         }
     }
 
-    /// Does what a verdict says. It was found to be good, or holds from before.
-    pub(super) fn take_verdict(
-        &mut self,
-        call: &ToolCall,
-        tower: Tower<'_>,
-        request: &ApprovalRequest,
-        response: ApprovalResponse,
-        outcome: ApprovalOutcome,
-    ) -> Step {
-        let gate = tower.options.gate();
-        let Some(tool) = self.tool(tower.set) else { return Step::Moved };
-        let mut edited = None;
-        let mut edited_digest = None;
-        self.phase = match &response.decision {
-            ApprovalDecision::Approved => Phase::Cleared,
-            ApprovalDecision::Denied => settled(ToolFailure::new(FailureKind::Denied, said(&response))),
-            ApprovalDecision::Answered(value) => Phase::Settled(Box::new(answered_by_hand(tool, value))),
-            ApprovalDecision::Edited(arguments) => match decoded(tool, arguments.as_str(), &tower.options.decode) {
-                Ok(tree) => {
-                    edited_digest = Some(digest_of(tool, &tree, arguments.as_str()));
-                    edited = Some(arguments.as_str().to_owned());
-                    Phase::Fresh
-                }
-                Err(failure) => settled(edit_refused(failure)),
-            },
-            // Such a verdict is never found to be good.
-            ApprovalDecision::Other(_) => settled(ToolFailure::new(FailureKind::Denied, NOT_ANSWERED)),
-        };
-        // Arguments or an answer that can't be used here could not be used for another call either.
-        let is_usable = match (&self.phase, &response.decision) {
-            (Phase::Settled(outcome), ApprovalDecision::Answered(_) | ApprovalDecision::Edited(_)) => outcome.is_ok(),
-            _ => true,
-        };
-        gate.record(|| {
-            let outcome = if is_usable { outcome } else { ApprovalOutcome::Refused };
-            let mut record = gate.outcome(request, tower.options.caller_ref(), outcome).by(&response);
-            record.edited_digest = edited_digest;
-            record
-        });
-        // One that was remembered is there already, or was taken out meanwhile.
-        let is_new = !matches!(outcome, ApprovalOutcome::Remembered | ApprovalOutcome::RememberedDenied);
-        if let Some(at) = self.at_gate(call, tower).filter(|_| is_usable && is_new) {
-            gate.remember(at, &response);
-        }
-        if edited.is_some() {
-            drop_isolated(self.prepared.take());
-            drop_isolated(self.cx.take());
-            self.aside = None;
-            let refused = self.take_refused();
-            self.consent = Some(Box::new(Consent { refused, ..Consent::new(Standing::Edited) }));
-        }
-        Step::Answered { response: Box::new(response), edited }
-    }
-
     /// Computes what binds an approval to this call.
     pub(super) fn bind_digest(&mut self, call: &ToolCall, tower: Tower<'_>) -> &String {
         let tool = self.tool(tower.set);
@@ -328,6 +314,16 @@ impl Flight {
     pub(super) fn at_gate<'a>(&'a self, call: &'a ToolCall, tower: Tower<'a>) -> Option<AtGate<'a>> {
         let (tool, digest) = (self.tool(tower.set)?, self.digest()?);
         Some(AtGate { tool, call, caller: tower.options.caller_ref(), digest })
+    }
+
+    /// The arguments of the call could not be read. The model is told of those it wrote; about a person's, which were
+    /// checked when they came, it learns only that the call does not run.
+    pub(super) fn unread(&self, failure: ToolFailure) -> ToolFailure {
+        let is_invalid = failure.kind == FailureKind::InputValidationError;
+        if is_invalid && self.consent.as_ref().is_some_and(|consent| consent.has_edited_arguments()) {
+            return unapproved(VerdictFault::Invalid { issues: failure.issues });
+        }
+        failure
     }
 
     pub(super) fn consent_mut(&mut self) -> &mut Consent {
@@ -388,33 +384,11 @@ fn patience(tower: Tower<'_>, request: &ApprovalRequest) -> Result<Option<Durati
 }
 
 /// The arguments as a tree: only who is gated pays for reading them twice.
-pub(super) fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Value, ToolFailure> {
+pub(crate) fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Value, ToolFailure> {
     match isolated(|| tool.parameters().decode::<Value>(arguments, options)) {
         Ok(read) => read.map(|decoded| decoded.value).map_err(invalid_input),
         Err(panicked) => Err(panicked.into()),
     }
-}
-
-/// A person's result in the tool's place is what the tool promises, or is none.
-fn answered_by_hand(tool: &Tool, value: &JsonText) -> Outcome {
-    match isolated(|| tool.check_answer(&value.to_value())) {
-        Ok(Ok(())) => Outcome::Ok(ToolOutput { value: value.clone(), model: None }),
-        Ok(Err(issues)) => invalid_output(issues).not_started().into(),
-        Err(panicked) => ToolFailure::from(panicked).not_started().into(),
-    }
-}
-
-fn edit_refused(mut failure: ToolFailure) -> ToolFailure {
-    failure.message = format!("the arguments that were put in the place of yours are refused: {}", failure.message);
-    failure
-}
-
-fn settled(failure: ToolFailure) -> Phase {
-    Phase::Settled(Box::new(failure.into()))
-}
-
-fn said(response: &ApprovalResponse) -> String {
-    response.reason.clone().unwrap_or_default()
 }
 
 /// A verdict that does not count.
@@ -422,7 +396,15 @@ pub(super) fn refusal(fault: VerdictFault) -> ToolFailure {
     let failure = match fault {
         VerdictFault::Lapsed => ToolFailure::new(FailureKind::Cancelled, LAPSED),
         VerdictFault::OtherDigest => ToolFailure::new(FailureKind::Denied, CHANGED),
-        _ => ToolFailure::new(FailureKind::Denied, NOT_ANSWERED),
+        #[cfg(feature = "approval")]
+        VerdictFault::Signature(_) => ToolFailure::new(FailureKind::Denied, NOT_ANSWERED),
+        VerdictFault::UnknownRequest
+        | VerdictFault::AlreadyDecided
+        | VerdictFault::UnusableDecision { .. }
+        | VerdictFault::Invalid { .. }
+        | VerdictFault::ClockFailed
+        | VerdictFault::Full
+        | VerdictFault::Closed => ToolFailure::new(FailureKind::Denied, NOT_ANSWERED),
     };
     failure.cause(fault)
 }

@@ -10,6 +10,23 @@ use crate::call::ToolCall;
 use crate::failure::ToolFailure;
 use crate::item::{ApprovalRequest, ApprovalResponse, ApprovalRule};
 
+/// Why a question from before can't be answered any more.
+enum Unrecognised {
+    /// It shows this call, and the tool is another than was shown.
+    Changed,
+    /// It is no question about this call, was not asked here, or has lapsed.
+    Void(VerdictFault),
+}
+
+impl From<Unrecognised> for VerdictFault {
+    fn from(unrecognised: Unrecognised) -> Self {
+        match unrecognised {
+            Unrecognised::Changed => Self::OtherDigest,
+            Unrecognised::Void(fault) => fault,
+        }
+    }
+}
+
 impl Flight {
     /// Goes by what was known before the run began, if that says anything.
     pub(super) fn stand(
@@ -32,17 +49,18 @@ impl Flight {
                 Err(refusal(VerdictFault::OtherDigest))
             }
             // Nobody approved it: whether somebody has to is decided by the policies that hold now.
-            Standing::Planned { digest, .. } if self.digest() == Some(&digest) => Ok(None),
+            Standing::Planned { digest } if self.digest() == Some(&digest) => Ok(None),
             Standing::Planned { .. } => Err(refusal(VerdictFault::OtherDigest)),
             Standing::Open { request, verdict } => self.reopen(call, tower, request, verdict).map(Some),
-            Standing::Claimed { verdict } => Ok(self.claim(call, tower, verdict)),
+            Standing::Claimed { verdict } => self.claim(call, tower, verdict),
             // Such a call never gets here.
             Standing::Settled(_) => Ok(Some(Step::Moved)),
         }
     }
 
-    /// A question that was asked before. It is taken only as it was asked; a verdict on it that does not count leaves it
-    /// open.
+    /// Goes on with a question that was asked before. It is taken only as it was asked, and a verdict on it that does not
+    /// count leaves it open. When the tool has changed since, nobody can agree by it any more: the verdict is rejected,
+    /// and a new question is asked about the tool as it is now.
     fn reopen(
         &mut self,
         call: &ToolCall,
@@ -52,58 +70,91 @@ impl Flight {
     ) -> Result<Step, ToolFailure> {
         let gate = tower.options.gate();
         request.rule.get_or_insert(ApprovalRule::StillOpen);
-        if let Err(fault) = self.recognise(call, tower, &request) {
-            self.refuse(tower, &request, verdict, fault.clone());
-            return Err(refusal(fault));
-        }
-        if let Some(verdict) = verdict {
-            match gate.examine(&request, &verdict) {
-                Ok(()) => {
-                    let outcome = ApprovalOutcome::of(&verdict.decision);
-                    return Ok(self.take_verdict(call, tower, &request, *verdict, outcome));
+        match self.recognise(call, tower, &request) {
+            Ok(()) => {}
+            Err(Unrecognised::Changed) => {
+                if let Err(fault) = gate.ensure_open(&request) {
+                    self.refuse(tower, &request, verdict, fault.clone());
+                    return Err(refusal(fault));
                 }
-                Err(fault) => self.refuse(tower, &request, Some(verdict), fault),
+                self.refuse(tower, &request, verdict, VerdictFault::OtherDigest);
+                let Some(at) = self.at_gate(call, tower) else { return Ok(Step::Moved) };
+                let mut request = Box::new(gate.question(at, ApprovalRule::DefinitionChanged));
+                if let Some(step) = self.recalled(call, tower, &request) {
+                    return Ok(step);
+                }
+                if let Err(fault) = gate.seal(&mut request) {
+                    self.refuse(tower, &request, None, fault.clone());
+                    return Err(refusal(fault));
+                }
+                return self.ask_anew(tower, request);
+            }
+            Err(Unrecognised::Void(fault)) => {
+                self.refuse(tower, &request, verdict, fault.clone());
+                return Err(refusal(fault));
             }
         }
-        if let Some(response) = self.at_gate(call, tower).and_then(|at| gate.recall(at)) {
-            let outcome = ApprovalOutcome::remembered(&response.decision);
-            return Ok(self.take_verdict(call, tower, &request, response, outcome));
+        let Some(verdict) = verdict else {
+            return self.recalled(call, tower, &request).map_or_else(|| self.ask(tower, request), Ok);
+        };
+        let fault = match self.judge(tower, &request, &verdict) {
+            Ok(ruling) => {
+                let outcome = ApprovalOutcome::of(&verdict.decision);
+                return Ok(self.take_verdict(call, tower, &request, *verdict, ruling, outcome));
+            }
+            Err(fault) => fault,
+        };
+        // Somebody wants the call to be other than it is: a yes from before is no answer to that.
+        let is_objection = fault.is_invalid();
+        self.refuse(tower, &request, Some(verdict), fault);
+        if !is_objection && let Some(step) = self.recalled(call, tower, &request) {
+            return Ok(step);
         }
         self.ask(tower, request)
     }
 
-    /// A verdict whose question was not kept: what it gives back of that is checked instead. One that does not count is
-    /// as good as none.
-    fn claim(&mut self, call: &ToolCall, tower: Tower<'_>, verdict: Box<ApprovalResponse>) -> Option<Step> {
+    /// Goes by a verdict whose question was not kept: what it gives back of that is checked instead. One that does not
+    /// count is as good as none, except that a call that somebody wants to be other than it is does not run unasked.
+    fn claim(
+        &mut self,
+        call: &ToolCall,
+        tower: Tower<'_>,
+        verdict: Box<ApprovalResponse>,
+    ) -> Result<Option<Step>, ToolFailure> {
         let mut request = ApprovalRequest::answered_by(call, &verdict);
         request.rule = Some(ApprovalRule::StillOpen);
         let gate = tower.options.gate();
         let counts = gate
             .believe_end(&request)
-            .and_then(|()| self.recognise(call, tower, &request))
-            .and_then(|()| gate.examine(&request, &verdict));
-        match counts {
-            Ok(()) => {
+            .and_then(|()| self.recognise(call, tower, &request).map_err(VerdictFault::from))
+            .and_then(|()| self.judge(tower, &request, &verdict));
+        let fault = match counts {
+            Ok(ruling) => {
                 let outcome = ApprovalOutcome::of(&verdict.decision);
-                Some(self.take_verdict(call, tower, &request, *verdict, outcome))
+                return Ok(Some(self.take_verdict(call, tower, &request, *verdict, ruling, outcome)));
             }
-            Err(fault) => {
-                self.refuse(tower, &request, Some(verdict), fault);
-                None
-            }
-        }
+            Err(fault) => fault,
+        };
+        let is_objection = fault.is_invalid();
+        self.refuse(tower, &request, Some(verdict), fault);
+        let Some(at) = self.at_gate(call, tower).filter(|_| is_objection) else { return Ok(None) };
+        let request = Box::new(gate.question(at, ApprovalRule::StillOpen));
+        self.ask_anew(tower, request).map(Some)
     }
 
-    /// Whether a question from before is about this very call, was asked here and is still open.
-    fn recognise(&self, call: &ToolCall, tower: Tower<'_>, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+    /// Checks that a question from before is about this very call, was asked here and is still open.
+    fn recognise(&self, call: &ToolCall, tower: Tower<'_>, request: &ApprovalRequest) -> Result<(), Unrecognised> {
         let gate = tower.options.gate();
         let shows_call =
             (&request.call_id, &request.tool, &request.arguments) == (&call.call_id, &call.name, &call.arguments);
-        if !shows_call || self.digest() != Some(&request.digest) {
-            return Err(VerdictFault::OtherDigest);
+        if !shows_call {
+            return Err(Unrecognised::Void(VerdictFault::OtherDigest));
         }
-        gate.recognise(request)?;
-        gate.ensure_open(request)
+        if self.digest() != Some(&request.digest) {
+            return Err(Unrecognised::Changed);
+        }
+        gate.recognise(request).map_err(Unrecognised::Void)?;
+        gate.ensure_open(request).map_err(Unrecognised::Void)
     }
 
     /// Writes down that a question, or a verdict on it, does not count, and keeps the verdict for whoever sent it.
@@ -117,7 +168,7 @@ impl Flight {
         let (gate, caller) = (tower.options.gate(), tower.options.caller_ref());
         gate.record(|| {
             let record = gate.outcome(request, caller, fault.outcome());
-            verdict.iter().fold(record, |record, verdict| record.by(verdict)).because(&fault)
+            verdict.iter().fold(record, |record, verdict| record.by(verdict)).because(&fault.recorded())
         });
         if let Some(verdict) = verdict {
             self.consent_mut().refused.push(RefusedVerdict::new(*verdict, fault));

@@ -199,7 +199,7 @@ impl Run {
     }
 
     /// Notes that a call is to be looked at.
-    fn enqueue(&mut self, index: usize) {
+    pub(in crate::executor) fn enqueue(&mut self, index: usize) {
         if self.flights[index].enqueue() {
             self.woken.push_back(index);
         }
@@ -307,7 +307,7 @@ impl Run {
                     }
                 }
                 Step::Suspended(request) => return self.suspend(index, request),
-                Step::WantsPlace if is_planning => return self.hand_over(index),
+                Step::WantsPlace if is_planning => return self.hold(index),
                 Step::WantsPlace => {
                     let entered = flight.tool(&self.set).is_none_or(|tool| self.slots.enter(index, tool));
                     if !entered {

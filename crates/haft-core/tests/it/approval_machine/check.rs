@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{ApprovalOutcome, ApprovalRecord, RefusedVerdict};
+use haft_core::{ApprovalOutcome, ApprovalRecord, Issues, RefusedVerdict, VerdictFault};
 
 use super::bench::{Bench, Sights};
 use super::model::{Fate, Model, Refusals, State};
@@ -32,12 +32,23 @@ pub(super) fn check(bench: &Bench, model: &Model, notes: Vec<String>, audited: A
 
 /// Refused verdicts against those that should be.
 pub(super) fn check_refused(found: &[RefusedVerdict], expected: &Refusals) -> Result<(), String> {
-    let mut found: Vec<_> =
-        found.iter().map(|refused| (refused.response.request_id.to_string(), format!("{:?}", refused.fault))).collect();
+    let told = |refused: &RefusedVerdict| {
+        let fault = without_issues(refused.fault.clone());
+        (refused.response.request_id.to_string(), format!("{fault:?}"))
+    };
+    let mut found: Vec<_> = found.iter().map(told).collect();
     let mut expected: Vec<_> = expected.iter().map(|(id, fault)| (id.to_string(), format!("{fault:?}"))).collect();
     found.sort();
     expected.sort();
     ensure(found == expected, || format!("refused verdicts are {found:?}, and should be {expected:?}"))
+}
+
+/// A fault as the model knows it: that something is invalid, not what is said about it.
+pub(super) fn without_issues(fault: VerdictFault) -> VerdictFault {
+    match fault {
+        VerdictFault::Invalid { .. } => VerdictFault::Invalid { issues: Issues::default() },
+        other => other,
+    }
 }
 
 pub(super) fn ensure(holds: bool, or: impl FnOnce() -> String) -> Result<(), String> {
@@ -84,7 +95,8 @@ fn check_results(sights: &Sights, model: &Model) -> Result<(), String> {
 /// Somebody is asked exactly where that is needed, and about what the call says.
 fn check_questions(sights: &Sights, model: &Model) -> Result<(), String> {
     let mut found: Vec<_> = sights.questions.iter().map(|question| question.call_id.to_string()).collect();
-    let mut expected: Vec<_> = model.calls().filter(|call| call.asked.is_some()).map(|call| call.id.clone()).collect();
+    let mut expected: Vec<_> =
+        model.calls().flat_map(|call| std::iter::repeat_n(call.id.clone(), call.questions)).collect();
     found.sort();
     expected.sort();
     ensure(found == expected, || format!("there were questions about {found:?}, and should be {expected:?}"))

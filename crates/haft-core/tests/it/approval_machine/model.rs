@@ -10,7 +10,7 @@ mod line;
 use std::collections::HashMap;
 
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalOutcome, ApprovalRequest, ApprovalResponse, ApprovalScope, Delivery,
+    ApprovalDecision, ApprovalId, ApprovalOutcome, ApprovalRequest, ApprovalResponse, ApprovalScope, Delivery, Issues,
     SignatureError, VerdictFault,
 };
 
@@ -49,6 +49,8 @@ pub(super) struct Call {
     pub(super) state: State,
     /// When somebody was asked, and which tools there were.
     pub(super) asked: Option<(u64, Tools)>,
+    /// How many questions were asked about it.
+    pub(super) questions: usize,
     /// What is written down about its question, in order, besides that it was put off.
     pub(super) written: Vec<ApprovalOutcome>,
     /// Whether its arguments are others than when somebody was asked.
@@ -114,6 +116,7 @@ impl Model {
                 n: asked.n,
                 state: State::Unknown,
                 asked: None,
+                questions: 0,
                 written: Vec::new(),
                 is_swapped: false,
                 drawn: *asked,
@@ -151,7 +154,7 @@ impl Model {
             }
             let (now, tools) = (self.now, self.tools);
             let call = self.call(place);
-            (call.asked, call.state) = (Some((now, tools)), asked.clone());
+            (call.asked, call.questions, call.state) = (Some((now, tools)), 1, asked.clone());
             if self.is_over && matches!(asked, State::Waits(_)) {
                 self.ends(place, "cancelled", ApprovalOutcome::Unanswered);
             }
@@ -202,7 +205,7 @@ impl Model {
         let is_no = decision == ApprovalDecision::Denied;
         let outcome = if is_no { ApprovalOutcome::RememberedDenied } else { ApprovalOutcome::Remembered };
         self.call((round, index)).written.push(outcome);
-        Some(fate(&decision, n))
+        fate(&decision, n)
     }
 
     /// Why a verdict does not count for a question that holds.
@@ -220,19 +223,18 @@ impl Model {
         } else if let ApprovalDecision::Other(word) = &verdict.decision {
             Some(VerdictFault::UnusableDecision { word: word.clone() })
         } else {
-            self.has_lapsed(asked).then_some(VerdictFault::Lapsed)
+            let is_invalid = fate(&verdict.decision, 0).is_none();
+            let invalid = is_invalid.then(|| VerdictFault::Invalid { issues: Issues::default() });
+            self.has_lapsed(asked).then_some(VerdictFault::Lapsed).or(invalid)
         }
     }
 
-    /// A verdict that counts: what it says is done, and remembered as far as it says and can be done.
+    /// A verdict that counts: what it says is done, and remembered as far as it says.
     fn decide(&mut self, place: Place, verdict: &ApprovalResponse) {
         let tools = self.tools;
         let call = self.call(place);
-        let fate = fate(&verdict.decision, call.n);
-        let is_usable = !matches!(fate, Fate::Fails("input_validation_error" | "output_validation_error"));
-        call.state = State::Done(fate);
+        call.state = State::Done(fate(&verdict.decision, call.n).unwrap());
         call.written.push(match verdict.decision {
-            _ if !is_usable => ApprovalOutcome::Refused,
             ApprovalDecision::Approved => ApprovalOutcome::Approved,
             ApprovalDecision::Edited(_) => ApprovalOutcome::Edited,
             ApprovalDecision::Answered(_) => ApprovalOutcome::Answered,
@@ -241,7 +243,6 @@ impl Model {
         let these = Subject::Arguments(tools, call.tool, call.n);
         let is_plain = matches!(verdict.decision, ApprovalDecision::Approved | ApprovalDecision::Denied);
         let subject = match verdict.scope {
-            _ if !is_usable => return,
             ApprovalScope::ThisTool if is_plain => Subject::Tool(tools, call.tool),
             ApprovalScope::ThisSession if is_plain => Subject::Session,
             ApprovalScope::TheseArguments | ApprovalScope::ThisTool | ApprovalScope::ThisSession => these,
@@ -258,8 +259,8 @@ impl Model {
         call.written.push(outcome);
     }
 
-    /// Why a question that was asked before does not hold any more, which ends its call. A tool that is gone is found out
-    /// before anybody looks at the question.
+    /// Why a question that was asked before does not hold any more. That ends its call, unless only the definition of the
+    /// tool is another: then a new question is asked. A tool that is gone is found out before anybody looks at the question.
     fn close_changed(&mut self, place: Place, verdict: Option<&ApprovalResponse>) -> Option<VerdictFault> {
         let tools = self.tools;
         let call = self.call(place);
@@ -273,14 +274,29 @@ impl Model {
             };
             self.ends(place, "unknown_tool", outcome);
             Some(VerdictFault::UnknownRequest)
-        } else if asked.1 != tools || is_swapped {
+        } else if is_swapped {
             self.ends(place, "denied", ApprovalOutcome::Refused);
+            Some(VerdictFault::OtherDigest)
+        } else if asked.1 != tools && !has_lapsed {
+            self.ask_anew(place);
             Some(VerdictFault::OtherDigest)
         } else if has_lapsed {
             self.ends(place, "cancelled", ApprovalOutcome::Lapsed);
             Some(VerdictFault::Lapsed)
         } else {
             None
+        }
+    }
+
+    /// A question about a definition that has changed gives way to another, unless a verdict from before answers that.
+    fn ask_anew(&mut self, place: Place) {
+        let asked = (self.now, self.tools);
+        let call = self.call(place);
+        call.asked = Some(asked);
+        call.written.push(ApprovalOutcome::Refused);
+        match self.recalled(place) {
+            Some(fate) => self.call(place).state = State::Done(fate),
+            None => self.call(place).questions += 1,
         }
     }
 
@@ -298,13 +314,14 @@ impl Model {
     /// The question of an id, and where its call is.
     fn question(&self, id: &ApprovalId) -> Option<(ApprovalRequest, Place)> {
         let question = self.questions.iter().find(|question| question.request_id == *id)?;
-        Some((question.clone(), self.place_of(question.call_id.as_str())?))
+        let place = self.place_of(question.call_id.as_str())?;
+        self.question_about(place).filter(|latest| latest.request_id == *id).map(|latest| (latest, place))
     }
 
-    /// The question that was asked about a call.
+    /// The question that was last asked about a call.
     fn question_about(&self, (round, index): Place) -> Option<ApprovalRequest> {
         let id = &self.rounds[round][index].id;
-        self.questions.iter().find(|question| question.call_id.as_str() == id).cloned()
+        self.questions.iter().rfind(|question| question.call_id.as_str() == id).cloned()
     }
 
     fn call(&mut self, (round, index): Place) -> &mut Call {
@@ -325,16 +342,16 @@ fn names(question: &ApprovalRequest, verdict: &ApprovalResponse) -> bool {
     verdict.call_id.as_ref() == Some(&question.call_id) && verdict.digest == question.digest
 }
 
-fn fate(decision: &ApprovalDecision, n: u8) -> Fate {
+/// What becomes of a call by a decision; nothing if what that brings along is invalid.
+fn fate(decision: &ApprovalDecision, n: u8) -> Option<Fate> {
     match decision {
-        ApprovalDecision::Approved => Fate::Runs(n),
-        ApprovalDecision::Edited(arguments) => match arguments.to_value()["n"].as_u64() {
-            Some(n) => Fate::Runs(u8::try_from(n).unwrap()),
-            None => Fate::Fails("input_validation_error"),
-        },
-        ApprovalDecision::Answered(answer) if answer.to_value().is_number() => Fate::Answered,
-        ApprovalDecision::Answered(_) => Fate::Fails("output_validation_error"),
-        _ => Fate::Fails("denied"),
+        ApprovalDecision::Approved => Some(Fate::Runs(n)),
+        ApprovalDecision::Edited(arguments) => {
+            let n = arguments.to_value()["n"].as_u64()?;
+            Some(Fate::Runs(u8::try_from(n).unwrap()))
+        }
+        ApprovalDecision::Answered(answer) => answer.to_value().is_number().then_some(Fate::Answered),
+        _ => Some(Fate::Fails("denied")),
     }
 }
 

@@ -129,6 +129,7 @@ impl Stored<'_> {
             if let Err(note) = check_refused(run.refused_verdicts(), &expected) {
                 self.notes.push(note);
             }
+            self.model.questions = self.bench.seen.questions();
             self.store(round, run).await;
         }
     }
@@ -149,6 +150,7 @@ impl Stored<'_> {
             while run.next().await.is_some() {}
         }
         self.model.give_up(round);
+        self.model.questions = self.bench.seen.questions();
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use haft_core::{
     ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, RunOptions, Suspend, ToolCall,
-    ToolCallOutput, history,
+    ToolCallOutput, VerdictFault, history,
 };
 use haft_model::{ScriptedModel, StateError};
 use serde_json::json;
@@ -64,10 +64,10 @@ async fn verdicts_that_came_meanwhile_are_acted_on_before_the_next_request() {
     let outcome = finish(&agent, request()).await;
     let asked = questions(&outcome.end);
     let mut state = stored(&outcome.state);
-    state.verdict(asked[1].approve()).unwrap();
-    assert!(matches!(state.verdict(asked[1].deny("no")), Err(StateError::AlreadyDecided { .. })));
+    agent.verdict(&mut state, asked[1].approve()).unwrap();
+    assert!(matches!(agent.verdict(&mut state, asked[1].deny("no")), Err(StateError::AlreadyDecided { .. })));
     let other = ApprovalResponse::new(&asked[0].request_id, ApprovalDecision::Approved).digest("forged");
-    assert!(matches!(state.verdict(other), Err(StateError::OtherDigest { .. })));
+    assert!(matches!(agent.verdict(&mut state, other), Err(StateError::OtherDigest { .. })));
 
     let outcome = finish(&agent, stored(&state)).await;
     assert_eq!(ended(&outcome.end), "waiting for 0 and 1");
@@ -78,7 +78,7 @@ async fn verdicts_that_came_meanwhile_are_acted_on_before_the_next_request() {
     );
 
     let mut state = stored(&outcome.state);
-    state.verdict(asked[0].deny("too dear")).unwrap();
+    agent.verdict(&mut state, asked[0].deny("too dear")).unwrap();
     let seen = events(agent.start(stored(&state))).await;
     assert_eq!(words(&seen)[..4], ["resolved 0", "output 0: denied", "ended 1 with 4", "turn 2"]);
     assert_eq!(paid.load(Ordering::SeqCst), 20, "what was approved ran once");
@@ -99,8 +99,8 @@ async fn a_person_may_edit_the_arguments_or_answer_in_the_tools_place() {
     let outcome = finish(&agent, request()).await;
     let asked = questions(&outcome.end);
     let mut state = outcome.state;
-    state.verdict(asked[0].edit(json!(7))).unwrap();
-    state.verdict(asked[1].answer(json!("paid in cash"))).unwrap();
+    agent.verdict(&mut state, asked[0].edit(json!(7))).unwrap();
+    agent.verdict(&mut state, asked[1].answer(json!("paid in cash"))).unwrap();
     let outcome = finish(&agent, stored(&state)).await;
     assert_eq!(outcome.end, LoopEnd::Stopped);
     let outputs = told(outcome.state.history());
@@ -126,7 +126,7 @@ async fn a_verdict_that_does_not_fit_is_told_and_another_can_be_given() {
         assert_eq!(&serde_json::from_str::<LoopEvent>(&written).unwrap(), event);
     }
     let mut state = stored(state);
-    state.verdict(question.approve()).unwrap();
+    agent.verdict(&mut state, question.approve()).unwrap();
     assert_eq!(finish(&agent, state).await.end, LoopEnd::Stopped);
     assert_eq!(paid.load(Ordering::SeqCst), 1);
 }
@@ -138,7 +138,7 @@ async fn arguments_that_were_changed_after_the_question_are_not_run() {
     let outcome = finish(&agent, request()).await;
     let question = questions(&outcome.end).remove(0);
     let mut state = outcome.state;
-    state.verdict(question.approve()).unwrap();
+    agent.verdict(&mut state, question.approve()).unwrap();
     for item in &mut state.request_mut().history {
         if let Item::ToolCall(call) = item {
             *call = ToolCall::new("c1", "pay", "1000000");
@@ -225,10 +225,10 @@ async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
     let waiting = finish(&suspending(&model, &kit), request()).await.state;
     let question = waiting.approvals().remove(0);
     let mut state = waiting.clone();
-    state.verdict(question.approve()).unwrap();
+    let agent = suspending(&ScriptedModel::default(), &kit);
+    agent.verdict(&mut state, question.approve()).unwrap();
     // A second answer must not take the place of the first.
     state.request_mut().history.push(question.approve().into());
-    let agent = suspending(&ScriptedModel::default(), &kit);
     let count = events(agent.start(state.clone())).await.len();
     for stop in 0..count {
         paid.store(0, Ordering::SeqCst);
@@ -249,7 +249,7 @@ async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
     assert_eq!(snapshot.approvals(), std::slice::from_ref(&question), "the question is open again");
     paid.store(0, Ordering::SeqCst);
     assert_eq!(ended(&finish(&agent, snapshot.clone()).await.end), "waiting for 0 and 1");
-    snapshot.verdict(question.approve()).unwrap();
+    agent.verdict(&mut snapshot, question.approve()).unwrap();
     finish(&agent, snapshot).await;
     assert_eq!(paid.load(Ordering::SeqCst), 5);
 }
@@ -261,7 +261,9 @@ async fn a_verdict_that_came_too_late_is_told() {
     let agent = TurnLoop::new(model, kit).options(options);
     let mut state = finish(&agent, request()).await.state;
     let question = state.approvals().remove(0);
-    state.verdict(question.approve()).unwrap();
+    let late = agent.verdict(&mut state, question.approve()).unwrap_err();
+    assert!(matches!(late, StateError::Verdict { fault: VerdictFault::Lapsed, .. }), "{late}");
+    state.request_mut().history.push(question.approve().into());
     let seen = words(&events(agent.start(state)).await);
     assert!(seen.contains(&format!("refused {}", question.request_id)), "{seen:?}");
     assert!(seen.contains(&"output 0: cancelled".to_owned()), "{seen:?}");
@@ -311,7 +313,7 @@ async fn interactions_signals_and_approvals_of_one_turn_are_decided_together() {
     assert_eq!(ended(&outcome.end), "waiting for 1 and 1");
     let question = questions(&outcome.end).remove(0);
     let mut state = stored(&outcome.state);
-    state.verdict(question.approve()).unwrap();
+    agent.verdict(&mut state, question.approve()).unwrap();
     let outcome = finish(&agent, stored(&state)).await;
     assert_eq!((ended(&outcome.end).as_str(), paid.load(Ordering::SeqCst)), ("waiting for 1 and 0", 3));
     let mut state = stored(&outcome.state);
@@ -347,7 +349,7 @@ async fn calling_off_a_resumed_call_answers_it() {
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
     let mut state = outcome.state;
-    state.verdict(questions(&outcome.end)[0].approve()).unwrap();
+    agent.verdict(&mut state, questions(&outcome.end)[0].approve()).unwrap();
     let mut run = agent.start(state);
     while !matches!(run.next().await, Some(LoopEvent::Tool(ToolEvent::Progress { .. }))) {}
     assert_eq!(told(run.state().history()).last().unwrap(), "asked c1", "the verdict is used");

@@ -37,7 +37,8 @@ async fn waiting(kit: &Toolkit) -> LoopState {
 /// The same, with the verdict and the answer.
 async fn answered(kit: &Toolkit) -> LoopState {
     let mut state = waiting(kit).await;
-    state.verdict(state.approvals()[0].approve()).unwrap();
+    let yes = state.approvals()[0].approve();
+    suspending(&ScriptedModel::default(), kit).verdict(&mut state, yes).unwrap();
     state.answer("c3", "yes").unwrap();
     state
 }
@@ -128,7 +129,8 @@ async fn a_repair_leaves_the_calls_that_wait() {
     let Some(LoopEvent::Ended { state, .. }) = seen.last() else { panic!() };
     assert_eq!(told(state.history()), ["user", "call c1", "call c2", "call c3", "asked c2", "output c1: cancelled"]);
     let mut state = stored(state);
-    state.verdict(state.approvals()[0].approve()).unwrap();
+    let yes = state.approvals()[0].approve();
+    agent.verdict(&mut state, yes).unwrap();
     state.answer("c3", "yes").unwrap();
     assert_eq!(finish(&agent, state).await.end, LoopEnd::Stopped);
     assert_eq!(paid.load(Ordering::SeqCst), 5);
@@ -244,9 +246,10 @@ async fn a_snapshot_of_a_resumed_turn_has_the_results_that_are_there() {
     let (kit, paid) = till();
     let model =
         ScriptedModel::default().then([call("c1", "pay", "1"), call("c2", "pay", "20"), call("c3", "pay", "300")]);
-    let mut state = finish(&suspending(&model, &kit), request()).await.state;
+    let agent = suspending(&model, &kit);
+    let mut state = finish(&agent, request()).await.state;
     for question in state.approvals().into_iter().take(2) {
-        state.verdict(question.approve()).unwrap();
+        agent.verdict(&mut state, question.approve()).unwrap();
     }
     let count = events(suspending(&ScriptedModel::default(), &kit).start(state.clone())).await.len();
     for stop in 0..count {
@@ -263,7 +266,7 @@ async fn a_snapshot_of_a_resumed_turn_has_the_results_that_are_there() {
         assert!(kept >= outputs, "after event {stop}: {:?}", told(snapshot.history()));
         assert_eq!(snapshot.approvals().len(), 3 - kept, "after event {stop}: what has no result is asked again");
         for question in snapshot.approvals().into_iter().filter(|question| question.call_id != "c3") {
-            snapshot.verdict(question.approve()).unwrap();
+            agent.verdict(&mut snapshot, question.approve()).unwrap();
         }
         let outcome = finish(&agent, snapshot).await;
         assert_eq!(ended(&outcome.end), "waiting for 0 and 1");
@@ -310,14 +313,14 @@ async fn a_verdict_on_a_question_that_is_settled_says_so() {
     let agent = suspending(&model, &kit);
     let mut state = finish(&agent, request()).await.state;
     let question = state.approvals().remove(0);
-    state.verdict(question.approve()).unwrap();
+    agent.verdict(&mut state, question.approve()).unwrap();
     let mut state = finish(&agent, state).await.state;
-    let error = state.verdict(question.approve()).unwrap_err();
+    let error = agent.verdict(&mut state, question.approve()).unwrap_err();
     let words =
         format!("the question `{}` is not open: it is settled already, or was never asked here", question.request_id);
     assert_eq!(error.to_string(), words);
 
     // The question may still stand beside its answered call.
     state.request_mut().history.push(question.clone().into());
-    assert_eq!(state.verdict(question.approve()).unwrap_err().to_string(), words);
+    assert_eq!(agent.verdict(&mut state, question.approve()).unwrap_err().to_string(), words);
 }

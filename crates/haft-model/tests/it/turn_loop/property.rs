@@ -61,12 +61,12 @@ fn any_reply() -> impl Strategy<Value = Reply> {
 }
 
 /// Answers what a state waits for: everything, or only the first thing.
-fn reply(state: &mut LoopState, end: &LoopEnd, reply: Reply) {
+fn reply(agent: &TurnLoop, state: &mut LoopState, end: &LoopEnd, reply: Reply) {
     let LoopEnd::Waiting { interactions, approvals } = end else { return };
     let most = if matches!(reply, Reply::One) { 1 } else { usize::MAX };
     for question in approvals.iter().take(most) {
         let verdict = if matches!(reply, Reply::Refuse) { question.deny("no") } else { question.approve() };
-        state.verdict(verdict).unwrap();
+        agent.verdict(state, verdict).unwrap();
     }
     for open in interactions.iter().take(most.saturating_sub(approvals.len())) {
         match reply {
@@ -123,7 +123,9 @@ async fn play(turns: Vec<Turn>, stops: Vec<usize>, replies: Vec<Reply>) {
         check_state(&state);
         match end {
             None | Some(LoopEnd::RepeatedCalls) => {}
-            Some(end @ LoopEnd::Waiting { .. }) => reply(&mut state, &end, replies.next().unwrap_or(Reply::Agree)),
+            Some(end @ LoopEnd::Waiting { .. }) => {
+                reply(&agent, &mut state, &end, replies.next().unwrap_or(Reply::Agree));
+            }
             Some(LoopEnd::Stopped) => {
                 assert!(history::is_reconciled(state.history()));
                 assert_eq!(usize::try_from(state.turns()).unwrap(), count + 1);

@@ -191,13 +191,18 @@ async fn a_state_that_was_broken_in_memory_is_an_error_when_it_is_started() {
 
 #[test]
 fn verdicts_answer_a_question_once() {
-    let pay = call("c1", "pay", "{}");
-    let question = ApprovalRequest::new("q1", &pay);
+    let pay = call("c1", "double", "1");
+    let agent = agent(&ScriptedModel::default());
+    let digest = kit().get("double").unwrap().approval_digest(&json!(1));
+    let question = ApprovalRequest::new("q1", &pay).digest(digest);
     let mut state = LoopState::new(TurnRequest::new("m", vec![pay.into(), question.clone().into()]));
     let stranger = ApprovalResponse::new("q2", ApprovalDecision::Approved);
-    assert_eq!(state.verdict(stranger).unwrap_err(), StateError::UnknownApproval { request_id: "q2".into() });
-    state.verdict(question.approve()).unwrap();
-    let second = state.verdict(question.deny("no")).unwrap_err();
+    assert_eq!(
+        agent.verdict(&mut state, stranger).unwrap_err(),
+        StateError::UnknownApproval { request_id: "q2".into() }
+    );
+    agent.verdict(&mut state, question.approve()).unwrap();
+    let second = agent.verdict(&mut state, question.deny("no")).unwrap_err();
     assert_eq!(second, StateError::AlreadyDecided { request_id: "q1".into() });
     assert_eq!(told(state.history()), ["call c1", "asked c1", "said approved"]);
 }

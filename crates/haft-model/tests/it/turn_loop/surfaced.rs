@@ -120,8 +120,8 @@ async fn a_suspended_signal_or_interaction_surfaces_when_its_verdict_came() {
 
     let mut state = stored(state);
     let asked = state.approvals();
-    state.verdict(asked[0].edit(json!(7))).unwrap();
-    state.verdict(asked[1].edit(json!("age?"))).unwrap();
+    agent.verdict(&mut state, asked[0].edit(json!(7))).unwrap();
+    agent.verdict(&mut state, asked[1].edit(json!("age?"))).unwrap();
     let seen = events(agent.start(stored(&state))).await;
     assert_eq!(words(&seen)[..3], ["resolved 0", "signal c1", "resolved 1"]);
     let Some(LoopEvent::Ended { end, state }) = seen.last() else { panic!() };
@@ -142,7 +142,7 @@ async fn a_suspended_signal_or_interaction_that_is_denied_does_not_surface() {
     let agent = gated(&model, RunOptions::new().approvals(Suspend));
     let mut state = finish(&agent, request()).await.state;
     for asked in state.approvals() {
-        state.verdict(asked.deny("no")).unwrap();
+        agent.verdict(&mut state, asked.deny("no")).unwrap();
     }
     let seen = events(agent.start(stored(&state))).await;
     assert_eq!(surfaced(&seen), 0);
@@ -159,7 +159,7 @@ async fn calls_of_a_history_from_elsewhere_surface_too() {
     let suspended = finish(&agent, request()).await.state;
     let mut state = LoopState::new(TurnRequest::new("any", suspended.history().to_vec()));
     for asked in state.approvals() {
-        state.verdict(asked.approve()).unwrap();
+        agent.verdict(&mut state, asked.approve()).unwrap();
     }
     let outcome = finish(&agent, stored(&state)).await;
     assert_eq!(ended(&outcome.end), "waiting for 1 and 0");

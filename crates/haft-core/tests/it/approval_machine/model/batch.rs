@@ -24,7 +24,11 @@ impl Model {
                     continue;
                 };
                 self.call(place).written.push(ApprovalOutcome::Refused);
+                let is_objection = matches!(fault, VerdictFault::Invalid { .. });
                 refused.extend(refuse(fault));
+                if is_objection {
+                    continue;
+                }
             }
             if let Some(fate) = self.recalled(place) {
                 self.call(place).state = State::Done(fate);
@@ -61,7 +65,14 @@ impl Model {
                 let has_lapsed = fault == VerdictFault::Lapsed;
                 let outcome = if has_lapsed { ApprovalOutcome::Lapsed } else { ApprovalOutcome::Refused };
                 self.call(place).written.push(outcome);
+                let is_objection = matches!(fault, VerdictFault::Invalid { .. });
                 refused.push((verdict.request_id.clone(), fault));
+                if is_objection {
+                    // Somebody wants the call to be other than it is: it is asked about, whatever policies say.
+                    raised.push(self.call(place).id.clone());
+                    self.call(place).state = State::Done(Fate::Fails("cancelled"));
+                    continue;
+                }
             }
             let fate = self.unasked(place).unwrap_or_else(|| {
                 raised.push(self.call(place).id.clone());

@@ -35,15 +35,23 @@ impl Model {
     /// A stored round goes on, waiting for its verdicts at the queue.
     pub(in crate::approval_machine) fn await_again(&mut self, round: usize) {
         for place in self.places(round) {
-            if self.call(place).state != State::Stored || self.close_changed(place, None).is_some() {
+            if self.call(place).state != State::Stored {
                 continue;
             }
-            if let Some(fate) = self.recalled(place) {
+            let is_changed = self.close_changed(place, None).is_some();
+            if self.call(place).state != State::Stored {
+                continue;
+            }
+            if is_changed {
+                // No verdict can be there for a question that nobody has seen.
+                self.call(place).state = State::Waits(self.now);
+            } else if let Some(fate) = self.recalled(place) {
                 self.call(place).state = State::Done(fate);
                 continue;
+            } else {
+                self.call(place).state = State::Waits(self.now);
+                self.unpark(place);
             }
-            self.call(place).state = State::Waits(self.now);
-            self.unpark(place);
             if self.is_over && matches!(self.call(place).state, State::Waits(_)) {
                 self.ends(place, "cancelled", ApprovalOutcome::Unanswered);
             }

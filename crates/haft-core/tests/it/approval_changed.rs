@@ -1,0 +1,127 @@
+//! Tools whose definition changed between a question and its verdict: approval is requested again.
+
+use haft_core::{
+    ApprovalOutcome, ApprovalPolicy, ApprovalRequest, ApprovalRule, Cx, RunOptions, Suspend, Suspended, Tool,
+    ToolEvent, Toolkit, VerdictFault, VerdictQueue,
+};
+use std::sync::{Arc, Mutex};
+
+use crate::approval_bench::{Journal, all_came, gated, noting, suspend, tell};
+use crate::executing::{calls, kit};
+
+/// `pay`, as it is described.
+fn described(journal: &Journal, said: &str) -> Toolkit {
+    let journal = journal.clone();
+    let pay = Tool::new("pay").describe(said).needs_approval(ApprovalPolicy::always());
+    kit([pay.run(move |cents: u16, _cx| {
+        journal.note(format!("pay {cents}"));
+        async move { cents }
+    })])
+}
+
+async fn open(kit: &Toolkit) -> (Suspended, ApprovalRequest) {
+    let suspended = suspend(kit, &RunOptions::new(), &calls([("pay", "5")])).await;
+    let asked = suspended.pending().next().unwrap().clone();
+    (suspended, asked)
+}
+
+#[tokio::test]
+async fn a_changed_definition_voids_the_verdict_and_approval_is_requested_again() {
+    for approver in [None, Some(Suspend)] {
+        let journal = Journal::default();
+        let (before, after) = (described(&journal, "Pays."), described(&journal, "Pays, and tells your boss."));
+        let (suspended, asked) = open(&before).await;
+        let records = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&records);
+        let options = RunOptions::new().audit(move |record| {
+            noted.lock().unwrap().push((record.request_id.clone(), record.outcome));
+        });
+        let options = approver.map_or(options.clone(), |approver| options.approvals(approver));
+
+        let mut run = after.resume(suspended, [asked.approve()]).with(options);
+        assert_eq!(tell(&mut run).await, ["c1 asked", "c1 suspended"]);
+        assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::OtherDigest);
+        let suspended = run.suspended().unwrap();
+        let again = suspended.pending().next().unwrap().clone();
+        assert_ne!((&again.request_id, &again.digest), (&asked.request_id, &asked.digest));
+        assert_eq!(again.digest, after.get("pay").unwrap().approval_digest(&serde_json::json!(5)));
+        assert_eq!(again.rule, Some(ApprovalRule::DefinitionChanged));
+        let written = [
+            (asked.request_id.clone(), ApprovalOutcome::Refused),
+            (again.request_id.clone(), ApprovalOutcome::Suspended),
+        ];
+        assert_eq!(*records.lock().unwrap(), written);
+
+        // The old verdict is good for nothing any more, and the new one is for the tool as it is now.
+        let mut run = after.resume(suspended, [asked.approve()]);
+        assert_eq!(tell(&mut run).await, ["c1 suspended"]);
+        assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::UnknownRequest);
+        let results = after.resume(run.suspended().unwrap(), [again.approve()]).collect_or_suspend().await.unwrap();
+        assert_eq!(all_came(&results), ["5"]);
+        assert_eq!(journal.lines(), ["pay 5"]);
+    }
+}
+
+#[tokio::test]
+async fn a_definition_that_changes_each_time_is_asked_about_each_time() {
+    let journal = Journal::default();
+    let (mut suspended, mut asked) = open(&described(&journal, "0")).await;
+    for version in 1..5 {
+        let kit = described(&journal, &version.to_string());
+        let mut run = kit.resume(suspended, [asked.approve()]);
+        assert_eq!(tell(&mut run).await, ["c1 asked", "c1 suspended"]);
+        suspended = run.suspended().unwrap();
+        asked = suspended.pending().next().unwrap().clone();
+    }
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+#[tokio::test]
+async fn an_approver_or_a_queue_is_asked_about_the_definition_as_it_is_now() {
+    let journal = Journal::default();
+    let (before, after) = (described(&journal, "Pays."), described(&journal, "Pays twice."));
+    let (suspended, asked) = open(&before).await;
+    let run = after.resume(suspended.clone(), [asked.approve()]);
+    let run = run.approvals(|request: ApprovalRequest, _: Cx| async move { request.approve() });
+    assert_eq!(tell(run).await, ["c1 asked", "c1 approved", "c1 output 5"]);
+
+    let (sender, queue) = VerdictQueue::new();
+    let mut run = after.resume(suspended, [asked.approve()]).approvals(queue.clone());
+    let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!() };
+    assert_ne!(request.request_id, asked.request_id);
+    assert_eq!(
+        sender.send(request.respond(asked.approve().decision).digest(&*asked.digest)).unwrap_err().fault,
+        VerdictFault::OtherDigest
+    );
+    sender.send(request.approve()).unwrap();
+    assert_eq!(tell(run).await, ["c1 approved", "c1 output 5"]);
+    assert_eq!(journal.lines(), ["pay 5", "pay 5"]);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_again_about_a_call_that_can_not_run_any_more() {
+    let journal = Journal::default();
+    let always = ApprovalPolicy::always;
+    let narrower = Tool::new("pay").needs_approval(always()).run(|flag: bool, _cx| async move { flag });
+    for (after, came_of) in
+        [(kit([narrower]), "input_validation_error"), (kit([noting("look", &journal)]), "unknown_tool")]
+    {
+        let (suspended, asked) = open(&kit([gated("pay", &journal)])).await;
+        let mut run = after.resume(suspended, [asked.approve()]).approvals(Suspend);
+        assert_eq!(tell(&mut run).await, [format!("c1 output {came_of}")]);
+        assert_eq!(run.refused_verdicts().len(), 1);
+    }
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// A question is only asked again while it is open.
+#[tokio::test]
+async fn a_question_that_lapsed_is_not_asked_again() {
+    let journal = Journal::default();
+    let (before, after) = (described(&journal, "Pays."), described(&journal, "Pays twice."));
+    let lapsing = RunOptions::new().approval_lifetime(std::time::Duration::ZERO);
+    let suspended = suspend(&before, &lapsing, &calls([("pay", "5")])).await;
+    let asked = suspended.pending().next().unwrap().clone();
+    let run = after.resume(suspended, [asked.approve()]).approvals(Suspend);
+    assert_eq!(tell(run).await, ["c1 output cancelled"]);
+}

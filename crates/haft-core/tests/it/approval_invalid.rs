@@ -1,0 +1,240 @@
+//! Edits and answers that fail their checks: the verdict is rejected with its issues, and the question stays open.
+
+use std::sync::{Arc, Mutex};
+
+use haft_core::{
+    ApprovalMemory, ApprovalOutcome, ApprovalPolicy, ApprovalRequest, ApprovalResponse, ApprovalScope, Cx, Delivery,
+    FailureKind, RunOptions, Tool, ToolEvent, Toolkit, VerdictFault, VerdictQueue,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+
+use crate::approval_bench::{Decide, Journal, all_came, bench, gated, message, noting, suspend, tell};
+use crate::executing::{calls, kit};
+
+/// Verdicts with invalid content, and what the issue says.
+const INVALID: [(&str, Decide, &str); 4] = [
+    ("a string", |request| request.edit(json!("much")), "must be"),
+    ("too large", |request| request.edit(json!(70_000)), "must be at most 65535"),
+    ("nothing", |request| request.edit(json!(null)), "must be"),
+    ("a bad answer", |request| request.answer(json!("paid")), "must be"),
+];
+
+/// The reason that the issues of a rejected verdict add up to.
+fn reason(fault: &VerdictFault) -> String {
+    match fault {
+        VerdictFault::Invalid { issues } => issues.reason(1_000),
+        other => panic!("{other:?}"),
+    }
+}
+
+type Records = Arc<Mutex<Vec<(ApprovalOutcome, Option<String>)>>>;
+
+/// Options that note what is recorded.
+fn audited() -> (RunOptions, Records) {
+    let records = Records::default();
+    let noted = Arc::clone(&records);
+    let options = RunOptions::new().audit(move |record| {
+        noted.lock().unwrap().push((record.outcome, record.reason.clone()));
+    });
+    (options, records)
+}
+
+#[tokio::test]
+async fn an_invalid_verdict_sent_to_a_queue_comes_back_with_its_issues_and_the_question_stays_open() {
+    for (name, decide, said) in INVALID {
+        let ((kit, journal), (sender, queue)) = (bench(), VerdictQueue::new());
+        let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
+        let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!("{name}") };
+        let rejected = sender.send(decide(&request)).unwrap_err();
+        assert!(reason(&rejected.fault).contains(said), "{name}: {}", rejected.fault);
+        assert_eq!(queue.open(), std::slice::from_ref(&*request), "{name}");
+        assert_eq!(sender.send(request.edit(json!(6))), Ok(Delivery::Delivered), "{name}");
+        assert_eq!(tell(&mut run).await, ["c1 edited", "c1 output 6"], "{name}");
+        assert_eq!(journal.lines(), ["pay 6"], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_invalid_verdict_that_came_before_its_question_leaves_it_open() {
+    let (kit, journal) = bench();
+    let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
+    let request = suspended.pending().next().unwrap().clone();
+    let (sender, queue) = VerdictQueue::new();
+    assert_eq!(sender.send(request.edit(json!("much"))), Ok(Delivery::Parked));
+    let mut run = kit.resume(suspended, []).approvals(queue.clone());
+    assert!(matches!(run.next().await, Some(ToolEvent::ApprovalRequested { .. })));
+    assert!(reason(&queue.take_unmatched()[0].fault).contains("must be"));
+    sender.send(request.approve()).unwrap();
+    assert_eq!(tell(run).await, ["c1 approved", "c1 output 5"]);
+    assert_eq!(journal.lines(), ["pay 5"]);
+}
+
+#[tokio::test]
+async fn a_run_that_is_resumed_with_an_invalid_verdict_waits_for_another() {
+    for (name, decide, said) in INVALID {
+        let ((kit, journal), (options, records)) = (bench(), audited());
+        let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5"), ("look", "1")])).await;
+        let asked = suspended.pending().next().unwrap().clone();
+        let mut run = kit.resume(suspended, [decide(&asked)]).with(options);
+        assert_eq!(tell(&mut run).await, ["c1 suspended"], "{name}");
+        let [rejected] = run.refused_verdicts() else { panic!("{name}") };
+        assert!(reason(&rejected.fault).contains(said), "{name}: {}", rejected.fault);
+        assert_eq!(*rejected.response, decide(&asked), "{name}");
+        let suspended = run.suspended().unwrap();
+        assert_eq!(suspended.pending().collect::<Vec<_>>(), [&asked], "{name}");
+        let results = kit.resume(suspended, [asked.approve()]).collect_or_suspend().await.unwrap();
+        assert_eq!(all_came(&results), ["5", "1"], "{name}");
+        assert_eq!(journal.lines(), ["look 1", "pay 5"], "{name}");
+
+        // A record says that it was rejected, and holds nothing of what it brought.
+        let records = records.lock().unwrap();
+        let [(ApprovalOutcome::Refused, Some(said))] = &records[..] else { panic!("{name}: {records:?}") };
+        assert!(said.contains("are invalid, with 1 issues"), "{name}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_plan_hands_an_invalid_verdict_back_and_asks_again() {
+    for (name, decide, said) in INVALID {
+        let (kit, journal) = bench();
+        let calls = calls([("pay", "5")]);
+        let asked = kit.plan_from_map(RunOptions::new(), [], &calls).await.requests.remove(0);
+        let mut plan = kit.plan_from_map(RunOptions::new(), [decide(&asked)], &calls).await;
+        assert!(reason(&plan.refused[0].fault).contains(said), "{name}: {}", plan.refused[0].fault);
+        assert_eq!((plan.approved.len(), plan.requests.len()), (0, 1), "{name}");
+        let again = plan.requests.remove(0);
+        let results = kit.run(plan).collect_results().await;
+        assert_eq!(all_came(&results), ["cancelled"], "{name}");
+        for request in [&asked, &again] {
+            let plan = kit.plan_from_map(RunOptions::new(), [request.approve()], &calls).await;
+            assert_eq!(plan.approved.len(), 1, "{name}: either question can be answered");
+        }
+        assert_eq!(journal.lines(), [""; 0], "{name}");
+    }
+}
+
+/// Somebody tried to change a call that needs no approval: it must not run as if nobody had.
+#[tokio::test]
+async fn an_invalid_edit_of_a_call_that_needs_no_approval_does_not_let_it_run_as_it_was() {
+    let (kit, journal) = bench();
+    let calls = calls([("look", "1")]);
+    let asked = kit.plan_from_map(ApprovalPolicy::always(), [], &calls).await.requests.remove(0);
+    let plan = kit.plan_from_map(RunOptions::new(), [asked.edit(json!("all"))], &calls).await;
+    assert_eq!((plan.approved.len(), plan.requests.len(), plan.refused.len()), (0, 1, 1));
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled"]);
+
+    let (kit, memory) = (bench().0, ApprovalMemory::new());
+    let options = RunOptions::new().approval_memory(&memory);
+    let suspended = suspend(&kit, &options, &calls_of("pay", "5")).await;
+    let asked = suspended.pending().next().unwrap().clone();
+    let yes = options
+        .clone()
+        .approvals(|request: ApprovalRequest, _: Cx| async move { request.approve().scope(ApprovalScope::ThisTool) });
+    kit.run(calls_of("pay", "5")).with(yes).collect_results().await;
+    let mut run = kit.resume(suspended, [asked.edit(json!("much"))]).with(options);
+    assert_eq!(tell(&mut run).await, ["c1 suspended"], "a yes from before does not override an objection");
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+fn calls_of(tool: &'static str, arguments: &'static str) -> Vec<haft_core::ToolCall> {
+    calls([(tool, arguments)])
+}
+
+/// What an approver was told each time: which attempt it is, and what was wrong before.
+type Told = Arc<Mutex<Vec<(u32, Option<String>)>>>;
+
+/// An approver that gives these verdicts one after the other.
+fn in_turn(verdicts: Vec<Decide>, told: &Told) -> impl haft_core::Approve {
+    let told = Arc::clone(told);
+    move |request: ApprovalRequest, cx: Cx| {
+        let rejected = cx.rejected_verdict().map(|rejected| reason(&rejected.fault));
+        let mut told = told.lock().unwrap();
+        told.push((cx.attempt(), rejected));
+        let verdict: ApprovalResponse = verdicts[told.len() - 1](&request);
+        async move { verdict }
+    }
+}
+
+#[tokio::test]
+async fn an_approver_is_asked_again_with_the_issues() {
+    let (kit, journal) = bench();
+    let (told, (options, records)) = (Told::default(), audited());
+    let verdicts: Vec<Decide> =
+        vec![|request| request.edit(json!("much")), |request| request.answer(json!("x")), |it| it.edit(json!(6))];
+    let mut run = kit.run(calls([("pay", "5")])).with(options.approvals(in_turn(verdicts, &told)));
+    assert_eq!(tell(&mut run).await, ["c1 asked", "c1 edited", "c1 output 6"]);
+    assert_eq!(run.refused_verdicts().len(), 2);
+    let told = told.lock().unwrap();
+    let attempts: Vec<_> = told.iter().map(|(attempt, _)| *attempt).collect();
+    assert_eq!(attempts, [1, 2, 3]);
+    assert_eq!(told[0].1, None);
+    assert!(told[1].1.as_deref().unwrap().contains("must be"), "{told:?}");
+    assert!(told[2].1.as_deref().unwrap().contains("must be"), "{told:?}");
+    let outcomes: Vec<_> = records.lock().unwrap().iter().map(|(outcome, _)| *outcome).collect();
+    assert_eq!(outcomes, [ApprovalOutcome::Refused, ApprovalOutcome::Refused, ApprovalOutcome::Edited]);
+    assert_eq!(journal.lines(), ["pay 6"]);
+}
+
+#[tokio::test]
+async fn an_approver_is_asked_at_most_three_times_and_then_the_call_is_denied() {
+    let (kit, journal) = bench();
+    let (told, (options, records)) = (Told::default(), audited());
+    let bad: Decide = |request| request.edit(json!("secret-word"));
+    let run = kit.run(calls([("pay", "5")])).with(options.approvals(in_turn(vec![bad; 4], &told)));
+    let results = run.collect_results().await;
+    assert_eq!(all_came(&results), ["denied"]);
+    assert_eq!(told.lock().unwrap().len(), 3);
+    let outcomes: Vec<_> = records.lock().unwrap().iter().map(|(outcome, _)| *outcome).collect();
+    assert_eq!(outcomes, [ApprovalOutcome::Refused; 3]);
+    // The model did not write those arguments, and reads nothing of them.
+    let failure = results[0].failure().unwrap();
+    assert!(failure.issues.is_empty() && !failure.message.contains("must be"), "{failure:?}");
+    assert!(!serde_json::to_string(&results[0]).unwrap().contains("secret-word"));
+    assert_eq!(message(&results), "this call needs approval and nobody gave it");
+    assert_eq!(journal.lines(), [""; 0]);
+}
+
+/// The schema takes any string; the type does not.
+#[derive(Debug, JsonSchema)]
+#[schemars(transparent)]
+struct Even(#[allow(dead_code, reason = "only read")] u16);
+
+impl<'de> Deserialize<'de> for Even {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match u16::deserialize(deserializer)? {
+            even if even % 2 == 0 => Ok(Self(even)),
+            _ => Err(serde::de::Error::custom("odd")),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_edit_that_only_the_handlers_type_rejects_is_rejected_too() {
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|even: Even, _cx| async move { even.0 });
+    let kit: Toolkit = kit([pay]);
+    let (sender, queue) = VerdictQueue::new();
+    let mut run = kit.run(calls([("pay", "4")])).approvals(queue);
+    let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!() };
+    let rejected = sender.send(request.edit(json!(3))).unwrap_err();
+    assert!(matches!(rejected.fault, VerdictFault::Invalid { .. }), "{rejected}");
+    sender.send(request.edit(json!(2))).unwrap();
+    assert_eq!(tell(run).await, ["c1 edited", "c1 output 2"]);
+}
+
+/// A plan may be run where the tool takes other arguments: what a person wrote is still no business of the model's.
+#[tokio::test]
+async fn the_model_never_reads_about_arguments_that_a_person_wrote() {
+    let journal = Journal::default();
+    let asked = kit([gated("pay", &journal)]);
+    let plan = asked.plan_from_map(RunOptions::new(), [], calls([("pay", "5")])).await;
+    let edited = plan.requests[0].edit(json!(60_000));
+    let plan = asked.plan_from_map(RunOptions::new(), [edited], calls([("pay", "5")])).await;
+    let narrower = Tool::new("pay").run(|cents: u8, _cx| async move { cents });
+    let results = kit([narrower, noting("look", &journal)]).run(plan).collect_results().await;
+    let failure = results[0].failure().unwrap();
+    assert_eq!(failure.kind, FailureKind::Denied);
+    assert!(failure.issues.is_empty() && !failure.message.contains("255"), "{failure:?}");
+    assert_eq!(journal.lines(), [""; 0]);
+}

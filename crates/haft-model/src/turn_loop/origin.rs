@@ -1,0 +1,100 @@
+//! The turn of a history that made a call, and the conversation up to it.
+//!
+//! A call that waited goes on with the messages it was made with. Whatever was said after its turn is nothing it was asked
+//! for by, and must not change what a policy, an approver or a handler finds there.
+
+use std::collections::{HashMap, HashSet};
+
+use haft_core::{CallId, Item, Role};
+
+/// The turns of a history, by the calls they made.
+#[derive(Debug, Default)]
+pub(super) struct Origins<'h> {
+    /// The turn of each call. Of calls that share an id it is that of the last.
+    turns: HashMap<&'h CallId, usize>,
+    /// The end of each turn: the position after its last item.
+    ends: Vec<usize>,
+}
+
+impl<'h> Origins<'h> {
+    pub(super) fn of(items: &'h [Item]) -> Self {
+        let remote: HashSet<&CallId> = items.iter().filter_map(remote_id).collect();
+        let mut origins = Self::default();
+        let mut is_open = false;
+        for (place, item) in items.iter().enumerate() {
+            match item {
+                // Questions and verdicts may stand among the calls that they are about.
+                Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => {}
+                item if !is_spoken(item, &remote) => is_open = false,
+                item => {
+                    if !is_open {
+                        origins.ends.push(place);
+                        is_open = true;
+                    }
+                    if let Some(end) = origins.ends.last_mut() {
+                        *end = place + 1;
+                    }
+                    if let Item::ToolCall(call) = item {
+                        origins.turns.insert(&call.call_id, origins.ends.len() - 1);
+                    }
+                }
+            }
+        }
+        origins
+    }
+
+    /// The number of the turn that made a call, in order.
+    pub(super) fn turn(&self, call_id: &CallId) -> Option<usize> {
+        self.turns.get(call_id).copied()
+    }
+
+    /// The length of the conversation up to the turn that made a call, and with it.
+    pub(super) fn end(&self, call_id: &CallId) -> Option<usize> {
+        self.turn(call_id).and_then(|turn| self.ends.get(turn)).copied()
+    }
+}
+
+/// Whether a model, or its provider, says such an item.
+fn is_spoken(item: &Item, remote: &HashSet<&CallId>) -> bool {
+    match item {
+        Item::Message(message) => message.role == Role::Assistant,
+        Item::Reasoning(_) | Item::ToolCall(_) | Item::ProviderCall(_) => true,
+        Item::ToolOutput(output) => remote.contains(&output.call_id),
+        _ => false,
+    }
+}
+
+/// The id of a call that the provider runs.
+fn remote_id(item: &Item) -> Option<&CallId> {
+    match item {
+        Item::ToolCall(call) if call.provider_executed => Some(&call.call_id),
+        Item::ProviderCall(call) => call.call_id.as_ref(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_core::{ApprovalRequest, ToolCall, ToolCallOutput};
+
+    use super::*;
+
+    #[test]
+    fn a_turn_ends_with_what_the_model_said_and_not_with_what_came_after() {
+        let call = |id: &str| ToolCall::new(id, "pay", "5");
+        let items = vec![
+            Item::user("pay"),
+            Item::assistant("very well"),
+            call("c1").into(),
+            ApprovalRequest::new("q1", &call("c1")).into(),
+            call("c2").into(),
+            ApprovalRequest::new("q2", &call("c2")).into(),
+            ToolCallOutput::new("c2", "paid").into(),
+            Item::user("and this?"),
+            call("c3").into(),
+        ];
+        let origins = Origins::of(&items);
+        let found = ["c1", "c2", "c3", "c4"].map(|id| (origins.turn(&id.into()), origins.end(&id.into())));
+        assert_eq!(found, [(Some(0), Some(5)), (Some(0), Some(5)), (Some(1), Some(9)), (None, None)]);
+    }
+}
