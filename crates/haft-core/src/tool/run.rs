@@ -7,6 +7,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::arguments::{Arguments, Decisive};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
@@ -53,6 +54,24 @@ impl Tool {
         self.check_name(call)?;
         let decoded = self.parameters().decode::<P>(&call.arguments, &DecodeOptions::default());
         decoded.map(|decoded| decoded.value).map_err(invalid_input)
+    }
+
+    /// The arguments of a call of this tool, checked, as a tree that holds them exactly. An integer beyond 64 bits, which a
+    /// tree would round, is rejected; [`decode_args`](Tool::decode_args) reads it into an integer of 128 bits.
+    ///
+    /// ```
+    /// use haft_core::{Tool, ToolCall};
+    ///
+    /// let mint = Tool::signal("mint").params::<u128>().define()?;
+    /// let call = |amount: &str| ToolCall::new("c1", "mint", amount);
+    /// assert_eq!(mint.argument_tree(&call("5"))?, 5);
+    /// assert!(mint.argument_tree(&call("18446744073709551617")).is_err());
+    /// assert_eq!(mint.decode_args::<u128>(&call("18446744073709551617"))?, (1 << 64) + 1);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn argument_tree(&self, call: &ToolCall) -> Result<Value, ToolFailure> {
+        self.check_name(call)?;
+        Arguments::tree(self, &call.arguments, &DecodeOptions::default()).map_err(invalid_input)
     }
 
     /// Runs one call of this tool and gives its one result.
@@ -135,10 +154,10 @@ impl Tool {
         if policy.is_always() {
             return Ok(ApprovalNeed::Needed);
         }
-        let arguments =
-            self.parameters().decode::<Value>(&call.arguments, cx.decode_options()).map_err(invalid_input)?;
-        let cx = ApprovalCx::of(call, Some(cx));
-        Ok(policy.needs_approval(&arguments.value, cx).await)
+        let (text, options) = (&call.arguments, cx.decode_options());
+        let arguments = Arguments::read(self, text, options).map_err(invalid_input)?;
+        let deciding = policy.decide(&Decisive::of(&arguments, self, text, options), ApprovalCx::of(call, Some(cx)));
+        Ok(deciding.await)
     }
 
     fn check_name(&self, call: &ToolCall) -> Result<(), ToolFailure> {

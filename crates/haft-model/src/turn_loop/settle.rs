@@ -13,7 +13,6 @@ use haft_core::{
     ApprovalRequest, ContentPart, Delta, FailureKind, Finish, Item, JsonText, Run, ToolCall, ToolChoice, ToolEvent,
     ToolResult, Turn, history,
 };
-use serde_json::Value;
 
 use super::end::LoopEnd;
 use super::error::LoopError;
@@ -148,7 +147,7 @@ impl Machine {
         let call = &settling.calls[index];
         let tool = self.kit.get(&call.name).filter(|tool| is_not_run && (tool.is_signal() || tool.is_interaction()));
         let Some(tool) = tool else { return Some(settling.answered(index, result)) };
-        match isolated(|| tool.decode_args::<Value>(call).map(JsonText::from)) {
+        match isolated(|| tool.argument_tree(call).map(JsonText::from)) {
             Ok(Ok(arguments)) if tool.is_signal() => {
                 let signal = Signal::new(call.clone(), arguments);
                 settling.signals.push(signal.clone());

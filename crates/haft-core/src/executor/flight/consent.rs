@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Flight, Phase, Step, Tower};
 use crate::approval::{ApprovalOutcome, AtGate, RefusedVerdict, Standing, VerdictFault, digest_of};
+use crate::arguments::{Arguments, Decisive};
 use crate::call::ToolCall;
 use crate::executor::approve::ApprovalAnswer;
 #[cfg(feature = "approval")]
@@ -43,7 +43,7 @@ pub(super) struct Consent {
     /// What was known before the run began.
     pub(super) standing: Option<Standing>,
     /// The arguments as they were decoded.
-    arguments: Value,
+    arguments: Arguments,
     /// What binds an approval to them, once somebody needs to know.
     digest: String,
     /// The question that is open.
@@ -111,9 +111,11 @@ impl Flight {
         if let Some((_, rule)) = policies.iter().find(|(policy, _)| policy.is_always()) {
             return self.decided(call, tower, Ok((ApprovalNeed::Needed, rule)));
         }
-        let (about, arguments) = (ApprovalCx::of(call, self.cx.as_ref()), &self.consent_mut().arguments);
+        let about = ApprovalCx::of(call, self.cx.as_ref());
+        let options = &tower.options.decode;
+        let arguments = Decisive::of(&self.consent_mut().arguments, tool, &call.arguments, options);
         let deciding = isolated(|| {
-            let needs = policies.iter().map(|(policy, rule)| (policy.needs_approval(arguments, about.clone()), rule));
+            let needs = policies.iter().map(|(policy, rule)| (policy.decide(&arguments, about.clone()), rule));
             Box::pin(any_needed(needs.collect())) as Deciding
         });
         match deciding {
@@ -255,8 +257,8 @@ impl Flight {
             ApprovalDecision::Denied => settled(ToolFailure::new(FailureKind::Denied, said(&response))),
             ApprovalDecision::Answered(value) => Phase::Settled(Box::new(answered_by_hand(tool, value))),
             ApprovalDecision::Edited(arguments) => match decoded(tool, arguments.as_str(), &tower.options.decode) {
-                Ok(tree) => {
-                    edited_digest = Some(digest_of(tool, &tree, arguments.as_str()));
+                Ok(read) => {
+                    edited_digest = Some(digest_of(tool, &read, arguments.as_str()));
                     edited = Some(arguments.as_str().to_owned());
                     Phase::Fresh
                 }
@@ -366,17 +368,17 @@ fn patience(tower: Tower<'_>, request: &ApprovalRequest) -> Option<Duration> {
     [tower.options.approval_timeout, is_open].into_iter().flatten().min()
 }
 
-/// The arguments as a tree: only who is gated pays for reading them twice.
-fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Value, ToolFailure> {
-    match isolated(|| tool.parameters().decode::<Value>(arguments, options)) {
-        Ok(read) => read.map(|decoded| decoded.value).map_err(invalid_input),
+/// Reads the arguments for those who decide: only a call that is gated pays for reading them twice.
+fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Arguments, ToolFailure> {
+    match isolated(|| Arguments::read(tool, arguments, options)) {
+        Ok(read) => read.map_err(invalid_input),
         Err(panicked) => Err(panicked.into()),
     }
 }
 
 /// A person's result in the tool's place is what the tool promises, or is none.
 fn answered_by_hand(tool: &Tool, value: &JsonText) -> Outcome {
-    match isolated(|| tool.success().check(&value.to_value())) {
+    match isolated(|| tool.success().check_output(value)) {
         Ok(Ok(())) => Outcome::Ok(ToolOutput { value: value.clone(), model: None }),
         Ok(Err(issues)) => invalid_output(issues).not_started().into(),
         Err(panicked) => ToolFailure::from(panicked).not_started().into(),
