@@ -14,6 +14,16 @@ pub(crate) fn canonical_text(value: &Value) -> String {
     text
 }
 
+/// Reports whether two numbers, as JSON writes them, are the same number.
+pub(crate) fn is_same_number(a: &str, b: &str) -> bool {
+    let canonical = |number: &str| {
+        let mut text = String::new();
+        write_digits(number, &mut text);
+        text
+    };
+    canonical(a) == canonical(b)
+}
+
 fn write_value(value: &Value, text: &mut String) {
     match value {
         Value::Null => text.push_str("null"),
@@ -72,11 +82,14 @@ fn write_string(string: &str, text: &mut String) {
 
 /// A number is taken by its decimal digits, which are the shortest that give a float back, or all of an integer.
 fn write_number(number: &Number, text: &mut String) {
-    let written = number.to_string();
-    match Decimal::read(&written) {
+    write_digits(&number.to_string(), text);
+}
+
+fn write_digits(written: &str, text: &mut String) {
+    match Decimal::read(written) {
         Some(decimal) => decimal.write(text),
         // An exponent that no machine integer holds. Its text is the only thing that is sure to differ from others'.
-        None => text.push_str(&written),
+        None => text.push_str(written),
     }
 }
 

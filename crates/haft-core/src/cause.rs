@@ -5,15 +5,25 @@
 use std::error::Error;
 
 use crate::failure::ToolFailure;
+use crate::issue::{Issues, TypeError};
 
 /// How far down a chain is followed: an error may name itself as its source.
 const DEEPEST: usize = 32;
 
-/// The causes of a failure, down to the root, in one line.
+/// Returns the causes of a failure, down to the root, in one line. Causes that quote arguments or results say only what
+/// they are: content is logged by those who were asked for it.
 pub(crate) fn cause_chain(failure: &ToolFailure) -> Option<String> {
     let causes = std::iter::successors(failure.source(), |&error| error.source()).take(DEEPEST);
-    let chain: Vec<String> = causes.map(ToString::to_string).collect();
+    let chain: Vec<String> = causes.map(without_content).collect();
     (!chain.is_empty()).then(|| chain.join(": "))
+}
+
+fn without_content(cause: &(dyn Error + 'static)) -> String {
+    match cause {
+        cause if cause.is::<Issues>() => "the value breaks its schema".to_owned(),
+        cause if cause.is::<TypeError>() => "the value is rejected by its type".to_owned(),
+        cause => cause.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -22,6 +32,7 @@ mod tests {
 
     use super::*;
     use crate::failure_kind::FailureKind;
+    use crate::issue::Issue;
 
     /// An error that is its own source.
     #[derive(Debug)]
@@ -50,6 +61,14 @@ mod tests {
         assert_eq!(cause_chain(&failure().cause(root.clone())).unwrap(), "root: disk full");
         let middle = ToolFailure::new("middle", "no write").cause(root);
         assert_eq!(cause_chain(&failure().cause(middle)).unwrap(), "middle: no write: root: disk full");
+    }
+
+    #[test]
+    fn values_are_not_told() {
+        let rejected = TypeError(serde::de::Error::custom("no city called Atlantis"));
+        assert_eq!(cause_chain(&failure().cause(rejected)).unwrap(), "the value is rejected by its type");
+        let issues = Issues::from(Issue::new("", "type", "must be a string, not 7"));
+        assert_eq!(cause_chain(&failure().cause(issues)).unwrap(), "the value breaks its schema");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::citation::Citation;
 use crate::reading;
-use crate::schema::tree;
+use crate::schema::{nests_within, tree};
 
 /// One part of a message or of a tool's output. Told apart by `type`.
 ///
@@ -159,6 +159,20 @@ pub struct ResourceLinkPart {
 }
 
 impl ContentPart {
+    /// Whether the free-form data in it nests at most so many levels.
+    pub(crate) fn nests_within(&self, levels: usize) -> bool {
+        let (data, citations) = match self {
+            Self::Text(part) => (&part.provider_data, &*part.citations),
+            Self::Refusal(part) => (&part.provider_data, &[][..]),
+            Self::Image(part) | Self::Audio(part) | Self::File(part) => (&part.provider_data, &[][..]),
+            Self::Resource(part) => (&part.provider_data, &[][..]),
+            Self::ResourceLink(part) => (&part.provider_data, &[][..]),
+            Self::Unknown(value) => return nests_within(value, levels),
+        };
+        let cited = citations.iter().map(|citation| &citation.provider_data);
+        cited.chain([data]).flat_map(Map::values).all(|value| nests_within(value, levels))
+    }
+
     /// Text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {

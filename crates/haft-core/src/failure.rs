@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::failure_kind::FailureKind;
-use crate::issue::{Issue, Issues, REASON_CAP};
+use crate::issue::{Cause, Issue, Issues, REASON_CAP};
 use crate::json_text::JsonText;
 use crate::reading::present;
 
@@ -62,10 +62,6 @@ pub struct ToolFailure {
     cause: Option<Arc<Cause>>,
 }
 
-/// One pointer instead of two: failures are returned as errors, and a large error slows every success.
-#[derive(Debug)]
-struct Cause(Box<dyn Error + Send + Sync>);
-
 impl ToolFailure {
     /// A failure with the defaults of its kind. A blank message is replaced by the kind's own.
     #[must_use]
@@ -90,14 +86,15 @@ impl ToolFailure {
     /// A failure that lists what is wrong, with the capped list as its message.
     #[must_use]
     pub fn with_issues(kind: impl Into<FailureKind>, issues: Issues) -> Self {
-        let mut failure = Self::new(kind, issues.reason(REASON_CAP));
-        failure.issues = issues;
-        failure
+        Self::new(kind, issues.reason(REASON_CAP)).issues(issues)
     }
 
-    /// The same failure with another list of issues. The message stays.
+    /// The same failure with another list of issues. The message stays; the cause of the issues becomes the failure's,
+    /// unless it has one.
     #[must_use]
-    pub fn issues(mut self, issues: Issues) -> Self {
+    pub fn issues(mut self, mut issues: Issues) -> Self {
+        let cause = issues.take_cause();
+        self.cause = self.cause.or(cause);
         self.issues = issues;
         self
     }
@@ -148,7 +145,7 @@ impl ToolFailure {
     /// The same failure with what went wrong underneath, for the operator. It is reached through [`Error::source`].
     #[must_use]
     pub fn cause(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.cause = Some(Arc::new(Cause(cause.into())));
+        self.cause = Some(Cause::new(cause));
         self
     }
 
@@ -199,7 +196,7 @@ impl fmt::Display for ToolFailure {
 
 impl Error for ToolFailure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.cause.as_deref().map(|Cause(cause)| &**cause as &(dyn Error + 'static))
+        self.cause.as_deref().map(Cause::error)
     }
 }
 

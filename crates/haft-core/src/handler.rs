@@ -31,14 +31,15 @@ pub use self::outputs::{HandlerOutput, NoFinalOutput, Outputs};
 pub use self::returned::{DECLARED, MIXED, OPAQUE, PLAIN, STREAM};
 pub use self::returned::{Probe, ProbeDefault, Returned, ReturnedNow, kind};
 pub use self::tool_type::{BuilderOf, Handle, StaticTool, ToolType};
+use crate::content::ContentPart;
 use crate::cx::Cx;
 use crate::executor::drop_isolated;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::issue::{Issues, REASON_CAP};
+use crate::issue::{Issue, Issues, REASON_CAP};
 use crate::output::ToolOutput;
 use crate::result::Outcome;
-use crate::schema::{Decoded, Repair};
+use crate::schema::{DecodeOptions, Decoded, OUTPUT_DEPTH, Repair};
 use crate::tool::Tool;
 
 /// A future on the heap.
@@ -124,6 +125,9 @@ pub(crate) trait Handler: Any + Send + Sync {
     /// The same for a call whose context may still change: it costs one allocation more.
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>>;
 
+    /// Checks arguments as it would read them.
+    fn check(&self, tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<(), Issues>;
+
     /// The type of its successful values.
     fn returns(&self) -> TypeInfo;
 }
@@ -162,7 +166,8 @@ pub(crate) fn broken(cause: impl std::error::Error + Send + Sync + 'static) -> T
     ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).not_started().cause(cause)
 }
 
-/// A value that breaks its tool's own schema: no mistake of the model's, and it is told so.
+/// A value that breaks its tool's own schema: no mistake of the model's, and it is told so. The issues are those of a
+/// result, which quote nothing of it.
 pub(crate) fn invalid_output(issues: Issues) -> ToolFailure {
     let message = format!("the tool gave a result that it should not have: {}", issues.reason(REASON_CAP));
     ToolFailure::new(FailureKind::OutputValidationError, message).issues(issues)
@@ -172,15 +177,35 @@ pub(crate) fn invalid_output(issues: Issues) -> ToolFailure {
 /// the model sees; its value is checked like any other.
 pub(crate) fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> Outcome {
     if let Some(output) = (value as &dyn Any).downcast_ref::<ToolOutput>() {
-        return match tool.success().check(&output.value.to_value()) {
+        return match tool.success().check_output(&output.value) {
+            Ok(()) if has_deep_parts(output.model.as_deref()) => deep_parts(),
             Ok(()) => Outcome::Ok(output.clone()),
             Err(issues) => unpromised(issues),
         };
     }
     match tool.success().encode(value) {
-        Ok(encoded) => Outcome::Ok(ToolOutput { value: encoded, model: tool.render_for_model(value) }),
+        Ok(encoded) => {
+            let model = tool.render_for_model(value);
+            if has_deep_parts(model.as_deref()) {
+                return deep_parts();
+            }
+            Outcome::Ok(ToolOutput { value: encoded, model })
+        }
         Err(issues) => unpromised(issues),
     }
+}
+
+/// Whether something that the model is shown nests deeper than a result may.
+#[inline]
+fn has_deep_parts(parts: Option<&[ContentPart]>) -> bool {
+    parts.is_some_and(|parts| !parts.iter().all(|part| part.nests_within(OUTPUT_DEPTH)))
+}
+
+#[cold]
+fn deep_parts() -> Outcome {
+    let expected = format!("at most {OUTPUT_DEPTH} levels");
+    let message = format!("what is shown of it nests deeper than {OUTPUT_DEPTH} levels");
+    unpromised(Issue::new("", "maxDepth", message).expected(expected).into())
 }
 
 #[cold]

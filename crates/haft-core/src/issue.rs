@@ -4,9 +4,13 @@
 //! spot, the rule that was broken, what was expected, what was found, and one sentence to act on. The list is for
 //! programs; [`Issues::reason`] is the capped text for the model.
 //!
-//! An issue never quotes more than a short piece of the value it complains about: values may be large or secret.
+//! An issue never quotes more than a short piece of the value it complains about: values may be large. Issues of arguments
+//! quote what the model wrote; those of results quote nothing, and never does an issue repeat what user code said. What
+//! only the operator may know is the [source](std::error::Error::source) of the list, and is not stored with it.
 
+use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +24,7 @@ pub struct Issue {
     /// JSON Pointer to the offending value; empty for the root.
     pub pointer: String,
     /// The rule that was broken: a JSON Schema keyword, or one of haft's own (`json`, `maxBytes`, `maxDepth`,
-    /// `maxIssues`, `duplicateKey`, `forbiddenKey`, `validator`, `decode`; for results also `finite` and `encode`).
+    /// `maxIssues`, `duplicateKey`, `forbiddenKey`, `validator`, `decode`, `exact`; for results also `finite` and `encode`).
     pub keyword: String,
     /// What the rule asks for, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -71,55 +75,93 @@ impl fmt::Display for Issue {
 }
 
 /// All problems of one value, in the order they were met. Never empty when it stands for a refusal.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// The issues are for the model. What only the operator may know, such as the values of a result or the error of a type's
+/// own `Deserialize`, is reached through [`Error::source`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Issues(Vec<Issue>);
+pub struct Issues {
+    list: Vec<Issue>,
+    #[serde(skip)]
+    cause: Option<Arc<Cause>>,
+}
+
+/// An error that is for the operator alone. One pointer instead of two: failures are returned as errors, and a large
+/// error slows every success.
+#[derive(Debug)]
+pub(crate) struct Cause(Box<dyn Error + Send + Sync>);
+
+impl Cause {
+    pub(crate) fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Arc<Self> {
+        Arc::new(Self(error.into()))
+    }
+
+    pub(crate) fn error(&self) -> &(dyn Error + 'static) {
+        &*self.0
+    }
+}
+
+/// What a type's own `Serialize` or `Deserialize` said when it rejected a value.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct TypeError(pub(crate) serde_json::Error);
 
 impl Issues {
     /// A list from issues.
     #[must_use]
     pub fn new(issues: Vec<Issue>) -> Self {
-        Self(issues)
+        Self { list: issues, cause: None }
+    }
+
+    /// The same issues, with what only the operator may know about them.
+    pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.cause = Some(Cause::new(cause));
+        self
+    }
+
+    /// Takes out what only the operator may know.
+    pub(crate) fn take_cause(&mut self) -> Option<Arc<Cause>> {
+        self.cause.take()
     }
 
     /// The issues, in the order they were met.
     #[must_use]
     pub fn as_slice(&self) -> &[Issue] {
-        &self.0
+        &self.list
     }
 
     /// The issues, taken out.
     #[must_use]
     pub fn into_vec(self) -> Vec<Issue> {
-        self.0
+        self.list
     }
 
     /// The issues one by one.
     pub fn iter(&self) -> std::slice::Iter<'_, Issue> {
-        self.0.iter()
+        self.list.iter()
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
     }
 
     /// The issues joined by `; `, in at most `cap` bytes: as many as there is room for, with a note of how many are
     /// left out; of a first one that is too long by itself, the beginning, cut at a character boundary.
     #[must_use]
     pub fn reason(&self, cap: usize) -> String {
-        let whole = self.0.iter().map(|issue| issue.pointer.len() + issue.message.len() + 4).sum::<usize>();
+        let whole = self.list.iter().map(|issue| issue.pointer.len() + issue.message.len() + 4).sum::<usize>();
         let mut text = String::with_capacity(whole.min(cap));
         if whole <= cap {
             // Nothing is left out, which is nearly always so.
-            for (index, issue) in self.0.iter().enumerate() {
+            for (index, issue) in self.list.iter().enumerate() {
                 text.push_str(if index == 0 { "" } else { "; " });
                 if !issue.pointer.is_empty() {
                     text.push_str(&issue.pointer);
@@ -129,10 +171,10 @@ impl Issues {
             }
             return text;
         }
-        for (index, issue) in self.0.iter().enumerate() {
+        for (index, issue) in self.list.iter().enumerate() {
             let separator = if index == 0 { "" } else { "; " };
             let next = format!("{separator}{issue}");
-            let rest = self.0.len() - index - 1;
+            let rest = self.list.len() - index - 1;
             let note = if rest == 0 { 0 } else { left_out(rest).len() };
             if text.len() + next.len() + note <= cap {
                 text.push_str(&next);
@@ -161,17 +203,30 @@ impl fmt::Display for Issues {
     }
 }
 
-impl std::error::Error for Issues {}
+impl Error for Issues {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_deref().map(Cause::error)
+    }
+}
+
+/// Equal for the model: the cause does not count.
+impl PartialEq for Issues {
+    fn eq(&self, other: &Self) -> bool {
+        self.list == other.list
+    }
+}
+
+impl Eq for Issues {}
 
 impl From<Issue> for Issues {
     fn from(issue: Issue) -> Self {
-        Self(vec![issue])
+        Self::new(vec![issue])
     }
 }
 
 impl FromIterator<Issue> for Issues {
     fn from_iter<I: IntoIterator<Item = Issue>>(issues: I) -> Self {
-        Self(issues.into_iter().collect())
+        Self::new(issues.into_iter().collect())
     }
 }
 
@@ -180,7 +235,7 @@ impl<'a> IntoIterator for &'a Issues {
     type IntoIter = std::slice::Iter<'a, Issue>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
+        self.list.iter()
     }
 }
 

@@ -4,14 +4,15 @@
 //! events, into history and onto the wire, without being parsed or built again.
 
 use std::fmt;
+use std::slice;
 
 use serde::de::DeserializeOwned;
 use serde::ser::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, map};
 
-use crate::schema::{read_written, tree};
+use crate::schema::{encode_held, read_written, tree};
 
 /// One valid JSON value, as text. Serialises as the value itself, not as a string.
 ///
@@ -33,9 +34,9 @@ impl JsonText {
         Self("null".to_owned())
     }
 
-    /// Encodes any value with its own serde form, unchecked by a schema.
+    /// Encodes any value with its own serde form, unchecked by a schema. Nesting beyond 512 levels is an error.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::to_string(value).map(Self)
+        encode_held(value)
     }
 
     /// Takes text that was just written as one JSON value.
@@ -55,10 +56,15 @@ impl JsonText {
         &self.0
     }
 
-    /// The value as a tree.
+    /// The value as a tree; `null` where it nests deeper than 512 levels. Integers beyond 64 bits are rounded to a float;
+    /// [`decode`](JsonText::decode) reads them into integers of 128 bits.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        read_written(self.as_str()).0.unwrap_or_default()
+        self.tree().unwrap_or_default()
+    }
+
+    fn tree(&self) -> Option<Value> {
+        read_written(self.as_str()).0
     }
 
     /// The value as a type.
@@ -88,14 +94,53 @@ impl fmt::Display for JsonText {
 /// Equal when the values are equal, whatever the order of keys.
 impl PartialEq for JsonText {
     fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str() || self.to_value() == other.to_value()
+        self.as_str() == other.as_str() || self.tree().is_some_and(|tree| other.tree() == Some(tree))
     }
 }
 
+/// However deep it nests: the text is written level by level, without recursion. What it is used for may have a limit.
 impl From<&Value> for JsonText {
     fn from(value: &Value) -> Self {
-        Self::encode(value).unwrap_or_else(|_| Self::null())
+        let mut text = String::new();
+        let mut open = vec![Level::Value(value)];
+        while let Some(level) = open.pop() {
+            match level {
+                Level::Value(Value::Array(items)) => {
+                    text.push('[');
+                    open.push(Level::Array(items.iter(), ""));
+                }
+                Level::Value(Value::Object(members)) => {
+                    text.push('{');
+                    open.push(Level::Object(members.iter(), ""));
+                }
+                Level::Value(scalar) => text.push_str(&scalar.to_string()),
+                Level::Array(mut items, separator) => match items.next() {
+                    Some(item) => {
+                        text.push_str(separator);
+                        open.extend([Level::Array(items, ","), Level::Value(item)]);
+                    }
+                    None => text.push(']'),
+                },
+                Level::Object(mut members, separator) => match members.next() {
+                    Some((key, member)) => {
+                        text.push_str(separator);
+                        text.push_str(&Value::from(key.as_str()).to_string());
+                        text.push(':');
+                        open.extend([Level::Object(members, ","), Level::Value(member)]);
+                    }
+                    None => text.push('}'),
+                },
+            }
+        }
+        Self(text)
     }
+}
+
+/// What is left to write of a tree, and what comes before it.
+enum Level<'a> {
+    Value(&'a Value),
+    Array(slice::Iter<'a, Value>, &'static str),
+    Object(map::Iter<'a>, &'static str),
 }
 
 impl From<Value> for JsonText {

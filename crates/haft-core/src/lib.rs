@@ -123,6 +123,7 @@ pub use self::version::FormatVersion;
 
 // tools, what runs them and what they need
 mod approval;
+mod arguments;
 mod blocking;
 mod cancellation;
 mod cause;

@@ -21,6 +21,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -29,12 +30,16 @@ pub use self::rate_limit::RateLimit;
 pub use self::retry::{Backoff, Retry};
 pub use self::timeout::Timeout;
 pub use self::trace::Trace;
+use crate::arguments::Arguments;
 use crate::call::CallId;
 use crate::canonical::canonical_text;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{Aside, BoxFuture, Deferred, Passage, Prepared, Whole, broken, encode_success, with_tool};
+use crate::handler::{
+    Aside, BoxFuture, Deferred, Passage, Prepared, Whole, broken, encode_success, invalid_input, with_tool,
+};
+use crate::json_text::JsonText;
 use crate::result::Outcome;
 use crate::schema::Decoded;
 use crate::service::ServiceList;
@@ -119,8 +124,8 @@ pub struct Request {
     cx: Cx,
     tool: Tool,
     arguments: Arc<str>,
-    /// The arguments as a tree, once somebody asked.
-    tree: OnceLock<Value>,
+    /// The arguments as a tree, once somebody asked; or why there is none.
+    tree: OnceLock<Result<Value, Box<ToolFailure>>>,
     /// The arguments as the handler's type, until they are used or changed. Locked by nobody: the lock only lets a
     /// middleware keep a reference to the request while it waits.
     deferred: Mutex<Option<Deferred>>,
@@ -188,20 +193,59 @@ impl Request {
         &self.arguments
     }
 
-    /// The arguments as a tree. Read from the text the first time somebody asks.
-    #[must_use]
-    pub fn arguments(&self) -> &Value {
-        self.tree.get_or_init(|| {
-            let decoded = self.tool.parameters().decode(&self.arguments, self.cx.decode_options());
-            decoded.map(|decoded| decoded.value).unwrap_or_default()
-        })
+    /// Returns the arguments as a tree. They are read from the text when first asked for.
+    ///
+    /// They are exactly what the handler would be given. Where there is no such tree, as a tree holds no integers beyond
+    /// 64 bits or a middleware put in arguments that the tool rejects, this is an error, and the call does not reach its
+    /// handler: whoever asked has not seen what it would run with. [`decode_arguments`](Self::decode_arguments) reads such
+    /// integers, and [`raw_arguments`](Self::raw_arguments) is always there.
+    ///
+    /// ```
+    /// use haft_core::{FailureKind, Next, Request, ToolFailure};
+    ///
+    /// let outside_only = |request: Request, next: Next| async move {
+    ///     match request.arguments() {
+    ///         Ok(arguments) if arguments["path"].as_str().is_some_and(|path| path.starts_with("/etc")) => {
+    ///             ToolFailure::new(FailureKind::PermissionDenied, "not in there").into()
+    ///         }
+    ///         Ok(_) => next.run(request).await,
+    ///         Err(failure) => failure.into(),
+    ///     }
+    /// };
+    /// # let tool = haft_core::Tool::new("t").run(|(), _cx| async {})?.wrap(outside_only);
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn arguments(&self) -> Result<&Value, ToolFailure> {
+        let tree = self.tree.get_or_init(|| self.read_tree());
+        tree.as_ref().map_err(|failure| ToolFailure::clone(failure))
+    }
+
+    /// Reads the arguments into a type, exactly: an integer beyond 64 bits must be read as one of 128, or ignored.
+    pub fn decode_arguments<P: DeserializeOwned>(&self) -> Result<P, ToolFailure> {
+        let decoded = self.tool.parameters().decode_exactly(&self.arguments, self.cx.decode_options());
+        decoded.map(|decoded| decoded.value).map_err(invalid_input)
+    }
+
+    /// The arguments as a tree, for those who let the call go on without.
+    fn tree_if_exact(&self) -> Option<&Value> {
+        if self.tree.get().is_none() {
+            // That there is none is kept only for those who may not go on without.
+            let tree = self.read_tree().ok()?;
+            return self.tree.get_or_init(|| Ok(tree)).as_ref().ok();
+        }
+        self.tree.get()?.as_ref().ok()
+    }
+
+    fn read_tree(&self) -> Result<Value, Box<ToolFailure>> {
+        let read = Arguments::tree(&self.tool, &self.arguments, self.cx.decode_options());
+        read.map_err(|issues| Box::new(invalid_input(issues)))
     }
 
     /// The same call with other arguments. They are checked like any others before the handler sees them. A call that is
     /// subject to approval keeps its arguments: with others it is denied, as nobody agreed to those.
     #[must_use]
     pub fn with_arguments(mut self, arguments: &Value) -> Self {
-        let before = std::mem::replace(&mut self.arguments, arguments.to_string().into());
+        let before = std::mem::replace(&mut self.arguments, JsonText::from(arguments).as_str().into());
         self.original.get_or_insert(before);
         self.tree = OnceLock::new();
         self.deferred = Mutex::default();
@@ -242,10 +286,14 @@ impl Request {
     fn is_unapproved(&self) -> bool {
         let Some(original) = self.original.as_ref().filter(|_| self.passage.is_bound()) else { return false };
         let canonical = |arguments: &str| {
-            let read = self.tool.parameters().decode(arguments, self.cx.decode_options());
-            read.ok().map(|read| canonical_text(&read.value))
+            let read = Arguments::tree(&self.tool, arguments, self.cx.decode_options());
+            read.ok().map(|tree| canonical_text(&tree))
         };
-        canonical(original) != canonical(&self.arguments)
+        match (canonical(original), canonical(&self.arguments)) {
+            (Some(before), Some(now)) => before != now,
+            // What has no tree is the same only if it is written the same.
+            (None, _) | (_, None) => *original != self.arguments,
+        }
     }
 
     /// An answer in the tool's place, encoded by its success schema and checked against it.
@@ -305,7 +353,10 @@ async fn reach_handler(request: Request) -> Outcome {
     if request.is_unapproved() {
         return ToolFailure::new(FailureKind::Denied, CHANGED).into();
     }
-    let Request { cx, tool, arguments, deferred, passage, .. } = request;
+    let Request { cx, tool, arguments, tree, deferred, passage, .. } = request;
+    if let Some(Err(unseen)) = tree.into_inner() {
+        return Outcome::Failed(unseen);
+    }
     let deferred = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(deferred) => deferred,
         None => {

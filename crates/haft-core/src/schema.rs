@@ -8,6 +8,7 @@
 //! enforced is an error when it is made.
 
 mod compile;
+mod disclosure;
 mod draft;
 mod equal;
 mod explain;
@@ -27,6 +28,7 @@ mod raw;
 mod read;
 mod repair;
 mod resolver;
+mod scan;
 mod seen;
 mod settle;
 mod skim;
@@ -49,11 +51,14 @@ use serde_json::{Value, json};
 
 use self::compile::{References, Source, Widths, compile};
 use self::draft::Dialect;
+pub(crate) use self::limit::OUTPUT_DEPTH;
 pub use self::limit::{DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs};
 use self::node::{ANY, Arena};
 use self::number::Exactness;
 pub use self::read::Decoded;
+use self::read::Wide;
 use self::resolver::Resolver;
+pub(crate) use self::scan::{nests_within, rounded_integer, wide_integer};
 pub(crate) use self::text::{read as read_tree, read_written, tree};
 pub use self::validation::{Validation, Validator};
 use crate::issue::Issues;
@@ -184,7 +189,14 @@ impl Schema {
 
     /// Checks a value, and gives everything that is wrong with it.
     pub fn check(&self, value: &Value) -> Result<(), Issues> {
+        limit::within_depth(value)?;
         read::check(&self.compiled.arena, self.custom.as_ref(), value, Exactness::Waived)
+    }
+
+    /// Checks an encoded result. What is wrong is told as by [`encode`](Schema::encode).
+    pub fn check_output(&self, output: &JsonText) -> Result<(), Issues> {
+        let checked = write::check_text(&self.compiled.arena, self.custom.as_ref(), output.as_str());
+        checked.map_err(|rejected| rejected.disclosed(&self.compiled.json))
     }
 
     /// Reads argument text into a type. What the schema forbids never gets there, even if serde would let it pass.
@@ -204,17 +216,35 @@ impl Schema {
         options: &DecodeOptions,
         take: impl FnOnce(T) -> U,
     ) -> Result<Decoded<U>, Issues> {
-        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, take)
+        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Wide::Rounded, take)
+    }
+
+    /// Reads argument text into a type that somebody decides by: what the type is given is exactly what was written, or
+    /// the text is rejected. An integer beyond 64 bits must be read as an integer of 128, or ignored.
+    pub(crate) fn decode_exactly<T: DeserializeOwned>(
+        &self,
+        text: &str,
+        options: &DecodeOptions,
+    ) -> Result<Decoded<T>, Issues> {
+        let wide = if rounded_integer(text).is_some() { Wide::Rejected } else { Wide::Rounded };
+        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, wide, |value| value)
     }
 
     /// Reads a tree into a type, with the same checks.
     pub fn decode_value<T: DeserializeOwned>(&self, value: &Value) -> Result<T, Issues> {
+        limit::within_depth(value)?;
         read::from_tree(&self.compiled.arena, self.custom.as_ref(), value)
     }
 
-    /// Writes a value as JSON text, checked against the schema. NaN and infinity are an issue, not `null`.
+    /// Writes a value as JSON text, checked against the schema. NaN and infinity are an issue, not `null`, and so is nesting
+    /// beyond 128 levels.
+    ///
+    /// The issues may be shown to a model: they say where the value is wrong and what the schema asks for, and quote
+    /// nothing of the value. In their pointers `*` stands for a key that the schema does not declare. Everything else,
+    /// and what the type's own `Serialize` says, is their [source](std::error::Error::source).
     pub fn encode<T: Serialize + ?Sized>(&self, value: &T) -> Result<JsonText, Issues> {
-        write::to_text(&self.compiled.arena, self.custom.as_ref(), value)
+        let written = write::to_text(&self.compiled.arena, self.custom.as_ref(), value);
+        written.map_err(|rejected| rejected.disclosed(&self.compiled.json))
     }
 
     /// Returns how values are checked, as data: the same JSON may be enforced or only shown.
@@ -251,7 +281,13 @@ impl Schema {
 /// Writes any value as JSON text, with numbers that JSON can't say refused and nothing else checked.
 pub(crate) fn encode_freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Issues> {
     static UNRULED: OnceLock<Arena> = OnceLock::new();
-    write::to_text(UNRULED.get_or_init(Arena::any), None, value)
+    let written = write::to_text(UNRULED.get_or_init(Arena::any), None, value);
+    written.map_err(|rejected| rejected.disclosed(&Value::Bool(true)))
+}
+
+/// Writes any value as JSON text as `serde_json` would, within the depth of what is held here.
+pub(crate) fn encode_held<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, serde_json::Error> {
+    write::freely(value)
 }
 
 impl Compiled {

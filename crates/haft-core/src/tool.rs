@@ -55,6 +55,7 @@ use crate::call::ToolCall;
 use crate::content::ContentPart;
 use crate::handler::Handler;
 use crate::issue::Issues;
+use crate::json_text::JsonText;
 use crate::middleware::Layers;
 use crate::schema::Schema;
 use crate::service::Dependency;
@@ -326,11 +327,11 @@ impl Tool {
 
     /// Checks an answer that is given in the place of a result: it must be what the tool promises. A tool that nobody runs
     /// here and that promises nothing takes any answer.
-    pub fn check_answer(&self, answer: &Value) -> Result<(), Issues> {
+    pub fn check_answer(&self, answer: &JsonText) -> Result<(), Issues> {
         if !self.requires_handler() && *self.success() == Schema::unit() {
             return Ok(());
         }
-        self.success().check(answer)
+        self.success().check_output(answer)
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {

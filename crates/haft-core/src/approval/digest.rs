@@ -7,15 +7,15 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::arguments::Arguments;
 use crate::call::ToolCall;
 use crate::canonical::canonical_text;
-use crate::schema::{Limits, read_tree};
+use crate::json_text::JsonText;
+use crate::schema::{Limits, nests_within, read_tree, rounded_integer};
 use crate::tool::Tool;
 
 /// What every digest begins with, so that another way to make them can't be mistaken for this one.
 const PREFIX: &str = "sha256:";
-/// From here on a float may stand for an integer that the reader could not hold.
-const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
 
 impl Tool {
     /// Returns a digest of everything that is said about the tool: name, descriptions, annotations, and the schemas of
@@ -51,15 +51,19 @@ impl Tool {
     /// What binds an approval to a call of this tool with these decoded arguments.
     #[must_use]
     pub fn approval_digest(&self, arguments: &Value) -> String {
-        self.bound_digest("arguments", arguments)
+        if nests_within(arguments, Limits::DEEPEST) {
+            return self.bound_digest("arguments", arguments);
+        }
+        // No call has such arguments, and nothing may walk through them.
+        self.bound_digest("written", &Value::from(JsonText::from(arguments).as_str()))
     }
 
-    /// The same for arguments as they were written too: a tree that had to round says less than its text.
-    pub(super) fn approval_digest_of(&self, arguments: &Value, written: &str) -> String {
-        if is_rounded(arguments) {
-            return self.bound_digest("written", &Value::from(written));
+    /// The same for arguments as they were read. Those that no tree holds are taken as they are written.
+    pub(super) fn approval_digest_of(&self, arguments: &Arguments, written: &str) -> String {
+        match arguments {
+            Arguments::Exact(tree) => self.approval_digest(tree),
+            Arguments::TextOnly => self.bound_digest("written", &Value::from(written)),
         }
-        self.approval_digest(arguments)
     }
 
     fn bound_digest(&self, key: &str, arguments: &Value) -> String {
@@ -75,7 +79,7 @@ impl Tool {
 impl ToolCall {
     /// A digest of the arguments by which equal calls are recognised, whatever the order of keys and the spelling of
     /// numbers. Blank arguments are the empty object. What has no one meaning is taken as it is written: text that is
-    /// not JSON or that no tool would read, and integers beyond 64 bits.
+    /// not JSON or that no tool would read, and integers beyond 64 bits that a float can't spell.
     ///
     /// It says nothing about what a tool makes of the arguments, so no approval is bound to it.
     ///
@@ -93,24 +97,11 @@ impl ToolCall {
             text => text,
         };
         match read_tree(written.as_bytes(), &Limits::default()) {
-            (Some(arguments), faults) if faults.is_empty() && !is_rounded(&arguments) => {
+            (Some(arguments), faults) if faults.is_empty() && rounded_integer(written).is_none() => {
                 sha256(&canonical_text(&arguments))
             }
             _ => sha256(written),
         }
-    }
-}
-
-/// Whether a tree holds numbers so large that others may have been written for them.
-fn is_rounded(value: &Value) -> bool {
-    match value {
-        Value::Number(number) => {
-            let is_exact = number.is_i64() || number.is_u64();
-            !is_exact && number.as_f64().is_none_or(|float| float.abs() >= TWO_TO_THE_63)
-        }
-        Value::Array(items) => items.iter().any(is_rounded),
-        Value::Object(members) => members.values().any(is_rounded),
-        Value::Null | Value::Bool(_) | Value::String(_) => false,
     }
 }
 

@@ -6,14 +6,13 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
-
 #[cfg(feature = "approval")]
 use super::memory::{About, ApprovalMemory};
 use super::record::{ApprovalOutcome, ApprovalRecord};
 #[cfg(feature = "approval")]
 use super::signing::{SignatureError, SigningKeys};
 use super::verdict::VerdictFault;
+use crate::arguments::Arguments;
 use crate::call::ToolCall;
 use crate::cx::Caller;
 use crate::executor::isolated;
@@ -173,13 +172,13 @@ impl Gate {
 
 /// What binds an approval; empty where there are no digests.
 #[cfg(feature = "approval")]
-pub(crate) fn digest_of(tool: &Tool, arguments: &Value, written: &str) -> String {
+pub(crate) fn digest_of(tool: &Tool, arguments: &Arguments, written: &str) -> String {
     tool.approval_digest_of(arguments, written)
 }
 
 /// What binds an approval; empty where there are no digests.
 #[cfg(not(feature = "approval"))]
-pub(crate) fn digest_of(_: &Tool, _: &Value, _: &str) -> String {
+pub(crate) fn digest_of(_: &Tool, _: &Arguments, _: &str) -> String {
     String::new()
 }
 

@@ -52,7 +52,7 @@ impl Ruling {
                 Ok(Self::Edited { arguments: arguments.as_str().to_owned(), digest })
             }
             ApprovalDecision::Answered(value) => {
-                let checked = isolated(|| tool.success().check(&value.to_value()));
+                let checked = isolated(|| tool.check_answer(value));
                 let checked = checked.unwrap_or_else(|_| Err(unchecked()));
                 checked.map_err(|issues| VerdictFault::Invalid { issues })?;
                 Ok(Self::Answered(value.clone()))
@@ -62,14 +62,14 @@ impl Ruling {
     }
 }
 
-/// Reads the arguments as a call would, into a tree and into the handler's own type, and returns their digest. Nothing runs.
+/// Reads the arguments as a call would, for those who decide and into the handler's own type, and returns their digest. Nothing runs.
 fn check_arguments(
     tool: &Tool,
     decode: &DecodeOptions,
     request: &ApprovalRequest,
     arguments: &str,
 ) -> Result<String, ToolFailure> {
-    let tree = decoded(tool, arguments, decode)?;
+    let read = decoded(tool, arguments, decode)?;
     let call = ToolCall::new(&request.call_id, request.tool.as_str(), arguments);
     let cx = Cx::for_tool(tool, &call).with_decode_options(*decode);
     match isolated(|| tool.prepare_found(&call, cx)) {
@@ -79,7 +79,7 @@ fn check_arguments(
         Ok(Err(_)) => {}
         Err(panicked) => return Err(panicked.into()),
     }
-    Ok(digest_of(tool, &tree, arguments))
+    Ok(digest_of(tool, &read, arguments))
 }
 
 fn invalid(failure: ToolFailure) -> VerdictFault {

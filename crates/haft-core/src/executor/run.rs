@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 
@@ -28,6 +29,7 @@ use super::timer::Timer;
 use crate::approval::{Finished, RequestedCall};
 #[cfg(feature = "approval")]
 use crate::approval::{RefusedVerdict, Suspended};
+use crate::arguments::Arguments;
 use crate::call::ToolCall;
 use crate::cancellation::Cancellation;
 use crate::cx::Caller;
@@ -198,6 +200,20 @@ impl Run {
         };
         let decoded = self.set.at(place).0.parameters().decode::<P>(&call.arguments, &self.options.decode);
         decoded.map(|decoded| decoded.value).map_err(invalid_input)
+    }
+
+    /// Reads the arguments of a call as a tree that holds them exactly, as [`Tool::argument_tree`](crate::Tool::argument_tree)
+    /// does, with the run's options and as a person edited them if one did.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the run has no call at this index.
+    pub fn argument_tree(&self, index: usize) -> Result<Value, ToolFailure> {
+        let call = &self.calls[index];
+        let Some(place) = self.set.place_of(&call.name) else {
+            return Err(ToolResult::unknown_tool(call, &[]).into_failure());
+        };
+        Arguments::tree(self.set.at(place).0, &call.arguments, &self.options.decode).map_err(invalid_input)
     }
 
     /// The next event; `None` when every call has its output.

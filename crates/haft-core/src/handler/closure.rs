@@ -21,8 +21,9 @@ use crate::handler::{
     Aside, BoxRunning, Deferred, Handler, HandlerError, Passage, Prepared, Returned, ReturnedNow, Running, STREAM,
     TypeInfo, Whole, broken, encode, encode_success, refused,
 };
+use crate::issue::Issues;
 use crate::result::Outcome;
-use crate::schema::Decoded;
+use crate::schema::{DecodeOptions, Decoded};
 use crate::tool::Tool;
 
 /// An asynchronous function whose result is read as kind `KIND`.
@@ -156,6 +157,10 @@ where
         Ok(Decoded { value: Box::new(answer), repairs })
     }
 
+    fn check(&self, tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<(), Issues> {
+        tool.parameters().decode::<P>(arguments, options).map(|_| ())
+    }
+
     fn returns(&self) -> TypeInfo {
         TypeInfo::of::<<Fut::Output as Returned<KIND>>::Success>()
     }
@@ -225,6 +230,10 @@ where
             value: Box::new(move |cx, passage| Box::pin(Whole(Box::pin(Self::answer(value, cx, tool, passage))))),
             repairs,
         })
+    }
+
+    fn check(&self, tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<(), Issues> {
+        tool.parameters().decode::<P>(arguments, options).map(|_| ())
     }
 
     fn returns(&self) -> TypeInfo {

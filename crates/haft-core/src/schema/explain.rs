@@ -398,6 +398,21 @@ pub(super) fn types(arena: &Arena, id: NodeId) -> Types {
     types_within(arena, id, &mut steps)
 }
 
+/// The values a node takes, in words, as far as these say more than that it takes anything.
+pub(super) fn described(arena: &Arena, id: NodeId) -> String {
+    let types = types(arena, id);
+    if types.is_empty() || types.contains(Types::ALL) {
+        return String::new();
+    }
+    match arena.node(id) {
+        Node::Typed(typed) if typed.types.allows(JsonType::String) && typed.string.format.is_some() => {
+            let format = typed.string.format.as_deref().unwrap_or_default();
+            format!("{} in the format {format}", types.describe())
+        }
+        _ => types.describe(),
+    }
+}
+
 fn types_within(arena: &Arena, id: NodeId, steps: &mut u32) -> Types {
     let Some(left) = steps.checked_sub(1) else {
         return Types::ALL;

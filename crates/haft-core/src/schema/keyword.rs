@@ -210,7 +210,8 @@ impl<'a> Reading<'_, 'a> {
             Some(keyword) => Some(keyword.as_str().and_then(Pattern::compile).ok_or("pattern")?),
         };
         let (min, max) = (self.count("minLength")?.unwrap_or(0), self.count("maxLength")?.unwrap_or(usize::MAX));
-        Ok(StringRule { min, max, pattern, literals: None })
+        let format = self.map.get("format").and_then(Value::as_str).map(Into::into);
+        Ok(StringRule { min, max, pattern, literals: None, format })
     }
 
     fn array(&self, compile: &mut Compile<'_, 'a>) -> Result<ArrayRule, &'static str> {

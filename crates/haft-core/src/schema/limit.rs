@@ -1,6 +1,10 @@
-//! How much argument text is taken, and how leniently it is read.
+//! How much argument text is taken and how leniently it is read, and how deep JSON may nest.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::scan::nests_within;
+use crate::issue::{Issue, Issues};
 
 /// What argument text may cost before it is refused unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +36,29 @@ impl Default for Limits {
     }
 }
 
-/// The most levels that are ever read.
-const DEEPEST: usize = 256;
+/// How deep a result, or a value that is emitted on the way to it, may nest: as arguments by default.
+pub(crate) const OUTPUT_DEPTH: usize = 128;
+
+/// How deep JSON may nest that is held here and made a tree of: results and arguments within whatever holds them.
+pub(crate) const HELD_DEPTH: usize = 512;
+
+/// Rejects a tree that nests too deep to be walked through.
+pub(super) fn within_depth(value: &Value) -> Result<(), Issues> {
+    if nests_within(value, Limits::DEEPEST) {
+        return Ok(());
+    }
+    let message = format!("nests deeper than {} levels; use a flatter value", Limits::DEEPEST);
+    Err(Issue::new("", "maxDepth", message).expected(format!("at most {} levels", Limits::DEEPEST)).into())
+}
 
 impl Limits {
+    /// The most levels that are ever read of text from outside.
+    pub(crate) const DEEPEST: usize = 256;
+
     /// How deep values may nest, within what any thread can bear.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
-        self.max_depth.min(DEEPEST)
+        self.max_depth.min(Self::DEEPEST)
     }
 
     /// The same limits with another cap on the text's length.

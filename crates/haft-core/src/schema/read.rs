@@ -12,7 +12,7 @@ mod seq;
 mod unit;
 mod visitor;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,14 +21,14 @@ use self::deserializer::Checked;
 use self::place::Place;
 use super::explain;
 use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
-use super::node::Arena;
+use super::node::{Arena, NodeId};
 use super::number::Exactness;
 use super::repair;
 use super::settle::settle;
 use super::skim;
 use super::text;
 use super::validation::Validator;
-use crate::issue::{CharBoundary, Issue, Issues};
+use crate::issue::{Issue, Issues, TypeError};
 
 /// What is read against.
 pub(super) struct Reading<'a> {
@@ -36,11 +36,56 @@ pub(super) struct Reading<'a> {
     pub(super) limits: Limits,
     /// How deep values may nest.
     pub(super) depth: usize,
-    /// Where the type refused a value, innermost step first; kept only when somebody asks.
-    pub(super) trail: Option<&'a RefCell<Vec<String>>>,
+    /// Where the type rejected a value; kept only when somebody asks.
+    pub(super) trail: Option<&'a Trail>,
+    /// What becomes of integers beyond 64 bits that are read as floats.
+    pub(super) wide: Wide,
+    /// How many values around this one the type does not look at.
+    pub(super) ignored: Cell<u32>,
+}
+
+/// The way to the value that the type itself rejected.
+#[derive(Default)]
+pub(super) struct Trail {
+    /// The steps to it, innermost first; filled on the way back up.
+    steps: RefCell<Vec<String>>,
+    /// The node of the innermost value, once there is a step.
+    node: Cell<Option<NodeId>>,
+}
+
+impl Trail {
+    /// Notes a step, on the way back from a value at this node.
+    fn leave(&self, step: String, node: NodeId) {
+        self.steps.borrow_mut().push(step);
+        self.node.set(self.node.get().or(Some(node)));
+    }
+
+    fn pointer(&self) -> String {
+        self.steps.borrow().iter().rev().map(String::as_str).collect()
+    }
+}
+
+/// What becomes of an integer beyond 64 bits where a type takes a float for it, as a tree does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wide {
+    /// The type is given the float next to it.
+    Rounded,
+    /// It is rejected, unless the type ignores it: whoever reads decides by what is read.
+    Rejected,
 }
 
 impl Reading<'_> {
+    /// Whether a float may stand for an integer that was written with other digits, and that must not be.
+    #[inline]
+    fn rejects(&self, float: f64) -> bool {
+        self.wide == Wide::Rejected && self.ignored.get() == 0 && is_beyond_64_bits(float)
+    }
+
+    /// The same for a value that was built whole.
+    fn rejects_in(&self, tree: &Value) -> bool {
+        self.wide == Wide::Rejected && self.ignored.get() == 0 && has_wide_float(tree)
+    }
+
     /// Whether a declared key in its place says all there is to know of it.
     #[inline]
     fn is_plain(&self) -> bool {
@@ -65,6 +110,7 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
     custom: Option<&Validator>,
     text: &str,
     options: &DecodeOptions,
+    wide: Wide,
     take: impl FnOnce(T) -> U,
 ) -> Result<Decoded<U>, Issues> {
     let text = if text.trim_ascii().is_empty() { "{}" } else { text };
@@ -73,14 +119,14 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
     }
     let directly = custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse;
     let refused = if directly {
-        match one_pass(arena, text, options.limits) {
+        match one_pass(arena, text, options.limits, wide) {
             Ok(value) => return Ok(Decoded { value: take(value), repairs: Vec::new() }),
             Err(error) => Some(error),
         }
     } else {
         None
     };
-    let Decoded { value, repairs } = by_tree(arena, custom, text, options, refused)?;
+    let Decoded { value, repairs } = by_tree(arena, custom, text, options, wide, refused)?;
     Ok(Decoded { value: take(value), repairs })
 }
 
@@ -91,7 +137,7 @@ pub(super) fn from_tree<T: DeserializeOwned>(
     tree: &Value,
 ) -> Result<T, Issues> {
     check(arena, custom, tree, Exactness::Required)?;
-    build(arena, tree).map_err(Issues::from)
+    build(arena, tree)
 }
 
 /// Everything that is wrong with a tree.
@@ -102,21 +148,27 @@ pub(super) fn check(arena: &Arena, custom: Option<&Validator>, tree: &Value, exa
     custom.map_or(Ok(()), |custom| custom.check(tree))
 }
 
-fn one_pass<T: DeserializeOwned>(arena: &Arena, text: &str, limits: Limits) -> Result<T, serde_json::Error> {
+fn one_pass<T: DeserializeOwned>(
+    arena: &Arena,
+    text: &str,
+    limits: Limits,
+    wide: Wide,
+) -> Result<T, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
-    let reading = Reading { arena, limits, depth: limits.depth(), trail: None };
+    let reading = Reading { arena, limits, depth: limits.depth(), trail: None, wide, ignored: Cell::new(0) };
     let value = T::deserialize(Checked { inner: &mut deserializer, place: &Place::root(&reading) })?;
     deserializer.end()?;
     Ok(value)
 }
 
 /// The type, from a tree that fits.
-fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, Issue> {
-    let trail = RefCell::default();
+fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, Issues> {
+    let trail = Trail::default();
     let limits = Limits::default().duplicate_keys(DuplicateKeys::LastWins);
-    let reading = Reading { arena, limits, depth: usize::MAX, trail: Some(&trail) };
+    let (wide, ignored) = (Wide::Rounded, Cell::new(0));
+    let reading = Reading { arena, limits, depth: usize::MAX, trail: Some(&trail), wide, ignored };
     // A tree that keeps all digits would not give `3.0` to a type that asks for an integer.
     let settled = text::number_token().map(|_| {
         let mut settled = tree.clone();
@@ -125,8 +177,8 @@ fn build<T: DeserializeOwned>(arena: &Arena, tree: &Value) -> Result<T, Issue> {
     });
     let inner = settled.as_ref().unwrap_or(tree);
     T::deserialize(Checked { inner, place: &Place::root(&reading) }).map_err(|error| {
-        let pointer: String = trail.borrow().iter().rev().map(String::as_str).collect();
-        undecodable(pointer, &error)
+        let node = trail.node.get().unwrap_or(arena.root());
+        undecodable(trail.pointer(), explain::described(arena, node)).because(TypeError(error))
     })
 }
 
@@ -139,6 +191,7 @@ fn by_tree<T: DeserializeOwned>(
     custom: Option<&Validator>,
     text: &str,
     options: &DecodeOptions,
+    wide: Wide,
     refused: Option<serde_json::Error>,
 ) -> Result<Decoded<T>, Issues> {
     if refused.is_some()
@@ -169,10 +222,15 @@ fn by_tree<T: DeserializeOwned>(
     if !faults.is_empty() {
         return Err(Issues::new(faults));
     }
+    if wide == Wide::Rejected && has_wide_float(&tree) {
+        return Err(undecodable(String::new(), String::new()));
+    }
     match (build(arena, &tree), refused) {
-        (Err(issue), _) => Err(issue.into()),
+        (Err(issues), _) => Err(issues),
         // A tree holds less than the text does: an integer beyond 64 bits, say.
-        (Ok(_), Some(error)) if repairs.is_empty() => Err(undecodable(String::new(), &error).into()),
+        (Ok(_), Some(error)) if repairs.is_empty() => {
+            Err(undecodable(String::new(), String::new()).because(TypeError(error)))
+        }
         (Ok(value), _) => Ok(Decoded { value, repairs }),
     }
 }
@@ -194,12 +252,30 @@ fn check_again(
     check(arena, custom, tree, Exactness::Required)
 }
 
-/// Nothing is wrong with the JSON: the type itself refuses what its schema allows.
-fn undecodable(pointer: String, error: &serde_json::Error) -> Issue {
-    const LONGEST: usize = 300;
-    let mut said = error.to_string();
-    said.truncate(said.floor_char_boundary_at(LONGEST));
-    let wordless = said.is_empty() || said.starts_with(" at line ");
-    let message = if wordless { "the value can't be taken; send another".to_owned() } else { said };
-    Issue::new(pointer, "decode", message).expected("a value the tool can take")
+/// Whether a float is so large that an integer beyond 64 bits may have been written for it.
+fn is_beyond_64_bits(float: f64) -> bool {
+    const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
+    float.abs() >= TWO_TO_THE_63
+}
+
+/// Whether a tree holds such a float.
+fn has_wide_float(tree: &Value) -> bool {
+    match tree {
+        Value::Number(number) => !(number.is_i64() || number.is_u64()) && number.as_f64().is_none_or(is_beyond_64_bits),
+        Value::Array(items) => items.iter().any(has_wide_float),
+        Value::Object(members) => members.values().any(has_wide_float),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
+/// Nothing is wrong with the JSON: the type itself rejects what its schema allows. What the type says of it is for the
+/// operator: it is user code, and may say anything.
+fn undecodable(pointer: String, expected: String) -> Issues {
+    let message = if expected.is_empty() {
+        "the tool does not accept this value; send another".to_owned()
+    } else {
+        format!("the tool does not accept this value; send another that is {expected}")
+    };
+    let expected = if expected.is_empty() { "a value the tool can take".to_owned() } else { expected };
+    Issue::new(pointer, "decode", message).expected(expected).into()
 }

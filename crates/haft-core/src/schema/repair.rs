@@ -9,6 +9,7 @@ use super::limit::{DecodeOptions, Repair, RepairKind};
 use super::node::Arena;
 use super::number::Exactness;
 use super::read::check;
+use super::scan::nests_within;
 use super::text;
 use super::validation::Validator;
 use crate::issue::Issues;
@@ -67,15 +68,6 @@ fn replacement(value: &Value, keyword: &str, expected: &str, options: &DecodeOpt
     }
     let wraps = options.repairs.single_item_arrays && expected.contains("array") && !value.is_null();
     wraps.then(|| (RepairKind::SingleItemArray, Value::Array(vec![value.clone()])))
-}
-
-fn nests_within(value: &Value, levels: usize) -> bool {
-    let inside = |value| levels > 0 && nests_within(value, levels - 1);
-    match value {
-        Value::Array(items) => levels > 0 && items.iter().all(inside),
-        Value::Object(map) => levels > 0 && map.values().all(inside),
-        _ => true,
-    }
 }
 
 /// Whether a scalar read out of a string is of a type that was asked for.

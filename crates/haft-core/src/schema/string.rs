@@ -10,6 +10,8 @@ pub(super) struct StringRule {
     pub(super) pattern: Option<Pattern>,
     /// The only strings that fit.
     pub(super) literals: Option<Box<[Box<str>]>>,
+    /// What the schema calls the form of such strings. It is told, not checked.
+    pub(super) format: Option<Box<str>>,
 }
 
 /// The rule that a string breaks.
@@ -23,7 +25,7 @@ pub(super) enum StringFault<'a> {
 
 impl Default for StringRule {
     fn default() -> Self {
-        Self { min: 0, max: usize::MAX, pattern: None, literals: None }
+        Self { min: 0, max: usize::MAX, pattern: None, literals: None, format: None }
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use super::explain::MOST_ISSUES;
-use super::limit::{DuplicateKeys, Limits};
+use super::limit::{DuplicateKeys, HELD_DEPTH, Limits};
 use super::message::excerpt_of_text;
 use super::path::Path;
 use crate::issue::Issue;
@@ -35,16 +35,16 @@ pub(super) fn read_str(text: &str, limits: &Limits) -> (Option<Value>, Vec<Issue
     read_noting(serde_json::Deserializer::from_str(text), Notes::new(*limits))
 }
 
-/// Reads text that was written here: as long and as deep as it is.
+/// Reads text that is held here: as long as it is, and as deep as a tree may be.
 pub(crate) fn read_written(text: &str) -> (Option<Value>, Vec<Issue>) {
-    let notes = Notes { depth: usize::MAX, ..Notes::new(Limits::default()) };
+    let notes = Notes { depth: HELD_DEPTH, ..Notes::new(Limits::default()) };
     read_noting(serde_json::Deserializer::from_str(text), notes)
 }
 
 /// A tree from any deserializer. `Value` itself would take an object with one of the [private](PRIVATE) keys for what it
 /// holds.
 pub(crate) fn tree<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    let notes = Notes { depth: usize::MAX, ..Notes::new(Limits::default()) };
+    let notes = Notes { depth: HELD_DEPTH, ..Notes::new(Limits::default()) };
     TreeSeed { notes: &notes, depth: 0, inside: Inside::Other, path: &Path::Root }.deserialize(deserializer)
 }
 

@@ -1,8 +1,9 @@
 //! From a type to JSON text, checked on the way out.
 //!
 //! The value is serialised once, straight into the text that travels on. A number that JSON has no form for (NaN,
-//! infinity) is a problem, not `null`. Checking and writing are one step (`serializer`, `compound`): what the schema
-//! knows of an object, such as how its keys are spelled in JSON, need not be found out again.
+//! infinity) is a problem, not `null`, and so is nesting beyond what every reader takes: each level takes stack here and
+//! in whoever reads the text. Checking and writing are one step (`serializer`, `compound`): what the schema knows of an
+//! object, such as how its keys are spelled in JSON, need not be found out again.
 
 mod compound;
 mod key;
@@ -13,18 +14,19 @@ use std::cell::{Cell, RefCell};
 
 use serde::Serialize;
 use serde::ser::Error as _;
-use serde_json::Error;
+use serde_json::{Error, Value};
 
 use self::serializer::Checked;
 use self::text::Text;
+use super::disclosure::{Rejected, Step};
 use super::explain;
+use super::limit::{HELD_DEPTH, OUTPUT_DEPTH};
 use super::node::{ANY, Arena, NodeId};
 use super::number::Exactness;
-use super::path::{push_index, push_key};
-use super::read;
+use super::scan::nesting;
 use super::text::read_written;
 use super::validation::Validator;
-use crate::issue::{Issue, Issues};
+use crate::issue::Issue;
 use crate::json_text::JsonText;
 
 /// Encodes a value: checked while it is written, or, where that can't be done or refuses, written and then checked.
@@ -32,15 +34,37 @@ pub(super) fn to_text<T: Serialize + ?Sized>(
     arena: &Arena,
     custom: Option<&Validator>,
     value: &T,
-) -> Result<JsonText, Issues> {
+) -> Result<JsonText, Box<Rejected>> {
     match write(arena, None, arena.root(), value) {
         Ok(text) => match custom {
             None => Ok(text),
-            Some(custom) => custom.check(&text.to_value()).map(|()| text),
+            Some(custom) => match custom.check(&text.to_value()) {
+                Ok(()) => Ok(text),
+                Err(issues) => Err(Box::new(Rejected::Check(issues))),
+            },
         },
         // Not only for refusals: variants with content are left to this way too.
         Err(_) => write_then_check(arena, custom, value),
     }
+}
+
+/// Checks text that was written elsewhere.
+pub(super) fn check_text(arena: &Arena, custom: Option<&Validator>, text: &str) -> Result<(), Box<Rejected>> {
+    if nesting(text) > OUTPUT_DEPTH {
+        let (issue, steps) = (too_deep(), Vec::new());
+        return Err(Box::new(Rejected::Unwritten { issue, steps, cause: None }));
+    }
+    check(arena, custom, read_written(text))
+}
+
+/// Writes any value as JSON text. What JSON can't say of a number is `null`, as `serde_json` has it.
+pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
+    let unruled = Arena::any();
+    let text = Text::new();
+    let mut writing =
+        Writing { arena: &unruled, trail: None, text, is_broken: false, room: HELD_DEPTH, odd: Odd::IsNull };
+    writing.value(ANY, value)?;
+    if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
 
 #[cold]
@@ -49,27 +73,38 @@ fn write_then_check<T: Serialize + ?Sized>(
     arena: &Arena,
     custom: Option<&Validator>,
     value: &T,
-) -> Result<JsonText, Issues> {
+) -> Result<JsonText, Box<Rejected>> {
     let unruled = Arena::any();
     let trail = Trail::default();
-    let text = write(&unruled, Some(&trail), ANY, value).map_err(|error| {
-        if !trail.begins.get() {
-            return Issue::new("", "encode", format!("can't be encoded as JSON: {error}"));
-        }
-        let pointer: String = trail.steps.borrow().iter().rev().map(String::as_str).collect();
-        let message = "is NaN or infinite, which JSON can't say; give a finite number or null";
-        Issue::new(pointer, "finite", message).expected("a finite number")
-    })?;
-    let (tree, mut faults) = read_written(text.as_str());
-    let Some(tree) = tree else {
-        return Err(Issues::new(faults));
+    match write(&unruled, Some(&trail), ANY, value) {
+        Ok(text) => check(arena, custom, read_written(text.as_str())).map(|()| text),
+        Err(error) => Err(Box::new(trail.rejected(error))),
+    }
+}
+
+/// Checks a value that was written and read again.
+fn check(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    (tree, mut issues): (Option<Value>, Vec<Issue>),
+) -> Result<(), Box<Rejected>> {
+    let Some(value) = tree else {
+        return Err(Box::new(Rejected::Rules { issues, value: Value::Null }));
     };
     // What keys a result may have is for its schema to say, but none may stand twice.
-    faults.retain(|fault| fault.keyword == "duplicateKey");
-    if let Err(issues) = read::check(arena, custom, &tree, Exactness::Waived) {
-        faults.extend(issues.into_vec());
+    issues.retain(|issue| issue.keyword == "duplicateKey");
+    if !explain::fits(arena, arena.root(), &value, Exactness::Waived) {
+        issues.extend(explain::issues(arena, arena.root(), &value, Exactness::Waived));
     }
-    if faults.is_empty() { Ok(text) } else { Err(Issues::new(faults)) }
+    if !issues.is_empty() {
+        return Err(Box::new(Rejected::Rules { issues, value }));
+    }
+    custom.map_or(Ok(()), |custom| custom.check(&value)).map_err(|issues| Box::new(Rejected::Check(issues)))
+}
+
+fn too_deep() -> Issue {
+    let message = format!("nests deeper than the {OUTPUT_DEPTH} levels that a result may have");
+    Issue::new("", "maxDepth", message).expected(format!("at most {OUTPUT_DEPTH} levels"))
 }
 
 /// Writes a value, held to what a node says of it.
@@ -80,7 +115,8 @@ fn write<T: Serialize + ?Sized>(
     node: NodeId,
     value: &T,
 ) -> Result<JsonText, Error> {
-    let mut writing = Writing { arena, trail, text: Text::new(), is_broken: false };
+    let text = Text::new();
+    let mut writing = Writing { arena, trail, text, is_broken: false, room: OUTPUT_DEPTH, odd: Odd::IsRejected };
     writing.value(node, value)?;
     // A type may pass over an error; what was written by then is not JSON.
     if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
@@ -94,15 +130,53 @@ struct Writing<'a> {
     text: Text,
     /// Whether something was refused: the text is good for nothing then.
     is_broken: bool,
+    /// How many arrays and objects may still be opened inside of each other.
+    room: usize,
+    odd: Odd,
 }
 
-/// Where the number that isn't finite stands.
+/// What becomes of a number that isn't finite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Odd {
+    IsRejected,
+    IsNull,
+}
+
+/// Why a value can't be written, and where that was found.
 #[derive(Default)]
 struct Trail {
-    /// Whether there is one.
-    begins: Cell<bool>,
-    /// The steps to it, innermost first; filled on the way back up.
-    steps: RefCell<Vec<String>>,
+    begin: Cell<Begin>,
+    /// The steps to the place, innermost first; filled on the way back up.
+    steps: RefCell<Vec<Step>>,
+}
+
+/// Why a value can't be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Begin {
+    /// Its type says so.
+    #[default]
+    Type,
+    NotFinite,
+    TooDeep,
+}
+
+impl Trail {
+    fn rejected(self, error: Error) -> Rejected {
+        let steps = || self.steps.take().into_iter().rev().collect();
+        match self.begin.get() {
+            Begin::NotFinite => {
+                let message = "is NaN or infinite, which JSON can't say; give a finite number or null";
+                let issue = Issue::new("", "finite", message).expected("a finite number");
+                Rejected::Unwritten { issue, steps: steps(), cause: None }
+            }
+            // The way down is as long as it is deep.
+            Begin::TooDeep => Rejected::Unwritten { issue: too_deep(), steps: Vec::new(), cause: None },
+            Begin::Type => {
+                let issue = Issue::new("", "encode", "the tool's own type could not be written as JSON");
+                Rejected::Unwritten { issue, steps: Vec::new(), cause: Some(error) }
+            }
+        }
+    }
 }
 
 impl Writing<'_> {
@@ -138,38 +212,47 @@ impl Writing<'_> {
         Error::custom("")
     }
 
+    /// A number that isn't finite.
     #[cold]
     #[inline(never)]
-    fn not_finite(&mut self) -> Error {
+    fn not_finite(&mut self) -> Result<(), Error> {
+        if self.odd == Odd::IsNull {
+            self.text.push("null");
+            return Ok(());
+        }
+        Err(self.begin(Begin::NotFinite, "a number that is not finite"))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin(&mut self, begin: Begin, error: &str) -> Error {
         self.is_broken = true;
         if let Some(trail) = self.trail {
-            trail.begins.set(true);
+            trail.begin.set(begin);
         }
-        Error::custom("a number that is not finite")
+        Error::custom(error)
     }
 
-    /// Notes the way back from a number that isn't finite: it stands under `key`, in a variant if one is named.
-    #[cold]
-    #[inline(never)]
-    fn leave_key(&self, variant: Option<&str>, key: &str) {
-        self.leave(variant, |step| push_key(step, key));
-    }
-
-    /// The same for an element.
-    #[cold]
-    #[inline(never)]
-    fn leave_element(&self, variant: Option<&str>, index: usize) {
-        self.leave(variant, |step| push_index(step, index));
-    }
-
-    fn leave(&self, variant: Option<&str>, push: impl FnOnce(&mut String)) {
-        if let Some(trail) = self.trail.filter(|trail| trail.begins.get()) {
-            let mut step = String::new();
-            if let Some(variant) = variant {
-                push_key(&mut step, variant);
+    /// Makes room for an array or object. Whoever closes it gives the room back.
+    #[inline]
+    fn enter(&mut self) -> Result<(), Error> {
+        match self.room.checked_sub(1) {
+            Some(room) => {
+                self.room = room;
+                Ok(())
             }
-            push(&mut step);
-            trail.steps.borrow_mut().push(step);
+            None => Err(self.begin(Begin::TooDeep, "nests too deep")),
+        }
+    }
+
+    /// Notes the way back from where something can't be written: a step, in a variant if one is named.
+    #[cold]
+    #[inline(never)]
+    fn leave(&self, variant: Option<&'static str>, step: Step) {
+        if let Some(trail) = self.trail.filter(|trail| trail.begin.get() == Begin::NotFinite) {
+            let mut steps = trail.steps.borrow_mut();
+            steps.push(step);
+            steps.extend(variant.map(|variant| Step::Named(variant.to_owned())));
         }
     }
 }

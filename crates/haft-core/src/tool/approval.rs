@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::arguments::Decisive;
 use crate::call::{CallId, ToolCall};
 use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
@@ -66,7 +67,7 @@ pub enum ApprovalNeed {
 #[error("the approval policy failed: {0}")]
 pub struct PolicyError(#[source] Arc<dyn Error + Send + Sync>);
 
-type Decide = dyn Fn(&Value, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
+type Decide = dyn Fn(&Decisive<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
 
 #[derive(Clone, Default)]
 enum Rule {
@@ -90,6 +91,9 @@ impl ApprovalPolicy {
     }
 
     /// The calls for which the function says so.
+    ///
+    /// The function is given the arguments exactly as the handler is. Where its type would be given a rounded number, as a
+    /// [`Value`] or a float is for an integer beyond 64 bits, it is not asked, and the call needs approval.
     #[must_use]
     pub fn when<P, F, Fut>(decide: F) -> Self
     where
@@ -112,12 +116,12 @@ impl ApprovalPolicy {
         Fut: Future<Output = Result<bool, E>> + Send + 'static,
         E: Into<BoxError>,
     {
-        Self(Rule::When(Arc::new(move |arguments, cx| match read::<P>(arguments) {
+        Self(Rule::When(Arc::new(move |arguments, cx| match arguments.read::<P>() {
             Ok(params) => {
                 let needed = decide(params, cx);
                 Box::pin(async move { ApprovalNeed::from_answer(needed.await.map_err(Into::into)) })
             }
-            Err(error) => Box::pin(ready(ApprovalNeed::from_answer(Err(error.into())))),
+            Err(error) => Box::pin(ready(ApprovalNeed::from_answer(Err(error)))),
         })))
     }
 
@@ -133,10 +137,19 @@ impl ApprovalPolicy {
         matches!(self.0, Rule::Always)
     }
 
-    /// Whether a call with these decoded arguments needs approval.
+    /// Decides whether a call with these decoded arguments needs approval.
     pub fn needs_approval(
         &self,
         arguments: &Value,
+        cx: ApprovalCx,
+    ) -> impl Future<Output = ApprovalNeed> + Send + 'static + use<> {
+        self.decide(&Decisive::Tree(arguments), cx)
+    }
+
+    /// Decides whether a call needs approval.
+    pub(crate) fn decide(
+        &self,
+        arguments: &Decisive<'_>,
         cx: ApprovalCx,
     ) -> impl Future<Output = ApprovalNeed> + Send + 'static + use<> {
         let decided = match &self.0 {
@@ -151,14 +164,6 @@ impl ApprovalPolicy {
             }
         }
     }
-}
-
-/// No arguments are an empty object, which is nothing to those who read a `()`.
-fn read<P: DeserializeOwned>(arguments: &Value) -> Result<P, serde_json::Error> {
-    P::deserialize(arguments).or_else(|error| match arguments {
-        Value::Object(none) if none.is_empty() => P::deserialize(&Value::Null).map_err(|_| error),
-        _ => Err(error),
-    })
 }
 
 impl ApprovalCx {

@@ -7,6 +7,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::arguments::{Arguments, Decisive};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
@@ -55,6 +56,24 @@ impl Tool {
         decoded.map(|decoded| decoded.value).map_err(invalid_input)
     }
 
+    /// The arguments of a call of this tool, checked, as a tree that holds them exactly. An integer beyond 64 bits, which a
+    /// tree would round, is rejected; [`decode_args`](Tool::decode_args) reads it into an integer of 128 bits.
+    ///
+    /// ```
+    /// use haft_core::{Tool, ToolCall};
+    ///
+    /// let mint = Tool::signal("mint").params::<u128>().define()?;
+    /// let call = |amount: &str| ToolCall::new("c1", "mint", amount);
+    /// assert_eq!(mint.argument_tree(&call("5"))?, 5);
+    /// assert!(mint.argument_tree(&call("18446744073709551617")).is_err());
+    /// assert_eq!(mint.decode_args::<u128>(&call("18446744073709551617"))?, (1 << 64) + 1);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn argument_tree(&self, call: &ToolCall) -> Result<Value, ToolFailure> {
+        self.check_name(call)?;
+        Arguments::tree(self, &call.arguments, &DecodeOptions::default()).map_err(invalid_input)
+    }
+
     /// Runs one call of this tool and gives its one result.
     ///
     /// This is one call as it is. A call that needs approval is denied, as there is nobody here to ask: who asks by
@@ -100,7 +119,8 @@ impl Tool {
             return Err(Box::new(broken(MissingHandler { tool: self.name().to_owned() })));
         }
         if self.execution(call) == Execution::Surfaced {
-            return Ok(self.read_arguments(call, cx.decode_options()).map(|_| None)?);
+            Arguments::read(self, &call.arguments, cx.decode_options()).map_err(invalid_input)?;
+            return Ok(None);
         }
         let missing = cx.services().missing(self.dependencies());
         if !missing.is_empty() {
@@ -130,16 +150,12 @@ impl Tool {
     #[allow(clippy::unnecessary_box_returns, reason = "the failure is handed on in its box")]
     fn not_run_here(&self, call: &ToolCall, cx: &Cx) -> Box<ToolFailure> {
         let read = match self.execution(call) {
-            Execution::Surfaced => self.read_arguments(call, cx.decode_options()).map(drop),
+            Execution::Surfaced => {
+                Arguments::read(self, &call.arguments, cx.decode_options()).map(drop).map_err(invalid_input)
+            }
             Execution::Handler | Execution::Provider => Ok(()),
         };
         Box::new(read.err().unwrap_or_else(|| ToolResult::non_local_tool(call).into_failure()))
-    }
-
-    /// Reads the arguments of a call as a tree, checked.
-    pub(crate) fn read_arguments(&self, call: &ToolCall, options: &DecodeOptions) -> Result<Value, ToolFailure> {
-        let decoded = self.parameters().decode::<Value>(&call.arguments, options);
-        decoded.map(|decoded| decoded.value).map_err(invalid_input)
     }
 
     /// Whether the call may run without being approved.
@@ -159,9 +175,10 @@ impl Tool {
         if policy.is_always() {
             return Ok(ApprovalNeed::Needed);
         }
-        let arguments = self.read_arguments(call, cx.decode_options())?;
-        let cx = ApprovalCx::of(call, Some(cx));
-        Ok(policy.needs_approval(&arguments, cx).await)
+        let (text, options) = (&call.arguments, cx.decode_options());
+        let arguments = Arguments::read(self, text, options).map_err(invalid_input)?;
+        let deciding = policy.decide(&Decisive::of(&arguments, self, text, options), ApprovalCx::of(call, Some(cx)));
+        Ok(deciding.await)
     }
 
     fn check_name(&self, call: &ToolCall) -> Result<(), ToolFailure> {

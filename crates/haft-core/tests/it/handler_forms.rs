@@ -439,7 +439,7 @@ async fn a_handler_can_say_itself_what_the_model_sees() {
     assert_eq!(result.to_call_output().output.to_string(), "a table");
     let wrong = failure(&tool, "\"three\"").await;
     assert_eq!(wrong.kind.as_str(), "output_validation_error");
-    let message = "the tool gave a result that it should not have: /rows: must be an integer, not a string";
+    let message = "the tool gave a result that it should not have: /rows: must be an integer";
     assert_eq!(wrong.message, message);
 }
 

@@ -48,11 +48,15 @@ mod bad_input;
 mod continuation;
 mod conversation_values;
 #[cfg(feature = "validate")]
+mod deep_results;
+#[cfg(feature = "validate")]
 mod dispatch;
 #[cfg(feature = "validate")]
 mod dynamic_tools;
 #[cfg(feature = "validate")]
 mod events_serialise;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod exact_arguments;
 #[cfg(feature = "validate")]
 mod executing;
 #[cfg(feature = "validate")]
@@ -76,6 +80,8 @@ mod output_cap;
 #[cfg(feature = "validate")]
 mod provider_executed;
 mod repairs;
+#[cfg(feature = "validate")]
+mod result_privacy;
 #[cfg(feature = "validate")]
 mod run_options;
 #[cfg(feature = "validate")]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::error::Error as _;
 
 use haft_core::{Issue, Issues, JsonText, Schema, Validation, Validator};
 use proptest::prelude::*;
@@ -49,7 +50,7 @@ fn what_json_cannot_say_is_an_issue_at_its_place() {
         (Report { ratio: f64::NEG_INFINITY, ..Report::default() }, "/ratio"),
         (Report { maybe: Some(f32::INFINITY), ..Report::default() }, "/maybe"),
         (Report { list: vec![None, Some(1.0), Some(f64::NAN)], ..Report::default() }, "/list/2"),
-        (Report { map: [("a/b~".to_owned(), f64::INFINITY)].into(), ..Report::default() }, "/map/a~1b~0"),
+        (Report { map: [("a/b~".to_owned(), f64::INFINITY)].into(), ..Report::default() }, "/map/*"),
         (Report { pair: (1, f64::NAN), ..Report::default() }, "/pair/1"),
         (nested(Shape::Circle(f64::NAN)), "/nested/shape/Circle"),
         (nested(Shape::Line(0.0, f64::NAN)), "/nested/shape/Line/1"),
@@ -161,7 +162,7 @@ fn a_serializer_of_ones_own_is_held_to_its_schema() {
 }
 
 #[test]
-fn a_serializer_that_fails_is_an_issue_with_its_words() {
+fn a_serializer_that_fails_is_an_issue_and_its_words_are_for_the_operator() {
     struct Broken;
     impl Serialize for Broken {
         fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
@@ -170,7 +171,8 @@ fn a_serializer_that_fails_is_an_issue_with_its_words() {
     }
     let issues = Schema::unknown().encode(&Broken).unwrap_err();
     assert_eq!(marks(&issues), [("", "encode")]);
-    assert!(issues.to_string().contains("the disk is gone"), "{issues}");
+    assert!(!issues.to_string().contains("the disk is gone"), "{issues}");
+    assert_eq!(issues.source().unwrap().to_string(), "the disk is gone");
     let issues = Schema::unknown().encode(&BTreeMap::from([((1, 2), 3)])).unwrap_err();
     assert_eq!(marks(&issues), [("", "encode")]);
 }
@@ -249,7 +251,7 @@ fn as_serde<T: Serialize>(value: &T) {
         Err(error) => {
             let issues = ours.unwrap_err();
             assert_eq!(marks(&issues), [("", "encode")]);
-            assert!(issues.to_string().contains(&error.to_string()), "{issues} does not say: {error}");
+            assert_eq!(issues.source().unwrap().to_string(), error.to_string());
         }
     }
 }
@@ -457,7 +459,7 @@ fn a_key_that_is_refused_is_not_written() {
         let _ = object.serialize_field("extra", &2);
         object.end()
     });
-    assert_eq!(marks(&closed.encode(&more.0).unwrap_err()), [("/extra", "additionalProperties")]);
+    assert_eq!(marks(&closed.encode(&more.0).unwrap_err()), [("/*", "additionalProperties")]);
     let twice = unruly!(|s| {
         let mut object = s.serialize_struct("Odd", 2)?;
         object.serialize_field("a", &1)?;

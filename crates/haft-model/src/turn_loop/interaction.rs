@@ -92,7 +92,7 @@ impl Interaction {
             return Some(Err(LoopError::ToolGone { tool, call_id }));
         };
         let broken = || Issues::from(Issue::new("", "validator", "the answer could not be checked"));
-        let checked = isolated(|| tool.check_answer(&value.to_value())).unwrap_or_else(|_| Err(broken()));
+        let checked = isolated(|| tool.check_answer(value)).unwrap_or_else(|_| Err(broken()));
         let refused = |issues| LoopError::Answer { call_id: self.call_id().clone(), issues };
         Some(checked.map(|()| ToolResult::ok(&self.call, value.clone())).map_err(refused))
     }

@@ -5,7 +5,6 @@
 //! were approved. Every other outcome of such a call is its result, as it is for any other call.
 
 use haft_core::{FailureKind, JsonText, Run, ToolCall, ToolResult, Toolkit};
-use serde_json::Value;
 
 use super::interaction::Interaction;
 use super::isolation::isolated;
@@ -29,7 +28,7 @@ impl Landing {
         let is_surfaced = result.failure().is_some_and(|failure| failure.kind == FailureKind::NonLocalTool);
         let tool = kit.get(&call.name).filter(|tool| is_surfaced && (tool.is_signal() || tool.is_interaction()));
         let Some(tool) = tool else { return Self::Answered(result) };
-        match isolated(|| run.decode_args::<Value>(at).map(JsonText::from)) {
+        match isolated(|| run.argument_tree(at).map(JsonText::from)) {
             Ok(Ok(arguments)) if tool.is_signal() => Self::Signal(Signal::new(call.clone(), arguments)),
             Ok(Ok(arguments)) => Self::Interaction(Interaction::new(call.clone(), arguments, written.to_owned())),
             Ok(Err(failure)) => Self::Answered(ToolResult::from_failure(call, failure)),

@@ -4,7 +4,7 @@
 //! that decides reads it and answers it. One that is not answered is closed with `null`, so that the history has an
 //! answer to every call.
 
-use haft_core::{CallId, JsonText, ToolCall, ToolResult};
+use haft_core::{CallId, FailureKind, JsonText, Schema, ToolCall, ToolFailure, ToolResult};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -84,8 +84,14 @@ impl Signal {
         self.answer.clone_from(&other.answer);
     }
 
-    /// The one result of the call.
+    /// The one result of the call. An answer nests no deeper than the result of a tool may.
     pub(super) fn result(&self) -> ToolResult {
-        ToolResult::ok(&self.call, self.answer.clone())
+        match Schema::unknown().check_output(&self.answer) {
+            Ok(()) => ToolResult::ok(&self.call, self.answer.clone()),
+            Err(issues) => {
+                let failure = ToolFailure::with_issues(FailureKind::OutputValidationError, issues).not_started();
+                ToolResult::from_failure(&self.call, failure)
+            }
+        }
     }
 }

@@ -244,7 +244,7 @@ async fn the_programs_own_calls_pass_every_gate() {
     assert_eq!(fault(kit.call_with::<Divide>(&params, &gated).await).kind, FailureKind::Denied);
 
     let ten = |request: Request, next: Next| async move {
-        let mut arguments = request.arguments().clone();
+        let mut arguments = request.arguments().unwrap().clone();
         arguments["a"] = json!(10);
         let outcome: Outcome = next.run(request.with_arguments(&arguments)).await;
         outcome

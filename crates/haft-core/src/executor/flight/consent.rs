@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Flight, Phase, Step, Tower};
 use crate::approval::{ApprovalOutcome, AtGate, RefusedVerdict, Standing, VerdictFault, digest_of};
+use crate::arguments::{Arguments, Decisive};
 use crate::call::ToolCall;
 use crate::executor::approve::ApprovalAnswer;
 #[cfg(feature = "approval")]
@@ -43,7 +43,7 @@ pub(super) struct Consent {
     /// What was known before the run began.
     pub(super) standing: Option<Standing>,
     /// The arguments as they were decoded.
-    arguments: Value,
+    arguments: Arguments,
     /// What binds an approval to them, once somebody needs to know.
     digest: String,
     /// The question that is open.
@@ -136,9 +136,11 @@ impl Flight {
         if let Some((_, rule)) = policies.iter().find(|(policy, _)| policy.is_always()) {
             return self.decided(call, tower, Ok((ApprovalNeed::Needed, rule)));
         }
-        let (about, arguments) = (ApprovalCx::of(call, self.cx.as_ref()), &self.consent_mut().arguments);
+        let about = ApprovalCx::of(call, self.cx.as_ref());
+        let options = &tower.options.decode;
+        let arguments = Decisive::of(&self.consent_mut().arguments, tool, &call.arguments, options);
         let deciding = isolated(|| {
-            let needs = policies.iter().map(|(policy, rule)| (policy.needs_approval(arguments, about.clone()), rule));
+            let needs = policies.iter().map(|(policy, rule)| (policy.decide(&arguments, about.clone()), rule));
             Box::pin(any_needed(needs.collect())) as Deciding
         });
         match deciding {
@@ -383,10 +385,10 @@ fn patience(tower: Tower<'_>, request: &ApprovalRequest) -> Result<Option<Durati
     Ok([tower.options.approval_timeout, is_open].into_iter().flatten().min())
 }
 
-/// The arguments as a tree: only who is gated pays for reading them twice.
-pub(crate) fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Value, ToolFailure> {
-    match isolated(|| tool.parameters().decode::<Value>(arguments, options)) {
-        Ok(read) => read.map(|decoded| decoded.value).map_err(invalid_input),
+/// Reads the arguments for those who decide: only a call that is gated pays for reading them twice.
+pub(crate) fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Arguments, ToolFailure> {
+    match isolated(|| Arguments::read(tool, arguments, options)) {
+        Ok(read) => read.map_err(invalid_input),
         Err(panicked) => Err(panicked.into()),
     }
 }

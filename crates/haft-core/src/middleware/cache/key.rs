@@ -23,11 +23,8 @@ impl Key {
         if !(tool.annotations().readonly() && tool.annotations().idempotent()) {
             return None;
         }
-        let arguments = request.arguments();
-        // Arguments that a middleware spoiled are null as a tree, too, and must not be taken for a null that was meant.
-        if arguments.is_null() && request.raw_arguments().trim() != "null" {
-            return None;
-        }
+        // Arguments without a tree, which would be rounded or are not accepted, are equal to no others.
+        let arguments = request.tree_if_exact()?;
         Some(Self {
             tool: tool.identity(),
             caller: request.cx().caller().filter(|_| sharing == Sharing::SameCaller).cloned(),

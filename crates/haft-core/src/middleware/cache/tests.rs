@@ -251,7 +251,8 @@ async fn one_who_waits_can_be_cancelled_and_leaves_nothing_behind() {
 async fn arguments_that_a_layer_spoiled_are_never_answered_from_memory() {
     let nullable = Schema::of::<Option<bool>>().unwrap();
     let spoil = |request: Request, next: Next| async move {
-        let spoiled = if request.arguments().is_null() { request } else { request.with_arguments(&json!("spoiled")) };
+        let spoiled =
+            if request.raw_arguments().trim() == "null" { request } else { request.with_arguments(&json!("spoiled")) };
         next.run(spoiled).await
     };
     let tool = Probe::new([]).tool(pure()).set_parameters(nullable).wrap(cache()).wrap(spoil);

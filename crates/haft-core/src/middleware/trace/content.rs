@@ -13,8 +13,15 @@ pub(super) const ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 /// The name of the field that holds a result.
 pub(super) const RESULT: &str = "gen_ai.tool.call.result";
 
+/// The arguments without their secrets. Those that have no exact tree are shown as they are written, or not at all where
+/// anything in them may be secret.
 pub(super) fn shown_arguments(request: &Request) -> String {
-    Redaction::of(request.tool().parameters()).apply(request.arguments()).to_string()
+    let redaction = Redaction::of(request.tool().parameters());
+    match request.tree_if_exact() {
+        Some(arguments) => redaction.apply(arguments).to_string(),
+        None if redaction.marks_any() => REDACTED.to_owned(),
+        None => request.raw_arguments().to_owned(),
+    }
 }
 
 /// The value of a success, or the kind and the message of a failure. What only the model gets to see is not shown.

@@ -46,7 +46,7 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
         let notes = Notes::new(reading.limits);
         let seed = TreeSeed { notes: &notes, depth: depth.into(), inside, path: &Path::Root };
         let mut tree = seed.deserialize(self.inner)?;
-        let clean = notes.faults.borrow().is_empty();
+        let clean = notes.faults.borrow().is_empty() && !reading.rejects_in(&tree);
         if !clean || !explain::fits(reading.arena, node, &tree, Exactness::Required) {
             return Err(refusal());
         }
@@ -135,7 +135,11 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
 
     /// What a type ignores is still checked: the schema may have rules for it.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        self.deserialize_any(visitor)
+        let ignored = &self.place.reading.ignored;
+        ignored.set(ignored.get() + 1);
+        let value = self.deserialize_any(visitor);
+        ignored.set(ignored.get() - 1);
+        value
     }
 
     /// `()` as parameters is the empty object on the wire.

@@ -172,7 +172,7 @@ impl<'a> Keys<'a> {
         if let (Some(trail), Some(name)) = (self.place.reading.trail, name) {
             let mut step = String::new();
             push_key(&mut step, name);
-            trail.borrow_mut().push(step);
+            trail.leave(step, self.value.node);
         }
     }
 

@@ -94,7 +94,7 @@ impl<'a> Elements<'a> {
         if let Some(trail) = self.next.reading.trail {
             let mut step = String::new();
             push_index(&mut step, self.count.saturating_sub(1));
-            trail.borrow_mut().push(step);
+            trail.leave(step, self.next.node);
         }
     }
 }

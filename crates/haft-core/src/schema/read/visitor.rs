@@ -134,6 +134,9 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
 
     #[inline]
     fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
+        if self.place.reading.rejects(value) {
+            return Err(refusal());
+        }
         if self.place.is_free(JsonType::Number) || !self.number(Num::Float(value))? {
             return self.inner.visit_f64(value);
         }
@@ -143,6 +146,8 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
                 Ok(int) => self.inner.visit_u64(int),
                 Err(_) => self.inner.visit_i64(int),
             },
+            // Nothing is made of it, so nothing is rounded.
+            None if self.place.reading.ignored.get() > 0 => self.inner.visit_f64(value),
             None => Err(E::invalid_type(Unexpected::Float(value), &self.inner)),
         }
     }

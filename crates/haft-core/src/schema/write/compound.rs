@@ -12,9 +12,11 @@ use serde::ser::{
 };
 use serde_json::Error;
 
-use super::Writing;
 use super::key::{self, Keys};
+use super::{Begin, Writing};
+use crate::schema::disclosure::Step;
 use crate::schema::node::{ANY, ArrayRule, NodeId, ObjectRule};
+use crate::schema::scan::nesting;
 
 /// What an array or object is part of.
 #[derive(Clone, Copy)]
@@ -32,6 +34,15 @@ impl Shape {
             Self::Alone => None,
         }
     }
+
+    /// How many levels end with it.
+    #[inline]
+    fn levels(self) -> usize {
+        match self {
+            Self::Alone => 1,
+            Self::Variant(_) => 2,
+        }
+    }
 }
 
 /// The elements of an array.
@@ -47,10 +58,11 @@ pub(super) struct Elements<'w, 'a> {
 
 impl<'w, 'a> Elements<'w, 'a> {
     #[inline]
-    pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ArrayRule>, shape: Shape) -> Self {
+    pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ArrayRule>, shape: Shape) -> Result<Self, Error> {
+        writing.enter()?;
         let (ahead, items) = rule.map_or((&[][..], ANY), |rule| (&rule.prefix, rule.items));
         writing.text.push("[");
-        Self { writing, rule, ahead: ahead.iter(), items, count: 0, shape }
+        Ok(Self { writing, rule, ahead: ahead.iter(), items, count: 0, shape })
     }
 
     #[inline]
@@ -60,7 +72,7 @@ impl<'w, 'a> Elements<'w, 'a> {
         self.count += 1;
         let written = self.writing.value(node, value);
         if written.is_err() {
-            self.writing.leave_element(self.shape.variant(), self.count - 1);
+            self.writing.leave(self.shape.variant(), Step::Index(self.count - 1));
         }
         written
     }
@@ -70,6 +82,7 @@ impl<'w, 'a> Elements<'w, 'a> {
         if self.rule.is_some_and(|rule| self.count < rule.min || self.count > rule.max) {
             return Err(self.writing.refusal());
         }
+        self.writing.room += self.shape.levels();
         self.writing.text.push(if matches!(self.shape, Shape::Variant(_)) { "]}" } else { "]" });
         Ok(())
     }
@@ -123,9 +136,14 @@ pub(super) struct Private<'w, 'a> {
 
 impl<'w, 'a> Fields<'w, 'a> {
     #[inline]
-    pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ObjectRule>, shape: Shape) -> Self {
+    pub(super) fn open(
+        writing: &'w mut Writing<'a>,
+        rule: Option<&'a ObjectRule>,
+        shape: Shape,
+    ) -> Result<Self, Error> {
+        writing.enter()?;
         writing.text.push("{");
-        Self::Object(Object { writing, keys: Keys::new(rule), shape })
+        Ok(Self::Object(Object { writing, keys: Keys::new(rule), shape }))
     }
 
     pub(super) fn private(writing: &'w mut Writing<'a>, name: &'static str) -> Self {
@@ -142,7 +160,7 @@ impl Object<'_, '_> {
         };
         let written = self.writing.value(node, value);
         if written.is_err() {
-            self.writing.leave_key(self.shape.variant(), key);
+            self.writing.leave(self.shape.variant(), Step::Named(key.to_owned()));
         }
         written
     }
@@ -152,6 +170,7 @@ impl Object<'_, '_> {
         if !self.keys.are_complete() {
             return Err(self.writing.refusal());
         }
+        self.writing.room += self.shape.levels();
         self.writing.text.push(if matches!(self.shape, Shape::Variant(_)) { "}}" } else { "}" });
         Ok(())
     }
@@ -164,9 +183,15 @@ impl Private<'_, '_> {
         if std::mem::replace(&mut self.is_written, true) {
             return Err(self.writing.refusal());
         }
+        let before = self.writing.text.len();
         let written = self.writing.text.private(self.name, key, value);
         self.writing.is_broken |= written.is_err();
-        written
+        written?;
+        // Text is handed on as it is, however deep it nests.
+        if nesting(self.writing.text.since(before)) > self.writing.room {
+            return Err(self.writing.begin(Begin::TooDeep, "nests too deep"));
+        }
+        Ok(())
     }
 
     fn close(self) -> Result<(), Error> {
@@ -212,9 +237,10 @@ pub(super) struct Members<'w, 'a> {
 }
 
 impl<'w, 'a> Members<'w, 'a> {
-    pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ObjectRule>) -> Self {
+    pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ObjectRule>) -> Result<Self, Error> {
+        writing.enter()?;
         writing.text.push("{");
-        Self { writing, keys: Keys::new(rule), open: None, key: String::new() }
+        Ok(Self { writing, keys: Keys::new(rule), open: None, key: String::new() })
     }
 }
 
@@ -239,7 +265,7 @@ impl SerializeMap for Members<'_, '_> {
         let Some(node) = self.open.take() else { return Err(self.writing.refusal()) };
         let written = self.writing.value(node, value);
         if written.is_err() {
-            self.writing.leave_key(None, &self.key);
+            self.writing.leave(None, Step::Key(std::mem::take(&mut self.key)));
         }
         written
     }
@@ -249,6 +275,7 @@ impl SerializeMap for Members<'_, '_> {
         if self.open.is_some() || !self.keys.are_complete() {
             return Err(self.writing.refusal());
         }
+        self.writing.room += 1;
         self.writing.text.push("}");
         Ok(())
     }

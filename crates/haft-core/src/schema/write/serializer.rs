@@ -6,6 +6,7 @@ use serde_json::Error;
 
 use super::Writing;
 use super::compound::{Elements, Fields, Members, Shape};
+use crate::schema::disclosure::Step;
 use crate::schema::node::{ANY, Arena, NodeId, Typed};
 use crate::schema::number::{Exactness, Num};
 use crate::schema::text::{PRIVATE, is_private};
@@ -55,7 +56,7 @@ impl<'a> Checked<'_, 'a> {
     #[inline]
     fn float(self, value: f64, number: impl Serialize) -> Result<(), Error> {
         if !value.is_finite() {
-            return Err(self.writing.not_finite());
+            return self.writing.not_finite();
         }
         if !(self.is_free(JsonType::Number) || number_fits(self.writing.arena, self.node, Num::Float(value))) {
             return Err(self.writing.refusal());
@@ -80,6 +81,7 @@ impl<'a> Checked<'_, 'a> {
     /// Begins a variant with content: an object of one member.
     fn open_variant(&mut self, variant: &str) -> Result<(), Error> {
         self.unruled()?;
+        self.writing.enter()?;
         let text = &mut self.writing.text;
         text.push("{");
         text.string(variant);
@@ -208,8 +210,9 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         self.open_variant(variant)?;
         let written = self.writing.value(ANY, value);
         if written.is_err() {
-            self.writing.leave_key(None, variant);
+            self.writing.leave(None, Step::Named(variant.to_owned()));
         }
+        self.writing.room += 1;
         self.writing.text.push("}");
         written
     }
@@ -217,7 +220,7 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
     #[inline]
     fn serialize_seq(mut self, _: Option<usize>) -> Result<Elements<'w, 'a>, Error> {
         let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
-        Ok(Elements::open(self.writing, rule, Shape::Alone))
+        Elements::open(self.writing, rule, Shape::Alone)
     }
 
     fn serialize_tuple(self, _: usize) -> Result<Elements<'w, 'a>, Error> {
@@ -236,12 +239,12 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         _: usize,
     ) -> Result<Elements<'w, 'a>, Error> {
         self.open_variant(variant)?;
-        Ok(Elements::open(self.writing, None, Shape::Variant(variant)))
+        Elements::open(self.writing, None, Shape::Variant(variant))
     }
 
     fn serialize_map(mut self, _: Option<usize>) -> Result<Members<'w, 'a>, Error> {
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        Ok(Members::open(self.writing, rule))
+        Members::open(self.writing, rule)
     }
 
     #[inline]
@@ -252,7 +255,7 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
             return Ok(Fields::private(self.writing, name));
         }
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        Ok(Fields::open(self.writing, rule, Shape::Alone))
+        Fields::open(self.writing, rule, Shape::Alone)
     }
 
     fn serialize_struct_variant(
@@ -263,6 +266,6 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         _: usize,
     ) -> Result<Fields<'w, 'a>, Error> {
         self.open_variant(variant)?;
-        Ok(Fields::open(self.writing, None, Shape::Variant(variant)))
+        Fields::open(self.writing, None, Shape::Variant(variant))
     }
 }

@@ -125,7 +125,7 @@ async fn arguments_that_were_changed_after_the_approval_are_denied() {
     let pay = |policy| Tool::new("pay").needs_approval(policy).run(|cents: u32, _cx| async move { cents }).unwrap();
     let inflate = |by: u32| {
         move |request: Request, next: Next| async move {
-            let cents = request.arguments().as_u64().unwrap() + u64::from(by);
+            let cents = request.arguments().unwrap().as_u64().unwrap() + u64::from(by);
             next.run(request.with_arguments(&json!(cents))).await
         }
     };

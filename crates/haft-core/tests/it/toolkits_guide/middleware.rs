@@ -116,7 +116,7 @@ async fn a_dry_run_keeps_the_face_and_the_middleware_and_changes_the_hands() {
 #[tokio::test]
 async fn input_can_be_changed_and_is_checked_again() {
     let louder = |request: Request, next: Next| async move {
-        let text = request.arguments().as_str().map(str::to_uppercase);
+        let text = request.arguments().unwrap().as_str().map(str::to_uppercase);
         let changed = match text {
             Some(text) if text != "BREAK" => serde_json::json!(text),
             _ => serde_json::json!(7),
