@@ -4,16 +4,22 @@
 
 use std::error::Error;
 
+use crate::executor::isolated;
 use crate::failure::ToolFailure;
 
 /// How far down a chain is followed: an error may name itself as its source.
 const DEEPEST: usize = 32;
 
-/// The causes of a failure, down to the root, in one line.
+/// Writes the causes of a failure, down to the root, in one line. In place of an error that panics when it is written
+/// stands the panic.
 pub(crate) fn cause_chain(failure: &ToolFailure) -> Option<String> {
-    let causes = std::iter::successors(failure.source(), |&error| error.source()).take(DEEPEST);
-    let chain: Vec<String> = causes.map(ToString::to_string).collect();
+    let causes = std::iter::successors(failure.source(), |&error| isolated(|| error.source()).unwrap_or_default());
+    let chain: Vec<String> = causes.take(DEEPEST).map(written).collect();
     (!chain.is_empty()).then(|| chain.join(": "))
+}
+
+fn written(error: &dyn Error) -> String {
+    isolated(|| error.to_string()).unwrap_or_else(|panicked| panicked.to_string())
 }
 
 #[cfg(test)]

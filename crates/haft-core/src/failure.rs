@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::executor::Isolated;
 use crate::failure_kind::FailureKind;
 use crate::issue::{Issue, Issues, REASON_CAP};
 use crate::json_text::JsonText;
@@ -64,7 +65,7 @@ pub struct ToolFailure {
 
 /// One pointer instead of two: failures are returned as errors, and a large error slows every success.
 #[derive(Debug)]
-struct Cause(Box<dyn Error + Send + Sync>);
+struct Cause(Isolated<Box<dyn Error + Send + Sync>>);
 
 impl ToolFailure {
     /// A failure with the defaults of its kind. A blank message is replaced by the kind's own.
@@ -148,7 +149,7 @@ impl ToolFailure {
     /// The same failure with what went wrong underneath, for the operator. It is reached through [`Error::source`].
     #[must_use]
     pub fn cause(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.cause = Some(Arc::new(Cause(cause.into())));
+        self.cause = Some(Arc::new(Cause(Isolated::new(cause.into()))));
         self
     }
 
@@ -199,7 +200,7 @@ impl fmt::Display for ToolFailure {
 
 impl Error for ToolFailure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.cause.as_deref().map(|Cause(cause)| &**cause as &(dyn Error + 'static))
+        self.cause.as_deref().map(|Cause(cause)| &***cause as &(dyn Error + 'static))
     }
 }
 

@@ -25,6 +25,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 pub use self::cache::Cache;
+pub(crate) use self::cache::Nesting;
 pub use self::rate_limit::RateLimit;
 pub use self::retry::{Backoff, Retry};
 pub use self::timeout::Timeout;
@@ -32,6 +33,7 @@ pub use self::trace::Trace;
 use crate::call::CallId;
 use crate::canonical::canonical_text;
 use crate::cx::Cx;
+use crate::executor::Isolated;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{Aside, BoxFuture, Deferred, Passage, Prepared, Whole, broken, encode_success, with_tool};
@@ -145,7 +147,7 @@ trait Layer: Send + Sync {
     fn run(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Outcome>;
 }
 
-impl<M: Middleware> Layer for M {
+impl<M: Middleware> Layer for Isolated<M> {
     fn run(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Outcome> {
         Box::pin(async move { self.around(request, next).await })
     }
@@ -277,7 +279,7 @@ impl Layers {
     }
 
     /// The same layers inside of one more.
-    pub(crate) fn around<M: Middleware>(&self, middleware: Arc<M>) -> Self {
+    pub(crate) fn around<M: Middleware>(&self, middleware: Arc<Isolated<M>>) -> Self {
         let outermost = middleware as Arc<dyn Layer>;
         Self(Some(self.0.iter().flat_map(|layers| layers.iter().cloned()).chain([outermost]).collect()))
     }

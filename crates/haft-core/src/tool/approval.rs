@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::call::{CallId, ToolCall};
 use crate::cx::{Caller, Cx};
+use crate::executor::Isolated;
 use crate::handler::{BoxError, BoxFuture};
 use crate::item::Item;
 use crate::tool::ToolName;
@@ -62,9 +63,8 @@ pub enum ApprovalNeed {
 }
 
 /// A policy that couldn't decide.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("the approval policy failed: {0}")]
-pub struct PolicyError(#[source] Arc<dyn Error + Send + Sync>);
+#[derive(Clone, Debug)]
+pub struct PolicyError(Arc<Isolated<BoxError>>);
 
 type Decide = dyn Fn(&Value, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
 
@@ -112,6 +112,7 @@ impl ApprovalPolicy {
         Fut: Future<Output = Result<bool, E>> + Send + 'static,
         E: Into<BoxError>,
     {
+        let decide = Isolated::new(decide);
         Self(Rule::When(Arc::new(move |arguments, cx| match read::<P>(arguments) {
             Ok(params) => {
                 let needed = decide(params, cx);
@@ -181,7 +182,23 @@ impl ApprovalCx {
 
 impl PolicyError {
     pub(crate) fn new(error: impl Error + Send + Sync + 'static) -> Self {
-        Self(Arc::new(error))
+        Self::of(error.into())
+    }
+
+    fn of(error: BoxError) -> Self {
+        Self(Arc::new(Isolated::new(error)))
+    }
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the approval policy failed: {}", **self.0)
+    }
+}
+
+impl Error for PolicyError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&***self.0)
     }
 }
 
@@ -196,7 +213,7 @@ impl ApprovalNeed {
         match answer {
             Ok(false) => Self::NotNeeded,
             Ok(true) => Self::Needed,
-            Err(error) => Self::Undecided(PolicyError(Arc::from(error))),
+            Err(error) => Self::Undecided(PolicyError::of(error)),
         }
     }
 }
