@@ -12,7 +12,7 @@ use std::task::{Wake, Waker};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::isolation::{Isolated, isolated};
+use super::isolation::{Isolated, isolated, wake_isolated};
 use crate::cancellation::Cancellation;
 use crate::emit::Emitted;
 use crate::tool::EmitBuffer;
@@ -190,8 +190,9 @@ impl Board {
             notes.task.take()
         };
         if let Some(task) = task {
-            // Whoever woke the call must not learn of a panic of the task's waker.
-            drop(isolated(|| task.into_inner().wake()));
+            // Whoever woke the call must not learn of a panic of the task's waker. It is woken and dropped one after the
+            // other, as both may panic.
+            wake_isolated(&task);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whoever listens to tracing is user code too: a subscriber that panics loses no result.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use haft_core::{
     ApprovalPolicy, ApprovalRequest, Cx, Outcome, RunOptions, Tool, ToolCall, ToolFailure, ToolResult, Toolkit, Trace,
@@ -41,6 +41,9 @@ const PLACES: [Place; 10] = [
 struct Broken {
     place: Place,
     ids: AtomicU64,
+    metadata: Mutex<Option<&'static Metadata<'static>>>,
+    /// The spans that are entered.
+    inside: Mutex<Vec<Id>>,
     panics: Arc<AtomicUsize>,
 }
 
@@ -66,8 +69,9 @@ impl Subscriber for Broken {
         tracing_core::Interest::sometimes()
     }
 
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
         self.at(Place::NewSpan);
+        *self.metadata.lock().unwrap() = Some(span.metadata());
         Id::from_u64(self.ids.fetch_add(1, Ordering::SeqCst) + 1)
     }
 
@@ -81,11 +85,13 @@ impl Subscriber for Broken {
         self.at(Place::Event);
     }
 
-    fn enter(&self, _: &Id) {
+    fn enter(&self, id: &Id) {
         self.at(Place::Enter);
+        self.inside.lock().unwrap().push(id.clone());
     }
 
     fn exit(&self, _: &Id) {
+        self.inside.lock().unwrap().pop();
         self.at(Place::Exit);
     }
 
@@ -101,7 +107,10 @@ impl Subscriber for Broken {
 
     fn current_span(&self) -> Current {
         self.at(Place::Current);
-        Current::none()
+        let inside = self.inside.lock().unwrap().last().cloned();
+        inside
+            .zip(*self.metadata.lock().unwrap())
+            .map_or_else(Current::none, |(id, metadata)| Current::new(id, metadata))
     }
 }
 
@@ -144,7 +153,8 @@ fn options() -> RunOptions {
 /// Runs something while such a subscriber listens, which must have panicked at least once.
 async fn listening(place: Place, work: impl Future<Output = ()>) {
     let panics = Arc::<AtomicUsize>::default();
-    let broken = Broken { place, ids: AtomicU64::new(0), panics: Arc::clone(&panics) };
+    let (ids, metadata, inside) = (AtomicU64::new(0), Mutex::default(), Mutex::default());
+    let broken = Broken { place, ids, metadata, inside, panics: Arc::clone(&panics) };
     let listening = tracing::subscriber::set_default(broken);
     work.await;
     drop(listening);

@@ -11,7 +11,7 @@ use haft_core::{Cx, Run, Tool, ToolCall, ToolEvent, Toolkit};
 /// The waker that a call was last polled with.
 type CallWaker = Arc<Mutex<Option<Waker>>>;
 
-/// Keeps the waker it is polled with, and ends when it is polled a third time.
+/// Keeps the waker it is polled with, and ends at its fourth poll.
 fn waiting(kept: &CallWaker) -> Tool {
     let kept = Arc::clone(kept);
     let run = move |(), _: Cx| {
@@ -19,7 +19,7 @@ fn waiting(kept: &CallWaker) -> Tool {
         std::future::poll_fn(move |task| {
             *kept.lock().unwrap() = Some(task.waker().clone());
             polls += 1;
-            // The first two polls are those of the run's first: without a waker of the call's own, and with it.
+            // The first poll of the run polls it twice: without a waker of its own, and with one.
             if polls < 4 { Poll::Pending } else { Poll::Ready(()) }
         })
     };
@@ -79,7 +79,7 @@ fn a_waker_that_wakes_a_call_when_it_is_dropped_blocks_nothing() {
         let kept = CallWaker::default();
         let mut run = start(&kept);
         // Each poll replaces the waker of the one before, which is the last of its kind by then.
-        for _ in 0..3 {
+        for _ in 0..8 {
             let waker = Waker::from(Arc::new(Meddling(Arc::clone(&kept))));
             if let Poll::Ready(Some(event)) = poll(&mut run, &waker) {
                 assert!(event.result().unwrap().is_ok());
@@ -96,7 +96,7 @@ fn a_waker_that_wakes_a_call_when_it_is_woken_blocks_nothing() {
         let kept = CallWaker::default();
         let mut run = start(&kept);
         let waker = Waker::from(Arc::new(Meddling(Arc::clone(&kept))));
-        for _ in 0..3 {
+        for _ in 0..8 {
             if let Poll::Ready(Some(event)) = poll(&mut run, &waker) {
                 assert!(event.result().unwrap().is_ok());
                 return;
@@ -127,17 +127,19 @@ impl Drop for Broken {
 fn a_waker_that_panics_reaches_neither_the_run_nor_whoever_wakes_a_call() {
     let kept = CallWaker::default();
     let mut run = start(&kept);
-    for _ in 0..3 {
-        // Its own handle is the test's to drop.
+    for _ in 0..8 {
         let waker = Waker::from(Arc::new(Broken));
         let polled = poll(&mut run, &waker);
-        let call = kept.lock().unwrap().clone();
-        call.unwrap().wake();
-        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(waker))).is_ok() || polled.is_ready());
         if let Poll::Ready(Some(event)) = polled {
+            // This one the run has not kept.
+            std::mem::forget(waker);
             assert!(event.result().unwrap().is_ok());
             return;
         }
+        // From here on the run has the last one, and lets go of it when the call wakes its task.
+        drop(waker);
+        let call = kept.lock().unwrap().clone();
+        call.unwrap().wake();
     }
     panic!("the call was never done");
 }
