@@ -177,6 +177,7 @@ impl RunOptions {
     #[must_use]
     pub fn approval_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let clock = Isolated::new(clock);
+        #[allow(clippy::redundant_closure, reason = "the function by itself would be out of its isolation")]
         self.gated(|gate| gate.clock = Some(Arc::new(move || clock())))
     }
 

@@ -123,11 +123,10 @@ async fn an_answer_reaches_no_other_tenant() {
             bench.ask(&one, "one", alone).await,
         ];
         let is_shared = match (sharing, source) {
-            (_, Source::KitService) => false,
-            (Sharing::Everyone, _) => true,
+            (Sharing::Everyone, source) => source != Source::KitService,
             // The caller stands for its conversations.
             (Sharing::SameCaller, Source::Conversation) => caller.is_some(),
-            (Sharing::SameCaller, Source::RunService | Source::RunExtension | Source::Middleware) => false,
+            (Sharing::SameCaller, _) => false,
         };
         let expected = if is_shared { ["one", "one", "one"] } else { ["one", "other", "one"] };
         assert_eq!(answers, expected, "{source:?}, {caller:?}, {sharing:?}, {alone}");

@@ -48,7 +48,7 @@ fn kit(tools: impl IntoIterator<Item = Tool>, shared: &Shared) -> Toolkit {
 
 async fn run(kit: &Toolkit, name: &str, options: RunOptions) -> ToolResult {
     let run = kit.run([ToolCall::new("outer", name, "")]).with(options).collect_results();
-    timeout(Duration::from_secs(60), run).await.expect("the call waits for itself").remove(0)
+    timeout(Duration::from_secs(60), run).await.unwrap_or_else(|_| panic!("the call waits for itself")).remove(0)
 }
 
 #[tokio::test(start_paused = true)]

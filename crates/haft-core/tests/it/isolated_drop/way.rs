@@ -2,7 +2,7 @@
 
 use haft_core::{FailureClass, Step, ToolEvent};
 #[cfg(feature = "approval")]
-use haft_core::{Suspend, VerdictQueue};
+use haft_core::{RunOptions, Suspend, ToolCall, Toolkit, VerdictQueue};
 
 use super::bench::{Bench, call};
 
@@ -105,6 +105,14 @@ impl Way {
                 assert_eq!(last, Some(Step::Next(2)));
             }
             #[cfg(feature = "approval")]
+            Self::Resumed | Self::Planned | Self::Queued => self.ask(kit, options, done).await,
+        }
+    }
+
+    /// The ways on which somebody is asked outside of the run.
+    #[cfg(feature = "approval")]
+    async fn ask(self, kit: Toolkit, options: RunOptions, done: [ToolCall; 2]) {
+        match self {
             Self::Resumed => {
                 let suspended = kit.run(done).with(options.clone().approvals(Suspend)).collect_or_suspend().await;
                 let suspended = suspended.unwrap_err();
@@ -113,7 +121,6 @@ impl Way {
                 drop(kit);
                 assert_eq!(run.collect_results().await.iter().filter(|result| result.is_ok()).count(), 2);
             }
-            #[cfg(feature = "approval")]
             Self::Planned => {
                 let plan = kit.plan_from_map(options.clone(), [], &done).await;
                 let verdicts: Vec<_> = plan.requests.iter().map(haft_core::ApprovalRequest::approve).collect();
@@ -122,8 +129,7 @@ impl Way {
                 drop(kit);
                 assert_eq!(run.collect_results().await.iter().filter(|result| result.is_ok()).count(), 2);
             }
-            #[cfg(feature = "approval")]
-            Self::Queued => {
+            _ => {
                 let (sender, queue) = VerdictQueue::new();
                 let mut plan = kit.plan_from_queue(options, &queue, done).await;
                 for request in &plan.approval_requests {
