@@ -139,6 +139,7 @@ pub mod isolation {
 pub mod macro_support;
 mod middleware;
 mod scope;
+mod seed;
 mod service;
 mod tool;
 mod toolkit;
