@@ -125,7 +125,7 @@ pub struct Request {
     tree: OnceLock<Value>,
     /// The arguments as the handler's type, until they are used or changed. Locked by nobody: the lock only lets a
     /// middleware keep a reference to the request while it waits.
-    deferred: Mutex<Option<Deferred>>,
+    deferred: Mutex<Option<Isolated<Deferred>>>,
     /// The arguments as they were permitted and approved, once they were changed.
     original: Option<Arc<str>>,
     passage: Arc<Passage>,
@@ -260,7 +260,8 @@ impl Request {
 impl Next {
     /// Hands the call on and gives what became of it. Nothing happens until the future is polled.
     pub fn run(&self, request: Request) -> impl Future<Output = Outcome> + Send + 'static + use<> {
-        self.boxed(request)
+        // The future of whoever hands the call on is another's: both may panic when they are dropped together.
+        Isolated::new(self.boxed(request))
     }
 
     fn boxed(&self, request: Request) -> BoxFuture<Outcome> {
@@ -292,7 +293,7 @@ impl Layers {
             tool: tool.clone(),
             arguments: arguments.into(),
             tree: OnceLock::new(),
-            deferred: Mutex::new(Some(read.value)),
+            deferred: Mutex::new(Some(Isolated::new(read.value))),
             original: None,
             passage: Arc::clone(&passage),
         };
@@ -309,7 +310,7 @@ async fn reach_handler(request: Request) -> Outcome {
     }
     let Request { cx, tool, arguments, deferred, passage, .. } = request;
     let deferred = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(deferred) => deferred,
+        Some(deferred) => deferred.into_inner(),
         None => {
             let Some(handler) = tool.handler() else {
                 return broken(MissingHandler { tool: tool.name().to_owned() }).into();
