@@ -10,6 +10,8 @@ use std::task::Poll;
 
 use tokio::sync::watch;
 
+use crate::executor::isolated;
+
 /// A flag that can be raised once, watched by any number of clones.
 ///
 /// ```
@@ -109,7 +111,8 @@ impl CancelOnDrop {
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if self.armed {
-            self.cancellation.cancel();
+            // Wakes whoever waits for it.
+            drop(isolated(|| self.cancellation.cancel()));
         }
     }
 }

@@ -4,17 +4,18 @@
 
 use std::error::Error;
 
+use crate::executor::isolated;
 use crate::failure::ToolFailure;
 use crate::issue::{Issues, TypeError};
 
 /// How far down a chain is followed: an error may name itself as its source.
 const DEEPEST: usize = 32;
 
-/// Returns the causes of a failure, down to the root, in one line. Causes that quote arguments or results say only what
-/// they are: content is logged by those who were asked for it.
+/// Writes the causes of a failure, down to the root, in one line. Causes that quote arguments or results are only named:
+/// content is logged by those who were asked for it. In place of an error that panics when it is written stands the panic.
 pub(crate) fn cause_chain(failure: &ToolFailure) -> Option<String> {
-    let causes = std::iter::successors(failure.source(), |&error| error.source()).take(DEEPEST);
-    let chain: Vec<String> = causes.map(without_content).collect();
+    let causes = std::iter::successors(failure.source(), |&error| isolated(|| error.source()).unwrap_or_default());
+    let chain: Vec<String> = causes.take(DEEPEST).map(without_content).collect();
     (!chain.is_empty()).then(|| chain.join(": "))
 }
 
@@ -22,7 +23,7 @@ fn without_content(cause: &(dyn Error + 'static)) -> String {
     match cause {
         cause if cause.is::<Issues>() => "the value breaks its schema".to_owned(),
         cause if cause.is::<TypeError>() => "the value is rejected by its type".to_owned(),
-        cause => cause.to_string(),
+        cause => isolated(|| cause.to_string()).unwrap_or_else(|panicked| panicked.to_string()),
     }
 }
 

@@ -188,6 +188,16 @@ impl Cx {
         self.0.scope().map_or(Services::none(), |scope| &scope.services)
     }
 
+    /// The services that the call has of its toolkit, whatever its run has in front of them.
+    pub(crate) fn kit_services(&self) -> &Services {
+        self.0.kit_scope().map_or(Services::none(), |scope| &scope.services)
+    }
+
+    /// All extensions of the call.
+    pub(crate) fn extensions(&self) -> &Services {
+        self.0.scope().map_or(Services::none(), |scope| &scope.extensions)
+    }
+
     /// A value that somebody attached to the run: middleware, or whoever started it.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {

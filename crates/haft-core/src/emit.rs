@@ -5,10 +5,11 @@
 //! into nothing: emitting must never be able to block it for ever.
 
 use std::fmt;
+use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::executor::Line;
+use crate::executor::{Isolated, Line};
 use crate::issue::Issues;
 use crate::json_text::JsonText;
 
@@ -26,12 +27,13 @@ pub enum Emitted {
 #[derive(Clone)]
 pub struct Emitter(Target);
 
+/// The end of a queue wakes its reader, whose waker is user code.
 #[derive(Clone)]
 enum Target {
     /// A queue that makes the handler wait when it is full.
-    Bounded(mpsc::Sender<Emitted>),
+    Bounded(Arc<Isolated<mpsc::Sender<Emitted>>>),
     /// A queue that takes everything.
-    Unbounded(mpsc::UnboundedSender<Emitted>),
+    Unbounded(Arc<Isolated<mpsc::UnboundedSender<Emitted>>>),
     /// The run.
     Line(Line),
 }
@@ -69,13 +71,13 @@ impl Emitter {
 
 impl From<mpsc::Sender<Emitted>> for Emitter {
     fn from(queue: mpsc::Sender<Emitted>) -> Self {
-        Self(Target::Bounded(queue))
+        Self(Target::Bounded(Arc::new(Isolated::new(queue))))
     }
 }
 
 impl From<mpsc::UnboundedSender<Emitted>> for Emitter {
     fn from(queue: mpsc::UnboundedSender<Emitted>) -> Self {
-        Self(Target::Unbounded(queue))
+        Self(Target::Unbounded(Arc::new(Isolated::new(queue))))
     }
 }
 

@@ -6,7 +6,7 @@
 //! too long or is called off is settled like any other, and its siblings never notice.
 //!
 //! What must never happen here: a call without a result, a call with two, a handler that runs without its checks, or a
-//! lock held while code of a user's runs.
+//! lock held while user code runs.
 
 mod approve;
 mod board;
@@ -20,6 +20,7 @@ mod flight;
 mod handling;
 mod isolation;
 mod line;
+mod listener;
 mod option;
 mod permit;
 mod run;
@@ -40,8 +41,9 @@ pub use self::dispatch::{Dispatch, EventStream};
 pub use self::failure_class::FailureClass;
 pub(crate) use self::flight::decoded;
 pub use self::handling::{FailureOrigin, HandleStream, HandlerResult};
-pub(crate) use self::isolation::{drop_isolated, isolated};
+pub use self::isolation::{Isolated, Panicked, drop_isolated, isolated};
 pub(crate) use self::line::Line;
+pub(crate) use self::listener::{IsolatedSpan, is_heard};
 pub use self::option::RunOptions;
 pub use self::permit::{Permission, Permit, Permitting};
 pub use self::run::Run;

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::executor::Isolated;
+
 /// The longest reason [`Issues::reason`] gives by default, in bytes.
 pub const REASON_CAP: usize = 2_000;
 
@@ -89,15 +91,15 @@ pub struct Issues {
 /// An error that is for the operator alone. One pointer instead of two: failures are returned as errors, and a large
 /// error slows every success.
 #[derive(Debug)]
-pub(crate) struct Cause(Box<dyn Error + Send + Sync>);
+pub(crate) struct Cause(Isolated<Box<dyn Error + Send + Sync>>);
 
 impl Cause {
     pub(crate) fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Arc<Self> {
-        Arc::new(Self(error.into()))
+        Arc::new(Self(Isolated::new(error.into())))
     }
 
     pub(crate) fn error(&self) -> &(dyn Error + 'static) {
-        &*self.0
+        &**self.0
     }
 }
 

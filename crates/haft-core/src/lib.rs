@@ -131,6 +131,11 @@ mod cx;
 mod emit;
 mod executor;
 mod handler;
+/// Isolation of user code, for the other crates of this workspace. It may change with any release.
+#[doc(hidden)]
+pub mod isolation {
+    pub use crate::executor::{Isolated, Panicked, drop_isolated, isolated};
+}
 #[doc(hidden)]
 pub mod macro_support;
 mod middleware;

@@ -26,6 +26,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 pub use self::cache::Cache;
+pub(crate) use self::cache::Nesting;
 pub use self::rate_limit::RateLimit;
 pub use self::retry::{Backoff, Retry};
 pub use self::timeout::Timeout;
@@ -34,6 +35,7 @@ use crate::arguments::Arguments;
 use crate::call::CallId;
 use crate::canonical::canonical_text;
 use crate::cx::Cx;
+use crate::executor::Isolated;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
@@ -128,7 +130,7 @@ pub struct Request {
     tree: OnceLock<Result<Value, Box<ToolFailure>>>,
     /// The arguments as the handler's type, until they are used or changed. Locked by nobody: the lock only lets a
     /// middleware keep a reference to the request while it waits.
-    deferred: Mutex<Option<Deferred>>,
+    deferred: Mutex<Option<Isolated<Deferred>>>,
     /// The arguments as they were permitted and approved, once they were changed.
     original: Option<Arc<str>>,
     passage: Arc<Passage>,
@@ -150,7 +152,7 @@ trait Layer: Send + Sync {
     fn run(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Outcome>;
 }
 
-impl<M: Middleware> Layer for M {
+impl<M: Middleware> Layer for Isolated<M> {
     fn run(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Outcome> {
         Box::pin(async move { self.around(request, next).await })
     }
@@ -306,7 +308,8 @@ impl Request {
 impl Next {
     /// Hands the call on and gives what became of it. Nothing happens until the future is polled.
     pub fn run(&self, request: Request) -> impl Future<Output = Outcome> + Send + 'static + use<> {
-        self.boxed(request)
+        // The future of whoever hands the call on is another's: both may panic when they are dropped together.
+        Isolated::new(self.boxed(request))
     }
 
     fn boxed(&self, request: Request) -> BoxFuture<Outcome> {
@@ -325,7 +328,7 @@ impl Layers {
     }
 
     /// The same layers inside of one more.
-    pub(crate) fn around<M: Middleware>(&self, middleware: Arc<M>) -> Self {
+    pub(crate) fn around<M: Middleware>(&self, middleware: Arc<Isolated<M>>) -> Self {
         let outermost = middleware as Arc<dyn Layer>;
         Self(Some(self.0.iter().flat_map(|layers| layers.iter().cloned()).chain([outermost]).collect()))
     }
@@ -338,7 +341,7 @@ impl Layers {
             tool: tool.clone(),
             arguments: arguments.into(),
             tree: OnceLock::new(),
-            deferred: Mutex::new(Some(read.value)),
+            deferred: Mutex::new(Some(Isolated::new(read.value))),
             original: None,
             passage: Arc::clone(&passage),
         };
@@ -358,7 +361,7 @@ async fn reach_handler(request: Request) -> Outcome {
         return Outcome::Failed(unseen);
     }
     let deferred = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(deferred) => deferred,
+        Some(deferred) => deferred.into_inner(),
         None => {
             let Some(handler) = tool.handler() else {
                 return broken(MissingHandler { tool: tool.name().to_owned() }).into();

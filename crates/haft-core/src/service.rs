@@ -5,11 +5,16 @@
 //! reference, so a lookup is one map access and two downcasts. Services are never created here, and a handler never
 //! gets to change the set.
 
+mod identity;
+
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+
+pub(crate) use self::identity::ServicesIdentity;
+use crate::executor::Isolated;
 
 /// A state that holds a `T` for tools to use. For a trait object the method's type is written out:
 /// `fn provide(&self) -> &(dyn Clock + 'static)`.
@@ -113,6 +118,7 @@ type Getter<T> = for<'a> fn(&'a State) -> Option<&'a T>;
 #[derive(Clone)]
 struct Entry {
     name: &'static str,
+    /// The state, always inside of an [`Isolated`].
     state: Arc<State>,
     /// A `Getter<T>` for the `T` of the entry's key.
     getter: Arc<State>,
@@ -161,20 +167,20 @@ impl Services {
     #[must_use]
     pub fn with_shared<T: ?Sized + Send + Sync + 'static>(self, value: Arc<T>) -> Self {
         fn get<T: ?Sized + 'static>(state: &State) -> Option<&T> {
-            state.downcast_ref::<Arc<T>>().map(AsRef::as_ref)
+            state.downcast_ref::<Isolated<Arc<T>>>().map(|value| &***value)
         }
         let getter: Getter<T> = get::<T>;
-        self.insert(Arc::new(value), getter)
+        self.insert(value, getter)
     }
 
     /// The same services and a `T`, served by `state`; it replaces an earlier one.
     #[must_use]
     pub fn with_provided<T: ?Sized + 'static, S: Provide<T> + Send + Sync + 'static>(self, state: &Arc<S>) -> Self {
         fn get<T: ?Sized + 'static, S: Provide<T> + 'static>(state: &State) -> Option<&T> {
-            state.downcast_ref::<S>().map(Provide::provide)
+            state.downcast_ref::<Isolated<Arc<S>>>().map(|state| state.provide())
         }
         let getter: Getter<T> = get::<T, S>;
-        self.insert(Arc::clone(state) as Arc<State>, getter)
+        self.insert(Arc::clone(state), getter)
     }
 
     /// These services in front of others: what is here wins.
@@ -231,7 +237,12 @@ impl Services {
         }
     }
 
-    fn insert<T: ?Sized + 'static>(mut self, state: Arc<State>, getter: Getter<T>) -> Self {
+    fn insert<T, S>(mut self, state: Arc<S>, getter: Getter<T>) -> Self
+    where
+        T: ?Sized + 'static,
+        S: ?Sized + Send + Sync + 'static,
+    {
+        let state = Arc::new(Isolated::new(state));
         let entry = Entry { name: std::any::type_name::<T>(), state, getter: Arc::new(getter) };
         Arc::make_mut(self.entries.get_or_insert_default()).insert(TypeId::of::<T>(), entry);
         self

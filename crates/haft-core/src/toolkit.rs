@@ -29,6 +29,7 @@ pub use self::replacement::ReplaceError;
 use self::runnable::Problems;
 pub use self::shadow::Shadowed;
 
+use crate::executor::Isolated;
 use crate::handler::{Handle, StaticTool, ToolType};
 use crate::middleware::Middleware;
 use crate::request::Describe;
@@ -160,7 +161,7 @@ impl<S> Toolkit<S> {
         S: ProvideAll<M::Services>,
     {
         self.needs.push(<S as ProvideAll<M::Services>>::register);
-        let middleware = Arc::new(middleware);
+        let middleware = Arc::new(Isolated::new(middleware));
         for entry in &mut self.set_mut().entries {
             entry.tool = entry.tool.wrap_shared(&middleware);
         }

@@ -51,6 +51,7 @@ pub use self::end::{LoopEnd, LoopOutcome};
 pub use self::error::LoopError;
 pub use self::event::LoopEvent;
 pub use self::interaction::Interaction;
+use self::isolation::Isolated;
 pub use self::run::LoopRun;
 pub use self::signal::Signal;
 pub use self::state::LoopState;
@@ -126,7 +127,7 @@ impl TurnLoop {
     /// model makes no more calls.
     pub fn new(model: impl LanguageModel + 'static, kit: Toolkit) -> Self {
         Self(Arc::new(Settings {
-            model: Arc::new(model),
+            model: Arc::new(Isolated::new(model)),
             kit,
             options: RunOptions::new(),
             max_turns: MAX_TURNS,
@@ -218,6 +219,7 @@ impl TurnLoop {
         F: Fn(Between) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Flow> + Send + 'static,
     {
+        let decide = Isolated::new(decide);
         self.changed(|settings| settings.decide = Some(Arc::new(move |between| Box::pin(decide(between)))))
     }
 

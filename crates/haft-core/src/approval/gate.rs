@@ -15,7 +15,7 @@ use super::verdict::VerdictFault;
 use crate::arguments::Arguments;
 use crate::call::ToolCall;
 use crate::cx::Caller;
-use crate::executor::isolated;
+use crate::executor::{is_heard, isolated};
 use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule};
 use crate::timestamp::Timestamp;
 use crate::tool::Tool;
@@ -132,23 +132,14 @@ impl Gate {
 
     /// Writes down what became of a question.
     pub(crate) fn record(&self, record: impl FnOnce() -> ApprovalRecord) {
-        let listens = tracing::enabled!(target: "haft::approval", tracing::Level::INFO);
-        if self.auditor.is_none() && !listens {
+        let is_heard = is_heard!("haft::approval", tracing::Level::INFO);
+        if self.auditor.is_none() && !is_heard {
             return;
         }
         let record = record();
-        tracing::info!(
-            target: "haft::approval",
-            outcome = record.outcome.as_str(),
-            request_id = record.request_id.as_str(),
-            call_id = record.call_id.as_str(),
-            tool = record.tool,
-            digest = record.digest,
-            rule = record.rule.as_ref().map(ApprovalRule::as_str),
-            who = record.who,
-            caller = record.caller.as_ref().map(Caller::as_str),
-            "approval"
-        );
+        if is_heard {
+            drop(isolated(|| log(&record)));
+        }
         if let Some(auditor) = &self.auditor {
             // It watches and can't change anything: that it broke is its own business.
             drop(isolated(|| auditor(&record)));
@@ -168,6 +159,22 @@ impl Gate {
         record.caller = caller.cloned();
         record
     }
+}
+
+/// Writes a record to tracing.
+fn log(record: &ApprovalRecord) {
+    tracing::info!(
+        target: "haft::approval",
+        outcome = record.outcome.as_str(),
+        request_id = record.request_id.as_str(),
+        call_id = record.call_id.as_str(),
+        tool = record.tool,
+        digest = record.digest,
+        rule = record.rule.as_ref().map(ApprovalRule::as_str),
+        who = record.who,
+        caller = record.caller.as_ref().map(Caller::as_str),
+        "approval"
+    );
 }
 
 /// What binds an approval; empty where there are no digests.

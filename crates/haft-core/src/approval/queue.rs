@@ -18,7 +18,7 @@ use super::gate::Gate;
 use super::ruling::Ruling;
 use super::verdict::{RefusedVerdict, VerdictFault};
 use crate::cx::Cx;
-use crate::executor::{ApprovalAnswer, Approve};
+use crate::executor::{ApprovalAnswer, Approve, drop_isolated};
 use crate::handler::BoxError;
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::schema::DecodeOptions;
@@ -247,7 +247,7 @@ impl Shared {
                 let turn = state.turns;
                 let before = state.waiting.insert(id.clone(), Waiting { turn, question: question.clone(), answer });
                 drop(state);
-                drop(before);
+                drop_isolated(before);
                 return Ok(Asked { shared: self, request_id: id.clone(), turn, waiting });
             };
             drop(state);
@@ -266,8 +266,8 @@ impl Shared {
         state.is_over = true;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        // Dropping their ends tells them.
-        drop(waiting);
+        // Dropping their ends wakes them, one by one: a waker that panics keeps it from nobody else.
+        waiting.into_values().for_each(drop_isolated);
     }
 
     /// Nothing of a user's runs while the lock is held.
@@ -417,7 +417,7 @@ impl Approve for VerdictQueue {
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         let waiting = self.shared.state().end(&self.request_id, self.turn, VerdictFault::UnknownRequest);
-        drop(waiting);
+        drop_isolated(waiting);
         if let Ok(response) = self.waiting.try_recv() {
             self.shared.state().refuse(RefusedVerdict::new(response, VerdictFault::UnknownRequest));
         }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::CallId;
 use crate::cx::Caller;
+use crate::executor::isolated;
 use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope};
 use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;
@@ -115,9 +116,10 @@ impl ApprovalRecord {
         self
     }
 
-    /// With what went wrong, if that can be said.
+    /// Adds what went wrong, unless that is blank. An error of user code may panic when it is written.
     pub(crate) fn because(mut self, reason: &(impl ToString + ?Sized)) -> Self {
-        self.reason = Some(reason.to_string()).filter(|reason| !reason.trim().is_empty());
+        let written = isolated(|| reason.to_string()).unwrap_or_else(|panicked| panicked.to_string());
+        self.reason = Some(written).filter(|reason| !reason.trim().is_empty());
         self
     }
 }

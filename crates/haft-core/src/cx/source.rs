@@ -53,6 +53,8 @@ pub(super) struct Own {
     pub(super) subject: Subject,
     pub(super) emitter: Option<Emitter>,
     pub(super) scope: Option<Arc<Scope>>,
+    /// The part of the scope that is the toolkit's.
+    kit: Option<Arc<Scope>>,
     /// On the heap, as most contexts do without.
     pub(super) special: Option<Box<Special>>,
 }
@@ -143,6 +145,15 @@ impl Source {
         }
     }
 
+    /// What the call has of its toolkit alone.
+    pub(super) fn kit_scope(&self) -> Option<&Arc<Scope>> {
+        match self {
+            Self::Run(line) => line.kit_scope(),
+            Self::Kit(kit) => kit.set.at(kit.tool).1,
+            Self::Own(own) => own.kit.as_ref(),
+        }
+    }
+
     #[cfg(feature = "approval")]
     pub(super) fn gate(&self) -> Option<&Arc<Gate>> {
         self.special()?.gate.as_ref()
@@ -203,12 +214,13 @@ impl Source {
 
 impl Own {
     pub(super) fn new(call: &ToolCall, subject: Subject) -> Self {
-        Self { call_id: call.call_id.clone(), subject, emitter: None, scope: None, special: None }
+        Self { call_id: call.call_id.clone(), subject, emitter: None, scope: None, kit: None, special: None }
     }
 
     fn of_kit(KitCx { set, tool, call_id }: KitCx) -> Self {
         let (tool, scope) = set.at(tool);
-        Self { call_id, subject: Subject::Bound(tool.clone()), emitter: None, scope: scope.cloned(), special: None }
+        let (subject, scope) = (Subject::Bound(tool.clone()), scope.cloned());
+        Self { call_id, subject, emitter: None, kit: scope.clone(), scope, special: None }
     }
 
     fn of_run(line: Line) -> Self {
@@ -219,6 +231,7 @@ impl Own {
             call_id: line.call_id().clone(),
             subject: Subject::Bound(line.tool().clone()),
             scope: line.scope().cloned(),
+            kit: line.kit_scope().cloned(),
             special: Some(Box::new(special)),
             emitter: Some(line.into()),
         }

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::isolation::Isolated;
 use crate::cx::Cx;
 use crate::handler::{BoxError, BoxFuture};
 use crate::item::{ApprovalRequest, ApprovalResponse};
@@ -87,7 +88,7 @@ pub(super) trait Approver: Send + Sync {
     fn ask(self: Arc<Self>, request: ApprovalRequest, cx: Cx) -> BoxFuture<Result<ApprovalAnswer, BoxError>>;
 }
 
-impl<A: Approve> Approver for A {
+impl<A: Approve> Approver for Isolated<A> {
     fn ask(self: Arc<Self>, request: ApprovalRequest, cx: Cx) -> BoxFuture<Result<ApprovalAnswer, BoxError>> {
         Box::pin(async move { self.approve(request, cx).await })
     }

@@ -12,6 +12,7 @@ use std::task::{Wake, Waker};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::isolation::{Isolated, isolated, wake_isolated};
 use crate::cancellation::Cancellation;
 use crate::emit::Emitted;
 use crate::tool::EmitBuffer;
@@ -47,7 +48,13 @@ struct Place {
 struct Notes {
     woken: Vec<usize>,
     emitted: VecDeque<Emission>,
-    task: Option<Waker>,
+    task: Option<Isolated<Waker>>,
+}
+
+impl Notes {
+    fn is_empty(&self) -> bool {
+        self.woken.is_empty() && self.emitted.is_empty()
+    }
 }
 
 /// A value that a call sent ahead of its result.
@@ -104,23 +111,39 @@ impl Board {
         Some((woken, std::mem::take(&mut notes.emitted)))
     }
 
-    /// Goes to sleep until there is a note. Says no when there already is one.
+    /// Registers the task to be woken by the next note. Returns whether it was: not when there is a note already, or when
+    /// its waker can't be cloned.
+    ///
+    /// A waker is user code, which may wake a call of this very run. So it is cloned before the lock is taken, and the one
+    /// that it replaces is dropped after.
     pub(super) fn rest(&self, task: &Waker) -> bool {
-        let mut notes = self.notes();
-        if !notes.woken.is_empty() || !notes.emitted.is_empty() {
-            return false;
+        let is_registered = {
+            let notes = self.notes();
+            if !notes.is_empty() {
+                return false;
+            }
+            notes.task.as_ref().is_some_and(|known| known.will_wake(task))
+        };
+        if is_registered {
+            return true;
         }
-        match &mut notes.task {
-            Some(known) => known.clone_from(task),
-            empty => *empty = Some(task.clone()),
-        }
+        let Ok(own) = isolated(|| Isolated::new(task.clone())) else { return false };
+        let replaced = {
+            let mut notes = self.notes();
+            if !notes.is_empty() {
+                return false;
+            }
+            notes.task.replace(own)
+        };
+        drop(replaced);
         true
     }
 
     /// The reader took a value of this call: there is room for another.
     pub(super) fn make_room(&self, index: usize) {
         if let Some(room) = self.places[index].room.get() {
-            room.add_permits(1);
+            // Wakes whoever waits for it.
+            drop(isolated(|| room.add_permits(1)));
         }
     }
 
@@ -146,10 +169,10 @@ impl Board {
         // Either whoever makes a flag or a room after this sees that the call is over, or we see what they made.
         fence(Ordering::SeqCst);
         if let Some(flag) = place.over_flag.get() {
-            flag.cancel();
+            drop(isolated(|| flag.cancel()));
         }
         if let Some(room) = place.room.get() {
-            room.close();
+            drop(isolated(|| room.close()));
         }
     }
 
@@ -167,11 +190,13 @@ impl Board {
             notes.task.take()
         };
         if let Some(task) = task {
-            task.wake();
+            // Whoever woke the call must not learn of a panic of the task's waker. It is woken and dropped one after the
+            // other, as both may panic.
+            wake_isolated(&task);
         }
     }
 
-    /// Nothing of a user's runs while the lock is held, so it can't be poisoned by a panic of theirs.
+    /// Locks the notes. No user code may run while the guard lives: no waker is cloned, woken or dropped under it.
     fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
+use super::isolation::Isolated;
 use super::run::Run;
 use crate::event::ToolEvent;
 use crate::result::ToolResult;
@@ -16,7 +17,7 @@ use crate::result::ToolResult;
 pub struct Continuation<F> {
     run: Run,
     results: Vec<Option<ToolResult>>,
-    next: Option<F>,
+    next: Option<Isolated<F>>,
 }
 
 /// An item of a [`Continuation`].
@@ -56,7 +57,7 @@ impl Run {
         for finished in self.earlier() {
             results[finished.index] = Some(finished.result.clone());
         }
-        Continuation { run: self, results, next: Some(next) }
+        Continuation { run: self, results, next: Some(Isolated::new(next)) }
     }
 }
 
@@ -99,7 +100,7 @@ where
             None if this.run.was_cancelled() || this.run.has_pending() => Poll::Ready(None),
             None => {
                 let results = std::mem::take(&mut this.results).into_iter().flatten().collect();
-                Poll::Ready(this.next.take().map(|next| Step::Next(next(results))))
+                Poll::Ready(this.next.take().map(|next| Step::Next(next.into_inner()(results))))
             }
         }
     }

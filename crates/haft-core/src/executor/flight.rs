@@ -181,7 +181,7 @@ impl Flight {
     /// It leaves this run without a result of its own: it waits beyond the run, or runs elsewhere.
     pub(super) fn leave(&mut self) {
         self.answered = true;
-        self.phase = Phase::Landed;
+        drop_isolated(std::mem::replace(&mut self.phase, Phase::Landed));
         drop_isolated(self.prepared.take());
         drop_isolated(self.cx.take());
         self.span = CallSpan::none();

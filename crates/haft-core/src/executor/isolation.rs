@@ -1,32 +1,119 @@
-//! What keeps a panic inside its own call.
+//! Isolation of panics: a panic of user code costs its own call and nothing else.
 //!
-//! Unwinds are caught around everything of a user's that a call runs: polling, dropping what was polled, and dropping the
-//! payload of the panic itself. A program built with `panic = "abort"` has no such isolation.
+//! Unwinds are caught around all user code that a call runs: what is polled, what is dropped, and the payload of the panic
+//! itself. Values of user code are kept in [`Isolated`], which drops each of them by itself: so it does not matter who
+//! drops a structure of ours, when, and how many of the values in it panic. A program built with `panic = "abort"` has no
+//! such isolation.
 
 use std::any::Any;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::OPAQUE_MESSAGE;
 
-/// Code of a user's that panicked. For the operator: a panic's text may hold anything.
+/// User code that panicked. For the operator: the text of a panic may contain anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("panicked: {0}")]
-pub(crate) struct Panicked(String);
+pub struct Panicked(String);
+
+/// A value of user code, which is dropped in isolation whoever drops it.
+///
+/// Two values that panic when they are dropped end the process if they are dropped together, as the fields of one
+/// structure are. So each value of user code that a structure of ours holds is in an `Isolated` of its own. It is put there
+/// where it enters, before it is shared: a reference count whose last owner nobody knows needs no more care then.
+pub struct Isolated<T>(Option<T>);
 
 /// Runs code that may panic. Nothing it touched is used after a panic except to be dropped.
 #[inline]
-pub(crate) fn isolated<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
+pub fn isolated<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(code)).map_err(Panicked::new)
 }
 
-/// Drops something whose drop may panic. Nobody can be told: the call it belonged to has its result already.
+/// Drops a value whose drop may panic. The panic is not reported: the call that the value belonged to has its result.
 #[inline]
-pub(crate) fn drop_isolated<T>(value: T) {
+pub fn drop_isolated<T>(value: T) {
     drop(isolated(|| drop(value)));
+}
+
+impl<T> Isolated<T> {
+    /// Takes over a value of user code.
+    #[inline]
+    pub fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+
+    /// Gives the value back, to be dropped by whoever takes it.
+    #[inline]
+    pub fn into_inner(mut self) -> T {
+        match self.0.take() {
+            Some(value) => value,
+            None => unreachable!("only the drop takes the value out"),
+        }
+    }
+}
+
+impl<F: Future + Unpin> Future for Isolated<F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<F::Output> {
+        Pin::new(&mut **self.get_mut()).poll(task)
+    }
+}
+
+impl<T> Deref for Isolated<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Some(value) => value,
+            None => unreachable!("only the drop takes the value out"),
+        }
+    }
+}
+
+impl<T> DerefMut for Isolated<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        match &mut self.0 {
+            Some(value) => value,
+            None => unreachable!("only the drop takes the value out"),
+        }
+    }
+}
+
+impl<T> Drop for Isolated<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if std::mem::needs_drop::<T>() {
+            drop_isolated(self.0.take());
+        }
+    }
+}
+
+/// Only shared values are cloned: cloning any other would be user code.
+impl<T: ?Sized> Clone for Isolated<Arc<T>> {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(self))
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Isolated<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        T::fmt(self, f)
+    }
+}
+
+/// Wakes a task. Its waker is user code, and there is nobody to be told of a panic.
+pub(super) fn wake_isolated(task: &Waker) {
+    drop(isolated(|| task.wake_by_ref()));
 }
 
 /// Polls a future that may panic; when it ends either way it is dropped, in isolation, before this returns.
@@ -37,7 +124,7 @@ where
     poll_isolated_by(slot, |future| Pin::new(future).poll(task))
 }
 
-/// The same for what is polled in a way of its own.
+/// Polls something else than a future in the same way.
 #[inline]
 pub(super) fn poll_isolated_by<F, T>(
     slot: &mut Option<F>,
@@ -64,6 +151,12 @@ pub(super) fn poll_isolated_by<F, T>(
 }
 
 impl Panicked {
+    /// The text of the panic.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        self.0
+    }
+
     pub(super) fn new(payload: Box<dyn Any + Send>) -> Self {
         let text = match payload.downcast_ref::<&str>() {
             Some(text) => Some((*text).to_owned()),

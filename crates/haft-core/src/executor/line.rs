@@ -4,7 +4,7 @@
 //! line keeps the ground, with the tools, the calls and the services of the run; so nothing that others keep for us,
 //! wakers above all, may hold a line.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::time::Instant;
 
@@ -57,15 +57,20 @@ impl Ground {
         Line { ground: Arc::clone(self), index, tool }
     }
 
-    /// `run` in front of `kit`.
+    /// Puts `run` in front of `kit`. Scopes hold values of user code, so none is dropped under the lock.
     fn layer(&self, run: &Arc<Scope>, kit: &Arc<Scope>) -> Arc<Scope> {
-        let mut last = self.last_layered.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, both)) = last.as_ref().filter(|(known, _)| Arc::ptr_eq(known, kit)) {
-            return Arc::clone(both);
+        let known = self.last_layered().as_ref().filter(|(known, _)| Arc::ptr_eq(known, kit)).cloned();
+        if let Some((_, both)) = known {
+            return both;
         }
         let both = run.in_front_of(kit);
-        *last = Some((Arc::clone(kit), Arc::clone(&both)));
+        let replaced = self.last_layered().replace((Arc::clone(kit), Arc::clone(&both)));
+        drop(replaced);
         both
+    }
+
+    fn last_layered(&self) -> MutexGuard<'_, Option<(Arc<Scope>, Arc<Scope>)>> {
+        self.last_layered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -84,10 +89,14 @@ impl Line {
         &self.ground.shared
     }
 
+    /// What the toolkit alone provides the call with.
+    pub(crate) fn kit_scope(&self) -> Option<&Arc<Scope>> {
+        self.ground.set.at(self.tool).1
+    }
+
     /// What the run and the toolkit provide the call with.
     pub(crate) fn scope(&self) -> Option<&Arc<Scope>> {
-        let kit = self.ground.set.at(self.tool).1;
-        match (&self.ground.shared.scope, kit) {
+        match (&self.ground.shared.scope, self.kit_scope()) {
             (None, kit) => kit,
             (Some(run), None) => Some(run),
             (Some(run), Some(kit)) => Some(self.ground.layered[self.index].get_or_init(|| self.ground.layer(run, kit))),

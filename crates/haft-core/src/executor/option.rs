@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::approve::{Approve, Approver};
+use super::isolation::Isolated;
 use super::permit::Permit;
 #[cfg(feature = "approval")]
 use crate::approval::{ApprovalMemory, SigningKeys};
@@ -138,7 +139,7 @@ impl RunOptions {
     /// Asks this permit about every call before its arguments are read.
     #[must_use]
     pub fn permit(mut self, permit: impl Permit) -> Self {
-        self.permit = Some(Arc::new(permit));
+        self.permit = Some(Arc::new(Isolated::new(permit)));
         self
     }
 
@@ -146,7 +147,7 @@ impl RunOptions {
     /// denied.
     #[must_use]
     pub fn approvals(mut self, approver: impl Approve) -> Self {
-        self.approver = Some(Arc::new(approver));
+        self.approver = Some(Arc::new(Isolated::new(approver)));
         self
     }
 
@@ -169,14 +170,17 @@ impl RunOptions {
     /// ignored.
     #[must_use]
     pub fn audit(self, auditor: impl Fn(&ApprovalRecord) + Send + Sync + 'static) -> Self {
-        self.gated(|gate| gate.auditor = Some(Arc::new(auditor)))
+        let auditor = Isolated::new(auditor);
+        self.gated(|gate| gate.auditor = Some(Arc::new(move |record| auditor(record))))
     }
 
     /// Sets the clock that questions lapse by, instead of the system's. While it panics, calls that require approval are
     /// denied.
     #[must_use]
     pub fn approval_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        self.gated(|gate| gate.clock = Some(Arc::new(clock)))
+        let clock = Isolated::new(clock);
+        #[allow(clippy::redundant_closure, reason = "the function by itself would be out of its isolation")]
+        self.gated(|gate| gate.clock = Some(Arc::new(move || clock())))
     }
 
     /// Verdicts that hold for more than one call are remembered here, and found here before anybody is asked.
@@ -251,7 +255,8 @@ impl RunOptions {
     /// It must be quick, and a panic in it is ignored: it watches the run and can't change it.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ToolEvent) + Send + Sync + 'static) -> Self {
-        self.observer = Some(Arc::new(observer));
+        let observer = Isolated::new(observer);
+        self.observer = Some(Arc::new(move |event| observer(event)));
         self
     }
 

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::future::ready;
 
+use super::isolation::Isolated;
 use crate::call::ToolCall;
 use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
@@ -102,6 +103,16 @@ where
 {
     fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting {
         self(tool, call, cx).into()
+    }
+}
+
+impl<P: Permit> Permit for Isolated<P> {
+    fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting {
+        P::permit(self, tool, call, cx)
+    }
+
+    fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
+        P::sees(self, tool, caller)
     }
 }
 

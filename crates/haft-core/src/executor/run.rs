@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use super::approve::Approve;
 use super::docket::{Docket, Suspending};
 use super::flight::Flight;
-use super::isolation::isolated;
+use super::isolation::{Isolated, isolated, wake_isolated};
 use super::line::Ground;
 use super::option::RunOptions;
 use super::permit::Permit;
@@ -110,7 +110,8 @@ pub struct Run {
     deadline: Option<Instant>,
     /// Why nothing can be run.
     problems: Option<Arc<NotRunnable>>,
-    called_off: Option<BoxFuture<()>>,
+    /// Ends when the flag of the options is raised. Holds the waker of the task.
+    called_off: Option<Isolated<BoxFuture<()>>>,
     is_cancelled: bool,
     /// Whether a call was ended by time or a cancel.
     is_cut_short: bool,
@@ -280,7 +281,7 @@ impl Run {
             self.unfinished == 0 || self.rest(task)
         });
         if !rests {
-            task.waker().wake_by_ref();
+            wake_isolated(task.waker());
         }
         let result = self.ready.iter().find_map(ToolEvent::result).filter(|_| self.is_cut_short);
         result.cloned().map_or(Poll::Pending, Poll::Ready)
@@ -442,7 +443,7 @@ impl Stream for Run {
                 break;
             }
         }
-        task.waker().wake_by_ref();
+        wake_isolated(task.waker());
         Poll::Pending
     }
 

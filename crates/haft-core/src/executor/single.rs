@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream;
 
 use super::cap::hold;
-use super::isolation::{drop_isolated, isolated, poll_isolated_by};
+use super::isolation::{Isolated, drop_isolated, isolated, poll_isolated, poll_isolated_by};
 use super::option::RunOptions;
 use super::run::Run;
 use super::span::CallSpan;
@@ -84,14 +84,11 @@ impl Toolkit {
     async fn run_as_one(&self, call: &ToolCall, mut options: RunOptions) -> ToolResult {
         let sink = options.sink.take();
         let mut run = Run::new(Arc::clone(self.set()), vec![call.clone()]).with(options).single();
-        let mut sending: Option<BoxFuture<()>> = None;
+        let mut sending: Option<Isolated<BoxFuture<()>>> = None;
         poll_fn(|task| {
             loop {
-                if let Some(sent) = &mut sending {
-                    if sent.as_mut().poll(task).is_pending() {
-                        return run.poll_cut_short(task);
-                    }
-                    sending = None;
+                if sending.is_some() && poll_isolated(&mut sending, task).is_pending() {
+                    return run.poll_cut_short(task);
                 }
                 let shown = match ready!(Pin::new(&mut run).poll_next(task)) {
                     Some(ToolEvent::Progress { data, .. }) => Emitted::Progress(data),
@@ -106,7 +103,7 @@ impl Toolkit {
                     None => return Poll::Ready(ToolResult::cancelled(call, "")),
                 };
                 if let Some(sink) = sink.clone() {
-                    sending = Some(Box::pin(async move { sink.send(shown).await }));
+                    sending = Some(Isolated::new(Box::pin(async move { sink.send(shown).await })));
                 }
             }
         })

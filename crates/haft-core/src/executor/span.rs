@@ -10,10 +10,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::time::Instant;
-use tracing::{Level, Span, field};
+use tracing::{Level, field};
 
 use super::failure_class::FailureClass;
 use super::isolation::isolated;
+use super::listener::{IsolatedSpan, is_heard};
 use crate::call::ToolCall;
 use crate::cause::cause_chain;
 use crate::failure::ToolFailure;
@@ -25,7 +26,7 @@ pub(super) struct CallSpan(Option<Box<Open>>);
 
 /// An open span, and when things happened to its call.
 struct Open {
-    span: Span,
+    span: IsolatedSpan,
     /// The name of the tool, if there is such a tool: what a model made up must not become a metric of its own.
     tool: Option<ToolName>,
     asked: Instant,
@@ -41,7 +42,7 @@ impl CallSpan {
     /// The span of a call, of a tool or of none that exists.
     #[inline]
     pub(super) fn open(call: &ToolCall, tool: Option<&Tool>) -> Self {
-        if tracing::enabled!(target: "haft", Level::INFO) { Self::opened(call, tool) } else { Self::none() }
+        if is_heard!("haft", Level::INFO) { Self::opened(call, tool) } else { Self::none() }
     }
 
     #[cold]
@@ -51,43 +52,44 @@ impl CallSpan {
             _ => "function",
         };
         let name = call.name.as_str();
-        let span = tracing::info_span!(
-            target: "haft",
-            "execute_tool",
-            otel.name = format_args!("execute_tool {name}"),
-            otel.kind = "internal",
-            otel.status_code = field::Empty,
-            gen_ai.operation.name = "execute_tool",
-            gen_ai.tool.name = name,
-            "gen_ai.tool.type" = kind,
-            gen_ai.tool.description = tool.and_then(Tool::description),
-            gen_ai.tool.call.id = call.call_id.as_str(),
-            gen_ai.tool.call.arguments = field::Empty,
-            gen_ai.tool.call.result = field::Empty,
-            "error.type" = field::Empty,
-            haft.started = field::Empty,
-            haft.queue_seconds = field::Empty,
-            haft.run_seconds = field::Empty,
-        );
+        let span = IsolatedSpan::open(|| {
+            tracing::info_span!(
+                target: "haft",
+                "execute_tool",
+                otel.name = format_args!("execute_tool {name}"),
+                otel.kind = "internal",
+                otel.status_code = field::Empty,
+                gen_ai.operation.name = "execute_tool",
+                gen_ai.tool.name = name,
+                "gen_ai.tool.type" = kind,
+                gen_ai.tool.description = tool.and_then(Tool::description),
+                gen_ai.tool.call.id = call.call_id.as_str(),
+                gen_ai.tool.call.arguments = field::Empty,
+                gen_ai.tool.call.result = field::Empty,
+                "error.type" = field::Empty,
+                haft.started = field::Empty,
+                haft.queue_seconds = field::Empty,
+                haft.run_seconds = field::Empty,
+            )
+        });
         let tool = tool.map(|tool| tool.shared_name().clone());
         Self(Some(Box::new(Open { span, tool, asked: Instant::now(), began: None })))
     }
 
     /// The span of a call that ends where nothing of it has begun.
     pub(super) fn pass(call: &ToolCall, outcome: &Outcome) {
-        // Whoever listens is a user's.
-        drop(isolated(|| Self::open(call, None).end(outcome)));
+        Self::open(call, None).end(outcome);
     }
 
     /// The span, for a task of its own.
-    pub(super) fn to_span(&self) -> Span {
-        self.0.as_ref().map_or_else(Span::none, |open| open.span.clone())
+    pub(super) fn to_span(&self) -> IsolatedSpan {
+        self.0.as_ref().map_or_else(IsolatedSpan::none, |open| open.span.another())
     }
 
     /// Does something inside the span.
     #[inline]
     pub(super) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _entered = self.0.as_ref().map(|open| open.span.enter());
+        let _entered = self.0.as_ref().and_then(|open| open.span.enter());
         work()
     }
 
@@ -103,7 +105,7 @@ impl CallSpan {
     #[inline]
     pub(super) fn end(&mut self, outcome: &Outcome) {
         if let Some(open) = self.0.take() {
-            // Writes down a cause of a user's, and whoever listens is a user's too.
+            // Whoever listens is user code.
             drop(isolated(move || open.close(outcome)));
         }
     }
@@ -114,8 +116,8 @@ impl Open {
         let now = Instant::now();
         let began = self.began.unwrap_or(now);
         let (queue, run) = ((began - self.asked).as_secs_f64(), (now - began).as_secs_f64());
-        self.span.record("haft.queue_seconds", queue);
-        self.span.record("haft.run_seconds", run);
+        self.span.get().record("haft.queue_seconds", queue);
+        self.span.get().record("haft.run_seconds", run);
         self.count(outcome, queue, run);
         if let Outcome::Failed(failure) = outcome {
             self.record_failure(failure);
@@ -125,43 +127,44 @@ impl Open {
     /// The metrics of the call, as an event whose fields are named as `tracing-opentelemetry` and others read metrics from.
     fn count(&self, outcome: &Outcome, queue_seconds: f64, run_seconds: f64) {
         let failed = outcome.failure().map(|failure| failure.kind.as_str());
-        self.span.in_scope(|| {
-            tracing::event!(
-                target: "haft::metrics",
-                Level::DEBUG,
-                monotonic_counter.haft.tool.calls = 1_u64,
-                gen_ai.tool.name = self.tool.as_ref().map(ToolName::as_str),
-                "error.type" = failed,
-                "monotonic_counter.haft.tool.failures" = failed.map(|_| 1_u64),
-                "histogram.haft.tool.queue_seconds" = queue_seconds,
-                "histogram.haft.tool.run_seconds" = run_seconds,
-            );
-        });
+        let _entered = self.span.enter();
+        tracing::event!(
+            target: "haft::metrics",
+            Level::DEBUG,
+            monotonic_counter.haft.tool.calls = 1_u64,
+            gen_ai.tool.name = self.tool.as_ref().map(ToolName::as_str),
+            "error.type" = failed,
+            "monotonic_counter.haft.tool.failures" = failed.map(|_| 1_u64),
+            "histogram.haft.tool.queue_seconds" = queue_seconds,
+            "histogram.haft.tool.run_seconds" = run_seconds,
+        );
     }
 
     fn record_failure(&self, failure: &ToolFailure) {
-        self.span.record("otel.status_code", "ERROR");
-        self.span.record("error.type", failure.kind.as_str());
-        self.span.record("haft.started", failure.started);
+        let span = self.span.get();
+        span.record("otel.status_code", "ERROR");
+        span.record("error.type", failure.kind.as_str());
+        span.record("haft.started", failure.started);
         let cause = cause_chain(failure);
         // What is broken here is the operator's business; what a model or a policy did is only worth knowing.
-        self.span.in_scope(|| match failure.kind.class() {
+        let _entered = self.span.enter();
+        match failure.kind.class() {
             FailureClass::Internal => {
                 tracing::warn!(target: "haft", kind = failure.kind.as_str(), cause, "the call failed");
             }
             _ => tracing::info!(target: "haft", kind = failure.kind.as_str(), cause, "the call failed"),
-        });
+        }
     }
 }
 
 /// A future polled inside a span.
 pub(super) struct InSpan<F> {
     future: F,
-    span: Span,
+    span: IsolatedSpan,
 }
 
 impl<F> InSpan<F> {
-    pub(super) fn new(future: F, span: Span) -> Self {
+    pub(super) fn new(future: F, span: IsolatedSpan) -> Self {
         Self { future, span }
     }
 }

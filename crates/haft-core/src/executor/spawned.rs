@@ -6,14 +6,15 @@ use std::task::{Context, Poll};
 
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
-use tracing::Span;
 
 use super::board::Stay;
 use super::isolation::{Panicked, drop_isolated};
+use super::listener::IsolatedSpan;
 use super::span::InSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{OPAQUE_MESSAGE, Prepared, Running, broken, with_tool};
+use crate::middleware::Nesting;
 use crate::result::Outcome;
 use crate::tool::Tool;
 
@@ -27,7 +28,7 @@ struct NoRuntime;
 
 /// Starts a prepared call in a task of its own. The task keeps the call's place until it is gone: one that is given up
 /// runs on until it next waits.
-pub(super) fn spawn(prepared: Prepared, tool: Tool, stay: Stay, span: Span) -> Result<Prepared, ToolFailure> {
+pub(super) fn spawn(prepared: Prepared, tool: Tool, stay: Stay, span: IsolatedSpan) -> Result<Prepared, ToolFailure> {
     let Ok(runtime) = Runtime::try_current() else {
         drop_isolated(prepared);
         return Err(broken(NoRuntime));
@@ -40,12 +41,13 @@ pub(super) fn spawn(prepared: Prepared, tool: Tool, stay: Stay, span: Span) -> R
         Some(_) => None,
         None => Some(Arc::clone(aside.passage.insert(Arc::default()))),
     };
+    let nesting = Nesting::current();
     let work = async move {
         let _stay = stay;
         if let Some(polled) = polled {
             polled.begin();
         }
-        InSpan::new(Box::pin(with_tool(running, tool)), span).await
+        nesting.poll(InSpan::new(Box::pin(with_tool(running, tool)), span)).await
     };
     let task = Task(runtime.spawn(work));
     Ok(Prepared { running: Box::pin(task), aside: Some(aside) })

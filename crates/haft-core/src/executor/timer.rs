@@ -10,13 +10,14 @@ use std::task::{Context, Poll};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::isolation::{Panicked, isolated};
+use super::isolation::{Isolated, Panicked, isolated};
 
 /// What is due, soonest first.
 #[derive(Default)]
 pub(super) struct Timer<T: Ord> {
     due: BinaryHeap<Reverse<(Instant, T)>>,
-    sleep: Option<Pin<Box<Sleep>>>,
+    /// Holds the waker of the task.
+    sleep: Option<Isolated<Pin<Box<Sleep>>>>,
 }
 
 impl<T: Ord> Timer<T> {
@@ -48,12 +49,14 @@ impl<T: Ord> Timer<T> {
         let next = *next;
         if self.sleep.is_none() {
             // Tokio panics outside of a runtime with a clock.
-            self.sleep = Some(Box::pin(isolated(|| sleep_until(next))?));
+            self.sleep = Some(Isolated::new(Box::pin(isolated(|| sleep_until(next))?)));
         }
         let Some(sleep) = &mut self.sleep else { return Ok(Poll::Pending) };
-        if sleep.deadline() != next {
-            sleep.as_mut().reset(next);
-        }
-        isolated(|| sleep.as_mut().poll(task))
+        isolated(|| {
+            if sleep.deadline() != next {
+                sleep.as_mut().reset(next);
+            }
+            sleep.as_mut().poll(task)
+        })
     }
 }

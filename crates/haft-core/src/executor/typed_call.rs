@@ -9,8 +9,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::call_error::CallError;
+use super::isolation::{Isolated, isolated};
 use super::option::RunOptions;
 use crate::call::{CallId, ToolCall};
+use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{ToolType, invalid_input};
 use crate::json_text::JsonText;
@@ -33,6 +35,7 @@ impl Toolkit {
     where
         T: ToolType<Params = T, Success: DeserializeOwned, Failure: DeserializeOwned> + Serialize,
     {
+        let params = Isolated::new(params);
         self.call_tool::<T>(&params).await
     }
 
@@ -78,11 +81,15 @@ impl Toolkit {
         T: ToolType<Params: Serialize, Success: DeserializeOwned, Failure: DeserializeOwned>,
     {
         let written = match self.get(T::NAME) {
-            Some(tool) => tool.parameters().encode(params).map_err(|issues| CallError::Fault(invalid_input(issues)))?,
+            Some(tool) => match isolated(|| tool.parameters().encode(params)) {
+                Ok(written) => written.map_err(|issues| CallError::Fault(invalid_input(issues)))?,
+                Err(panicked) => return Err(CallError::Fault(ToolFailure::from(panicked).not_started())),
+            },
             None => JsonText::null(),
         };
         let call = ToolCall::new(own_id(), T::NAME, written.as_str());
-        read_back::<T>(self.run_call_with(&call, options).await)
+        let result = self.run_call_with(&call, options).await;
+        isolated(|| read_back::<T>(result)).unwrap_or_else(|panicked| Err(CallError::Fault(panicked.into())))
     }
 }
 

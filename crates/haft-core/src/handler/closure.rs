@@ -10,11 +10,10 @@ use pin_project_lite::pin_project;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
-use tracing::Span;
 
 use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
-use crate::executor::Line;
+use crate::executor::{Isolated, IsolatedSpan, Line};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
@@ -22,19 +21,20 @@ use crate::handler::{
     TypeInfo, Whole, broken, encode, encode_success, refused,
 };
 use crate::issue::Issues;
+use crate::middleware::Nesting;
 use crate::result::Outcome;
 use crate::schema::{DecodeOptions, Decoded};
 use crate::tool::Tool;
 
 /// An asynchronous function whose result is read as kind `KIND`.
 pub(crate) struct AsyncFn<F, P, const KIND: u8> {
-    run: F,
+    run: Isolated<F>,
     params: PhantomData<fn(P)>,
 }
 
 /// A blocking function, run on tokio's threads for such.
 pub(crate) struct BlockingFn<F, P, const KIND: u8> {
-    run: Arc<F>,
+    run: Arc<Isolated<F>>,
     params: PhantomData<fn(P)>,
 }
 
@@ -54,13 +54,13 @@ struct NoRuntime;
 
 impl<F, P, const KIND: u8> AsyncFn<F, P, KIND> {
     pub(crate) fn new(run: F) -> Self {
-        Self { run, params: PhantomData }
+        Self { run: Isolated::new(run), params: PhantomData }
     }
 }
 
 impl<F, P, const KIND: u8> BlockingFn<F, P, KIND> {
     pub(crate) fn new(run: F) -> Self {
-        Self { run: Arc::new(run), params: PhantomData }
+        Self { run: Arc::new(Isolated::new(run)), params: PhantomData }
     }
 }
 
@@ -180,8 +180,8 @@ where
         };
         let called_off = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
         let inside = cx.clone().with_cancellation(called_off.cancellation().clone());
-        let run = Arc::clone(run);
-        let (stay, span) = (cx.line().map(Line::stay), Span::current());
+        let (run, nesting) = (Arc::clone(run), Nesting::current());
+        let (stay, span) = (cx.line().map(Line::stay), IsolatedSpan::current());
         let mut thread = AbortOnDrop(runtime.spawn_blocking(move || {
             let _stay = stay;
             let _entered = span.enter();
@@ -194,7 +194,7 @@ where
             if inside.is_cancelled() {
                 return None;
             }
-            Some(run(params, inside).now())
+            Some(nesting.run(|| run(params, inside).now()))
         }));
         let outcome = match (&mut thread.0).await {
             Ok(Some(outcome)) => outcome,

@@ -14,6 +14,7 @@ use futures_core::Stream;
 use serde::Serialize;
 
 use crate::cx::Cx;
+use crate::executor::Isolated;
 use crate::handler::{HandlerError, NoFailure};
 
 /// One step of a handler that answers in several.
@@ -111,14 +112,15 @@ where
     T: Serialize + Send + 'static,
     F: Send + 'static,
 {
-    let mut last = None;
+    // Apart from the stream: both may panic when they are dropped together.
+    let mut last: Option<Isolated<T>> = None;
     while let Some(value) = next(&mut stream, cx).await {
         let value = value.map_err(HandlerError::Declared)?;
-        if let Some(earlier) = last.replace(value) {
-            show(earlier, cx).await?;
+        if let Some(earlier) = last.replace(Isolated::new(value)) {
+            show(earlier.into_inner(), cx).await?;
         }
     }
-    last.ok_or_else(|| HandlerError::opaque(NoFinalOutput))
+    last.map(Isolated::into_inner).ok_or_else(|| HandlerError::opaque(NoFinalOutput))
 }
 
 /// An early value that doesn't fit is as wrong as a final one that doesn't.

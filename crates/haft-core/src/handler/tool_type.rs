@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cx::Cx;
+use crate::executor::Isolated;
 use crate::handler::{Failure, HandlerError};
 use crate::service::ServiceList;
 use crate::tool::{DefinitionError, Tool, ToolBuilder, Typed};
@@ -125,7 +126,7 @@ impl Tool {
 
     /// The tool whose calls are handled by `handler`.
     pub fn from_handler<H: Handle>(handler: H) -> Result<Self, DefinitionError> {
-        let handler = Arc::new(handler);
+        let handler = Arc::new(Isolated::new(handler));
         Self::of::<H>().handle(move |params, cx| {
             let handler = Arc::clone(&handler);
             async move { handler.run(params, &cx).await }

@@ -2,9 +2,10 @@
 //!
 //! A remembered answer is given without running anything, so only tools that say of themselves that this is right are
 //! ever answered so. Everything else about a cache is a trade; this is not: an answer never reaches another caller,
-//! another tool or other arguments than those it was made for.
+//! another tool, other arguments, services or extensions than those it was made for. In doubt the call runs.
 
 mod key;
+mod nesting;
 mod run;
 mod store;
 #[cfg(test)]
@@ -14,6 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use self::nesting::Nesting;
 use self::store::Store;
 
 /// How many answers are kept when nothing is said.
@@ -23,11 +25,17 @@ const MAX_ENTRIES: usize = 1024;
 ///
 /// - Only tools annotated both [`Readonly`](crate::Readonly) and [`Idempotent`](crate::Idempotent) are answered so. The
 ///   calls of all others go straight through.
-/// - Calls are equal when the tool, the arguments and the caller are. Arguments are compared by value: order of keys,
-///   white space and `1.0` for `1` make no difference. A tool is known by identity, not by name: a changed copy, or one
-///   built anew, has answers of its own, so build a toolkit once. Calls without a caller are equal among themselves.
-///   What else a handler looks at (services of the run, the conversation) is not compared: where answers depend on it,
-///   the caller must stand for it.
+/// - Calls are equal when the tool, the arguments, the caller, the services and the extensions are. Arguments are compared
+///   by value: order of keys, white space and `1.0` for `1` make no difference. A tool is known by identity, not by name: a
+///   changed copy, or one built anew, has answers of its own, so build a toolkit once. Calls without a caller are equal
+///   among themselves.
+/// - Services and extensions are known by identity too: those of the toolkit, of the run
+///   ([`services`](crate::RunOptions::services), [`extension`](crate::RunOptions::extension)) and of middlewares outside of
+///   the cache. [Options](crate::RunOptions) that are cloned have the same ones; options that are built anew for each run
+///   have others, and so no answers of earlier runs. Build those of a tenant once, and layer middlewares that attach
+///   something to each request inside of the cache.
+/// - The conversation is not compared: the caller stands for it. A call that has a
+///   [conversation](crate::RunOptions::messages), as those of a turn loop do, and no caller always runs.
 /// - Only successes are kept, for the given time; beyond the number of entries the one that was not used for longest
 ///   goes.
 /// - Equal calls at the same time run once: the others wait, as long as the first one takes. When it fails or is dropped,
@@ -35,6 +43,10 @@ const MAX_ENTRIES: usize = 1024;
 ///   begins a run and then neither polls nor drops it holds up the equal calls of the same caller (of all callers, if they
 ///   [share](Self::shared_between_callers)). [Spawn](crate::RunOptions::spawned) a run whose reader may pause; a
 ///   [deadline](crate::RunOptions::deadline) bounds how long others wait.
+/// - A call that is made while such a call runs, by its handler, never waits: where an equal call is on its way, which may be
+///   the one that makes it, it runs beside it and its answer is not kept. That also holds in
+///   [spawned](crate::RunOptions::spawned) runs and blocking handlers, but not in tasks and threads that a handler starts by
+///   itself: there a call that is equal to the one that waits for it waits for ever.
 /// - What a handler emits on its way is not kept: who gets a remembered answer sees no progress.
 ///
 /// Clones share their answers; a copy with another setting begins empty. Layer it outside of
@@ -97,7 +109,9 @@ impl Cache {
         Self { max_entries, store: Arc::default(), ..self }
     }
 
-    /// Gives an answer to every caller, whoever it was made for. Only for tools whose answers don't depend on who asks.
+    /// Gives an answer to every caller, whoever it was made for, whatever services and extensions of its own the run has and
+    /// whatever its conversation is. Only for tools whose answers depend on none of these. The services of the toolkit
+    /// still count.
     #[must_use]
     pub fn shared_between_callers(self) -> Self {
         Self { sharing: Sharing::Everyone, store: Arc::default(), ..self }

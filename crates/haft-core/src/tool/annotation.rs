@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::executor::Isolated;
+
 /// A value that can be attached to a tool, at most one per type.
 ///
 /// ```
@@ -69,7 +71,7 @@ pub struct Annotations(HashMap<TypeId, Entry>);
 #[derive(Clone)]
 struct Entry {
     name: &'static str,
-    value: Arc<dyn Annotation>,
+    value: Isolated<Arc<dyn Annotation>>,
 }
 
 impl Annotations {
@@ -86,7 +88,7 @@ impl Annotations {
     /// The same annotations with one added; it replaces an earlier one of its type.
     #[must_use]
     pub fn with<A: Annotation>(mut self, annotation: A) -> Self {
-        let entry = Entry { name: std::any::type_name::<A>(), value: Arc::new(annotation) };
+        let entry = Entry { name: std::any::type_name::<A>(), value: Isolated::new(Arc::new(annotation)) };
         self.0.insert(TypeId::of::<A>(), entry);
         self
     }
@@ -101,7 +103,7 @@ impl Annotations {
     /// The annotation of this type, if there is one.
     #[must_use]
     pub fn get<A: Annotation>(&self) -> Option<&A> {
-        let value: &dyn Any = self.0.get(&TypeId::of::<A>())?.value.as_ref();
+        let value: &dyn Any = &**self.0.get(&TypeId::of::<A>())?.value;
         value.downcast_ref()
     }
 
@@ -171,7 +173,7 @@ impl fmt::Debug for Annotations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut entries: Vec<&Entry> = self.0.values().collect();
         entries.sort_by_key(|entry| entry.name);
-        f.debug_list().entries(entries.iter().map(|entry| &entry.value)).finish()
+        f.debug_list().entries(entries.iter().map(|entry| &*entry.value)).finish()
     }
 }
 

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::arguments::Decisive;
 use crate::call::{CallId, ToolCall};
 use crate::cx::{Caller, Cx};
+use crate::executor::Isolated;
 use crate::handler::{BoxError, BoxFuture};
 use crate::item::Item;
 use crate::tool::ToolName;
@@ -63,9 +64,8 @@ pub enum ApprovalNeed {
 }
 
 /// A policy that couldn't decide.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("the approval policy failed: {0}")]
-pub struct PolicyError(#[source] Arc<dyn Error + Send + Sync>);
+#[derive(Clone, Debug)]
+pub struct PolicyError(Arc<Isolated<BoxError>>);
 
 type Decide = dyn Fn(&Decisive<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
 
@@ -116,6 +116,7 @@ impl ApprovalPolicy {
         Fut: Future<Output = Result<bool, E>> + Send + 'static,
         E: Into<BoxError>,
     {
+        let decide = Isolated::new(decide);
         Self(Rule::When(Arc::new(move |arguments, cx| match arguments.read::<P>() {
             Ok(params) => {
                 let needed = decide(params, cx);
@@ -186,7 +187,23 @@ impl ApprovalCx {
 
 impl PolicyError {
     pub(crate) fn new(error: impl Error + Send + Sync + 'static) -> Self {
-        Self(Arc::new(error))
+        Self::of(error.into())
+    }
+
+    fn of(error: BoxError) -> Self {
+        Self(Arc::new(Isolated::new(error)))
+    }
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the approval policy failed: {}", **self.0)
+    }
+}
+
+impl Error for PolicyError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&***self.0)
     }
 }
 
@@ -201,7 +218,7 @@ impl ApprovalNeed {
         match answer {
             Ok(false) => Self::NotNeeded,
             Ok(true) => Self::Needed,
-            Err(error) => Self::Undecided(PolicyError(Arc::from(error))),
+            Err(error) => Self::Undecided(PolicyError::of(error)),
         }
     }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cx::Cx;
+use crate::executor::Isolated;
 use crate::handler::{AsyncFn, DECLARED, Failure, Handler, PLAIN, failure_schema};
 use crate::middleware::Middleware;
 use crate::schema::Schema;
@@ -135,10 +136,10 @@ impl Tool {
     /// the middleware needs. A tool that nobody runs here has nothing to wrap and stays as it is.
     #[must_use]
     pub fn wrap(&self, middleware: impl Middleware) -> Self {
-        self.wrap_shared(&Arc::new(middleware))
+        self.wrap_shared(&Arc::new(Isolated::new(middleware)))
     }
 
-    pub(crate) fn wrap_shared<M: Middleware>(&self, middleware: &Arc<M>) -> Self {
+    pub(crate) fn wrap_shared<M: Middleware>(&self, middleware: &Arc<Isolated<M>>) -> Self {
         if !self.requires_handler() {
             return self.clone();
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::content::ContentPart;
+use crate::executor::Isolated;
 use crate::handler::TypeInfo;
 use crate::schema::Schema;
 use crate::service::Dependency;
@@ -113,6 +114,7 @@ impl ModelOutput {
         T: 'static,
         C: IntoIterator<Item = ContentPart>,
     {
+        let render = Isolated::new(render);
         let render = move |value: &dyn Any| Some(render(value.downcast_ref()?).into_iter().collect());
         Self { reads: TypeInfo::of::<T>(), render: Arc::new(render) }
     }

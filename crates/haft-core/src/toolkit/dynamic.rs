@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cx::Cx;
+use crate::executor::Isolated;
 use crate::handler::{AsyncFn, Failure, HandlerError, MIXED};
 use crate::tool::{DefinitionError, Tool};
 use crate::toolkit::{Set, Toolkit, ToolkitError, ToolkitFault};
@@ -69,7 +70,7 @@ impl<S> DynamicTools<S> {
         F: Fn(Tool, Value, Cx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = T> + Send + 'static,
     {
-        let handler = Arc::new(handler);
+        let handler = Arc::new(Isolated::new(handler));
         self.attach(|definition| definition.with_run(for_tool(&handler, definition)))
     }
 
@@ -92,7 +93,7 @@ impl<S> DynamicTools<S> {
         F: Fn(Tool, Value, Cx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
     {
-        let handler = Arc::new(handler);
+        let handler = Arc::new(Isolated::new(handler));
         self.attach(|definition| definition.try_with_run(for_tool(&handler, definition)))
     }
 
@@ -117,7 +118,7 @@ impl<S> DynamicTools<S> {
         F: Fn(Tool, Value, Cx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, HandlerError<E>>> + Send + 'static,
     {
-        let handler = Arc::new(handler);
+        let handler = Arc::new(Isolated::new(handler));
         self.attach(|definition| {
             let handler = AsyncFn::<_, Value, MIXED>::new(for_tool(&handler, definition));
             definition.with_handler(Arc::new(handler))?.declaring::<E>()
@@ -143,7 +144,7 @@ impl<S> DynamicTools<S> {
 
 /// The shared handler, for one tool.
 fn for_tool<F, Fut>(
-    handler: &Arc<F>,
+    handler: &Arc<Isolated<F>>,
     definition: &Tool,
 ) -> impl Fn(Value, Cx) -> Fut + Send + Sync + 'static + use<F, Fut>
 where

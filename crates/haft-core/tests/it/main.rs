@@ -45,6 +45,8 @@ mod approval_verdict;
 #[cfg(feature = "validate")]
 mod bad_input;
 #[cfg(feature = "validate")]
+mod cache;
+#[cfg(feature = "validate")]
 mod continuation;
 mod conversation_values;
 #[cfg(feature = "validate")]
@@ -74,6 +76,8 @@ mod history;
 mod history_property;
 #[cfg(feature = "validate")]
 mod hostile_input;
+#[cfg(feature = "validate")]
+mod isolated_drop;
 mod macro_expansion;
 #[cfg(feature = "validate")]
 mod output_cap;

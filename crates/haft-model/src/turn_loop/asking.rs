@@ -13,7 +13,7 @@ use haft_core::{CallId, Delta, Dispatch, Turn, Usage};
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
-use super::isolation::{Held, isolated};
+use super::isolation::{Isolated, isolated};
 use super::machine::Machine;
 use crate::error::ModelError;
 use crate::model::TurnStream;
@@ -29,6 +29,8 @@ impl Machine {
             match self.attempt().await? {
                 Ok(turn) => return Ok(turn),
                 Err(error) if error.retryable() && attempts <= self.settings.retries => {
+                    // It may hold an error of user code.
+                    let error = Isolated::new(error);
                     self.may_ask()?;
                     self.wait(number, attempts, &error).await?;
                 }
@@ -48,14 +50,11 @@ impl Machine {
     }
 
     async fn listen(&mut self, usage: &mut Usage) -> Result<Result<Turn, ModelError>, LoopEnd> {
-        let mut stream = Held(Some(self.open_stream()?));
+        let mut stream = Isolated::new(self.open_stream()?);
         loop {
-            let next = poll_fn(|task| match &mut stream.0 {
-                None => Poll::Ready(Ok(None)),
-                Some(stream) => match isolated(|| Pin::new(stream).poll_next(task)) {
-                    Ok(polled) => polled.map(Ok),
-                    Err(panicked) => Poll::Ready(Err(panicked)),
-                },
+            let next = poll_fn(|task| match isolated(|| Pin::new(&mut *stream).poll_next(task)) {
+                Ok(polled) => polled.map(Ok),
+                Err(panicked) => Poll::Ready(Err(panicked)),
             });
             match self.interruption.or(next).await?.map_err(LoopError::model_panicked)? {
                 None => return Ok(Err(ModelError::IncompleteTurn)),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use haft_core::{BoxError, Item, ToolResult, Toolkit, Turn, TurnRequest, Usage};
 
 use super::conclude::goes_on;
-use super::isolation::Held;
+use super::isolation::Isolated;
 use super::signal::Signal;
 use crate::model::LanguageModel;
 
@@ -141,7 +141,7 @@ impl Between {
     /// Asks another model from the next turn on: a stronger one, or one of another provider. Like tools, models are not part
     /// of a stored state.
     pub fn set_model(&mut self, model: impl LanguageModel + 'static) {
-        self.model = Some(NextModel(Arc::new(Held(Some(model)))));
+        self.model = Some(NextModel(Arc::new(Isolated::new(model))));
     }
 
     /// Adds something to the conversation.

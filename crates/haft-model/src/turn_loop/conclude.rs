@@ -8,7 +8,7 @@ use super::between::{Between, Flow, NextModel, Totals, Way};
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
-use super::isolation::{Held, caught, isolated};
+use super::isolation::{caught, isolated};
 use super::machine::Machine;
 use super::signal::Signal;
 
@@ -93,7 +93,7 @@ impl Machine {
             }
         });
         if let Some(kit) = tools {
-            drop(Held(Some(std::mem::replace(&mut self.kit, kit))));
+            self.kit = kit;
         }
         if let Some(NextModel(model)) = model {
             self.model = model;

@@ -115,11 +115,11 @@ impl LoopError {
     }
 
     pub(super) fn model_panicked(panicked: Panicked) -> Self {
-        Self::ModelPanicked { message: panicked.0 }
+        Self::ModelPanicked { message: panicked.into_text() }
     }
 
     pub(super) fn decide_panicked(panicked: Panicked) -> Self {
-        Self::DecidePanicked { message: panicked.0 }
+        Self::DecidePanicked { message: panicked.into_text() }
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::budget::Spent;
 use super::end::LoopEnd;
+use super::isolation::{Isolated, isolated};
 
 /// Why the loop must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,19 +24,21 @@ pub(super) enum Cause {
 /// Waits for either cause, beside all other work of a loop.
 pub(super) struct Interruption {
     flag: Cancellation,
-    raised: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// Both hold the waker of the task, which is user code.
+    raised: Isolated<Pin<Box<dyn Future<Output = ()> + Send>>>,
     deadline: Option<Instant>,
-    over: Option<Pin<Box<Sleep>>>,
+    over: Option<Isolated<Pin<Box<Sleep>>>>,
 }
 
 impl Interruption {
     /// `left` is the time that is left, if it is limited.
     pub(super) fn new(flag: Cancellation, left: Option<Duration>) -> Self {
         let watched = flag.clone();
-        let raised = Box::pin(async move { watched.cancelled().await });
+        let raised: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move { watched.cancelled().await });
         // A time beyond what the clock can name never comes.
         let deadline = left.and_then(|left| Instant::now().checked_add(left));
-        Self { flag, raised, deadline, over: deadline.map(|deadline| Box::pin(sleep_until(deadline))) }
+        let over = deadline.map(|deadline| Isolated::new(Box::pin(sleep_until(deadline))));
+        Self { flag, raised: Isolated::new(raised), deadline, over }
     }
 
     /// The cause, if there is one by now.
@@ -51,13 +54,15 @@ impl Interruption {
         if let Some(cause) = self.cause() {
             return Poll::Ready(cause);
         }
-        if self.raised.as_mut().poll(task).is_ready() {
+        // A waker that panics is not woken by these: each poll asks for the cause first.
+        let is_ready = |polled| matches!(polled, Ok(Some(Poll::Ready(()))));
+        if is_ready(isolated(|| Some(self.raised.as_mut().poll(task)))) {
             return Poll::Ready(Cause::Cancelled);
         }
-        match self.over.as_mut().map(|over| over.as_mut().poll(task)) {
-            Some(Poll::Ready(())) => Poll::Ready(Cause::OutOfTime),
-            _ => Poll::Pending,
+        if is_ready(isolated(|| self.over.as_mut().map(|over| over.as_mut().poll(task)))) {
+            return Poll::Ready(Cause::OutOfTime);
         }
+        Poll::Pending
     }
 
     /// The work's output, unless the loop must end before.

@@ -20,7 +20,9 @@ impl Outlet {
         // The reader takes what is there after each poll, and polls again for more: nobody has to be woken.
         poll_fn(|_| match event.take() {
             Some(event) => {
-                *self.place() = Some(event);
+                // What nobody took is not dropped under the lock: a result may hold an error of user code.
+                let untaken = self.place().replace(event);
+                drop(untaken);
                 Poll::Pending
             }
             None => Poll::Ready(()),

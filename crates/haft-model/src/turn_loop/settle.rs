@@ -161,7 +161,7 @@ impl Machine {
     /// The turn and everything known of its calls, in one step. Signals stand as closed until they are answered.
     fn write_down(&self, settling: Settling, tally: Tally) -> Option<LoopEvent> {
         let Settling { turn, results, signals, interactions, questions, .. } = settling;
-        self.state.change(|state| {
+        let (unplaced, before) = self.state.change(|state| {
             let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
             let unplaced = append(&mut state.request.history, turn.clone(), answers.collect());
             state.request.history.extend(questions.into_iter().map(Item::from));
@@ -170,9 +170,11 @@ impl Machine {
             (state.calls, state.lacks_calls) = (tally.made, tally.lacks_calls);
             let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
             open.add(results);
-            state.open = Some(open);
-            unplaced
-        })
+            // Results may hold errors of user code, which are not dropped under the lock.
+            (unplaced, state.open.replace(open))
+        });
+        drop(before);
+        unplaced
     }
 }
 

@@ -9,6 +9,7 @@ mod event;
 mod guard;
 mod history;
 mod interaction;
+mod isolation;
 mod model_fault;
 mod property;
 mod signal;

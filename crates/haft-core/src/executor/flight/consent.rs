@@ -17,7 +17,7 @@ use crate::call::ToolCall;
 use crate::executor::approve::ApprovalAnswer;
 #[cfg(feature = "approval")]
 use crate::executor::docket::Suspending;
-use crate::executor::isolation::{Panicked, drop_isolated, isolated, poll_isolated};
+use crate::executor::isolation::{Isolated, Panicked, drop_isolated, isolated, poll_isolated};
 use crate::executor::option::{Policy, RunOptions};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -140,7 +140,10 @@ impl Flight {
         let options = &tower.options.decode;
         let arguments = Decisive::of(&self.consent_mut().arguments, tool, &call.arguments, options);
         let deciding = isolated(|| {
-            let needs = policies.iter().map(|(policy, rule)| (policy.decide(&arguments, about.clone()), rule));
+            let needs = policies.iter().map(|(policy, rule)| {
+                let need = Box::pin(policy.decide(&arguments, about.clone())) as BoxFuture<ApprovalNeed>;
+                (Isolated::new(need), rule)
+            });
             Box::pin(any_needed(needs.collect())) as Deciding
         });
         match deciding {
@@ -364,9 +367,7 @@ impl Flight {
 }
 
 /// Whether any policy asks, the first that does deciding.
-async fn any_needed(
-    needs: Vec<(impl Future<Output = ApprovalNeed> + Send, ApprovalRule)>,
-) -> (ApprovalNeed, ApprovalRule) {
+async fn any_needed(needs: Vec<(Isolated<BoxFuture<ApprovalNeed>>, ApprovalRule)>) -> (ApprovalNeed, ApprovalRule) {
     let mut last = ApprovalRule::ToolPolicy;
     for (need, rule) in needs {
         let need = need.await;

@@ -17,7 +17,7 @@ use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::executor::board::Emission;
 use crate::executor::flight::{Flight, Step, Tower};
-use crate::executor::isolation::Panicked;
+use crate::executor::isolation::{Isolated, Panicked, poll_isolated};
 use crate::executor::line::Ground;
 use crate::executor::option::{Place, Until};
 use crate::executor::slot::Slots;
@@ -71,9 +71,7 @@ impl Run {
             scope: self.options.scope.clone(),
         };
         self.ground = Some(Ground::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
-        if let Some(flag) = self.options.cancellation.clone() {
-            self.called_off = Some(Box::pin(async move { flag.cancelled().await }));
-        }
+        self.watch_cancellation();
         // What is known already stays as it is, whatever becomes of the rest.
         self.open_docket();
         if self.was_cancelled() || self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
@@ -96,10 +94,16 @@ impl Run {
 
     /// Settles everything if the run was called off.
     pub(super) fn settle_cancelled(&mut self, task: &mut Context<'_>) {
-        if let Some(called_off) = &mut self.called_off
-            && called_off.as_mut().poll(task).is_ready()
-        {
-            (self.called_off, self.is_cancelled) = (None, true);
+        if self.called_off.is_some() {
+            match poll_isolated(&mut self.called_off, task) {
+                Poll::Pending => {}
+                Poll::Ready(Ok(())) => self.is_cancelled = true,
+                // The waker of the task panicked. Nothing wakes it for the flag then, and each poll asks anew.
+                Poll::Ready(Err(_)) => {
+                    self.is_cancelled = self.was_cancelled();
+                    self.watch_cancellation();
+                }
+            }
         }
         if self.is_cancelled && self.unfinished > 0 {
             if self.options.place == Place::Spawned {
@@ -108,6 +112,11 @@ impl Run {
             }
             self.settle_all(|| ToolFailure::new(FailureKind::Cancelled, CALLED_OFF));
         }
+    }
+
+    fn watch_cancellation(&mut self) {
+        let flag = self.options.cancellation.clone();
+        self.called_off = flag.map(|flag| Isolated::new(Box::pin(async move { flag.cancelled().await }) as _));
     }
 
     /// Settles what has taken too long by now.

@@ -284,3 +284,13 @@ async fn many_tasks_that_fail_and_are_dropped_leave_no_flight() {
     let (entries, flights) = kept.store.len();
     assert!(entries <= 4 && flights == 0, "{entries} entries, {flights} flights");
 }
+
+#[tokio::test]
+async fn a_blocking_handler_runs_inside_of_the_call_that_the_cache_runs() {
+    let where_it_runs = |(), _: Cx| format!("{:?}", Nesting::current());
+    let plain = Tool::new("probe").annotate(Readonly(true)).annotate(Idempotent(true));
+    let tool = plain.run_blocking(where_it_runs).unwrap();
+    assert_eq!(brief(&run(&tool).await), "Outside");
+    assert_eq!(brief(&run(&tool.wrap(cache())).await), "Inside");
+    assert_eq!(brief(&run(&tool).await), "Outside");
+}

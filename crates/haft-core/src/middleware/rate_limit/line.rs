@@ -9,7 +9,7 @@
 //! never more pass than the rate and the burst allow. Where the plan doesn't hold any more, because one left, came late
 //! or missed its turn, it is made anew, in the order of arrival.
 //!
-//! The lock is never held while somebody waits.
+//! The lock is never held while somebody waits, nor while somebody is woken: a waker is user code.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +17,8 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
+
+use crate::executor::isolated;
 
 /// How fast tokens come back, and how many there can be.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +58,8 @@ struct Line {
     /// Who waits, in the order of arrival.
     waiting: BTreeMap<u64, Waiting>,
     next_number: u64,
+    /// Those whose turn comes earlier now and who are yet to be told, without the lock.
+    moved_up: Vec<Arc<Notify>>,
 }
 
 struct Waiting {
@@ -71,7 +75,7 @@ struct Level {
 impl Bucket {
     pub(super) fn full(now: Instant) -> Self {
         let level = Level { full_at: now };
-        Self(Mutex::new(Line { level, planned: level, waiting: BTreeMap::new(), next_number: 0 }))
+        Self(Mutex::new(Line { level, planned: level, waiting: BTreeMap::new(), next_number: 0, moved_up: Vec::new() }))
     }
 
     pub(super) fn is_full(&self, now: Instant) -> bool {
@@ -97,7 +101,14 @@ impl Bucket {
     }
 
     fn line<T>(&self, look: impl FnOnce(&mut Line) -> T) -> T {
-        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        let (looked, moved_up) = {
+            let line = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            (look(line), std::mem::take(&mut line.moved_up))
+        };
+        for place in moved_up {
+            drop(isolated(|| place.notify_one()));
+        }
+        looked
     }
 }
 
@@ -158,7 +169,7 @@ impl Line {
             if waiting.turn > now {
                 let turn = level.token_at(pace, now);
                 if turn < waiting.turn {
-                    waiting.moved_up.notify_one();
+                    self.moved_up.push(Arc::clone(&waiting.moved_up));
                 }
                 waiting.turn = turn;
             } else if now.saturating_duration_since(waiting.turn) >= pace.interval {

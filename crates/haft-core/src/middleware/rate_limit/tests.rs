@@ -2,14 +2,16 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Mutex;
-use std::task::Poll;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::future::join_all;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
+use super::line::{Arrival, Bucket, Pace};
 use super::*;
 use crate::call::ToolCall;
 use crate::cancellation::Cancellation;
@@ -394,4 +396,41 @@ async fn no_bucket_is_thrown_away_that_still_counts() {
     for caller in 0..500 {
         assert_eq!(run_as(&tool, &caller.to_string()).await, refused());
     }
+}
+
+/// Looks at a bucket from another thread when it is woken.
+struct Looking {
+    bucket: Arc<Bucket>,
+    now: Instant,
+    was_free: AtomicBool,
+}
+
+impl Wake for Looking {
+    fn wake(self: Arc<Self>) {
+        let (looked, has_looked) = mpsc::channel();
+        let looking = Arc::clone(&self);
+        std::thread::spawn(move || {
+            looking.bucket.is_full(looking.now);
+            let _ = looked.send(());
+        });
+        // Bounds how long the test hangs when it fails.
+        self.was_free.store(has_looked.recv_timeout(Duration::from_secs(10)).is_ok(), Ordering::SeqCst);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_woken_while_the_bucket_is_locked() {
+    let now = Instant::now();
+    let bucket = Arc::new(Bucket::full(now));
+    let pace = Pace { interval: ms(100), refill: ms(100) };
+    assert!(matches!(bucket.arrive(pace, None), Arrival::Token));
+    let (Arrival::Place(first), Arrival::Place(second)) = (bucket.arrive(pace, None), bucket.arrive(pace, None)) else {
+        panic!("both wait")
+    };
+    let looking = Arc::new(Looking { bucket: Arc::clone(&bucket), now, was_free: AtomicBool::new(false) });
+    let waker = Waker::from(Arc::clone(&looking));
+    let mut turn = Box::pin(second.turn());
+    assert!(turn.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    drop(first);
+    assert!(looking.was_free.load(Ordering::SeqCst));
 }

@@ -4,13 +4,13 @@ use std::future::poll_fn;
 use std::pin::pin;
 
 use tokio::time::Instant;
-use tracing::{Level, Span, enabled, event};
+use tracing::{Level, event};
 
 use super::content::{ARGUMENTS, RESULT, shown_arguments, shown_result};
 use super::{Content, TARGET, Trace};
 use crate::call::CallId;
 use crate::cause::cause_chain;
-use crate::executor::isolated;
+use crate::executor::{IsolatedSpan, is_heard, isolated};
 use crate::middleware::{Middleware, Next, Request};
 use crate::result::Outcome;
 use crate::tool::Tool;
@@ -20,7 +20,7 @@ impl Middleware for Trace {
 
     fn around(&self, request: Request, next: Next) -> impl Future<Output = Outcome> + Send {
         // Looked up only when something may be recorded on it.
-        let span = if self.content == Content::Shown { Span::current() } else { Span::none() };
+        let span = if self.content == Content::Shown { IsolatedSpan::current() } else { IsolatedSpan::none() };
         self.observe(span, request, next)
     }
 }
@@ -33,7 +33,7 @@ struct Attempt {
     began: Instant,
     content: Content,
     /// Where content is recorded, if it has the fields.
-    span: Span,
+    span: IsolatedSpan,
     progress: Progress,
 }
 
@@ -48,29 +48,29 @@ enum Progress {
 }
 
 impl Trace {
-    pub(super) async fn observe(&self, span: Span, request: Request, next: Next) -> Outcome {
-        if !self.is_heard(&span) {
-            return next.run(request).await;
-        }
-        let mut attempt = self.begin(span, &request);
+    pub(super) async fn observe(&self, span: IsolatedSpan, request: Request, next: Next) -> Outcome {
+        // Whoever listens is user code: one that panics does not hear of the call.
+        let begun = isolated(|| self.is_heard(&span).then(|| self.begin(span, &request)));
+        let Ok(Some(mut attempt)) = begun else { return next.run(request).await };
         let outcome = attempt.wait_for(next.run(request)).await;
-        attempt.end(&outcome);
+        drop(isolated(|| attempt.end(&outcome)));
         outcome
     }
 
     /// Whether somebody listens, to events or to a span that has room for content.
-    fn is_heard(&self, span: &Span) -> bool {
-        enabled!(target: TARGET, Level::INFO)
-            || enabled!(target: TARGET, Level::WARN)
-            || (self.content == Content::Shown && (span.has_field(ARGUMENTS) || span.has_field(RESULT)))
+    fn is_heard(&self, span: &IsolatedSpan) -> bool {
+        let has_field = |name| span.get().has_field(name);
+        is_heard!(TARGET, Level::INFO)
+            || is_heard!(TARGET, Level::WARN)
+            || (self.content == Content::Shown && (has_field(ARGUMENTS) || has_field(RESULT)))
     }
 
-    fn begin(&self, span: Span, request: &Request) -> Attempt {
-        let logged = enabled!(target: TARGET, Level::INFO);
-        let wanted = self.content == Content::Shown && (logged || span.has_field(ARGUMENTS));
+    fn begin(&self, span: IsolatedSpan, request: &Request) -> Attempt {
+        let logged = is_heard!(TARGET, Level::INFO);
+        let wanted = self.content == Content::Shown && (logged || span.get().has_field(ARGUMENTS));
         let arguments = wanted.then(|| shown_arguments(request));
         if let Some(arguments) = &arguments {
-            span.record(ARGUMENTS, arguments);
+            span.get().record(ARGUMENTS, arguments);
         }
         event!(
             target: TARGET,
@@ -111,13 +111,13 @@ impl Attempt {
     fn end(mut self, outcome: &Outcome) {
         self.progress = Progress::Ended;
         let logged = match outcome {
-            Outcome::Ok(_) => enabled!(target: TARGET, Level::INFO),
-            Outcome::Failed(_) => enabled!(target: TARGET, Level::WARN),
+            Outcome::Ok(_) => is_heard!(TARGET, Level::INFO),
+            Outcome::Failed(_) => is_heard!(TARGET, Level::WARN),
         };
-        let wanted = self.content == Content::Shown && (logged || self.span.has_field(RESULT));
+        let wanted = self.content == Content::Shown && (logged || self.span.get().has_field(RESULT));
         let result = wanted.then(|| shown_result(&self.tool, outcome));
         if let Some(result) = &result {
-            self.span.record(RESULT, result);
+            self.span.get().record(RESULT, result);
         }
         match outcome {
             Outcome::Ok(_) => event!(
@@ -155,7 +155,7 @@ impl Drop for Attempt {
             Progress::Inside => "panicked",
             Progress::Ended => return,
         };
-        // Whoever listens is a user's, and a second panic on top of the first would end the process.
+        // Whoever listens is user code, and a second panic on top of the first would end the process.
         drop(isolated(|| {
             event!(
                 target: TARGET,

@@ -16,6 +16,7 @@ use tracing::{Event, Level, Metadata, Span, Subscriber};
 use super::content::{ARGUMENTS, RESULT};
 use super::*;
 use crate::cx::Cx;
+use crate::executor::IsolatedSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::middleware::tests::{Probe, busy, call, fails, idempotent, ms, run, succeeds};
@@ -282,7 +283,7 @@ fn on(span: &Span, trace: Trace) -> impl Middleware {
     let (span, trace) = (span.clone(), trace);
     move |request: Request, next: Next| {
         let (span, trace) = (span.clone(), trace.clone());
-        async move { trace.observe(span, request, next).await }
+        async move { trace.observe(IsolatedSpan::open(|| span), request, next).await }
     }
 }
 

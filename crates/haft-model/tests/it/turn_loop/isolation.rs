@@ -1,0 +1,83 @@
+//! What user code captured is dropped in isolation by a loop too, however the loop ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use haft_core::{Cx, Item, Permission, RunOptions, Services, Tool, ToolCall, ToolEvent, Toolkit, TurnRequest};
+use haft_model::{LanguageModel, LoopEnd, LoopEvent, ScriptedModel, TurnLoop, TurnStream};
+
+/// Panics when it is dropped, and counts that.
+struct Fragile(Arc<AtomicUsize>);
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        panic!("dropped");
+    }
+}
+
+struct Model(ScriptedModel, #[allow(dead_code, reason = "there to be dropped")] Fragile);
+
+impl LanguageModel for Model {
+    fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
+        self.0.stream_turn(request)
+    }
+}
+
+/// A loop of two turns in which six things panic when they are dropped.
+fn agent(drops: &Arc<AtomicUsize>) -> TurnLoop {
+    let fragile = || Fragile(Arc::clone(drops));
+    let (handler, decide, permit, observer) = (fragile(), fragile(), fragile(), fragile());
+    let tool = Tool::new("add").run(move |(a, b): (i64, i64), _: Cx| {
+        let _ = &handler;
+        async move { a + b }
+    });
+    let kit: Toolkit = Toolkit::from_iter([tool.unwrap()]).with_services(Services::new().with(fragile()));
+    let options = RunOptions::new()
+        .permit(move |_: &Tool, _: &ToolCall, _: &Cx| {
+            let _ = &permit;
+            Permission::Allowed
+        })
+        .observe(move |_: &ToolEvent| {
+            let _ = &observer;
+        });
+    let model = ScriptedModel::default().then([ToolCall::new("c1", "add", "[19, 23]")]).then("It is 42.");
+    TurnLoop::new(Model(model, fragile()), kit).options(options).decide(move |between| {
+        let _ = &decide;
+        async move { if between.number() == 2 { between.stop() } else { between.next() } }
+    })
+}
+
+fn request() -> TurnRequest {
+    TurnRequest::new("any", vec![Item::user("What is 19 + 23?")])
+}
+
+#[tokio::test]
+async fn panicking_drops_cost_a_loop_nothing_when_it_ends() {
+    let drops = Arc::<AtomicUsize>::default();
+    let run = agent(&drops).start(request());
+    let outcome = run.finish().await;
+    assert!(matches!(outcome.end, LoopEnd::Stopped), "{:?}", outcome.end);
+    assert_eq!(outcome.state.text(), "It is 42.");
+    assert_eq!(drops.load(Ordering::SeqCst), 6);
+}
+
+#[tokio::test]
+async fn panicking_drops_cost_a_loop_nothing_when_it_is_dropped_midway() {
+    let drops = Arc::<AtomicUsize>::default();
+    let mut run = agent(&drops).start(request());
+    while let Some(event) = run.next().await {
+        if matches!(event, LoopEvent::Tool(ToolEvent::Output { .. })) {
+            break;
+        }
+    }
+    drop(run);
+    assert_eq!(drops.load(Ordering::SeqCst), 6);
+}
+
+#[tokio::test]
+async fn panicking_drops_cost_a_loop_nothing_when_it_is_never_polled() {
+    let drops = Arc::<AtomicUsize>::default();
+    drop(agent(&drops).start(request()));
+    assert_eq!(drops.load(Ordering::SeqCst), 6);
+}
