@@ -3,7 +3,7 @@
 //! Most runs have none of this: it is there when calls come with something known about them, when a run was suspended
 //! before, when it may be suspended now, or when it only finds out which calls may run.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use super::run::Run;
 #[cfg(feature = "approval")]
@@ -66,9 +66,9 @@ impl Docket {
         self.approved.is_some()
     }
 
-    /// Whether a result from before stands at this place.
-    pub(super) fn is_done(&self, index: usize) -> bool {
-        self.earlier.iter().any(|finished| finished.index == index)
+    /// The places of the calls that have a result from before.
+    pub(super) fn done(&self) -> HashSet<usize> {
+        self.earlier.iter().map(|finished| finished.index).collect()
     }
 }
 
