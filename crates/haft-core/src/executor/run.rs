@@ -34,7 +34,7 @@ use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::BoxFuture;
-use crate::item::Item;
+use crate::history::History;
 use crate::result::ToolResult;
 use crate::schema::DecodeOptions;
 use crate::service::Services;
@@ -348,7 +348,7 @@ impl Run {
     }
 
     /// See [`RunOptions::messages`].
-    pub fn messages(self, messages: impl Into<Arc<[Item]>>) -> Self {
+    pub fn messages(self, messages: impl Into<History>) -> Self {
         self.changed(|options| options.messages(messages))
     }
 

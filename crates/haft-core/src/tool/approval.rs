@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::call::{CallId, ToolCall};
 use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
-use crate::item::Item;
+use crate::history::History;
 use crate::tool::ToolName;
 
 /// When a call of a tool must be approved.
@@ -46,7 +46,7 @@ pub struct ApprovalCx {
     /// Who asks.
     pub caller: Option<Caller>,
     /// The conversation up to the call.
-    pub messages: Arc<[Item]>,
+    pub messages: History,
 }
 
 /// What a policy decided.
