@@ -4,7 +4,7 @@
 //! whole turns only. The tools are not in it, as they are code: whoever starts it brings them. A stored state that
 //! contradicts itself is refused when it is read, never worked around.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use haft_core::{
@@ -134,22 +134,13 @@ impl LoopState {
     pub fn verdict(&mut self, response: ApprovalResponse) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
-        let question = history.iter().find_map(|item| match item {
-            Item::ApprovalRequest(request) if request.request_id == request_id => Some(request),
-            _ => None,
-        });
-        let is_settled = |question: &&ApprovalRequest| {
-            let settled = history::approvals(history).resolved;
-            settled.iter().any(|settled| settled.request_id == question.request_id)
-        };
-        let Some(question) = question.filter(|question| !is_settled(question)) else {
+        let Some(question) = history.open_question(&request_id) else {
             return Err(StateError::UnknownApproval { request_id });
         };
         if question.digest != response.digest {
             return Err(StateError::OtherDigest { request_id });
         }
-        let answers = |item: &Item| matches!(item, Item::ApprovalResponse(given) if given.request_id == request_id);
-        if history.iter().any(answers) {
+        if history.is_decided(&request_id) {
             return Err(StateError::AlreadyDecided { request_id });
         }
         history.push(response.into());
@@ -271,25 +262,40 @@ impl LoopState {
     }
 
     fn check_interactions(&self) -> Result<(), StateError> {
+        if self.interactions().is_empty() {
+            return Ok(());
+        }
+        // The last call of each id, and the last output.
+        let (mut asked, mut answered) = (HashMap::new(), HashMap::new());
+        for (at, item) in self.history().iter().enumerate() {
+            match item {
+                Item::ToolCall(call) if !call.provider_executed => drop(asked.insert(&call.call_id, (at, call))),
+                Item::ToolOutput(output) => drop(answered.insert(&output.call_id, at)),
+                _ => {}
+            }
+        }
+        let mut said: HashMap<&CallId, Vec<&ToolCall>> = HashMap::new();
+        for item in self.open.iter().flat_map(|open| &open.turn.items) {
+            if let Item::ToolCall(call) = item {
+                said.entry(&call.call_id).or_default().push(call);
+            }
+        }
         let mut ids = HashSet::new();
         for Interaction { call, .. } in self.interactions() {
             let call_id = &call.call_id;
-            let is_its = |item: &Item| matches!(item, Item::ToolCall(call) if call.call_id == *call_id && !call.provider_executed);
-            let is_output = |item: &Item| matches!(item, Item::ToolOutput(output) if output.call_id == *call_id);
             if !ids.insert(call_id) {
                 return Err(StateError::DuplicateInteraction { call_id: call_id.clone() });
             }
-            let Some(at) = self.history().iter().rposition(is_its) else {
+            let Some(&(at, found)) = asked.get(call_id) else {
                 return Err(StateError::MissingCall { call_id: call_id.clone() });
             };
-            if self.history()[at..].iter().any(is_output) {
+            if answered.get(call_id).is_some_and(|&output| output > at) {
                 return Err(StateError::AnsweredCall { call_id: call_id.clone() });
             }
-            if !is_call(&self.history()[at], call) {
+            if !is_call(found, call) {
                 return Err(StateError::OtherCall { call_id: call_id.clone(), at });
             }
-            let mut said = self.open.iter().flat_map(|open| &open.turn.items);
-            if !said.any(|item| is_call(item, call)) {
+            if !said.get(call_id).is_some_and(|said| said.iter().any(|said| is_call(said, call))) {
                 return Err(StateError::ForeignInteraction { call_id: call_id.clone() });
             }
         }
@@ -320,10 +326,9 @@ impl TryFrom<Stored> for LoopState {
     }
 }
 
-/// Whether the item is this call: of the same tool, with the same arguments.
-fn is_call(item: &Item, call: &ToolCall) -> bool {
-    let same = |it: &ToolCall| it.call_id == call.call_id && it.name == call.name && it.arguments == call.arguments;
-    matches!(item, Item::ToolCall(it) if same(it))
+/// Whether two calls are the same: of one id and one tool, with the same arguments.
+fn is_call(one: &ToolCall, other: &ToolCall) -> bool {
+    one.call_id == other.call_id && one.name == other.name && one.arguments == other.arguments
 }
 
 fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

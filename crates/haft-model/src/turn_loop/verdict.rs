@@ -19,6 +19,7 @@ use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
 use super::machine::Machine;
+use super::open_turn::OpenTurn;
 use super::record::answer;
 use super::settle::place;
 use super::state::LoopState;
@@ -35,9 +36,9 @@ impl Machine {
         let open: HashSet<ApprovalId> = pending.iter().map(|pending| pending.request.request_id.clone()).collect();
         let pending = one_per_call(pending);
         let places: Vec<usize> = self.state.read(|state| {
-            let place = |(at, pending): (usize, &PendingApproval)| {
-                state.open.as_ref().and_then(|open| open.index_of(&pending.call.call_id)).unwrap_or(at)
-            };
+            let places = state.open.as_ref().map(OpenTurn::places).unwrap_or_default();
+            let place =
+                |(at, pending): (usize, &PendingApproval)| places.get(&pending.call.call_id).copied().unwrap_or(at);
             pending.iter().enumerate().map(place).collect()
         });
         let waiting = pending.into_iter().map(|pending| (pending.call, pending.request));
@@ -53,12 +54,12 @@ impl Machine {
         while let Some(mut event) = self.next_event(&mut run, &mut cause).await {
             place(&mut event, places);
             if let ToolEvent::Output { result, .. } = &event {
-                let unplaced = self.state.change(|state| write_down(state, result.clone()));
-                if let Some(unplaced) = unplaced {
-                    self.outlet.emit(unplaced).await;
-                }
+                self.state.land(result.clone());
             }
             self.outlet.emit(LoopEvent::Tool(event)).await;
+        }
+        for unplaced in self.state.place_landed() {
+            self.outlet.emit(unplaced).await;
         }
         self.state.change(|state| drop(history::strip_resolved_approvals(&mut state.request.history)));
         for refused in run.refused_verdicts() {
@@ -69,25 +70,26 @@ impl Machine {
     }
 }
 
-/// Puts the result of a call where it belongs, and takes out in the same step what was asked and said about it. A verdict
+/// Puts the results of calls where they belong, and takes out in the same step what was asked and said about them. A verdict
 /// that was used is gone even if the result finds no place.
-fn write_down(state: &mut LoopState, result: ToolResult) -> Option<LoopEvent> {
+pub(super) fn write_down(state: &mut LoopState, results: Vec<ToolResult>) -> Option<LoopEvent> {
+    let done: HashSet<CallId> = results.iter().map(|result| result.call_id.clone()).collect();
     let items = &mut state.request.history;
-    let unplaced = answer(items, vec![result.clone()]);
-    forget(items, &result.call_id);
+    let unplaced = answer(items, results.clone());
+    forget(items, &done);
     if let Some(open) = &mut state.open {
-        // It has its result, whoever else was said to be asked.
-        open.interactions.retain(|interaction| *interaction.call_id() != result.call_id);
-        open.add([result]);
+        // They have their results, whoever else was said to be asked.
+        open.interactions.retain(|interaction| !done.contains(interaction.call_id()));
+        open.add(results);
     }
     unplaced
 }
 
-/// Takes out the questions about a call, and the verdicts on them.
-fn forget(items: &mut Vec<Item>, call_id: &CallId) {
+/// Takes out the questions about calls, and the verdicts on them.
+fn forget(items: &mut Vec<Item>, calls: &HashSet<CallId>) {
     let mut asked = HashSet::new();
     items.retain(|item| match item {
-        Item::ApprovalRequest(request) if request.call_id == *call_id => {
+        Item::ApprovalRequest(request) if calls.contains(&request.call_id) => {
             asked.insert(request.request_id.clone());
             false
         }
@@ -165,7 +167,7 @@ mod tests {
             aside.approve().into(),
         ];
         let mut state = LoopState::new(TurnRequest::new("any", items.clone()));
-        let unplaced = write_down(&mut state, ToolResult::cancelled(&pay, "gone"));
+        let unplaced = write_down(&mut state, vec![ToolResult::cancelled(&pay, "gone")]);
         assert!(matches!(unplaced, Some(LoopEvent::Unplaced { results, .. }) if results[0].call_id == "c1"));
         assert_eq!(state.history(), [items[0].clone(), items[3].clone(), items[5].clone()]);
     }
