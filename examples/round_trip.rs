@@ -5,8 +5,8 @@
 
 use std::io::Write;
 
+use haft::Step;
 use haft::prelude::*;
-use haft::{Step, history};
 
 /// The local time in a city.
 #[tool(readonly)]
@@ -57,11 +57,11 @@ async fn by_hand(model: &impl LanguageModel, kit: &Toolkit, request: TurnRequest
         let mut turn = listen(model.stream_turn(&request)).await?;
         anyhow::ensure!(!turn.is_cut_off(), "an answer that was cut off must run nothing");
         // Models use ids again; in a history each call needs one of its own.
-        history::fresh_ids(&request.history, &mut turn);
+        request.history.fresh_ids(&mut turn);
         let calls = turn.tool_calls();
         if calls.is_empty() {
             turn.append_to_history(&mut request.history, [])?;
-            return Ok(request.history);
+            return Ok(request.history.into());
         }
         // The calls run beside each other. When all are done, the turn goes into the history with their results in the
         // order of the calls: a provider refuses a call without a result, and a result without its call.
@@ -79,7 +79,7 @@ async fn by_hand(model: &impl LanguageModel, kit: &Toolkit, request: TurnRequest
                 other => anyhow::bail!("unexpected: {other:?}"),
             }
         }
-        assert!(history::is_reconciled(&request.history));
+        assert!(request.history.is_reconciled());
     }
 }
 

@@ -8,6 +8,7 @@ mod argument;
 mod artifact;
 mod bench;
 mod fuzz;
+mod growth;
 mod invocation;
 mod setup;
 mod test;
@@ -31,6 +32,7 @@ usage: cargo xtask <command>
   bench [WORK...]                      measure, and compare with the bars
   bench --instructions [WORK...]       count instructions, and compare with the published ratios
   bench --instructions --save          publish the ratios of this checkout
+  growth [WORK...]                     measure how cost grows with size, and compare with the bar
   fuzz [--seconds N] [--seed S] [--trace] [TARGET...]
   fuzz --replay FILE TARGET            run one saved input";
 
@@ -52,6 +54,7 @@ fn run(mut arguments: Arguments) -> anyhow::Result<()> {
         Some("setup") => setup::run(&workspace, arguments),
         Some("tidy") => tidy::run(&workspace, arguments),
         Some("bench") => bench::run(&workspace, arguments),
+        Some("growth") => growth::run(&workspace, arguments),
         Some("fuzz") => fuzz::run(&workspace, arguments),
         None | Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

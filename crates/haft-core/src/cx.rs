@@ -22,6 +22,7 @@ use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{EmitError, Emitted, Emitter};
 use crate::executor::Line;
+use crate::history::History;
 use crate::item::Item;
 use crate::schema::{DecodeOptions, encode_freely};
 use crate::scope::Scope;
@@ -207,7 +208,7 @@ impl Cx {
     /// The conversation up to the call, as far as it was given.
     #[must_use]
     pub fn messages(&self) -> &[Item] {
-        self.0.scope().and_then(|scope| scope.messages.as_deref()).unwrap_or_default()
+        self.0.scope().and_then(|scope| scope.messages.as_ref()).map_or(&[], |messages| messages.as_slice())
     }
 
     /// Who asked for the call.
@@ -247,7 +248,7 @@ impl Cx {
 
     /// The same context with the conversation up to the call.
     #[must_use]
-    pub fn with_messages(self, messages: impl Into<Arc<[Item]>>) -> Self {
+    pub fn with_messages(self, messages: impl Into<History>) -> Self {
         self.scoped(|scope| scope.messages = Some(messages.into()))
     }
 
@@ -328,7 +329,7 @@ impl Cx {
     }
 
     /// The conversation, shared.
-    pub(crate) fn shared_messages(&self) -> Arc<[Item]> {
+    pub(crate) fn shared_messages(&self) -> History {
         self.0.scope().and_then(|scope| scope.messages.clone()).unwrap_or_default()
     }
 

@@ -1,6 +1,7 @@
 //! Keeping a conversation whole: every call with its output, where providers look for it.
 //!
-//! A history is a plain list of [`Item`](crate::Item)s. Providers refuse one in which a call has no output, an output
+//! A history is a list of [`Item`](crate::Item)s: a [`History`], which knows its items and is cheap to share and to add to, or
+//! a plain vector, which is read anew by each of these functions. Providers refuse one in which a call has no output, an output
 //! has no call, two calls share an id, or an output stands too late, each with an error of its own and only when the
 //! next request is sent. The functions here add to a history so that this can't happen ([`append`], [`answer`],
 //! [`fresh_ids`]), say what is open ([`unanswered`], [`approvals`]), and mend what came broken from elsewhere
@@ -26,18 +27,18 @@
 //! # From turn to turn
 //!
 //! ```
-//! use haft_core::{Finish, Item, ToolCall, ToolResult, Turn, history};
+//! use haft_core::{Finish, History, Item, ToolCall, ToolResult, Turn};
 //! use serde_json::json;
 //!
-//! let mut conversation = vec![Item::user("What is 1 + 2?")];
+//! let mut conversation = History::from([Item::user("What is 1 + 2?")]);
 //! let mut turn = Turn::new(vec![ToolCall::new("call_0", "add", "[1,2]").into()], Finish::ToolCalls);
 //!
 //! // models use ids again, so calls get fresh ones before they are run
-//! history::fresh_ids(&conversation, &mut turn);
+//! conversation.fresh_ids(&mut turn);
 //! let results: Vec<_> = turn.tool_calls().iter().map(|call| ToolResult::ok(call, json!(3))).collect();
 //! turn.append_to_history(&mut conversation, results)?;
-//! assert!(history::is_reconciled(&conversation));
-//! # Ok::<_, history::AppendError>(())
+//! assert!(conversation.is_reconciled());
+//! # Ok::<_, haft_core::history::AppendError>(())
 //! ```
 //!
 //! # What was stored and came back
@@ -57,22 +58,26 @@
 //!
 //! Nothing here repairs on its own: a history is changed by the function whose name says so, and the change is told.
 
+mod addition;
 mod append;
 mod append_error;
 mod approval;
 mod arrangement;
 mod change;
 mod fresh_id;
+mod index;
 mod layout;
+mod list;
 mod pending;
 mod repair;
 
-pub use self::append::{answer, append};
+pub use self::append::{AddTurn, answer, append};
 pub use self::append_error::{AppendError, StrayReason, StrayResult};
 pub use self::approval::{Approvals, PendingApproval, RemoteApproval, approvals, strip_resolved_approvals};
 pub use self::change::{
     CancelledCall, Change, MovedOutput, RelabelledOutput, RemovalReason, RemovedOutput, ReorderedOutputs,
 };
 pub use self::fresh_id::{Renamed, fresh_ids};
+pub use self::list::{History, Revision, Staged};
 pub use self::pending::{cancel_pending, unanswered};
 pub use self::repair::{Repaired, is_reconciled, repair};

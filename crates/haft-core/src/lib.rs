@@ -107,6 +107,7 @@ pub use self::event::ToolEvent;
 pub use self::failure::ToolFailure;
 pub use self::failure_kind::FailureKind;
 pub use self::finish::Finish;
+pub use self::history::History;
 pub use self::item::{
     ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Author,
     CallOutputBody, Item, Message, ProviderCall, Reasoning, RequestSignature, Role, ToolCallOutput,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::history::History;
 use crate::item::Item;
 use crate::output_format::OutputFormat;
 use crate::tool::ToolDescriptor;
@@ -45,7 +46,7 @@ pub struct TurnRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// The conversation so far.
-    pub history: Vec<Item>,
+    pub history: History,
     /// The tools offered, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "shared")]
     pub tools: Vec<Arc<ToolDescriptor>>,
@@ -86,7 +87,7 @@ impl TurnRequest {
             v: FormatVersion::default(),
             model: model.into(),
             instructions: None,
-            history,
+            history: history.into(),
             tools: Vec::new(),
             tool_choice: ToolChoice::default(),
             parallel_tool_calls: None,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::cx::Caller;
-use crate::item::Item;
+use crate::history::History;
 use crate::service::Services;
 
 /// What the calls of a run share.
@@ -14,7 +14,7 @@ use crate::service::Services;
 pub(crate) struct Scope {
     pub(crate) services: Services,
     pub(crate) extensions: Services,
-    pub(crate) messages: Option<Arc<[Item]>>,
+    pub(crate) messages: Option<History>,
     pub(crate) caller: Option<Caller>,
 }
 

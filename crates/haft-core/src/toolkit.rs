@@ -28,6 +28,7 @@ use self::provision::Provision;
 pub use self::replacement::ReplaceError;
 use self::runnable::Problems;
 pub use self::shadow::Shadowed;
+use self::shadow::Shadows;
 
 use crate::executor::Isolated;
 use crate::handler::{Handle, StaticTool, ToolType};
@@ -68,7 +69,7 @@ pub(crate) struct Set {
     faults: Vec<ToolkitFault>,
     /// Why the set can't be run, looked into once.
     problems: Problems,
-    shadowed: Vec<Shadowed>,
+    shadowed: Shadows,
     /// What the set is called where it is told apart from others.
     label: Option<Arc<str>>,
     /// All prefixes that its tools were given, the outermost first.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::call::ToolCall;
 use crate::content::ContentPart;
 use crate::finish::Finish;
-use crate::history::{self, AppendError};
+use crate::history::{self, AddTurn, AppendError};
 use crate::item::{Item, Role};
 use crate::result::ToolResult;
 use crate::usage::Usage;
@@ -126,7 +126,7 @@ impl Turn {
     /// ```
     pub fn append_to_history(
         self,
-        history: &mut Vec<Item>,
+        history: &mut impl AddTurn,
         results: impl IntoIterator<Item = ToolResult>,
     ) -> Result<(), AppendError> {
         history::append(history, self, results)

@@ -5,6 +5,7 @@
 //! script does not hold is a fault, told to whoever asked and to the test.
 
 mod answer;
+mod asked;
 mod expect;
 mod fault;
 mod file;
@@ -20,6 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use haft_core::TurnRequest;
 
 use self::answer::Answer;
+use self::asked::Asked;
 pub use self::expect::Expect;
 pub use self::fault::{ScriptFault, TurnFault};
 pub use self::file::ScriptError;
@@ -68,7 +70,7 @@ pub struct ScriptedModel(Arc<Mutex<Script>>);
 struct Script {
     turns: VecDeque<ScriptedTurn>,
     taken: usize,
-    requests: Vec<TurnRequest>,
+    requests: Asked,
     faults: Vec<TurnFault>,
 }
 
@@ -138,10 +140,33 @@ impl ScriptedModel {
         self
     }
 
-    /// What the model was asked so far, in order, faults included.
+    /// Returns what the model was asked so far, in order, faults included.
+    ///
+    /// Each request is given whole. Of a conversation of thousands of turns that is much more than the model keeps; see
+    /// [`request`](Self::request).
     #[must_use]
     pub fn requests(&self) -> Vec<TurnRequest> {
-        self.script().requests.clone()
+        self.script().requests.all()
+    }
+
+    /// Returns the request of this number, from zero; `None` if the model was not asked that often.
+    ///
+    /// ```
+    /// use haft_core::{Item, Toolkit, TurnRequest};
+    /// use haft_model::{ScriptedModel, TurnLoop};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let model = ScriptedModel::new(["Hello."]);
+    /// let agent = TurnLoop::new(model.clone(), Toolkit::new());
+    /// agent.start(TurnRequest::new("any", vec![Item::user("Hi!")])).finish().await;
+    /// assert_eq!(model.request(0).unwrap().history.len(), 1);
+    /// assert!(model.request(1).is_none());
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn request(&self, number: usize) -> Option<TurnRequest> {
+        self.script().requests.get(number)
     }
 
     /// Whether everything went by the script up to its end. To be asked at the end of a test.
@@ -156,7 +181,7 @@ impl ScriptedModel {
     fn take(&self, request: &TurnRequest) -> Result<ScriptedTurn, TurnFault> {
         let (turn, number, asked) = {
             let mut script = self.script();
-            script.requests.push(request.clone());
+            script.requests.push(request);
             let turn = script.turns.pop_front();
             script.taken += usize::from(turn.is_some());
             (turn, script.taken, script.requests.len())

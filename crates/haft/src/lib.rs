@@ -83,7 +83,7 @@ pub use haft_core::{CallId, FailureKind, Outcome, ToolCall, ToolFailure, ToolOut
 pub use haft_core::history;
 #[doc(inline)]
 pub use haft_core::{
-    Author, CallOutputBody, Citation, ContentPart, Delta, Finish, FormatVersion, Item, MediaData, MediaPart, Message,
+    Author, CallOutputBody, Citation, ContentPart, Delta, Finish, FormatVersion, History, Item, MediaData, MediaPart, Message,
     OutputFormat, ProviderCall, Reasoning, ReasoningForm, RefusalPart, ResourceContents, ResourceLinkPart,
     ResourcePart, Role, TextPart, Timestamp, ToolCallOutput, ToolChoice, ToolDemand, Turn, TurnRequest, Usage,
 };

@@ -3,7 +3,7 @@
 //! Most runs have none of this: it is there when calls come with something known about them, when a run was suspended
 //! before, when it may be suspended now, or when it only finds out which calls may run.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::flight::Flight;
@@ -110,9 +110,9 @@ impl Docket {
         self.plan.is_some()
     }
 
-    /// Whether the call at this index has its result from before, or gets it elsewhere.
-    pub(super) fn is_done(&self, index: usize) -> bool {
-        self.absent.binary_search(&index).is_ok() || self.earlier.iter().any(|finished| finished.index == index)
+    /// Returns the places of the calls that have their result from before, or get it elsewhere.
+    pub(super) fn done(&self) -> HashSet<usize> {
+        self.earlier.iter().map(|finished| finished.index).chain(self.absent.iter().copied()).collect()
     }
 
     /// Takes out the calls that are not run here, and makes up for the gaps.

@@ -20,7 +20,7 @@ use crate::cancellation::Cancellation;
 use crate::cx::Caller;
 use crate::emit::Emitter;
 use crate::event::ToolEvent;
-use crate::item::Item;
+use crate::history::History;
 use crate::schema::DecodeOptions;
 use crate::scope::Scope;
 use crate::service::Services;
@@ -211,7 +211,7 @@ impl RunOptions {
 
     /// The conversation up to the calls.
     #[must_use]
-    pub fn messages(self, messages: impl Into<Arc<[Item]>>) -> Self {
+    pub fn messages(self, messages: impl Into<History>) -> Self {
         self.scoped(|scope| scope.messages = Some(messages.into()))
     }
 

@@ -37,7 +37,7 @@ use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxFuture, invalid_input};
-use crate::item::Item;
+use crate::history::History;
 use crate::result::ToolResult;
 use crate::schema::DecodeOptions;
 use crate::service::Services;
@@ -385,7 +385,7 @@ impl Run {
     }
 
     /// See [`RunOptions::messages`].
-    pub fn messages(self, messages: impl Into<Arc<[Item]>>) -> Self {
+    pub fn messages(self, messages: impl Into<History>) -> Self {
         self.changed(|options| options.messages(messages))
     }
 
@@ -457,8 +457,8 @@ impl Drop for Run {
     fn drop(&mut self) {
         if self.ground.is_none() {
             // Never polled: there is nothing to drop, and still every call is answered.
-            let is_done = |index| self.docket.as_ref().is_some_and(|docket| docket.is_done(index));
-            for (index, call) in self.calls.iter().enumerate().filter(|(index, _)| !is_done(*index)) {
+            let done = self.docket.as_ref().map(|docket| docket.done()).unwrap_or_default();
+            for (index, call) in self.calls.iter().enumerate().filter(|(index, _)| !done.contains(index)) {
                 let result = ToolResult::cancelled(call, ABANDONED);
                 CallSpan::pass(call, &result.outcome);
                 self.show(&ToolEvent::Output { index, result });

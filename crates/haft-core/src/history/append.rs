@@ -2,10 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::addition::Addition;
 use super::append_error::{AppendError, StrayReason, StrayResult};
 use super::arrangement::Arrangement;
-use super::fresh_id::{Renames, call_at};
+use super::fresh_id::{Past, call_at};
 use super::layout::Layout;
+use super::list::History;
 use crate::failure_kind::FailureKind;
 use crate::item::{Item, ToolCallOutput};
 use crate::result::ToolResult;
@@ -36,19 +38,44 @@ use crate::turn::Turn;
 /// assert!(history::is_reconciled(&history));
 /// # Ok::<_, history::AppendError>(())
 /// ```
+///
+/// A plain vector is read anew each time; a [`History`] remembers its ids, and is what to use for a conversation of many
+/// turns.
 pub fn append(
-    history: &mut Vec<Item>,
-    mut turn: Turn,
+    history: &mut impl AddTurn,
+    turn: Turn,
     results: impl IntoIterator<Item = ToolResult>,
 ) -> Result<(), AppendError> {
-    let layout = Layout::of(&turn.items);
-    let mut answers = match matched(&turn.items, &layout, results) {
-        Ok(answers) => answers,
-        Err(error) => return Err(error.with_turn(turn)),
-    };
-    Renames::of(history, &turn.items, &layout).apply(&mut turn.items, &layout, &mut answers);
-    history.extend(Arrangement::adding(&layout, answers).apply(turn.items));
-    Ok(())
+    history.add_turn(turn, results)
+}
+
+/// A list of items that a turn can be added to: a [`History`] or a vector.
+pub trait AddTurn: sealed::Sealed {
+    /// Adds a turn and the results of its calls. See [`append`].
+    fn add_turn(&mut self, turn: Turn, results: impl IntoIterator<Item = ToolResult>) -> Result<(), AppendError>;
+}
+
+impl AddTurn for History {
+    fn add_turn(&mut self, turn: Turn, results: impl IntoIterator<Item = ToolResult>) -> Result<(), AppendError> {
+        Self::append(self, turn, results)
+    }
+}
+
+impl AddTurn for Vec<Item> {
+    fn add_turn(&mut self, turn: Turn, results: impl IntoIterator<Item = ToolResult>) -> Result<(), AppendError> {
+        let items = Addition::of(Past::Items(self), &turn).complete(turn, results)?;
+        self.extend(items);
+        Ok(())
+    }
+}
+
+mod sealed {
+    use super::{History, Item};
+
+    pub trait Sealed {}
+
+    impl Sealed for History {}
+    impl Sealed for Vec<Item> {}
 }
 
 /// Puts the results of calls that a history left open where they belong: right after the turn that asked, in call order
@@ -84,7 +111,7 @@ struct Namesakes {
 }
 
 /// The outputs of the calls, by their place in the layout.
-fn matched(
+pub(super) fn matched(
     items: &[Item],
     layout: &Layout,
     results: impl IntoIterator<Item = ToolResult>,

@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::index::Index;
 use super::layout::{Layout, Owner};
 use crate::call::{CallId, ToolCall};
 use crate::item::{Item, ToolCallOutput};
@@ -46,9 +47,16 @@ pub struct Renamed {
 /// assert_eq!(renamed[0].to_string(), "the call 'call_0' of 'look' at 1 is now called 'call_0_2': an earlier call has its id");
 /// assert_eq!(turn.tool_calls()[0].call_id, "call_0_2");
 /// ```
+///
+/// A [`History`](crate::History) knows its ids: [`History::fresh_ids`](crate::History::fresh_ids) does the same without
+/// reading everything again.
 pub fn fresh_ids(history: &[Item], turn: &mut Turn) -> Vec<Renamed> {
+    fresh_ids_after(Past::Items(history), turn)
+}
+
+pub(super) fn fresh_ids_after(past: Past<'_>, turn: &mut Turn) -> Vec<Renamed> {
     let remote = remote_ids(&turn.items);
-    let clashes: HashSet<CallId> = clashes(history, &turn.items).into_iter().chain(remote.iter().cloned()).collect();
+    let clashes: HashSet<CallId> = past.clashes(&turn.items).into_iter().chain(remote.iter().cloned()).collect();
     if clashes.is_empty() {
         return Vec::new();
     }
@@ -57,7 +65,7 @@ pub fn fresh_ids(history: &[Item], turn: &mut Turn) -> Vec<Renamed> {
     let is_free = |index: usize| turn.items.get(index).and_then(mentioned).is_none_or(|id| !remote.contains(id));
     layout.outputs.retain(|(index, _)| is_free(*index));
     layout.requests.retain(|(index, _)| is_free(*index));
-    let mut source = IdSource::beside([history, &turn.items]);
+    let mut source = IdSource::beside(past, &turn.items);
     let mut fresh = HashMap::new();
     let ids = layout.calls.iter().map(|call| {
         let old = call_at(&turn.items, call.item).map(|call| &call.call_id)?;
@@ -68,18 +76,49 @@ pub fn fresh_ids(history: &[Item], turn: &mut Turn) -> Vec<Renamed> {
     renames.apply(&mut turn.items, &layout, &mut [])
 }
 
+/// What came before the items of a turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Past<'h> {
+    /// The items themselves.
+    Items(&'h [Item]),
+    /// What is known about them.
+    Index(&'h Index),
+}
+
+impl Past<'_> {
+    /// The ids of the items' calls that are given away already, be it to what the provider runs. The past may be long and
+    /// the items few, so it is walked at most.
+    fn clashes(self, items: &[Item]) -> HashSet<CallId> {
+        let asked: HashSet<_> = calls(items).map(|call| &call.call_id).collect();
+        if asked.is_empty() {
+            return HashSet::new();
+        }
+        match self {
+            Self::Index(index) => asked.into_iter().filter(|id| index.is_given(id)).cloned().collect(),
+            Self::Items(history) => {
+                let given = history.iter().filter_map(|item| match item {
+                    Item::ToolCall(call) => Some(&call.call_id),
+                    Item::ProviderCall(call) => call.call_id.as_ref(),
+                    _ => None,
+                });
+                given.filter(|id| asked.contains(id)).cloned().collect()
+            }
+        }
+    }
+}
+
 /// The ids calls are to have instead of their own, by their place in the layout.
 #[derive(Debug)]
 pub(super) struct Renames(Vec<Option<CallId>>);
 
 impl Renames {
-    /// A fresh id for each call whose id an earlier call of the items has, or one of the history before them.
-    pub(super) fn of(history: &[Item], items: &[Item], layout: &Layout) -> Self {
-        let clashes = clashes(history, items);
+    /// A fresh id for each call whose id an earlier call of the items has, or one of what came before them.
+    pub(super) fn of(past: Past<'_>, items: &[Item], layout: &Layout) -> Self {
+        let clashes = past.clashes(items);
         if clashes.is_empty() && !layout.calls.iter().any(|call| call.repeats) {
             return Self(Vec::new());
         }
-        let mut source = IdSource::beside([history, items]);
+        let mut source = IdSource::beside(past, items);
         let ids = layout.calls.iter().map(|call| {
             let old = call_at(items, call.item).map(|call| &call.call_id)?;
             (call.repeats || clashes.contains(old)).then(|| source.fresh(old))
@@ -144,21 +183,6 @@ pub(super) fn call_at(items: &[Item], index: usize) -> Option<&ToolCall> {
     }
 }
 
-/// The ids of the items' calls that the history has given away, be it to what the provider runs. The history may be long
-/// and the items few, so it is only walked.
-fn clashes(history: &[Item], items: &[Item]) -> HashSet<CallId> {
-    let asked: HashSet<_> = calls(items).map(|call| &call.call_id).collect();
-    if asked.is_empty() {
-        return HashSet::new();
-    }
-    let given = history.iter().filter_map(|item| match item {
-        Item::ToolCall(call) => Some(&call.call_id),
-        Item::ProviderCall(call) => call.call_id.as_ref(),
-        _ => None,
-    });
-    given.filter(|id| asked.contains(id)).cloned().collect()
-}
-
 /// The ids of what the provider runs.
 fn remote_ids(items: &[Item]) -> HashSet<CallId> {
     let ids = items.iter().filter_map(|item| match item {
@@ -178,34 +202,48 @@ fn calls(items: &[Item]) -> impl Iterator<Item = &ToolCall> {
 
 /// Makes ids that nothing has.
 #[derive(Debug)]
-struct IdSource {
+struct IdSource<'h> {
+    index: Option<&'h Index>,
     taken: HashSet<CallId>,
     /// The last number given to an id, so that a thousand calls of one id are not counted through a thousand times.
     last: HashMap<CallId, usize>,
 }
 
-impl IdSource {
-    /// A source of ids that none of these items mentions.
-    fn beside(lists: [&[Item]; 2]) -> Self {
-        let taken = lists.into_iter().flatten().filter_map(mentioned).cloned().collect();
-        Self { taken, last: HashMap::new() }
+impl<'h> IdSource<'h> {
+    /// A source of ids that neither these items nor those before them mention.
+    fn beside(past: Past<'h>, items: &[Item]) -> Self {
+        let (index, before) = match past {
+            Past::Items(before) => (None, before),
+            Past::Index(index) => (Some(index), &[][..]),
+        };
+        let taken = before.iter().chain(items).filter_map(mentioned).cloned().collect();
+        Self { index, taken, last: HashMap::new() }
     }
 
     fn fresh(&mut self, id: &CallId) -> CallId {
-        let number = self.last.entry(id.clone()).or_insert(1);
+        let known = || self.index.map_or(FIRST_NUMBER, |index| index.last_number(id));
+        let number = self.last.entry(id.clone()).or_insert_with(known);
         loop {
             *number += 1;
-            let fresh = CallId::from(format!("{id}_{number}"));
+            let fresh = numbered(id.as_str(), *number);
             // fresh ids of one id differ in their numbers, and of two in what stands before the number
-            if !self.taken.contains(&fresh) {
+            if !self.taken.contains(&fresh) && !self.index.is_some_and(|index| index.is_mentioned(&fresh)) {
                 return fresh;
             }
         }
     }
 }
 
+/// The number that the first call of an id would have.
+pub(super) const FIRST_NUMBER: usize = 1;
+
+/// The id that the call of this number has in place of `id`.
+pub(super) fn numbered(id: &str, number: usize) -> CallId {
+    CallId::from(format!("{id}_{number}"))
+}
+
 /// The call id an item speaks of.
-fn mentioned(item: &Item) -> Option<&CallId> {
+pub(super) fn mentioned(item: &Item) -> Option<&CallId> {
     match item {
         Item::ToolCall(call) => Some(&call.call_id),
         Item::ToolOutput(output) => Some(&output.call_id),
@@ -222,6 +260,13 @@ mod tests {
     use super::*;
     use crate::item::{ApprovalRequest, ProviderCall};
 
+    fn check(source: &mut IdSource<'_>) {
+        let fresh: Vec<_> = std::iter::repeat_with(|| source.fresh(&CallId::from("a"))).take(3).collect();
+        assert_eq!(fresh, ["a_4", "a_6", "a_7"]);
+        assert_eq!(source.fresh(&CallId::from("b")), "b_2");
+        assert_eq!(source.fresh(&CallId::from("a_4")), "a_4_2");
+    }
+
     #[test]
     fn a_fresh_id_is_one_that_nothing_mentions() {
         let items = [
@@ -230,17 +275,21 @@ mod tests {
             ApprovalRequest::new("q", &ToolCall::new("a_3", "t", "{}")).into(),
             ProviderCall::new("openai", "search", Value::Null).call_id("a_5").into(),
         ];
-        let mut source = IdSource::beside([&items[..2], &items[2..]]);
-        let fresh: Vec<_> = std::iter::repeat_with(|| source.fresh(&CallId::from("a"))).take(3).collect();
-        assert_eq!(fresh, ["a_4", "a_6", "a_7"]);
-        assert_eq!(source.fresh(&CallId::from("b")), "b_2");
-        assert_eq!(source.fresh(&CallId::from("a_4")), "a_4_2");
+        let mut source = IdSource::beside(Past::Items(&items[..2]), &items[2..]);
+        check(&mut source);
+        let index = Index::of(&items[..3]);
+        check(&mut IdSource::beside(Past::Index(&index), &items[3..]));
     }
 
     #[test]
     fn only_calls_take_ids_away_from_calls() {
         let asked = [Item::from(ToolCall::new("a", "t", "{}"))];
         let named = [ToolCallOutput::new("a", "an orphan").into(), Item::user("a")];
+        let clashes = |history: &[Item], items: &[Item]| {
+            let walked = Past::Items(history).clashes(items);
+            assert_eq!(Past::Index(&Index::of(history)).clashes(items), walked);
+            walked
+        };
         assert!(clashes(&named, &asked).is_empty());
         assert!(clashes(&asked, &named).is_empty());
         assert_eq!(clashes(&asked, &asked).len(), 1);

@@ -3,11 +3,15 @@
 //! This is the one place that knows what a group is and how outputs pair with calls; everything else in the module
 //! asks it. It holds positions only, so it stays true while ids are changed, and it is made in one pass whose cost
 //! grows with the number of items. It must never look past a position to decide what an earlier output answers.
+//!
+//! A [`Scan`] can go on where it stopped, so that a history that grows is read once and not once per turn.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use super::change::RemovalReason;
+use super::fresh_id::call_at;
+use crate::call::CallId;
 use crate::item::{ApprovalRequest, Item, Role, ToolCallOutput};
 
 /// The calls, groups and outputs of a history, by position.
@@ -21,6 +25,10 @@ pub(super) struct Layout {
     pub(super) outputs: Vec<(usize, Owner)>,
     /// The position of every approval request and the call it is about, in order.
     pub(super) requests: Vec<(usize, Option<usize>)>,
+    /// How many calls that are run here have no output.
+    open: usize,
+    /// How many things are wrong that no later item can put right.
+    faults: usize,
 }
 
 /// One tool call.
@@ -69,11 +77,17 @@ pub(super) enum Owner {
 
 impl Layout {
     pub(super) fn of(items: &[Item]) -> Self {
-        let mut scan = Scan::new(items);
-        for (index, item) in items.iter().enumerate() {
-            scan.read(index, item);
-        }
-        scan.layout
+        Scan::of(items).layout
+    }
+
+    /// Whether the history is whole: nothing is wrong, and no call is without its output.
+    pub(super) fn is_reconciled(&self) -> bool {
+        self.open == 0 && self.faults == 0
+    }
+
+    /// Whether a call that is run here has no output.
+    pub(super) fn has_unanswered(&self) -> bool {
+        self.open > 0
     }
 
     /// The calls that are run here and have no output, in order.
@@ -108,39 +122,81 @@ struct Namesakes {
     waiting: Vec<VecDeque<usize>>,
 }
 
-struct Scan<'h> {
-    layout: Layout,
+/// A layout that is being made, with what it takes to go on.
+#[derive(Debug)]
+pub(super) struct Scan {
+    pub(super) layout: Layout,
     phase: Phase,
-    calls: HashMap<&'h str, Namesakes>,
+    calls: HashMap<CallId, Namesakes>,
     /// The ids of all calls that are run here, later ones too.
-    local: HashSet<&'h str>,
+    local: HashSet<CallId>,
     /// The ids of all calls the provider runs, later ones too.
-    remote: HashSet<&'h str>,
+    remote: HashSet<CallId>,
+    /// The ids of outputs that stand before any call of theirs: whose they are depends on what comes later.
+    early: HashSet<CallId>,
 }
 
-impl<'h> Scan<'h> {
-    fn new(items: &'h [Item]) -> Self {
-        let (mut local, mut remote) = (HashSet::new(), HashSet::new());
-        for item in items {
-            match item {
-                Item::ToolCall(call) if call.provider_executed => remote.insert(call.call_id.as_str()),
-                Item::ToolCall(call) => local.insert(call.call_id.as_str()),
-                Item::ProviderCall(call) => call.call_id.as_ref().is_some_and(|id| remote.insert(id.as_str())),
-                _ => continue,
-            };
-        }
-        Self { layout: Layout::default(), phase: Phase::Closed, calls: HashMap::new(), local, remote }
+/// What was read before means something else because of what follows: everything has to be read again.
+#[derive(Debug)]
+pub(super) struct Outdated;
+
+impl Scan {
+    pub(super) fn of(items: &[Item]) -> Self {
+        let mut scan = Self {
+            layout: Layout::default(),
+            phase: Phase::Closed,
+            calls: HashMap::new(),
+            local: HashSet::new(),
+            remote: HashSet::new(),
+            early: HashSet::new(),
+        };
+        // Nothing was read before, so nothing can be outdated.
+        let _ = scan.read_from(items, 0);
+        scan
     }
 
-    fn read(&mut self, index: usize, item: &'h Item) {
+    /// Reads the items from a position on. All before it must have been read.
+    pub(super) fn read_from(&mut self, items: &[Item], start: usize) -> Result<(), Outdated> {
+        let Some(new) = items.get(start..) else { return Err(Outdated) };
+        for item in new {
+            let (id, ids) = match item {
+                Item::ToolCall(call) if call.provider_executed => (&call.call_id, &mut self.remote),
+                Item::ToolCall(call) => (&call.call_id, &mut self.local),
+                Item::ProviderCall(call) => match &call.call_id {
+                    Some(id) => (id, &mut self.remote),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            if ids.insert(id.clone()) && self.early.contains(id) {
+                return Err(Outdated);
+            }
+        }
+        for (place, item) in new.iter().enumerate() {
+            self.read(items, start + place, item);
+        }
+        Ok(())
+    }
+
+    /// Whether a call has this id, be it one that the provider runs.
+    pub(super) fn is_given(&self, id: &CallId) -> bool {
+        self.local.contains(id) || self.remote.contains(id)
+    }
+
+    /// Whether the provider runs a call of this id.
+    pub(super) fn is_remote(&self, id: &CallId) -> bool {
+        self.remote.contains(id)
+    }
+
+    fn read(&mut self, items: &[Item], index: usize, item: &Item) {
         match item {
             Item::Message(message) if message.role == Role::Assistant => self.assistant(index),
             Item::Reasoning(_) | Item::ProviderCall(_) => self.assistant(index),
             Item::ToolCall(call) => {
                 self.assistant(index);
-                self.call(index, call.call_id.as_str(), call.provider_executed);
+                self.call(index, &call.call_id, call.provider_executed);
             }
-            Item::ToolOutput(output) => self.output(index, output),
+            Item::ToolOutput(output) => self.output(items, index, output),
             Item::ApprovalRequest(request) => self.request(index, request),
             Item::ApprovalResponse(_) => self.approval(index),
             Item::Message(_) | Item::Unknown(_) => self.phase = Phase::Closed,
@@ -159,12 +215,14 @@ impl<'h> Scan<'h> {
     }
 
     /// A call of the group that [`assistant`](Self::assistant) has just opened or gone on with.
-    fn call(&mut self, item: usize, id: &'h str, is_remote: bool) {
+    fn call(&mut self, item: usize, id: &CallId, is_remote: bool) {
         let ordinal = self.layout.calls.len();
         let group = self.layout.groups.len().saturating_sub(1);
-        let namesakes = self.calls.entry(id).or_default();
+        let namesakes = self.calls.entry(id.clone()).or_default();
         let repeats = namesakes.latest.replace(ordinal).is_some();
+        self.layout.faults += usize::from(repeats);
         if !is_remote {
+            self.layout.open += 1;
             let is_in_group =
                 |calls: &VecDeque<usize>| calls.front().map(|&call| self.layout.calls[call].group) == Some(group);
             match namesakes.waiting.last_mut() {
@@ -178,12 +236,18 @@ impl<'h> Scan<'h> {
         }
     }
 
-    fn output(&mut self, index: usize, output: &'h ToolCallOutput) {
-        let owner = self.owner(output.call_id.as_str());
+    fn output(&mut self, items: &[Item], index: usize, output: &ToolCallOutput) {
+        let owner = self.owner(&output.call_id);
         match owner {
             Owner::Call(call) => {
                 let call = &mut self.layout.calls[call];
+                self.layout.open -= 1;
+                let label = output.tool.as_deref();
+                let is_mislabelled =
+                    label.is_some_and(|label| call_at(items, call.item).is_some_and(|call| call.name != label));
+                self.layout.faults += usize::from(is_mislabelled);
                 let in_place = self.phase != Phase::Closed && call.group + 1 == self.layout.groups.len();
+                self.layout.faults += usize::from(!in_place);
                 call.answer = Some(Answer { item: index, in_place });
                 if let (true, Some(group)) = (in_place, self.layout.groups.last_mut()) {
                     group.anchor = index;
@@ -192,15 +256,16 @@ impl<'h> Scan<'h> {
             }
             Owner::Provider(_) => self.assistant(index),
             // as if it were not there, for it will not stay
-            Owner::Nobody(_) => {}
+            Owner::Nobody(_) => self.layout.faults += 1,
         }
         self.layout.outputs.push((index, owner));
     }
 
     /// Whose an output of this id is, here. Of two groups that wait for one the nearer gets it, and within a group
     /// the call that asked first.
-    fn owner(&mut self, id: &str) -> Owner {
+    fn owner(&mut self, id: &CallId) -> Owner {
         let Some(namesakes) = self.calls.get_mut(id) else {
+            self.early.insert(id.clone());
             return match (self.local.contains(id), self.remote.contains(id)) {
                 (true, _) => Owner::Nobody(RemovalReason::CallComesLater),
                 (false, true) => Owner::Provider(None),

@@ -6,7 +6,7 @@
 
 use super::arrangement::Arrangement;
 use super::change::{CancelledCall, Change, MovedOutput, RelabelledOutput, RemovedOutput, ReorderedOutputs};
-use super::fresh_id::{Renames, call_at};
+use super::fresh_id::{Past, Renames, call_at};
 use super::layout::{Layout, Owner};
 use crate::call::CallId;
 use crate::item::{Item, ToolCallOutput};
@@ -62,7 +62,7 @@ impl Repaired {
 /// ```
 pub fn repair(mut history: Vec<Item>, reason: &str) -> Repaired {
     let layout = Layout::of(&history);
-    if is_whole(&history, &layout) {
+    if layout.is_reconciled() {
         return Repaired { history, changes: Vec::new() };
     }
     let mut changes = Vec::new();
@@ -70,7 +70,7 @@ pub fn repair(mut history: Vec<Item>, reason: &str) -> Repaired {
     let strays = removed(&history, &layout, &mut changes);
     report_places(&history, &layout, &mut changes);
     relabel(&mut history, &layout, &mut changes);
-    let renames = Renames::of(&[], &history, &layout);
+    let renames = Renames::of(Past::Items(&[]), &history, &layout);
     changes.extend(renames.apply(&mut history, &layout, &mut answers).into_iter().map(Change::Renamed));
     changes.sort_by_key(Change::index);
     Repaired { history: Arrangement::repairing(&layout, answers, strays).apply(history), changes }
@@ -88,17 +88,7 @@ pub fn repair(mut history: Vec<Item>, reason: &str) -> Repaired {
 /// ```
 #[must_use]
 pub fn is_reconciled(history: &[Item]) -> bool {
-    is_whole(history, &Layout::of(history))
-}
-
-fn is_whole(history: &[Item], layout: &Layout) -> bool {
-    layout.calls.iter().all(|call| !call.repeats)
-        && layout.groups.iter().all(|group| layout.is_whole(group))
-        && layout.outputs.iter().all(|&(index, owner)| match owner {
-            Owner::Call(call) => mislabelled(history, layout, index, call).is_none(),
-            Owner::Provider(_) => true,
-            Owner::Nobody(_) => false,
-        })
+    Layout::of(history).is_reconciled()
 }
 
 /// The outputs of calls that have none, by their place in the layout.

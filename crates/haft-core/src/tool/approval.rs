@@ -16,7 +16,7 @@ use crate::call::{CallId, ToolCall};
 use crate::cx::{Caller, Cx};
 use crate::executor::Isolated;
 use crate::handler::{BoxError, BoxFuture};
-use crate::item::Item;
+use crate::history::History;
 use crate::tool::ToolName;
 
 /// When a call of a tool must be approved.
@@ -48,7 +48,7 @@ pub struct ApprovalCx {
     /// Who asks.
     pub caller: Option<Caller>,
     /// The conversation up to the call.
-    pub messages: Arc<[Item]>,
+    pub messages: History,
 }
 
 /// What a policy decided.

@@ -23,7 +23,8 @@ impl<S> Toolkit<S> {
         set.entries.retain(|entry| keep(&entry.tool));
         let names = set.entries.iter().map(|entry| entry.tool.shared_name().clone());
         set.index = names.enumerate().map(|(place, name)| (name, place)).collect();
-        set.shadowed.retain(|shadowed| set.index.contains_key(&shadowed.name));
+        let index = &set.index;
+        set.shadowed = std::mem::take(&mut set.shadowed).renamed(|name| index.contains_key(name).then(|| name.clone()));
         self
     }
 }

@@ -27,6 +27,7 @@ impl<S> Toolkit<S> {
     /// ```
     pub fn merge(mut self, other: Self) -> Self {
         let set = self.set_mut();
+        set.settle();
         set.absorb(Arc::unwrap_or_clone(other.set));
         set.provision_anew(Arc::clone);
         self.needs.extend(other.needs);
@@ -35,13 +36,13 @@ impl<S> Toolkit<S> {
 }
 
 impl Set {
-    /// Adds everything of another set over this one. What tools are provided with is to be made anew afterwards.
+    /// Adds everything of another set over this one, which is [settled](Self::settle) and stays so. What tools are provided
+    /// with is to be made anew afterwards.
     pub(super) fn absorb(&mut self, mut other: Self) {
-        self.settle();
         other.settle();
         self.widen(other.scope.as_ref());
         for shadowed in other.shadowed {
-            self.note_shadowed(shadowed);
+            self.shadowed.note(shadowed);
         }
         for entry in other.entries {
             self.put(entry);

@@ -134,9 +134,8 @@ impl Set {
             for (entry, tool) in self.entries.iter_mut().zip(renamed) {
                 entry.tool = tool;
             }
-            for shadowed in &mut self.shadowed {
-                shadowed.name = join(prefix, shadowed.name.as_str()).into();
-            }
+            let shadowed = std::mem::take(&mut self.shadowed);
+            self.shadowed = shadowed.renamed(|name| Some(join(prefix, name.as_str()).into()));
             let inner = self.namespace.take();
             self.namespace = Some(inner.map_or_else(|| prefix.into(), |inner| join(prefix, &inner).into()));
         }

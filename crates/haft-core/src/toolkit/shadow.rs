@@ -3,9 +3,11 @@
 //! The last tool of a name wins and stands where the first one stood, so an override moves nothing. That a tool gave way
 //! is never kept quiet: the toolkit says whose name was taken, and how often.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::seed::RandomState;
 use crate::tool::{Tool, ToolName};
 use crate::toolkit::{Entry, Set, Toolkit};
 
@@ -17,6 +19,15 @@ pub struct Shadowed {
     pub name: ToolName,
     /// How many tools gave way. Never zero.
     pub times: usize,
+}
+
+/// The names under which tools gave way, each found at once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shadows {
+    /// In the order that first happened.
+    names: Vec<Shadowed>,
+    /// The place of each name.
+    index: HashMap<ToolName, usize, RandomState>,
 }
 
 /// Collecting tools.
@@ -51,7 +62,7 @@ impl<S> Toolkit<S> {
     /// ```
     #[must_use]
     pub fn shadowed(&self) -> &[Shadowed] {
-        &self.set.shadowed
+        &self.set.shadowed.names
     }
 }
 
@@ -73,7 +84,7 @@ impl Set {
         match self.index.get(&name) {
             Some(&place) => {
                 self.entries[place] = entry;
-                self.note_shadowed(Shadowed { name, times: 1 });
+                self.shadowed.note(Shadowed { name, times: 1 });
             }
             None => {
                 self.index.insert(name, self.entries.len());
@@ -81,12 +92,38 @@ impl Set {
             }
         }
     }
+}
 
-    pub(super) fn note_shadowed(&mut self, shadowed: Shadowed) {
-        match self.shadowed.iter_mut().find(|known| known.name == shadowed.name) {
-            Some(known) => known.times += shadowed.times,
-            None => self.shadowed.push(shadowed),
+impl Shadows {
+    /// Adds to what is known of a name.
+    pub(super) fn note(&mut self, shadowed: Shadowed) {
+        match self.index.get(&shadowed.name) {
+            Some(&place) => self.names[place].times += shadowed.times,
+            None => {
+                self.index.insert(shadowed.name.clone(), self.names.len());
+                self.names.push(shadowed);
+            }
         }
+    }
+
+    /// Returns the names that are still there, each as `rename` spells it now.
+    pub(super) fn renamed(self, rename: impl Fn(&ToolName) -> Option<ToolName>) -> Self {
+        let mut renamed = Self::default();
+        for Shadowed { name, times } in self.names {
+            if let Some(name) = rename(&name) {
+                renamed.note(Shadowed { name, times });
+            }
+        }
+        renamed
+    }
+}
+
+impl IntoIterator for Shadows {
+    type Item = Shadowed;
+    type IntoIter = std::vec::IntoIter<Shadowed>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.names.into_iter()
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`wire`] has the rules of the providers, [`drawing`] the histories: few ids, so that they clash all the time.
 
 mod drawing;
+mod growing;
 mod wire;
 
 use std::collections::HashMap;

@@ -3,6 +3,7 @@
 //! The whole file is read and checked before the first answer, so a corrupted line is found at once and not in the
 //! middle of a conversation.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +39,7 @@ struct State {
     /// How many requests were made.
     asked: u64,
     /// The exchanges that were not played yet, by their numbers.
-    unused: Vec<Take>,
+    unused: BTreeMap<u64, Take>,
     faults: Vec<String>,
 }
 
@@ -66,17 +67,15 @@ impl Player {
             path: path.to_owned(),
             source: LineError::from(source).into(),
         })?;
-        let mut unused: Vec<Take> = Vec::new();
+        let mut unused: BTreeMap<u64, Take> = BTreeMap::new();
         for (text, line) in lines {
             let corrupted = |source| CassetteError::Corrupted { path: path.to_owned(), line, source };
             let take = Take::read(text).map_err(corrupted)?;
-            if unused.iter().any(|earlier| earlier.number == take.number) {
-                let twice = format!("exchange {} stands on an earlier line, too", take.number);
-                return Err(corrupted(twice.into()));
+            let number = take.number;
+            if unused.insert(number, take).is_some() {
+                return Err(corrupted(format!("exchange {number} stands on an earlier line, too").into()));
             }
-            unused.push(take);
         }
-        unused.sort_by_key(|take| take.number);
         Ok(Self { path: path.to_owned(), state: Mutex::new(State { asked: 0, unused, faults: Vec::new() }) })
     }
 
@@ -87,7 +86,7 @@ impl Player {
     pub(super) fn faults(&self) -> Vec<ExchangeFault> {
         let state = self.state();
         let off_script = state.faults.iter().map(|message| ExchangeFault::OffScript { message: message.clone() });
-        let unplayed = state.unused.iter().map(|take| ExchangeFault::Unplayed { exchange: take.number });
+        let unplayed = state.unused.keys().map(|number| ExchangeFault::Unplayed { exchange: *number });
         off_script.chain(unplayed).collect()
     }
 
@@ -115,15 +114,14 @@ impl State {
     /// The exchange whose turn it is. It is used up, also when something else was asked.
     fn next(&mut self, request: &Value, left_out: &[LeftOut]) -> Result<Take, String> {
         let asked = self.asked;
-        let Some(at) = self.unused.iter().position(|take| take.number == asked) else {
-            return Err(match self.unused.last() {
-                Some(last) => {
-                    format!("exchange {asked} is missing from the recording, which goes on to {}", last.number)
+        let Some(take) = self.unused.remove(&asked) else {
+            return Err(match self.unused.last_key_value() {
+                Some((last, _)) => {
+                    format!("exchange {asked} is missing from the recording, which goes on to {last}")
                 }
                 None => format!("there is no exchange {asked}: the recording is over; delete it to record anew"),
             });
         };
-        let take = self.unused.remove(at);
         match take.difference(request, left_out) {
             None => Ok(take),
             Some(difference) => Err(format!("exchange {asked} was recorded for another request: {difference}")),
@@ -132,17 +130,19 @@ impl State {
 
     /// The first exchange that was recorded for this request.
     fn find(&mut self, request: &Value, left_out: &[LeftOut]) -> Result<Take, String> {
-        let Some(at) = self.unused.iter().position(|take| take.difference(request, left_out).is_none()) else {
+        let found = self.unused.values().find(|take| take.difference(request, left_out).is_none());
+        let taken = found.map(|take| take.number).and_then(|number| self.unused.remove(&number));
+        taken.ok_or_else(|| {
             let asked = self.asked;
-            let first = self.unused.first().and_then(|take| Some((take.number, take.difference(request, left_out)?)));
-            return Err(match first {
+            let first = self.unused.values().next();
+            let first = first.and_then(|take| Some((take.number, take.difference(request, left_out)?)));
+            match first {
                 Some((number, it)) => format!(
                     "no unused exchange was recorded for request {asked}; from exchange {number} it differs {it}"
                 ),
                 None => format!("every exchange of the recording is used before request {asked}"),
-            });
-        };
-        Ok(self.unused.remove(at))
+            }
+        })
     }
 }
 

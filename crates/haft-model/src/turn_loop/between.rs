@@ -4,7 +4,7 @@
 //! It works on a copy: when it panics or is dropped, the loop's own state is as if it had not been called.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use haft_core::{BoxError, Item, ToolResult, Toolkit, Turn, TurnRequest, Usage};
@@ -23,6 +23,10 @@ pub struct Between {
     pub(super) results: Vec<ToolResult>,
     pub(super) signals: Vec<Signal>,
     pub(super) request: TurnRequest,
+    /// What was added to the conversation since: put at the end of the loop's own list later, which then need not be copied.
+    pub(super) added: Vec<Item>,
+    /// The request with what was added, if somebody looked.
+    pub(super) seen: OnceLock<TurnRequest>,
     pub(super) totals: Totals,
     pub(super) tools: Option<Toolkit>,
     pub(super) model: Option<NextModel>,
@@ -115,7 +119,7 @@ impl Between {
     /// filled in afterwards.
     #[must_use]
     pub fn history(&self) -> &[Item] {
-        &self.request.history
+        &self.request().history
     }
 }
 
@@ -124,12 +128,23 @@ impl Between {
     /// What the model is asked next.
     #[must_use]
     pub fn request(&self) -> &TurnRequest {
-        &self.request
+        if self.added.is_empty() {
+            return &self.request;
+        }
+        self.seen.get_or_init(|| {
+            let mut request = self.request.clone();
+            request.history.extend(self.added.iter().cloned());
+            request
+        })
     }
 
     /// What the model is asked next, to be changed: the model, the choice of tools, the history. The tools themselves are
     /// changed with [`set_tools`](Between::set_tools).
+    ///
+    /// The history is shared with the loop: changing it copies it. To add to it use [`push`](Between::push).
     pub fn request_mut(&mut self) -> &mut TurnRequest {
+        self.seen = OnceLock::new();
+        self.request.history.extend(self.added.drain(..));
         &mut self.request
     }
 
@@ -146,7 +161,8 @@ impl Between {
 
     /// Adds something to the conversation.
     pub fn push(&mut self, item: impl Into<Item>) {
-        self.request.history.push(item.into());
+        self.seen = OnceLock::new();
+        self.added.push(item.into());
     }
 
     /// Asks the model again.

@@ -1,8 +1,9 @@
 //! Deciding what comes after a turn.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
-use haft_core::{CallId, Finish, Item, Role, ToolEvent, ToolResult, Turn, history};
+use haft_core::{CallId, Finish, History, Item, Role, ToolEvent, ToolResult, Turn, history};
 
 use super::between::{Between, Flow, NextModel, Totals, Way};
 use super::end::LoopEnd;
@@ -70,6 +71,8 @@ impl Machine {
                 results: open.results.clone(),
                 signals: open.signals.clone(),
                 request: state.request.clone(),
+                added: Vec::new(),
+                seen: OnceLock::new(),
                 totals: Totals { turns: state.turns, usage: state.usage, calls: state.calls, time_used },
                 tools: None,
                 model: None,
@@ -79,11 +82,13 @@ impl Machine {
 
     /// Takes over what the caller's function changed.
     fn take_over(&mut self, between: Between) {
-        let Between { signals, mut request, tools, model, .. } = between;
+        let Between { signals, mut request, added, tools, model, .. } = between;
         request.tools.clear();
-        fill_in(&mut request.history, &signals);
         self.state.change(|state| {
             state.request = request;
+            // The history is the state's own again, so nothing is copied.
+            state.request.history.extend(added);
+            fill_in(&mut state.request.history, &signals);
             // The list was lent: what it was made of is the loop's, and only the answers are taken.
             let answered: HashMap<&CallId, &Signal> = signals.iter().map(|signal| (signal.call_id(), signal)).collect();
             for signal in state.open.iter_mut().flat_map(|open| &mut open.signals) {
@@ -104,8 +109,10 @@ impl Machine {
     pub(super) fn ensure_nothing_waits(&self) -> Result<(), LoopEnd> {
         let (interactions, approvals) = self.state.read(|state| {
             let open = state.interactions().iter().filter(|interaction| interaction.is_open()).cloned();
-            let asked = history::approvals(&state.request.history).pending.into_iter();
-            (open.collect::<Vec<_>>(), asked.map(|pending| pending.request).collect::<Vec<_>>())
+            // A question waits only while its call has no output.
+            let history = &state.request.history;
+            let asked = if history.has_unanswered() { history::approvals(history).pending } else { Vec::new() };
+            (open.collect::<Vec<_>>(), asked.into_iter().map(|pending| pending.request).collect::<Vec<_>>())
         });
         let waits = !interactions.is_empty() || !approvals.is_empty();
         if waits { Err(LoopEnd::Waiting { interactions, approvals }) } else { Ok(()) }
@@ -121,16 +128,16 @@ fn has_last_word(items: &[Item]) -> bool {
 }
 
 /// Puts the answers to signals in the places of their closings. A history that was rewritten may no longer have them.
-fn fill_in(items: &mut [Item], signals: &[Signal]) {
+fn fill_in(items: &mut History, signals: &[Signal]) {
     let mut answers: HashMap<&CallId, &Signal> = signals.iter().map(|signal| (signal.call_id(), signal)).collect();
-    for item in items.iter_mut().rev() {
+    for position in (0..items.len()).rev() {
         if answers.is_empty() {
             return;
         }
-        if let Item::ToolOutput(output) = item
+        if let Item::ToolOutput(output) = &items[position]
             && let Some(signal) = answers.remove(&output.call_id)
         {
-            *output = signal.result().to_call_output();
+            items.set_output(position, signal.result().to_call_output());
         }
     }
 }

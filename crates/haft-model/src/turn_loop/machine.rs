@@ -15,6 +15,7 @@ use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
 use super::interruption::Interruption;
+use super::open_turn::OpenTurn;
 use super::outlet::Outlet;
 use super::state_cell::StateCell;
 use super::waiting::{Mended, Waiting};
@@ -89,23 +90,26 @@ impl Machine {
     /// Sees to it that every call of the history has its answer, except those that wait, and every answer its call.
     pub(super) async fn reconcile(&mut self, waiting: &Waiting) -> Result<(), LoopEnd> {
         let Some(reason) = self.settings.repair.as_deref() else {
-            let faults = self.state.read(|state| waiting.faults(state.history()));
+            let faults = self.state.read(|state| waiting.faults(&state.request.history));
             return faults.map_or(Ok(()), |changes| Err(LoopError::unreconciled(changes).into()));
         };
         let Mended { changes, closed } = self.state.change(|state| waiting.mend(state, reason));
         if !changes.is_empty() {
             self.outlet.emit(LoopEvent::Repaired { changes }).await;
         }
-        for result in closed {
-            self.emit_output(result).await;
-        }
+        self.emit_outputs(closed).await;
         Ok(())
     }
 
-    /// Tells the result of a call of the open turn that was not run now.
-    pub(super) async fn emit_output(&mut self, result: ToolResult) {
-        let index = self.state.read(|state| state.open.as_ref().and_then(|open| open.index_of(&result.call_id)));
-        let event = ToolEvent::Output { index: index.unwrap_or_default(), result };
-        self.outlet.emit(LoopEvent::Tool(event)).await;
+    /// Emits the results of calls of the open turn that were not run now.
+    pub(super) async fn emit_outputs(&mut self, results: Vec<ToolResult>) {
+        if results.is_empty() {
+            return;
+        }
+        let places = self.state.read(|state| state.open.as_ref().map(OpenTurn::places)).unwrap_or_default();
+        for result in results {
+            let index = places.get(&result.call_id).copied().unwrap_or_default();
+            self.outlet.emit(LoopEvent::Tool(ToolEvent::Output { index, result })).await;
+        }
     }
 }

@@ -67,36 +67,54 @@ impl OpenTurn {
         places
     }
 
-    /// Follows the history, in which a call has another id now. Of calls that share an id it is the first: the others
-    /// have ids of their own there.
-    pub(super) fn rename(&mut self, from: &CallId, to: &CallId) {
-        let Some(call) = self.local_call_mut(from) else { return };
-        call.call_id = to.clone();
+    /// Follows the history, in which calls have other ids now. Of calls that share an id it is the first: the others have
+    /// ids of their own there.
+    pub(super) fn rename(&mut self, names: &HashMap<CallId, CallId>) {
+        let mut renamed = HashMap::new();
+        for call in self.turn.items.iter_mut().filter_map(local_call) {
+            if let Some((from, to)) = names.get_key_value(&call.call_id)
+                && renamed.insert(from, to).is_none()
+            {
+                call.call_id = to.clone();
+            }
+        }
         let results = self.results.iter_mut().filter(|result| !is_refused_twin(result)).map(|it| &mut it.call_id);
         let signals = self.signals.iter_mut().map(|signal| &mut signal.call.call_id);
         let interactions = self.interactions.iter_mut().map(|interaction| &mut interaction.call.call_id);
-        for id in results.chain(signals).chain(interactions).filter(|id| **id == *from) {
-            *id = to.clone();
+        for id in results.chain(signals).chain(interactions) {
+            if let Some(to) = renamed.get(id) {
+                *id = CallId::clone(to);
+            }
         }
     }
 
-    /// Closes a call that has no result yet as cancelled. The result, if there is such a call.
-    pub(super) fn cancel(&mut self, call_id: &CallId, reason: &str) -> Option<ToolResult> {
-        if self.results.iter().any(|result| result.call_id == *call_id && !is_refused_twin(result)) {
-            return None;
+    /// Closes calls that have no result yet as cancelled. Returns their results.
+    pub(super) fn cancel(&mut self, call_ids: &[&CallId], reason: &str) -> Vec<ToolResult> {
+        let results = self.results.iter().filter(|result| !is_refused_twin(result));
+        let mut done: HashSet<&CallId> = results.map(|result| &result.call_id).collect();
+        let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
+        for item in &self.turn.items {
+            if let Item::ToolCall(call) = item
+                && !call.provider_executed
+            {
+                calls.entry(&call.call_id).or_insert(call);
+            }
         }
-        let result = ToolResult::cancelled(self.local_call_mut(call_id)?, reason);
-        self.interactions.retain(|interaction| interaction.call_id() != call_id);
-        self.signals.retain(|signal| signal.call_id() != call_id);
-        self.add([result.clone()]);
-        Some(result)
+        let open = call_ids.iter().filter_map(|&id| calls.get(id).filter(|_| done.insert(id)));
+        let cancelled: Vec<ToolResult> = open.map(|call| ToolResult::cancelled(call, reason)).collect();
+        let closed: HashSet<&CallId> = cancelled.iter().map(|result| &result.call_id).collect();
+        self.interactions.retain(|interaction| !closed.contains(interaction.call_id()));
+        self.signals.retain(|signal| !closed.contains(signal.call_id()));
+        self.add(cancelled.iter().cloned());
+        cancelled
     }
+}
 
-    fn local_call_mut(&mut self, call_id: &CallId) -> Option<&mut ToolCall> {
-        self.turn.items.iter_mut().find_map(|item| match item {
-            Item::ToolCall(call) if !call.provider_executed && call.call_id == *call_id => Some(call),
-            _ => None,
-        })
+/// A call that is run here, if the item is one.
+fn local_call(item: &mut Item) -> Option<&mut ToolCall> {
+    match item {
+        Item::ToolCall(call) if !call.provider_executed => Some(call),
+        _ => None,
     }
 }
 

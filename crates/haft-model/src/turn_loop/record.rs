@@ -5,17 +5,27 @@
 
 use std::collections::HashSet;
 
-use haft_core::history::{self, AppendError};
-use haft_core::{Item, ToolResult, Turn};
+use haft_core::history::{self, AppendError, Staged};
+use haft_core::{History, Item, ToolResult, Turn};
 
 use super::event::LoopEvent;
 
-/// Adds a turn with the results of its calls, and tells of those that have no place.
+/// Adds a turn with the results of its calls, and tells of those that have no place. The items of a turn that was staged
+/// stand in the history already.
 #[must_use = "results that have no place must not vanish"]
-pub(super) fn append(items: &mut Vec<Item>, turn: Turn, results: Vec<ToolResult>) -> Option<LoopEvent> {
-    let parted = Parted::of(history::append(items, turn, results).err()?);
+pub(super) fn append(
+    items: &mut History,
+    staged: Option<&Staged>,
+    turn: Turn,
+    results: Vec<ToolResult>,
+) -> Option<LoopEvent> {
+    let mut add = |turn, results| match staged {
+        Some(staged) => items.complete(staged, turn, results),
+        None => items.append(turn, results),
+    };
+    let parted = Parted::of(add(turn, results).err()?);
     if let Some(turn) = parted.turn {
-        drop(history::append(items, turn, parted.fitting));
+        drop(add(turn, parted.fitting));
     }
     Some(parted.event)
 }

@@ -46,9 +46,7 @@ impl Machine {
         if let Some(unplaced) = unplaced {
             self.outlet.emit(unplaced).await;
         }
-        for result in results {
-            self.emit_output(result).await;
-        }
+        self.emit_outputs(results).await;
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 //! Every call ends in exactly one of four ways: with a result, as a signal, as an open interaction, or waiting for a
 //! verdict. Only when all have, the turn goes into the state, with whatever results there are, in one step.
 
+use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::task::Poll;
 
 use futures_core::Stream;
 use haft_core::{
-    ApprovalRequest, ContentPart, Delta, Finish, Item, Run, ToolCall, ToolChoice, ToolEvent, ToolResult, Turn, history,
+    ApprovalRequest, CallId, ContentPart, Delta, Finish, Item, Run, ToolCall, ToolChoice, ToolEvent, ToolResult, Turn,
 };
 
 use super::end::LoopEnd;
@@ -47,8 +48,8 @@ impl Machine {
         if is_empty(&turn) {
             return Err(LoopError::EmptyTurn { finish: turn.finish }.into());
         }
-        self.state.read(|state| history::fresh_ids(&state.request.history, &mut turn));
-        self.state.read(|state| utterance::check(state.history(), &turn)).map_err(LoopError::from)?;
+        self.state.read(|state| state.request.history.fresh_ids(&mut turn));
+        self.state.read(|state| utterance::check(&state.request.history, &turn)).map_err(LoopError::from)?;
         self.outlet.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
 
         let (choice, made) = self.state.read(|state| (state.request.tool_choice.clone(), state.calls));
@@ -105,8 +106,7 @@ impl Machine {
         if passed.is_empty() {
             return None;
         }
-        let mut messages = self.state.read(|state| state.request.history.clone());
-        messages.extend(settling.turn.items.iter().cloned());
+        let messages = self.state.stage(&settling.turn);
         let calls = passed.iter().map(|&index| settling.calls[index].clone());
         let mut run = self.kit.run(calls).with(self.settings.options.clone().messages(messages));
         let mut cause = None;
@@ -145,13 +145,17 @@ impl Machine {
 
     /// Nobody waits for an answer any more.
     async fn call_off(&mut self, settling: &mut Settling) {
+        let mut places: HashMap<CallId, usize> = HashMap::new();
+        for (index, call) in settling.calls.iter().enumerate() {
+            places.entry(call.call_id.clone()).or_insert(index);
+        }
         for interaction in std::mem::take(&mut settling.interactions) {
-            let index = settling.calls.iter().position(|call| call.call_id == *interaction.call_id());
-            let cancelled = settling.answered(index.unwrap_or_default(), interaction.cancelled(CALLED_OFF));
+            let index = places.get(interaction.call_id()).copied().unwrap_or_default();
+            let cancelled = settling.answered(index, interaction.cancelled(CALLED_OFF));
             self.outlet.emit(cancelled).await;
         }
         for question in std::mem::take(&mut settling.questions) {
-            let Some(index) = settling.calls.iter().position(|call| call.call_id == question.call_id) else { continue };
+            let Some(&index) = places.get(&question.call_id) else { continue };
             let cancelled = ToolResult::cancelled(&settling.calls[index], CALLED_OFF);
             let cancelled = settling.answered(index, cancelled);
             self.outlet.emit(cancelled).await;
@@ -161,9 +165,9 @@ impl Machine {
     /// The turn and everything known of its calls, in one step. Signals stand as closed until they are answered.
     fn write_down(&self, settling: Settling, tally: Tally) -> Option<LoopEvent> {
         let Settling { turn, results, signals, interactions, questions, .. } = settling;
-        let (unplaced, before) = self.state.change(|state| {
+        let (unplaced, before) = self.state.complete(|state, staged| {
             let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
-            let unplaced = append(&mut state.request.history, turn.clone(), answers.collect());
+            let unplaced = append(&mut state.request.history, staged.as_ref(), turn.clone(), answers.collect());
             state.request.history.extend(questions.into_iter().map(Item::from));
             state.turns = state.turns.saturating_add(1);
             state.seen.merge(tally.seen);

@@ -4,7 +4,7 @@
 //! whole turns only. The tools are not in it, as they are code: whoever starts it brings them. A stored state that
 //! contradicts itself is refused when it is read, never worked around.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use haft_core::{
@@ -138,22 +138,13 @@ impl LoopState {
     ) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
-        let question = history.iter().find_map(|item| match item {
-            Item::ApprovalRequest(request) if request.request_id == request_id => Some(request),
-            _ => None,
-        });
-        let is_settled = |question: &&ApprovalRequest| {
-            let settled = history::approvals(history).resolved;
-            settled.iter().any(|settled| settled.request_id == question.request_id)
-        };
-        let Some(question) = question.filter(|question| !is_settled(question)) else {
+        let Some(question) = history.open_question(&request_id) else {
             return Err(StateError::UnknownApproval { request_id });
         };
         if question.digest != response.digest {
             return Err(StateError::OtherDigest { request_id });
         }
-        let answers = |item: &Item| matches!(item, Item::ApprovalResponse(given) if given.request_id == request_id);
-        if history.iter().any(answers) {
+        if history.is_decided(&request_id) {
             return Err(StateError::AlreadyDecided { request_id });
         }
         check(question, &response).map_err(|fault| StateError::Verdict { request_id, fault })?;
@@ -276,25 +267,40 @@ impl LoopState {
     }
 
     fn check_interactions(&self) -> Result<(), StateError> {
+        if self.interactions().is_empty() {
+            return Ok(());
+        }
+        // The last call of each id, and the last output.
+        let (mut asked, mut answered) = (HashMap::new(), HashMap::new());
+        for (at, item) in self.history().iter().enumerate() {
+            match item {
+                Item::ToolCall(call) if !call.provider_executed => drop(asked.insert(&call.call_id, (at, call))),
+                Item::ToolOutput(output) => drop(answered.insert(&output.call_id, at)),
+                _ => {}
+            }
+        }
+        let mut said: HashMap<&CallId, Vec<&ToolCall>> = HashMap::new();
+        for item in self.open.iter().flat_map(|open| &open.turn.items) {
+            if let Item::ToolCall(call) = item {
+                said.entry(&call.call_id).or_default().push(call);
+            }
+        }
         let mut ids = HashSet::new();
         for interaction in self.interactions() {
             let call_id = interaction.call_id();
-            let is_its = |item: &Item| matches!(item, Item::ToolCall(call) if call.call_id == *call_id && !call.provider_executed);
-            let is_output = |item: &Item| matches!(item, Item::ToolOutput(output) if output.call_id == *call_id);
             if !ids.insert(call_id) {
                 return Err(StateError::DuplicateInteraction { call_id: call_id.clone() });
             }
-            let Some(at) = self.history().iter().rposition(is_its) else {
+            let Some(&(at, found)) = asked.get(call_id) else {
                 return Err(StateError::MissingCall { call_id: call_id.clone() });
             };
-            if self.history()[at..].iter().any(is_output) {
+            if answered.get(call_id).is_some_and(|&output| output > at) {
                 return Err(StateError::AnsweredCall { call_id: call_id.clone() });
             }
-            if !is_about(interaction, &self.history()[at]) {
+            if !interaction.is_about(found) {
                 return Err(StateError::OtherCall { call_id: call_id.clone(), at });
             }
-            let mut said = self.open.iter().flat_map(|open| &open.turn.items);
-            if !said.any(|item| is_about(interaction, item)) {
+            if !said.get(call_id).is_some_and(|said| said.iter().any(|said| interaction.is_about(said))) {
                 return Err(StateError::ForeignInteraction { call_id: call_id.clone() });
             }
         }
@@ -323,11 +329,6 @@ impl TryFrom<Stored> for LoopState {
         let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, open, done, ..Self::new(request) };
         state.check().map(|()| state)
     }
-}
-
-/// Returns whether an interaction is about this item: a call of the same tool, with the same arguments.
-fn is_about(interaction: &Interaction, item: &Item) -> bool {
-    matches!(item, Item::ToolCall(call) if interaction.is_about(call))
 }
 
 fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

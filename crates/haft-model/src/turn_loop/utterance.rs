@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use haft_core::{Author, CallId, Item, Role, Turn};
+use haft_core::{Author, CallId, History, Item, Role, Turn};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ use crate::error::ModelError;
 const MOST_TOLD: usize = 200;
 
 /// Whether everything in a turn is the model's, or its provider's, to say after this history.
-pub(super) fn check(history: &[Item], turn: &Turn) -> Result<(), ModelError> {
+pub(super) fn check(history: &History, turn: &Turn) -> Result<(), ModelError> {
     let local = local_ids(turn);
     for (place, item) in turn.items.iter().enumerate() {
         if let Some(fault) = fault(history, turn, &local, item) {
@@ -31,7 +31,7 @@ pub(super) fn check(history: &[Item], turn: &Turn) -> Result<(), ModelError> {
 }
 
 /// Returns why an item is not a model's to say. Every author is named, and within each whatever is not allowed is a fault.
-fn fault(history: &[Item], turn: &Turn, local: &HashSet<&CallId>, item: &Item) -> Option<String> {
+fn fault(history: &History, turn: &Turn, local: &HashSet<&CallId>, item: &Item) -> Option<String> {
     match (item.author(), item) {
         (Author::Model | Author::Provider, _) => None,
         (Author::Executor, Item::ToolOutput(output)) if !local.contains(&output.call_id) => {
@@ -63,8 +63,8 @@ fn described(item: &Item) -> String {
 }
 
 /// Outputs belong to calls that the provider runs, in this turn or in one before it that was paused.
-fn output_fault(history: &[Item], turn: &Turn, id: &CallId) -> Option<String> {
-    let is_known = turn.items.iter().chain(history).any(|item| is_remote(item, id));
+fn output_fault(history: &History, turn: &Turn, id: &CallId) -> Option<String> {
+    let is_known = history.is_provider_call(id) || turn.items.iter().any(|item| is_remote(item, id));
     (!is_known).then(|| format!("an output for the call `{id:.80}`, which the provider does not run"))
 }
 

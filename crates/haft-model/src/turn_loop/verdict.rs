@@ -51,9 +51,9 @@ impl Machine {
         let pending = one_per_call(pending);
         let Some(call_id) = pending.first().map(|pending| pending.call.call_id.clone()) else { return Ok(()) };
         let places: Vec<usize> = self.state.read(|state| {
-            let place = |(at, pending): (usize, &PendingApproval)| {
-                state.open.as_ref().and_then(|open| open.index_of(&pending.call.call_id)).unwrap_or(at)
-            };
+            let places = state.open.as_ref().map(OpenTurn::places).unwrap_or_default();
+            let place =
+                |(at, pending): (usize, &PendingApproval)| places.get(&pending.call.call_id).copied().unwrap_or(at);
             pending.iter().enumerate().map(place).collect()
         });
         let waiting = pending.into_iter().map(|pending| (pending.call, pending.request));
@@ -79,23 +79,26 @@ impl Machine {
                 self.outlet.emit(LoopEvent::Tool(event)).await;
                 continue;
             };
-            let (unplaced, told) = match made.remove(&at) {
-                None => self.answered(index, result),
+            let told = match made.remove(&at) {
+                None => vec![self.answered(index, result)],
                 Some(call) => match Landing::of(&self.kit, &run, at, &call.arguments, result) {
-                    Landing::Answered(result) => self.answered(index, result),
+                    Landing::Answered(result) => vec![self.answered(index, result)],
                     Landing::Signal(signal) => {
                         let unplaced = self.state.change(|state| surface_signal(state, call, signal.clone()));
-                        (unplaced, Some(LoopEvent::Signal(Box::new(signal))))
+                        unplaced.into_iter().chain([LoopEvent::Signal(Box::new(signal))]).collect()
                     }
                     Landing::Interaction(interaction) => {
                         self.state.change(|state| surface_interaction(state, call, interaction));
-                        (None, None)
+                        Vec::new()
                     }
                 },
             };
-            for event in unplaced.into_iter().chain(told) {
+            for event in told {
                 self.outlet.emit(event).await;
             }
+        }
+        for unplaced in self.state.place_landed() {
+            self.outlet.emit(unplaced).await;
         }
         self.state.change(|state| {
             replace_questions(&mut state.request.history, asked);
@@ -108,10 +111,10 @@ impl Machine {
         cause.map_or(Ok(()), |cause| Err(cause.into()))
     }
 
-    /// Writes down the result of a call. Returns what is to be told: that it has no place, and the result itself.
-    fn answered(&self, index: usize, result: ToolResult) -> (Option<LoopEvent>, Option<LoopEvent>) {
-        let unplaced = self.state.change(|state| write_down(state, result.clone()));
-        (unplaced, Some(LoopEvent::Tool(ToolEvent::Output { index, result })))
+    /// Writes down the result of a call, and returns what is to be told.
+    fn answered(&self, index: usize, result: ToolResult) -> LoopEvent {
+        self.state.land(result.clone());
+        LoopEvent::Tool(ToolEvent::Output { index, result })
     }
 }
 
@@ -119,38 +122,39 @@ impl Machine {
 fn surface_signal(state: &mut LoopState, made: ToolCall, signal: Signal) -> Option<LoopEvent> {
     let items = &mut state.request.history;
     let unplaced = answer(items, vec![signal.result()]);
-    forget(items, signal.call_id());
+    forget(items, &HashSet::from([signal.call_id().clone()]));
     OpenTurn::holding(&mut state.open, made).signals.push(signal);
     unplaced
 }
 
 /// Writes down an interaction that was approved: it waits for an answer, and no longer for a verdict.
 fn surface_interaction(state: &mut LoopState, made: ToolCall, interaction: Interaction) {
-    forget(&mut state.request.history, interaction.call_id());
+    forget(&mut state.request.history, &HashSet::from([interaction.call_id().clone()]));
     let open = OpenTurn::holding(&mut state.open, made);
     open.interactions.retain(|known| known.call_id() != interaction.call_id());
     open.interactions.push(interaction);
 }
 
-/// Puts the result of a call where it belongs, and takes out in the same step what was asked and said about it. A verdict
+/// Puts the results of calls where they belong, and takes out in the same step what was asked and said about them. A verdict
 /// that was used is gone even if the result finds no place.
-fn write_down(state: &mut LoopState, result: ToolResult) -> Option<LoopEvent> {
+pub(super) fn write_down(state: &mut LoopState, results: Vec<ToolResult>) -> Option<LoopEvent> {
+    let done: HashSet<CallId> = results.iter().map(|result| result.call_id.clone()).collect();
     let items = &mut state.request.history;
-    let unplaced = answer(items, vec![result.clone()]);
-    forget(items, &result.call_id);
+    let unplaced = answer(items, results.clone());
+    forget(items, &done);
     if let Some(open) = &mut state.open {
-        // It has its result, whoever else was said to be asked.
-        open.interactions.retain(|interaction| *interaction.call_id() != result.call_id);
-        open.add([result]);
+        // They have their results, whoever else was said to be asked.
+        open.interactions.retain(|interaction| !done.contains(interaction.call_id()));
+        open.add(results);
     }
     unplaced
 }
 
-/// Takes out the questions about a call, and the verdicts on them.
-fn forget(items: &mut Vec<Item>, call_id: &CallId) {
+/// Takes out the questions about calls, and the verdicts on them.
+fn forget(items: &mut Vec<Item>, calls: &HashSet<CallId>) {
     let mut asked = HashSet::new();
     items.retain(|item| match item {
-        Item::ApprovalRequest(request) if request.call_id == *call_id => {
+        Item::ApprovalRequest(request) if calls.contains(&request.call_id) => {
             asked.insert(request.request_id.clone());
             false
         }
@@ -262,7 +266,7 @@ mod tests {
             aside.approve().into(),
         ];
         let mut state = LoopState::new(TurnRequest::new("any", items.clone()));
-        let unplaced = write_down(&mut state, ToolResult::cancelled(&pay, "gone"));
+        let unplaced = write_down(&mut state, vec![ToolResult::cancelled(&pay, "gone")]);
         assert!(matches!(unplaced, Some(LoopEvent::Unplaced { results, .. }) if results[0].call_id == "c1"));
         assert_eq!(state.history(), [items[0].clone(), items[3].clone(), items[5].clone()]);
     }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use haft_core::history::{self, Change};
-use haft_core::{ApprovalId, CallId, Item, ToolCall, ToolResult};
+use haft_core::{ApprovalId, CallId, History, Item, ToolCall, ToolResult};
 
 use super::state::LoopState;
 
@@ -48,7 +48,7 @@ impl Waiting {
     }
 
     /// What would have to be changed for the history to be whole; none if it is, apart from the calls that wait.
-    pub(super) fn faults(&self, items: &[Item]) -> Option<Vec<Change>> {
+    pub(super) fn faults(&self, items: &History) -> Option<Vec<Change>> {
         if self.is_whole(items) {
             return None;
         }
@@ -59,13 +59,13 @@ impl Waiting {
 
     /// Makes the history whole, apart from the calls that wait, and lets the open turn follow.
     pub(super) fn mend(&self, state: &mut LoopState, reason: &str) -> Mended {
-        if self.is_whole(state.history()) {
+        if self.is_whole(&state.request.history) {
             return Mended::default();
         }
         let latest: HashMap<CallId, usize> =
             calls(state.history()).map(|(at, call)| (call.call_id.clone(), at)).collect();
         let items = std::mem::take(&mut state.request.history);
-        let (mut items, mut changes) = history::repair(items, reason).into_parts();
+        let (mut items, mut changes) = history::repair(items.into(), reason).into_parts();
         let renamed: HashMap<usize, CallId> = changes
             .iter()
             .filter_map(|change| match change {
@@ -83,34 +83,33 @@ impl Waiting {
         });
         items.retain(|item| !matches!(item, Item::ToolOutput(output) if waiting.contains(&output.call_id)));
         history::strip_resolved_approvals(&mut items);
-        state.request.history = items;
+        state.request.history = items.into();
 
         let mut closed = Vec::new();
         if let Some(open) = &mut state.open {
             // The open turn is the last: of calls that shared an id its own is the latest.
             let is_its = |id: &CallId, index: usize| latest.get(id) == Some(&index);
+            let (mut names, mut cancelled) = (HashMap::new(), Vec::new());
             for change in &changes {
-                if let Change::Renamed(renamed) = change
-                    && is_its(&renamed.from, renamed.index)
-                {
-                    open.rename(&renamed.from, &renamed.to);
+                match change {
+                    Change::Renamed(renamed) if is_its(&renamed.from, renamed.index) => {
+                        names.insert(renamed.from.clone(), renamed.to.clone());
+                    }
+                    Change::Cancelled(call) if is_its(&call.call_id, call.index) => {
+                        cancelled.push(renamed.get(&call.index).unwrap_or(&call.call_id));
+                    }
+                    _ => {}
                 }
             }
-            for change in &changes {
-                if let Change::Cancelled(call) = change
-                    && is_its(&call.call_id, call.index)
-                {
-                    let id = renamed.get(&call.index).unwrap_or(&call.call_id);
-                    closed.extend(open.cancel(id, reason));
-                }
-            }
+            open.rename(&names);
+            closed = open.cancel(&cancelled, reason);
         }
         Mended { changes, closed }
     }
 
-    fn is_whole(&self, items: &[Item]) -> bool {
+    fn is_whole(&self, items: &History) -> bool {
         if self.0.is_empty() {
-            return history::is_reconciled(items);
+            return items.is_reconciled();
         }
         let mut answered = items.to_vec();
         let waiting = calls(items).filter(|(place, _)| self.0.contains(place));

@@ -6,6 +6,7 @@ mod cancellation;
 mod damage;
 mod decision;
 mod event;
+mod growth;
 mod guard;
 mod history;
 mod interaction;

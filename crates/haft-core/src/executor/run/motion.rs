@@ -198,8 +198,7 @@ impl Run {
             }
         }
         while self.has_free_place {
-            let (flights, set) = (&self.flights, &self.set);
-            match self.slots.next(|index| flights[index].tool(set)) {
+            match self.slots.next() {
                 Some(index) if self.take_off(index) => self.advance(index),
                 Some(_) => {}
                 None => self.has_free_place = false,

@@ -9,6 +9,10 @@
 //! never more pass than the rate and the burst allow. Where the plan doesn't hold any more, because one left, came late
 //! or missed its turn, it is made anew, in the order of arrival.
 //!
+//! Making a plan costs as much as the line is long, so it is not made for each of a crowd that leaves at once. The next in
+//! line is woken, and makes the plan when it is polled; whenever a sixteenth of the line has left it is made at once, so that
+//! nobody depends on that one for long. A call that passes in time leaves the plan as it is.
+//!
 //! The lock is never held while somebody waits, nor while somebody is woken: a waker is user code.
 
 use std::collections::BTreeMap;
@@ -19,6 +23,9 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use crate::executor::isolated;
+
+/// The line is planned anew when this part of it has left.
+const SHARE: usize = 16;
 
 /// How fast tokens come back, and how many there can be.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +65,8 @@ struct Line {
     /// Who waits, in the order of arrival.
     waiting: BTreeMap<u64, Waiting>,
     next_number: u64,
+    /// How many have left the line since it was planned.
+    gone: usize,
     /// Those whose turn comes earlier now and who are yet to be told, without the lock.
     moved_up: Vec<Arc<Notify>>,
 }
@@ -75,7 +84,8 @@ struct Level {
 impl Bucket {
     pub(super) fn full(now: Instant) -> Self {
         let level = Level { full_at: now };
-        Self(Mutex::new(Line { level, planned: level, waiting: BTreeMap::new(), next_number: 0, moved_up: Vec::new() }))
+        let (waiting, moved_up) = (BTreeMap::new(), Vec::new());
+        Self(Mutex::new(Line { level, planned: level, waiting, next_number: 0, gone: 0, moved_up }))
     }
 
     pub(super) fn is_full(&self, now: Instant) -> bool {
@@ -124,11 +134,7 @@ impl Place<'_> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.bucket.line(|line| {
-            if line.waiting.remove(&self.number).is_some() {
-                line.plan(self.pace, Instant::now());
-            }
-        });
+        self.bucket.line(|line| line.leave(self.number, self.pace, Instant::now()));
     }
 }
 
@@ -142,8 +148,27 @@ impl Line {
         (number, moved_up)
     }
 
-    /// Takes a token and leaves the line, or says when the turn is.
+    /// Gives up a place. All later ones move up: the next of them at once, the others when the line is planned.
+    fn leave(&mut self, number: u64, pace: Pace, now: Instant) {
+        let Some(gone) = self.waiting.remove(&number) else { return };
+        self.gone += 1;
+        // One token fewer will be taken, so whoever comes now comes that much earlier.
+        let planned = if gone.turn > now { self.planned.before(pace, self.level) } else { Some(self.planned) };
+        match planned {
+            Some(planned) if self.gone.saturating_mul(SHARE) < self.waiting.len() => self.planned = planned,
+            _ => return self.plan(pace, now),
+        }
+        if let Some((_, next)) = self.waiting.range(number..).next() {
+            self.moved_up.push(Arc::clone(&next.moved_up));
+        }
+    }
+
+    /// Takes a token and leaves the line, or returns when the turn is.
     fn pass(&mut self, number: u64, pace: Pace, now: Instant) -> Option<Instant> {
+        if self.gone > 0 {
+            self.plan(pace, now);
+        }
+        let is_first = self.waiting.first_key_value().is_some_and(|(first, _)| *first == number);
         let waiting = self.waiting.get_mut(&number)?;
         if waiting.turn > now {
             return Some(waiting.turn);
@@ -153,8 +178,14 @@ impl Line {
             // It missed its turn, or another that did took the token. It is still before all that came later.
             waiting.turn = token_at;
         } else {
+            // Nobody before it lost a token that was kept, and the level is what it was planned to be.
+            let is_in_time = now.saturating_duration_since(waiting.turn) < pace.interval;
+            let is_as_planned = is_first && is_in_time && self.level.full_at >= now;
             self.level.take(pace, now);
             self.waiting.remove(&number);
+            if is_as_planned {
+                return None;
+            }
         }
         self.plan(pace, now);
         self.waiting.get(&number).map(|waiting| waiting.turn)
@@ -164,6 +195,7 @@ impl Line {
     ///
     /// Whose turn is now has one interval to come for the token. After that it is no longer kept for them.
     fn plan(&mut self, pace: Pace, now: Instant) {
+        self.gone = 0;
         let mut level = self.level;
         for waiting in self.waiting.values_mut() {
             if waiting.turn > now {
@@ -192,9 +224,36 @@ impl Level {
         *self = self.after(pace, at);
     }
 
+    /// The level before the last token was taken, which is no lower than `least`; none at the end of time.
+    fn before(self, pace: Pace, least: Self) -> Option<Self> {
+        self.full_at.checked_add(pace.interval)?;
+        let full_at = self.full_at.checked_sub(pace.interval).filter(|full_at| *full_at >= least.full_at)?;
+        Some(Self { full_at })
+    }
+
     /// The level after a token was taken. At the end of time it stays as it is.
     fn after(self, pace: Pace, at: Instant) -> Self {
         let full_at = self.full_at.max(at);
         Self { full_at: full_at.checked_add(pace.interval).unwrap_or(full_at) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_crowd_that_leaves_has_the_line_planned_a_few_times_and_not_once_each() {
+        let pace = Pace { interval: Duration::from_secs(1), refill: Duration::from_secs(1) };
+        let bucket = Bucket::full(Instant::now());
+        let crowd: Vec<Arrival<'_>> = (0..2_000).map(|_| bucket.arrive(pace, None)).collect();
+        let mut plans = 0;
+        for arrival in crowd {
+            drop(arrival);
+            plans += usize::from(bucket.line(|line| line.gone == 0));
+        }
+        // The first took a token. A line that shrinks by a sixteenth each time is gone soon.
+        assert!(plans < 150, "{plans} plans");
+        assert!(bucket.is_full(Instant::now() + pace.refill));
     }
 }

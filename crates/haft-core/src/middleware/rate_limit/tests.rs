@@ -203,6 +203,25 @@ async fn a_crowd_that_leaves_takes_nothing_with_it() {
     assert_eq!(probe.times(), [0, 1_000]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn in_a_long_line_all_who_stay_move_up_when_others_leave() {
+    let probe = Probe::new([]);
+    let tool = limited(&probe, RateLimit::new(1, ms(1_000)).longest_wait(ms(2_000_000)));
+    run(&tool).await;
+    let call = |number: u64| {
+        let tool = &tool;
+        // Every third leaves, at its own time, some of them right before their turns.
+        async move {
+            let patience = if number.is_multiple_of(3) { 10 + number * 400 } else { 2_000_000 };
+            tokio::time::timeout(ms(patience), run(tool)).await.is_ok()
+        }
+    };
+    let passed = join_all((0..100).map(call)).await.into_iter().filter(|passed| *passed).count();
+    assert!(passed < 100, "nobody left");
+    let times: Vec<u128> = (0..=passed as u128).map(|second| second * 1_000).collect();
+    assert_eq!(probe.times(), times, "a turn was lost");
+}
+
 /// What becomes of one of many calls: when it comes, how long nobody polls it, and when it is dropped.
 #[derive(Clone, Copy, Debug)]
 struct Fate {

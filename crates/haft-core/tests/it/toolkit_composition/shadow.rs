@@ -48,6 +48,15 @@ fn what_was_shadowed_before_is_still_told() {
 }
 
 #[test]
+fn a_shadowed_name_is_counted_once_more_also_after_it_was_changed_or_others_were_left_out() {
+    let kit: Toolkit = ["a", "b", "c", "a", "b", "c"].map(tool).into_iter().collect();
+    let fewer = kit.filter(|tool| tool.name() != "b").namespace("n").unwrap();
+    assert_eq!(shadowed(&fewer), [("n__a", 1), ("n__c", 1)]);
+    let again: Toolkit = [tool("n__c"), tool("n__a"), tool("n__b")].into_iter().collect();
+    assert_eq!(shadowed(&fewer.merge(again)), [("n__a", 2), ("n__c", 2)]);
+}
+
+#[test]
 fn an_empty_toolkit_changes_nothing() {
     let some = keyed(&["a"], "k");
     for merged in [Toolkit::empty().merge(some.clone()), some.clone().merge(Toolkit::empty())] {

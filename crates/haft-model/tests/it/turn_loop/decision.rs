@@ -155,7 +155,7 @@ async fn it_may_rewrite_the_history() {
     let model = ScriptedModel::default().then([call("c1", "double", "1"), call("c2", "note", "1")]).then("done");
     let agent = agent(&model).decide(|mut between| async move {
         if between.number() == 1 {
-            between.request_mut().history = vec![Item::user("in short: 1 doubled is 2")];
+            between.request_mut().history = vec![Item::user("in short: 1 doubled is 2")].into();
             between.signals_mut()[0].answer("unread");
         }
         between.as_usual()

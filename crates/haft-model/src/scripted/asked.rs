@@ -1,0 +1,125 @@
+//! The requests that a scripted model was asked.
+//!
+//! The requests of a conversation repeat each other: each has the items of the one before it and some more. So of each
+//! only the items are kept that it does not have in common with the one before. A thousand whole requests of a
+//! conversation of a thousand turns would hold half a million turns.
+
+use std::sync::Arc;
+
+use haft_core::history::Revision;
+use haft_core::{History, Item, TurnRequest};
+
+/// Requests in the order they were made, each item kept once however many of them repeat it.
+#[derive(Default)]
+pub(super) struct Asked {
+    requests: Vec<Request>,
+    /// The history of the last request.
+    last: Vec<Arc<Item>>,
+    /// The same, to find out what a history has in common with it without comparing all items.
+    revision: Option<Revision>,
+}
+
+struct Request {
+    /// The request without its history.
+    rest: TurnRequest,
+    /// How many items it has in common with the request before it.
+    common: usize,
+    /// The items after those.
+    items: Vec<Arc<Item>>,
+}
+
+impl Asked {
+    pub(super) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    pub(super) fn push(&mut self, request: &TurnRequest) {
+        let history = &request.history;
+        let added = self.revision.as_ref().and_then(|revision| history.added_since(revision));
+        let common = match added {
+            Some(added) => history.len() - added.len(),
+            None => self.last.iter().zip(history).take_while(|(known, item)| ***known == **item).count(),
+        };
+        let items: Vec<Arc<Item>> = history[common..].iter().cloned().map(Arc::new).collect();
+        self.last.truncate(common);
+        self.last.extend(items.iter().cloned());
+        self.revision = Some(history.revision());
+        self.requests.push(Request { rest: with_history(request, History::new()), common, items });
+    }
+
+    pub(super) fn all(&self) -> Vec<TurnRequest> {
+        let mut history: Vec<Item> = Vec::new();
+        let whole = |request: &Request| {
+            history.truncate(request.common);
+            history.extend(request.items.iter().map(|item| Item::clone(item)));
+            with_history(&request.rest, history.clone().into())
+        };
+        self.requests.iter().map(whole).collect()
+    }
+
+    pub(super) fn get(&self, number: usize) -> Option<TurnRequest> {
+        let request = self.requests.get(number)?;
+        let mut items: Vec<&Arc<Item>> = Vec::new();
+        for Request { common, items: added, .. } in &self.requests[..=number] {
+            items.truncate(*common);
+            items.extend(added);
+        }
+        let history = items.into_iter().map(|item| Item::clone(item)).collect();
+        Some(with_history(&request.rest, history))
+    }
+}
+
+/// The same request with another history.
+fn with_history(request: &TurnRequest, history: History) -> TurnRequest {
+    let mut request = request.clone();
+    request.history = history;
+    request
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(texts: &[&str]) -> TurnRequest {
+        TurnRequest::new("m", texts.iter().copied().map(Item::user).collect())
+    }
+
+    fn items_kept(asked: &Asked) -> usize {
+        asked.requests.iter().map(|request| request.items.len()).sum()
+    }
+
+    #[test]
+    fn every_request_is_given_back_as_it_was_made() {
+        let made = [
+            request(&["a", "b"]),
+            request(&["a", "b", "c"]),
+            request(&["a", "x", "c", "d"]),
+            request(&[]),
+            request(&["a"]),
+            request(&["a"]),
+        ];
+        let mut asked = Asked::default();
+        for request in &made {
+            asked.push(request);
+        }
+        assert_eq!(asked.all(), made);
+        for (number, request) in made.iter().enumerate() {
+            assert_eq!(asked.get(number).as_ref(), Some(request));
+        }
+        assert_eq!((asked.get(made.len()), asked.len()), (None, made.len()));
+        assert_eq!(items_kept(&asked), 2 + 1 + 3 + 1);
+    }
+
+    #[test]
+    fn an_item_of_a_growing_conversation_is_kept_once() {
+        let (mut asked, mut request) = (Asked::default(), request(&[]));
+        for n in 0..100 {
+            request.history.push(Item::user(format!("{n}")));
+            asked.push(&request);
+        }
+        assert_eq!(items_kept(&asked), 100);
+        request.history[99] = Item::user("changed");
+        asked.push(&request);
+        assert_eq!((items_kept(&asked), asked.get(100)), (101, Some(request)));
+    }
+}
