@@ -76,7 +76,7 @@ pub use haft_core::{
 
 // calls and their results
 #[doc(inline)]
-pub use haft_core::{CallId, FailureKind, Outcome, ToolCall, ToolFailure, ToolOutput, ToolResult};
+pub use haft_core::{CallId, CustomKind, FailureKind, Outcome, ToolCall, ToolFailure, ToolOutput, ToolResult};
 
 // conversations
 #[doc(inline)]
