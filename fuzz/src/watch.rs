@@ -23,12 +23,13 @@ impl Watch {
 
     /// The input that has been running for too long.
     pub(crate) fn overdue(&self) -> Option<Vec<u8>> {
-        self.running_for(PATIENCE)
+        self.overdue_at(Instant::now())
     }
 
-    fn running_for(&self, patience: Duration) -> Option<Vec<u8>> {
+    fn overdue_at(&self, now: Instant) -> Option<Vec<u8>> {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        running.as_ref().filter(|(since, _)| since.elapsed() >= patience).map(|(_, input)| input.clone())
+        let overdue = running.as_ref().filter(|(since, _)| now.saturating_duration_since(*since) >= PATIENCE);
+        overdue.map(|(_, input)| input.clone())
     }
 
     fn set(&self, running: Option<(Instant, Vec<u8>)>) {
@@ -38,18 +39,19 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::Instant;
 
-    use super::Watch;
+    use super::{PATIENCE, Watch};
 
     #[test]
     fn only_what_runs_and_runs_long_is_overdue() {
         let watch = Watch::default();
-        assert_eq!(watch.running_for(Duration::ZERO), None);
+        let before = Instant::now();
         watch.start(b"loop");
-        assert_eq!(watch.running_for(Duration::ZERO).as_deref(), Some(b"loop".as_slice()));
-        assert_eq!(watch.overdue(), None);
+        let late = Instant::now() + PATIENCE;
+        assert_eq!(watch.overdue_at(before), None);
+        assert_eq!(watch.overdue_at(late).as_deref(), Some(b"loop".as_slice()));
         watch.stop();
-        assert_eq!(watch.running_for(Duration::ZERO), None);
+        assert_eq!(watch.overdue_at(late), None);
     }
 }

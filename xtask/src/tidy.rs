@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn each_kind_of_file_meets_its_own_rules() {
-        assert_eq!(check_text("a.md", "```rust,ignore\n```\n").len(), 1);
+        assert_eq!(check_text("a.md", "```sh,ignore\n```\n").len(), 1);
         assert_eq!(check_text("a.txt", "```rust,ignore\n```\n").len(), 0);
         assert_eq!(check_text("src/a.rs", "mod util;\n").len(), 1);
         assert_eq!(check_text("crates/a/Cargo.toml", "[package]\nname = \"a\"\n").len(), 1);

@@ -1,22 +1,27 @@
-//! Why a call has no value.
+//! The reasons why a call has no value.
 //!
 //! The kinds are names that programs match on and models read, so they never change once released. The list stays
-//! open: a name of the user's own travels like the built-in ones.
+//! open: a name of user code travels like the built-in ones. One name is one kind: a [`CustomKind`] can't hold the name
+//! of a built-in kind, so no code has to ask for both.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Why a call has no value. Written as its name, for example `"timed_out"`.
+/// The reason why a call has no value. Written as its name, for example `"timed_out"`.
+///
+/// A kind is made from its name, which is how kinds of user code come to be:
 ///
 /// ```
 /// use haft_core::FailureKind;
 ///
 /// assert_eq!(FailureKind::from("timed_out"), FailureKind::TimedOut);
-/// assert_eq!(FailureKind::from("out_of_stock").as_str(), "out_of_stock");
+///
+/// let own = FailureKind::from("out_of_stock");
+/// assert_eq!(own.as_str(), "out_of_stock");
+/// assert!(matches!(own, FailureKind::Custom(name) if name == "out_of_stock"));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {
     /// No tool has the name. Retryable: the model can pick one that exists.
@@ -45,8 +50,38 @@ pub enum FailureKind {
     DuplicateCallId,
     /// The value is larger than the tool's cap. Not retryable: the same call would give the same value.
     OutputTooLarge,
-    /// A kind of the user's own. Not retryable unless said so.
-    Custom(String),
+    /// A kind of user code. Not retryable unless the failure says so.
+    Custom(CustomKind),
+}
+
+/// The name of a failure kind that is not built in. Only [`FailureKind`]'s conversions from text make one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CustomKind(Box<str>);
+
+impl CustomKind {
+    /// Returns the name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for CustomKind {
+    fn eq(&self, name: &str) -> bool {
+        self.as_str() == name
+    }
+}
+
+impl PartialEq<&str> for CustomKind {
+    fn eq(&self, name: &&str) -> bool {
+        self.as_str() == *name
+    }
+}
+
+impl fmt::Display for CustomKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
 }
 
 impl FailureKind {
@@ -67,7 +102,12 @@ impl FailureKind {
         Self::OutputTooLarge,
     ];
 
-    /// The name, as it is written and as the model reads it.
+    /// Returns the built-in kind of this name.
+    fn built_in(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Returns the name, as it is written and as the model reads it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -84,7 +124,7 @@ impl FailureKind {
             Self::Interrupted => "interrupted",
             Self::DuplicateCallId => "duplicate_call_id",
             Self::OutputTooLarge => "output_too_large",
-            Self::Custom(name) => name,
+            Self::Custom(name) => name.as_str(),
         }
     }
 
@@ -151,21 +191,6 @@ impl FailureKind {
     }
 }
 
-/// Equal when the names are: a custom kind spelled like a built-in one *is* that one.
-impl PartialEq for FailureKind {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for FailureKind {}
-
-impl Hash for FailureKind {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.as_str().hash(state);
-    }
-}
-
 impl fmt::Display for FailureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
@@ -174,13 +199,13 @@ impl fmt::Display for FailureKind {
 
 impl From<&str> for FailureKind {
     fn from(name: &str) -> Self {
-        Self::from(name.to_owned())
+        Self::built_in(name).unwrap_or_else(|| Self::Custom(CustomKind(name.into())))
     }
 }
 
 impl From<String> for FailureKind {
     fn from(name: String) -> Self {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name).unwrap_or(Self::Custom(name))
+        Self::built_in(&name).unwrap_or_else(|| Self::Custom(CustomKind(name.into())))
     }
 }
 
@@ -234,7 +259,6 @@ mod tests {
         for kind in FailureKind::ALL {
             let text = serde_json::to_string(&kind).unwrap();
             let read: FailureKind = serde_json::from_str(&text).unwrap();
-            assert!(!matches!(read, FailureKind::Custom(_)), "{text}");
             assert_eq!(read, kind);
         }
         assert_eq!(FailureKind::ALL.iter().collect::<HashSet<_>>().len(), FailureKind::ALL.len());
@@ -249,9 +273,15 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_kind_spelled_like_a_known_one_is_the_known_one() {
-        assert_eq!(FailureKind::Custom("denied".to_owned()), FailureKind::Denied);
-        assert!(matches!(FailureKind::from("denied"), FailureKind::Denied));
-        assert!(HashSet::from([FailureKind::Denied]).contains(&FailureKind::Custom("denied".to_owned())));
+    fn a_name_of_a_built_in_kind_is_never_custom() {
+        for kind in FailureKind::ALL {
+            let name = kind.as_str();
+            let read: FailureKind = serde_json::from_value(name.into()).unwrap();
+            for made in [FailureKind::from(name), FailureKind::from(name.to_owned()), read] {
+                assert!(!matches!(made, FailureKind::Custom(_)), "{name}");
+                assert_eq!(made.started_by_default(), kind.started_by_default(), "{name}");
+                assert_eq!(made.default_message(), kind.default_message(), "{name}");
+            }
+        }
     }
 }

@@ -105,7 +105,7 @@ pub use self::content::{
 pub use self::delta::{Delta, ReasoningForm};
 pub use self::event::ToolEvent;
 pub use self::failure::ToolFailure;
-pub use self::failure_kind::FailureKind;
+pub use self::failure_kind::{CustomKind, FailureKind};
 pub use self::finish::Finish;
 pub use self::history::History;
 pub use self::item::{

@@ -1,7 +1,8 @@
 //! The version every value carries when it leaves the process.
 //!
 //! Calls, results, turns and requests are stored in databases and sent between machines that are not upgraded at the
-//! same moment. A reader that meets a newer format must say so; it must never guess at fields it does not know.
+//! same moment. What an older version wrote is read. A newer format is rejected: a reader never guesses at fields it
+//! does not know.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,7 +10,8 @@ use serde_json::Number;
 
 /// The format version of a stored value, kept in a field called `v`. It takes no room in memory.
 ///
-/// Written as a number. When read, an absent version counts as the first one and a newer one is refused:
+/// Written as a number. Every version up to the current one is read, an absent one counts as the first, and a newer one is
+/// rejected:
 ///
 /// ```
 /// use haft_core::ToolCall;
@@ -25,8 +27,28 @@ use serde_json::Number;
 pub struct FormatVersion(());
 
 impl FormatVersion {
+    /// The oldest version, which values without a version have.
+    pub const FIRST: u64 = 1;
     /// The version that is written, and the newest that is read.
     pub const CURRENT: u64 = 1;
+}
+
+/// The reason why a version can't be read.
+#[derive(Debug, PartialEq, thiserror::Error)]
+enum Unreadable {
+    #[error("written by a newer version ({found}); this one reads up to {current}")]
+    Newer { found: u64, current: u64 },
+    #[error("{0} is not a format version; the first one is {first}", first = FormatVersion::FIRST)]
+    NoVersion(Number),
+}
+
+/// Checks that a reader whose newest version is `current` can read this one.
+fn check(found: &Number, current: u64) -> Result<(), Unreadable> {
+    match found.as_u64() {
+        None | Some(..FormatVersion::FIRST) => Err(Unreadable::NoVersion(found.clone())),
+        Some(found) if found > current => Err(Unreadable::Newer { found, current }),
+        Some(_) => Ok(()),
+    }
 }
 
 impl Serialize for FormatVersion {
@@ -38,15 +60,8 @@ impl Serialize for FormatVersion {
 /// Read as a [`Number`], which survives every buffer of serde whatever way `serde_json` keeps its digits.
 impl<'de> Deserialize<'de> for FormatVersion {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = Number::deserialize(deserializer)?;
-        match found.as_u64() {
-            Some(Self::CURRENT) => Ok(Self(())),
-            Some(newer) if newer > Self::CURRENT => Err(D::Error::custom(format_args!(
-                "written by a newer version ({newer}); this one reads up to {}",
-                Self::CURRENT
-            ))),
-            _ => Err(D::Error::custom(format_args!("{found} is not a format version; the first one is 1"))),
-        }
+        check(&Number::deserialize(deserializer)?, Self::CURRENT).map_err(D::Error::custom)?;
+        Ok(Self(()))
     }
 }
 
@@ -64,6 +79,18 @@ mod tests {
         let text = serde_json::to_string(&FormatVersion::default()).unwrap();
         assert_eq!(text, "1");
         assert_eq!(serde_json::from_str::<FormatVersion>(&text).unwrap(), FormatVersion::default());
+    }
+
+    #[test]
+    fn every_version_up_to_the_current_one_is_read_and_a_newer_one_is_not() {
+        for current in FormatVersion::FIRST..5 {
+            for found in FormatVersion::FIRST..=current {
+                assert_eq!(check(&found.into(), current), Ok(()), "{found} by {current}");
+            }
+            let newer = Unreadable::Newer { found: current + 1, current };
+            assert_eq!(check(&(current + 1).into(), current), Err(newer));
+            assert_eq!(check(&0.into(), current), Err(Unreadable::NoVersion(0.into())));
+        }
     }
 
     #[test]

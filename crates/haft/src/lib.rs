@@ -76,15 +76,15 @@ pub use haft_core::{
 
 // calls and their results
 #[doc(inline)]
-pub use haft_core::{CallId, FailureKind, Outcome, ToolCall, ToolFailure, ToolOutput, ToolResult};
+pub use haft_core::{CallId, CustomKind, FailureKind, Outcome, ToolCall, ToolFailure, ToolOutput, ToolResult};
 
 // conversations
 #[doc(inline)]
 pub use haft_core::history;
 #[doc(inline)]
 pub use haft_core::{
-    Author, CallOutputBody, Citation, ContentPart, Delta, Finish, FormatVersion, History, Item, MediaData, MediaPart, Message,
-    OutputFormat, ProviderCall, Reasoning, ReasoningForm, RefusalPart, ResourceContents, ResourceLinkPart,
+    Author, CallOutputBody, Citation, ContentPart, Delta, Finish, FormatVersion, History, Item, MediaData, MediaPart,
+    Message, OutputFormat, ProviderCall, Reasoning, ReasoningForm, RefusalPart, ResourceContents, ResourceLinkPart,
     ResourcePart, Role, TextPart, Timestamp, ToolCallOutput, ToolChoice, ToolDemand, Turn, TurnRequest, Usage,
 };
 

@@ -1,4 +1,4 @@
-//! Examples that are never compiled: code fences marked `ignore`.
+//! Examples that are never compiled: code fences marked `ignore`, and Rust on pages that are no crate's documentation.
 
 use super::breach::Breach;
 
@@ -11,16 +11,24 @@ pub(super) enum Language {
     Rust,
 }
 
-/// Every fence whose info string says `ignore`, also for one platform only.
+/// Returns every fence whose info string says `ignore`, also for one platform only, and on pages other than the README
+/// (which is the crate's documentation) every fence that holds Rust.
 pub(super) fn check(path: &str, text: &str, language: Language) -> Vec<Breach> {
     let mut breaches = Vec::new();
+    let is_compiled = language == Language::Rust || path.ends_with("README.md");
+    let mut is_open = false;
     for (index, line) in text.lines().enumerate() {
         let line = match language {
             Language::Markdown => Some(line),
             Language::Rust => doc_line(line),
         };
-        if line.and_then(info).is_some_and(is_ignored) {
+        let Some(info) = line.and_then(info) else { continue };
+        if is_ignored(info) {
             breaches.push(Breach::new(path, index + 1, "an example marked `ignore` is never checked; make it run"));
+        }
+        is_open = !is_open;
+        if is_open && !is_compiled && is_rust(info) {
+            breaches.push(Breach::new(path, index + 1, "nobody compiles Rust on this page; move it to a doc comment"));
         }
     }
     breaches
@@ -39,6 +47,11 @@ fn is_ignored(info: &str) -> bool {
     info.split([',', ' ', '{', '}']).any(|word| word == "ignore" || word.starts_with("ignore-"))
 }
 
+/// Returns whether rustdoc would take it for Rust: no language, or that one.
+fn is_rust(info: &str) -> bool {
+    matches!(info.split([',', ' ']).next(), None | Some("" | "rust"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Language, check};
@@ -49,13 +62,22 @@ mod tests {
 
     #[test]
     fn ignored_fences_are_found_in_pages_and_in_doc_comments() {
-        assert_eq!(lines_of("x\n```ignore\n```\n> ```rust, ignore\n", Language::Markdown), [2, 4]);
+        assert_eq!(lines_of("x\n```sh,ignore\n```\n> ```text, ignore\n", Language::Markdown), [2, 4]);
         assert_eq!(lines_of("/// ```rust,ignore\n//! ```ignore-windows\nfn f() {}\n", Language::Rust), [1, 2]);
     }
 
     #[test]
+    fn rust_is_found_on_pages_that_nobody_compiles() {
+        let page = "```rust\n```\n\n```sh\n```\n\n```\nlet x = 1;\n```\n";
+        let lines =
+            |path: &str| check(path, page, Language::Markdown).iter().map(super::Breach::line).collect::<Vec<_>>();
+        assert_eq!(lines("ARCHITECTURE.md"), [1, 7]);
+        assert!(lines("README.md").is_empty());
+    }
+
+    #[test]
     fn other_fences_and_strings_are_left_alone() {
-        assert!(lines_of("```rust,no_run\n```text\nignore\n```\n", Language::Markdown).is_empty());
+        assert!(lines_of("```sh\n```\n```text\nignore\n```\n", Language::Markdown).is_empty());
         assert!(lines_of("let x = \"```ignore\";\n/// ignore\n", Language::Rust).is_empty());
     }
 }

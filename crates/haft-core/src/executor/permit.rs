@@ -20,10 +20,13 @@ use crate::tool::Tool;
 /// use haft_core::{Permission, RunOptions, Tool, ToolCall, Cx};
 ///
 /// let options = RunOptions::new().permit(|tool: &Tool, _: &ToolCall, _: &Cx| {
-///     if tool.annotations().readonly() { Permission::Allowed } else { Permission::denied("only reading is allowed") }
+///     if tool.annotations().may_destroy() { Permission::denied("nothing may be destroyed") } else { Permission::Allowed }
 /// });
 /// # let _ = options;
 /// ```
+///
+/// Ask [`may_destroy`](crate::Annotations::may_destroy), not [`destructive`](crate::Annotations::destructive): the latter is
+/// the hint as it is emitted, which is `true` for a readonly tool that says nothing more.
 pub trait Permit: Send + Sync + 'static {
     /// Decides whether this call may run, or surface if nobody runs it here. The context names the caller.
     fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting;

@@ -138,10 +138,27 @@ impl Annotations {
         self.get::<Readonly>().is_some_and(|hint| hint.0)
     }
 
-    /// Whether the tool may destroy something; `true` unless said.
+    /// Returns the hint that is shown to clients: `true` unless said otherwise, also for a tool that only reads.
+    ///
+    /// The hint means something only for tools that are not readonly. To decide about a tool, ask
+    /// [`may_destroy`](Self::may_destroy).
     #[must_use]
     pub fn destructive(&self) -> bool {
         self.get::<Destructive>().is_none_or(|hint| hint.0)
+    }
+
+    /// Returns whether the tool may destroy something: it is not readonly, and nobody said that it is not destructive.
+    ///
+    /// ```
+    /// use haft_core::{Annotations, Readonly};
+    ///
+    /// let reads = Annotations::new().with(Readonly(true));
+    /// assert!(reads.destructive() && !reads.may_destroy());
+    /// assert!(Annotations::new().may_destroy(), "unknown tools may");
+    /// ```
+    #[must_use]
+    pub fn may_destroy(&self) -> bool {
+        self.destructive() && !self.readonly()
     }
 
     /// Whether repeating a call changes nothing more; `false` unless said.
@@ -224,6 +241,30 @@ mod tests {
                 }
                 other => panic!("the annotation {other} has no case here"),
             }
+        }
+    }
+
+    #[test]
+    fn only_a_tool_that_is_neither_readonly_nor_harmless_may_destroy() {
+        for (readonly, destructive, may_destroy) in [
+            (None, None, true),
+            (None, Some(true), true),
+            (None, Some(false), false),
+            (Some(false), None, true),
+            (Some(false), Some(true), true),
+            (Some(false), Some(false), false),
+            (Some(true), None, false),
+            (Some(true), Some(true), false),
+            (Some(true), Some(false), false),
+        ] {
+            let mut annotations = Annotations::new();
+            if let Some(readonly) = readonly {
+                annotations = annotations.with(Readonly(readonly));
+            }
+            if let Some(destructive) = destructive {
+                annotations = annotations.with(Destructive(destructive));
+            }
+            assert_eq!(annotations.may_destroy(), may_destroy, "{annotations:?}");
         }
     }
 

@@ -79,7 +79,7 @@ pub enum DescriptorKind {
 pub struct Hints {
     /// It only reads.
     pub readonly: bool,
-    /// It may destroy something.
+    /// It may destroy something. Means nothing for a tool that only reads.
     pub destructive: bool,
     /// Repeating a call changes nothing more.
     pub idempotent: bool,

@@ -263,7 +263,8 @@ async fn an_approved_call_that_no_longer_fits_gives_its_verdict_back() {
 #[tokio::test]
 async fn a_verdict_without_the_end_of_its_question_is_too_late_where_questions_lapse() {
     let (kit, calls) = (pay("Pays."), [ToolCall::new("c1", "pay", "5")]);
-    let options = RunOptions::new().approval_lifetime(Duration::from_secs(60));
+    let standing = || Timestamp::from_unix_millis(1_000);
+    let options = RunOptions::new().approval_clock(standing).approval_lifetime(Duration::from_secs(60));
     let asked = kit.plan_from_map(&options, [], &calls).await.requests.remove(0);
     for end in [None, Some(Timestamp::from_unix_millis(u64::MAX))] {
         let mut verdict = asked.approve();

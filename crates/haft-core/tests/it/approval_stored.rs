@@ -54,6 +54,9 @@ async fn a_stored_value_that_does_not_hold_together_is_refused() {
     ];
     let sound = sample().await;
     assert!(read(sound.clone()).is_ok());
+    let mut of_the_first = sound.clone();
+    of_the_first.as_object_mut().unwrap().remove("v");
+    assert_eq!(read(of_the_first), read(sound.clone()), "no version is the first version");
     for (name, change, said) in table {
         let mut changed = sound.clone();
         change(&mut changed);

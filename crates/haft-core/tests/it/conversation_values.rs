@@ -11,11 +11,14 @@ use haft_core::{ContentPart, FailureKind, Item, ToolCall, ToolFailure, ToolResul
 use serde_json::{Value, json};
 
 #[test]
-fn every_value_that_leaves_the_process_refuses_a_newer_version() {
+fn every_value_that_leaves_the_process_is_read_without_a_version_and_not_of_a_newer_one() {
     fn refusal<T: serde::de::DeserializeOwned + std::fmt::Debug>(mut value: Value) -> String {
         serde_json::from_value::<T>(value.clone()).unwrap();
         value["v"] = json!(1);
         serde_json::from_value::<T>(value.clone()).unwrap();
+        value["v"] = json!(0);
+        let none = serde_json::from_value::<T>(value.clone()).unwrap_err().to_string();
+        assert!(none.contains("0 is not a format version"), "{none}");
         value["v"] = json!(2);
         serde_json::from_value::<T>(value).unwrap_err().to_string()
     }

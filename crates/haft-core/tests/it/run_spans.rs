@@ -196,7 +196,7 @@ async fn calls_of_a_run_that_was_never_polled_are_recorded() {
     assert!(seen.spans.is_empty() && seen.events.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn refusals_timeouts_and_cancels_are_recorded() {
     let no = |_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("no");
     let seen = Recorder::watch(failing().run(calls([("fine", "1")])).permit(no).collect_results()).await;

@@ -12,6 +12,7 @@ use crate::error::WrittenError;
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Header {
+    #[serde(default)]
     v: FormatVersion,
     recording: Subject,
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, TurnRequest, Usage,
+    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolCall, TurnRequest, Usage,
     VerdictFault, history,
 };
 use serde::{Deserialize, Serialize};

@@ -377,7 +377,7 @@ fn a_file_that_is_no_recording_is_refused() {
     let table = [
         ("", "EOF"),
         ("hello", "expected value"),
-        ("{}", "missing field `v`"),
+        ("{}", "missing field `recording`"),
         (r#"{"v":1}"#, "missing field `recording`"),
         (r#"{"v":2,"recording":"model"}"#, "written by a newer version (2); this one reads up to 1"),
         (r#"{"v":1,"recording":"sound"}"#, "unknown variant `sound`"),
@@ -389,6 +389,13 @@ fn a_file_that_is_no_recording_is_refused() {
         let error = error.to_string();
         assert!(error.contains(expected) && error.contains(&file.0.display().to_string()), "{text}: {error}");
     }
+}
+
+#[tokio::test]
+async fn a_recording_without_a_version_is_of_the_first() {
+    let (recorded, file) = (recorded(&["one"]).await.lines()[1].to_string(), Scratch::new());
+    file.write(&[r#"{"recording":"model"}"#.to_owned(), recorded]);
+    Cassette::replay(&file).unwrap();
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 
 mod failure_derive;
 mod mistake;
+mod readme;
 mod running;
 mod services_derive;
 mod tool_macro;

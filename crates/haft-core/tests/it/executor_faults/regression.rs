@@ -220,7 +220,7 @@ async fn a_value_that_was_given_stays_whatever_the_drop_does() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_that_is_over_is_over_however_often_it_is_polled() {
     let waits = |name: &str, limits| Tool::new(name).limits(limits).run(|(), _cx| tokio::task::yield_now()).unwrap();
     let (none, some) = (ExecutionLimits::new(), ExecutionLimits::new().timeout(Duration::from_secs(9)));

@@ -1,13 +1,13 @@
 //! Many runs at a time on several threads: what is promised does not hang on one thread doing all of it.
+//!
+//! A run that never ends, or a handler that is left running, makes its test hang: nextest ends it and names it.
 
 use std::future::pending;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use haft_core::{Cx, FailureKind, RunOptions, Tool, ToolCall, ToolEvent, Toolkit};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, yield_now};
-use tokio::time::timeout;
 
 use super::broken::{limits, room};
 use super::record;
@@ -17,9 +17,6 @@ const CALLS: usize = 64;
 
 /// How many things a handler shows. More than its queue holds, so that it waits for its reader.
 const SHOWS: u64 = 5;
-
-/// Longer than everything here takes on a busy machine.
-const FOREVER: Duration = Duration::from_secs(30);
 
 /// Counts handlers that run.
 #[derive(Clone)]
@@ -50,9 +47,7 @@ impl Live {
 
     /// Waits until nothing runs any more.
     async fn none(&self) {
-        let mut count = self.0.subscribe();
-        let is_over = timeout(FOREVER, count.wait_for(|count| *count == 0)).await;
-        assert!(is_over.is_ok(), "{} handlers are left running", *self.0.borrow());
+        self.0.subscribe().wait_for(|count| *count == 0).await.unwrap();
     }
 }
 
@@ -161,8 +156,7 @@ async fn hold_all(options: fn(usize) -> RunOptions) {
     for run in 0..RUNS {
         runs.spawn(hold(kit.clone(), options(run), Ending::of(run)));
     }
-    let ended = timeout(FOREVER, async { while runs.join_next().await.transpose().unwrap().is_some() {} }).await;
-    assert!(ended.is_ok(), "a run never ends");
+    while runs.join_next().await.transpose().unwrap().is_some() {}
     live.none().await;
 }
 

@@ -48,7 +48,7 @@ async fn a_kind_of_ones_own_travels_as_it_is() {
     });
     let result = kit([tool]).run_call(&calls([("buy", "")])[0]).await;
     let failure = result.failure().unwrap();
-    assert_eq!(failure.kind, FailureKind::Custom("over_budget".into()));
+    assert_eq!(failure.kind, FailureKind::from("over_budget"));
     assert!(failure.retryable && failure.started);
     assert_eq!(
         result.to_call_output().output.to_string(),

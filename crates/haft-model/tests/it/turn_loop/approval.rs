@@ -57,7 +57,7 @@ async fn the_loop_waits_for_verdicts_and_everything_else_is_done() {
     assert_eq!((paid.load(Ordering::SeqCst), model.requests().len()), (0, 1));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn verdicts_that_came_meanwhile_are_acted_on_before_the_next_request() {
     let ((kit, paid), model) = (till(), script());
     let agent = suspending(&model, &kit);
@@ -92,7 +92,7 @@ async fn verdicts_that_came_meanwhile_are_acted_on_before_the_next_request() {
     assert_eq!((state.turns(), state.calls()), (2, 4));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_person_may_edit_the_arguments_or_answer_in_the_tools_place() {
     let ((kit, paid), model) = (till(), script());
     let agent = suspending(&model, &kit);
@@ -108,7 +108,7 @@ async fn a_person_may_edit_the_arguments_or_answer_in_the_tools_place() {
     assert_eq!(paid.load(Ordering::SeqCst), 7);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_verdict_that_does_not_fit_is_told_and_another_can_be_given() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
     let agent = suspending(&model, &kit);
@@ -131,7 +131,7 @@ async fn a_verdict_that_does_not_fit_is_told_and_another_can_be_given() {
     assert_eq!(paid.load(Ordering::SeqCst), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn arguments_that_were_changed_after_the_question_are_not_run() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
     let agent = suspending(&model, &kit);
@@ -149,7 +149,7 @@ async fn arguments_that_were_changed_after_the_question_are_not_run() {
     assert_eq!(paid.load(Ordering::SeqCst), 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn approved_calls_of_a_plain_history_are_run_first() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
     let outcome = finish(&suspending(&model, &kit), request()).await;
@@ -165,7 +165,7 @@ async fn approved_calls_of_a_plain_history_are_run_first() {
     assert_eq!(outcome.state.turns(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_was_settled_in_earlier_rounds_is_not_sent() {
     let (kit, paid) = till();
     let question = ApprovalRequest::new("q1", &call("c1", "pay", "5"));
@@ -183,7 +183,7 @@ async fn what_was_settled_in_earlier_rounds_is_not_sent() {
     assert_eq!(told(&model.requests()[0].history), ["user", "call c1", "output c1: paid 5", "user"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn two_questions_about_one_call_let_it_run_once() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
     let agent = suspending(&model, &kit);
@@ -199,7 +199,7 @@ async fn two_questions_about_one_call_let_it_run_once() {
     assert_eq!(told(outcome.state.history()), ["user", "call c1", "output c1: paid 5", "assistant"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn of_two_questions_about_one_call_a_denial_wins() {
     for is_first in [true, false] {
         let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
@@ -219,7 +219,7 @@ async fn of_two_questions_about_one_call_a_denial_wins() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]));
     let waiting = finish(&suspending(&model, &kit), request()).await.state;
@@ -254,7 +254,7 @@ async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
     assert_eq!(paid.load(Ordering::SeqCst), 5);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_verdict_that_came_too_late_is_told() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
     let options = RunOptions::new().approvals(Suspend).approval_lifetime(std::time::Duration::ZERO);
@@ -270,7 +270,7 @@ async fn a_verdict_that_came_too_late_is_told() {
     assert_eq!(paid.load(Ordering::SeqCst), 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_approver_on_the_spot_is_asked_within_the_turn_and_after_a_resume() {
     let ((kit, paid), model) = (till(), script());
     let present = |request: ApprovalRequest, _: Cx| async move {
@@ -288,7 +288,7 @@ async fn an_approver_on_the_spot_is_asked_within_the_turn_and_after_a_resume() {
     assert!(history::is_reconciled(outcome.state.history()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_anybody_to_ask_gated_calls_are_denied() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
     let outcome = finish(&TurnLoop::new(model, kit), request()).await;
@@ -296,7 +296,7 @@ async fn without_anybody_to_ask_gated_calls_are_denied() {
     assert_eq!(paid.load(Ordering::SeqCst), 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn interactions_signals_and_approvals_of_one_turn_are_decided_together() {
     let (kit, paid) = till();
     let model = ScriptedModel::default()
@@ -325,7 +325,7 @@ async fn interactions_signals_and_approvals_of_one_turn_are_decided_together() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calling_off_closes_what_waits_in_the_turn() {
     let (kit, _) = till();
     let model = ScriptedModel::default().then([call("c1", "pay", "1"), call("c2", "wait", "{}")]);
@@ -338,7 +338,7 @@ async fn calling_off_closes_what_waits_in_the_turn() {
     assert!(history::is_reconciled(outcome.state.history()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calling_off_a_resumed_call_answers_it() {
     let hold = Tool::new("hold").needs_approval(ApprovalPolicy::always()).run(|(), cx: Cx| async move {
         let _ = cx.emit("begun").await;

@@ -14,7 +14,7 @@ fn costing(turns: u64, tokens: u64) -> ScriptedModel {
     })
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn tokens_end_the_loop_before_the_next_request() {
     let model = costing(9, 40);
     let agent = agent(&model).budget(Budget::new().tokens(100));
@@ -28,7 +28,7 @@ async fn tokens_end_the_loop_before_the_next_request() {
     assert_eq!(model.requests().len(), 3, "spent is spent, also after a stop");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn attempts_that_failed_cost_as_well() {
     let broken = ScriptedTurn::text("hel").usage(Usage::new(60, 0)).then_failed(ModelError::IncompleteTurn);
     let model = ScriptedModel::default().then(broken).then(ScriptedTurn::calls([call("c1", "double", "1")]));
@@ -39,7 +39,7 @@ async fn attempts_that_failed_cost_as_well() {
     assert_eq!(model.requests().len(), 1, "it is not asked again for what can't be paid");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calls_beyond_the_budget_are_cancelled_and_end_the_loop() {
     let three = [call("c1", "double", "1"), call("c2", "double", "2"), call("c3", "note", "3")];
     let model = ScriptedModel::default().then(three).then("never");
@@ -52,7 +52,7 @@ async fn calls_beyond_the_budget_are_cancelled_and_end_the_loop() {
     assert!(output.output.to_string().contains("budget of 2 calls"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_budget_of_calls_holds_over_a_stop() {
     let both = [call("c1", "ask", "\"?\""), call("c2", "double", "1")];
     let model = ScriptedModel::default().then(both).then("more").then("again");
@@ -83,7 +83,7 @@ async fn a_budget_of_calls_that_was_raised_may_be_used_up() {
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "done"), "nothing was refused since");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_model_that_keeps_to_the_calls_may_answer() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("it is 2");
     let outcome = finish(&agent(&model).budget(Budget::new().calls(1)), request()).await;
@@ -156,7 +156,7 @@ async fn time_ends_a_wait_between_attempts_and_a_decision() {
     assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Budget(Spent::Time), 1));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_budget_without_end_needs_no_clock() {
     let model = ScriptedModel::default().then("hi");
     let outcome = finish(&agent(&model).budget(Budget::new().time(Duration::MAX)), request()).await;

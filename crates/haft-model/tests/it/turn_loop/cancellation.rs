@@ -12,7 +12,7 @@ async fn cancelled_at(mut run: LoopRun, at: impl Fn(&LoopEvent) -> bool) -> Loop
     run.finish().await
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_flag_that_is_raised_already_lets_nothing_happen() {
     let model = ScriptedModel::default();
     let flag = Cancellation::new();
@@ -22,14 +22,14 @@ async fn a_flag_that_is_raised_already_lets_nothing_happen() {
     assert!(model.requests().is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_request_in_flight_is_dropped() {
     let model = ScriptedModel::default().then(ScriptedTurn::text("hel").then_pending());
     let outcome = cancelled_at(agent(&model).start(request()), |event| matches!(event, LoopEvent::Delta(_))).await;
     assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Cancelled, 0));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_flag_that_is_raised_while_the_model_is_silent_wakes_the_loop() {
     let model = ScriptedModel::default().then(ScriptedTurn::pending());
     let flag = Cancellation::new();
@@ -39,7 +39,7 @@ async fn a_flag_that_is_raised_while_the_model_is_silent_wakes_the_loop() {
     assert_eq!(run.await.unwrap().end, LoopEnd::Cancelled);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn one_run_can_be_called_off_from_elsewhere() {
     let model = ScriptedModel::default().then(ScriptedTurn::pending());
     let all = Cancellation::new();
@@ -56,7 +56,7 @@ async fn one_run_can_be_called_off_from_elsewhere() {
     assert!(run.cancellation().is_cancelled());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn tools_that_run_are_called_off_and_every_call_is_answered() {
     let calls =
         [call("c1", "double", "1"), call("c2", "wait", "{}"), call("c3", "ask", "\"?\""), call("c4", "note", "1")];
@@ -98,7 +98,7 @@ async fn a_decision_is_dropped_and_asked_for_again() {
     assert_eq!(told(outcome.state.history())[1..], ["call c1", "output c1: heard", "assistant"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calling_one_run_off_leaves_others_alone() {
     let flag = Cancellation::new();
     let model = ScriptedModel::new(["one"]);

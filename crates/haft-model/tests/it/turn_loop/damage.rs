@@ -97,7 +97,7 @@ async fn nothing_of_a_damaged_history_runs() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_repaired_history_runs_a_call_once_or_not_at_all() {
     for ((name, damage), sum) in DAMAGES.into_iter().zip([0, 0, 0, 5, 0]) {
         let (kit, paid) = till();
@@ -118,7 +118,7 @@ async fn a_repaired_history_runs_a_call_once_or_not_at_all() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_repair_leaves_the_calls_that_wait() {
     let (kit, paid) = till();
     let mut state = waiting(&kit).await;
@@ -136,7 +136,7 @@ async fn a_repair_leaves_the_calls_that_wait() {
     assert_eq!(paid.load(Ordering::SeqCst), 5);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_that_waits_and_must_be_renamed_is_closed_and_told() {
     for (taken, closed, end) in [("c2", 0, "waiting for 1 and 0"), ("c3", 1, "waiting for 0 and 1")] {
         let (kit, _) = till();
@@ -154,7 +154,7 @@ async fn a_call_that_waits_and_must_be_renamed_is_closed_and_told() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_signal_that_must_be_renamed_is_answered_in_its_own_place() {
     let model = ScriptedModel::default()
         .then([call("c1", "double", "1")])
@@ -186,7 +186,7 @@ async fn a_signal_that_must_be_renamed_is_answered_in_its_own_place() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_wrong_is_said_in_a_few_sentences() {
     let (kit, _) = till();
     let mut state = waiting(&kit).await;
@@ -209,7 +209,7 @@ async fn what_is_wrong_is_said_in_a_few_sentences() {
     assert!(words.contains("and 47 more; mend it") && words.len() < 1_000, "{words}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_state_that_lost_a_call_is_refused_when_it_is_read() {
     let (kit, _) = till();
     let state = waiting(&kit).await;
@@ -241,7 +241,7 @@ async fn a_state_that_lost_a_call_is_refused_when_it_is_read() {
     stored(&LoopState::new(TurnRequest::new("any", history)));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_snapshot_of_a_resumed_turn_has_the_results_that_are_there() {
     let (kit, paid) = till();
     let model =
@@ -281,7 +281,7 @@ async fn a_snapshot_of_a_resumed_turn_has_the_results_that_are_there() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn two_calls_of_one_id_that_wait_are_refused_before_either_runs() {
     let (kit, paid) = till();
     let question = async |arguments: &str, id: &str| {
@@ -306,7 +306,7 @@ async fn two_calls_of_one_id_that_wait_are_refused_before_either_runs() {
     assert_eq!(outcome.state, state);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_verdict_on_a_question_that_is_settled_says_so() {
     let (kit, _) = till();
     let model = ScriptedModel::default().then([call("c1", "pay", "1")]).then("done");

@@ -7,7 +7,7 @@ use haft_model::{LanguageModel, LoopError, ScriptedModel, ScriptedTurn, TurnStre
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn it_sees_the_turn_its_results_and_the_totals() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&seen);
@@ -28,7 +28,7 @@ async fn it_sees_the_turn_its_results_and_the_totals() {
     assert_eq!(seen[1], ("done".into(), vec![], vec![], (2, 14, 2, 6)));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn it_changes_the_next_request() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("done");
     let agent = agent(&model).decide(|mut between| async move {
@@ -51,7 +51,7 @@ async fn it_changes_the_next_request() {
     assert_eq!(outcome.state.request().model, "larger", "and every one after it");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn it_may_stop_before_the_model_is_done_and_go_on_after() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("never");
     let outcome = finish(&agent(&model).decide(|between| async { between.stop() }), request()).await;
@@ -64,7 +64,7 @@ async fn it_may_stop_before_the_model_is_done_and_go_on_after() {
     assert_eq!(finish(&agent, request()).await.state.text(), "onetwothree");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn other_tools_hold_from_the_next_turn_on() {
     let triple = Tool::new("double").run(|n: i64, _cx| async move { n * 3 }).unwrap();
     let other = Toolkit::from_iter([triple]);
@@ -89,7 +89,7 @@ async fn other_tools_hold_from_the_next_turn_on() {
     assert_eq!(offered, [5, 1, 1, 1], "a call runs the definition it was shown");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn another_model_answers_from_the_next_turn_on() {
     let (first, second) = (ScriptedModel::new(["one"]), ScriptedModel::new(["two", "three"]));
     let taking_over = second.clone();
@@ -125,7 +125,7 @@ impl Drop for Bomb {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_model_that_panics_when_it_is_dropped_harms_nothing() {
     let replaced = agent(&ScriptedModel::new(["a"])).decide(|mut between| async move {
         match between.number() {
@@ -150,7 +150,7 @@ async fn a_model_that_panics_when_it_is_dropped_harms_nothing() {
     assert_eq!(ended(&finish(&failing, request()).await.end), "failed: decide");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn it_may_rewrite_the_history() {
     let model = ScriptedModel::default().then([call("c1", "double", "1"), call("c2", "note", "1")]).then("done");
     let agent = agent(&model).decide(|mut between| async move {
@@ -167,7 +167,7 @@ async fn it_may_rewrite_the_history() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_panic_in_it_ends_the_loop_with_the_state_whole() {
     let at_once = |_: haft_model::Between| -> std::future::Ready<haft_model::Flow> { panic!("at once") };
     let later = |between: haft_model::Between| async move {
@@ -187,7 +187,7 @@ async fn a_panic_in_it_ends_the_loop_with_the_state_whole() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_error_in_it_ends_the_loop_and_the_turn_is_decided_again() {
     let model = ScriptedModel::default().then("hello").then("never");
     let failing = agent(&model).decide(|mut between| async move {

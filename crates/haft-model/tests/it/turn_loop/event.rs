@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn events_come_in_the_order_things_happen() {
     let model = ScriptedModel::default()
         .then([call("c1", "note", "1"), call("c2", "double", "2"), call("c3", "double", "x")])
@@ -33,7 +33,7 @@ fn a_result_without_a_place_is_an_event_that_reads_back() {
     assert_eq!(read, unplaced);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_last_event_is_the_end_and_the_stream_stays_over() {
     let model = ScriptedModel::default().then("hi");
     let mut run = agent(&model).start(request());
@@ -49,7 +49,7 @@ async fn the_last_event_is_the_end_and_the_stream_stays_over() {
     assert_eq!((outcome.end, outcome.state), (end, *state), "what the last event said");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn nothing_runs_ahead_of_the_reader() {
     let ran = Arc::new(AtomicUsize::new(0));
     let counting = Arc::clone(&ran);
@@ -68,7 +68,7 @@ async fn nothing_runs_ahead_of_the_reader() {
     assert_eq!((ran.load(Ordering::SeqCst), model.requests().len()), (1, 1));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_dropped_run_leaves_nothing_running() {
     struct Dropped(Arc<AtomicUsize>);
     impl Drop for Dropped {
@@ -105,7 +105,7 @@ fn runs_can_be_sent_to_other_tasks() {
     shared::<LoopState>();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn runs_of_one_loop_are_independent() {
     let model = ScriptedModel::new(["one", "two", "three"]);
     let agent = agent(&model);
@@ -116,7 +116,7 @@ async fn runs_of_one_loop_are_independent() {
     assert_eq!(texts, ["one", "three", "two"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn events_are_read_as_they_were_written() {
     let model = ScriptedModel::default()
         .then(ScriptedTurn::failed(ModelError::RateLimited { message: "slow".into(), retry_after: None }))

@@ -17,7 +17,7 @@ fn counted() -> (Toolkit, Arc<AtomicUsize>) {
     (Toolkit::from_iter([poll.unwrap()]), runs)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_made_too_often_is_not_made_again() {
     let (kit, runs) = counted();
     let same = [r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#, r#" {"a": 1, "b": 2}"#];
@@ -31,7 +31,7 @@ async fn a_call_made_too_often_is_not_made_again() {
     assert_eq!(outcome.state.calls(), 3);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_turn_of_nothing_else_ends_the_loop() {
     let (kit, runs) = counted();
     let model = (0..9).fold(ScriptedModel::default(), |model, n| model.then([call(&format!("c{n}"), "poll", "{}")]));
@@ -41,7 +41,7 @@ async fn a_turn_of_nothing_else_ends_the_loop() {
     assert_eq!(runs.load(Ordering::SeqCst), 5, "five times unless said otherwise");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn numbers_are_compared_by_value_however_large() {
     let (kit, runs) = counted();
     let larger = (7..10).map(|n| call(&format!("c{n}"), "poll", &format!("1844674407370955161{n}")));
@@ -54,7 +54,7 @@ async fn numbers_are_compared_by_value_however_large() {
     assert_eq!(told(outcome.state.history())[9..11], ["output d1: not yet", "output d2: repeated_call"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_state_does_not_keep_arguments_twice_and_nothing_when_nothing_is_counted() {
     let (kit, _) = counted();
     let model = || {
@@ -68,7 +68,7 @@ async fn a_state_does_not_keep_arguments_twice_and_nothing_when_nothing_is_count
     assert_eq!(seen(TurnLoop::new(model(), kit).repeated_calls(0)).await, serde_json::json!({}));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_state_with_calls_in_another_form_is_read_and_they_match_nothing() {
     let (kit, runs) = counted();
     let mut written = serde_json::to_value(LoopState::new(request())).unwrap();
@@ -79,7 +79,7 @@ async fn a_state_with_calls_in_another_form_is_read_and_they_match_nothing() {
     assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calls_are_counted_through_a_stop_and_zero_is_no_limit() {
     let (kit, runs) = counted();
     let model = (0..9).fold(ScriptedModel::default(), |model, n| model.then([call(&format!("c{n}"), "poll", "{}")]));
@@ -115,7 +115,7 @@ async fn turns_are_counted_through_a_stop_and_start_anew_with_a_follow_up() {
     assert_eq!(outcome.state.text(), "three");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn no_turn_at_all_may_be_allowed() {
     let model = ScriptedModel::default();
     let outcome = finish(&agent(&model).max_turns(0), request()).await;

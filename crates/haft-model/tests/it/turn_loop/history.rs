@@ -26,7 +26,7 @@ async fn a_history_that_is_not_whole_is_an_error_that_names_the_calls() {
     assert!(outcome.end.error().unwrap().to_string().contains("'c1'"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn it_is_repaired_when_that_was_asked_for_and_said_so() {
     let model = ScriptedModel::default().then("hi");
     let told = words(&events(agent(&model).repair("lost in a crash").start(broken())).await);
@@ -40,7 +40,7 @@ async fn it_is_repaired_when_that_was_asked_for_and_said_so() {
     assert_eq!(told[0], "turn 1", "a whole history is not repaired");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_history_broken_by_the_one_who_decides_is_found_before_the_next_request() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]);
     let agent = agent(&model).decide(|mut between| async move {

@@ -37,7 +37,7 @@ async fn the_loop_waits_and_everything_else_is_done() {
     assert_eq!(model.requests().len(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_reaches_a_call_that_had_the_id_of_one_the_provider_runs() {
     for remote in [call("c1", "search", "{}").executed_by_provider().into(), provider_call("c1")] {
         let turn = Turn::new(vec![remote, call("c1", "ask", "\"?\"").into()], Finish::ToolCalls);
@@ -51,7 +51,7 @@ async fn an_answer_reaches_a_call_that_had_the_id_of_one_the_provider_runs() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn answers_are_placed_where_they_belong() {
     let model = asking();
     let mut state = stored(&finish(&agent(&model), request()).await.state);
@@ -74,7 +74,7 @@ async fn answers_are_placed_where_they_belong() {
     assert!(history::is_reconciled(&model.requests()[1].history));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_does_not_fit_can_be_replaced() {
     let model = ScriptedModel::default().then([call("c1", "ask", "\"name?\"")]).then("hello Ada");
     let mut state = finish(&agent(&model), request()).await.state;
@@ -87,7 +87,7 @@ async fn an_answer_that_does_not_fit_can_be_replaced() {
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "hello Ada"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_for_a_tool_that_is_gone_is_an_error_and_closing_needs_none() {
     let model = ScriptedModel::default().then([call("c1", "ask", "\"name?\"")]).then("hello");
     let mut state = finish(&agent(&model), request()).await.state;
@@ -100,7 +100,7 @@ async fn an_answer_for_a_tool_that_is_gone_is_an_error_and_closing_needs_none() 
     assert_eq!(finish(&without, state).await.end, LoopEnd::Stopped);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_tool_that_promises_nothing_takes_any_answer() {
     let pick = Tool::interaction("pick").define().unwrap();
     let model = ScriptedModel::default().then([call("c1", "pick", "{}")]).then("ok");
@@ -110,7 +110,7 @@ async fn a_tool_that_promises_nothing_takes_any_answer() {
     assert_eq!(told(finish(&agent, state).await.state.history())[2], "output c1: [1,2]");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn signals_of_a_turn_that_waits_are_decided_with_it() {
     let model = ScriptedModel::default().then([call("c1", "note", "4"), call("c2", "ask", "\"?\"")]).then("done");
     let agent = agent(&model).decide(|mut between| async move {
@@ -129,7 +129,7 @@ async fn signals_of_a_turn_that_waits_are_decided_with_it() {
     assert_eq!(outcome.end, LoopEnd::Stopped);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_said_meanwhile_stays_behind_the_answer() {
     let model = ScriptedModel::default().then([call("c1", "ask", "\"name?\"")]).then("hello");
     let mut state = finish(&agent(&model), request()).await.state.follow_up(Item::user("are you there?"));
@@ -139,7 +139,7 @@ async fn what_is_said_meanwhile_stays_behind_the_answer() {
     assert_eq!(told(outcome.state.history()), ["user", "call c1", "output c1: Ada", "user", "assistant"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn of_two_interactions_with_one_id_the_first_waits_and_can_be_stored() {
     let model = ScriptedModel::default().then([call("c1", "ask", "\"a\""), call("c1", "ask", "\"b\"")]).then("done");
     let outcome = finish(&agent(&model), request()).await;

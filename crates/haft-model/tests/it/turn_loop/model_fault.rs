@@ -49,7 +49,7 @@ async fn retries_end_and_the_error_is_kept() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn errors_that_will_not_pass_are_not_tried_again() {
     let model = ScriptedModel::default().then(ModelError::Authentication { message: "no".into() }).then("never");
     let outcome = finish(&agent(&model), request()).await;
@@ -58,7 +58,7 @@ async fn errors_that_will_not_pass_are_not_tried_again() {
     assert_eq!(model.requests().len(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn each_turn_has_its_own_retries() {
     let model =
         ScriptedModel::default().then(busy(None)).then([call("c1", "double", "1")]).then(busy(None)).then("done");
@@ -91,7 +91,7 @@ impl LanguageModel for Panics {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_panic_of_the_model_ends_the_loop_with_the_state_whole() {
     for place in ["opening", "polling"] {
         let outcome = finish(&TurnLoop::new(Panics(place), kit()), request()).await;
@@ -101,7 +101,7 @@ async fn a_panic_of_the_model_ends_the_loop_with_the_state_whole() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stream_that_panics_when_it_is_dropped_has_given_its_turn() {
     let outcome = finish(&TurnLoop::new(Panics("dropping"), kit()), request()).await;
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "fine"));

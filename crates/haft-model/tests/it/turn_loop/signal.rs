@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn signals_are_read_answered_and_closed() {
     let model = ScriptedModel::default()
         .then([call("c1", "note", "1"), call("c2", "double", "5"), call("c3", "note", "3"), call("c4", "note", "900")])
@@ -31,7 +31,7 @@ async fn signals_are_read_answered_and_closed() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn results_of_a_turn_are_in_the_order_of_its_calls() {
     let model = ScriptedModel::default().then([call("c1", "note", "1"), call("c2", "double", "5")]).then("done");
     let seen = events(agent(&model).start(request())).await;
@@ -43,7 +43,7 @@ async fn results_of_a_turn_are_in_the_order_of_its_calls() {
     assert_eq!(ids, ["c1", "c2"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn thousands_of_signals_in_one_turn_are_each_answered_in_their_place() {
     let ids: Vec<String> = (0..2000).map(|n| format!("c{n}")).collect();
     let calls =
@@ -74,7 +74,7 @@ async fn thousands_of_signals_in_one_turn_are_each_answered_in_their_place() {
     assert!(outputs.into_iter().eq(expected));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn answers_reach_their_own_signals_however_the_list_is_left() {
     let model = ScriptedModel::default().then([call("c1", "note", "1"), call("c2", "note", "2")]).then("done");
     let agent = agent(&model).decide(|mut between| async move {
@@ -92,7 +92,7 @@ async fn answers_reach_their_own_signals_however_the_list_is_left() {
     assert_eq!(told(state.history())[3..5], ["output c1: null", "output c2: two"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_check_that_panics_costs_its_own_call() {
     let validator = haft_core::Validator::new(|_: &serde_json::Value| panic!("broken check"));
     let schema = haft_core::Schema::json_with(json!({}), haft_core::Validation::With(validator)).unwrap();

@@ -13,7 +13,7 @@ fn script() -> ScriptedModel {
         .then("done")
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_snapshot_taken_at_any_event_leads_to_the_same_end() {
     let whole = finish(&agent(&script()), request()).await.state;
     let count = events(agent(&script()).start(request())).await.len();
@@ -63,7 +63,7 @@ async fn a_state_in_which_the_model_is_done_stays_so_until_something_is_said() {
     assert_eq!(finish(&agent(&model), state).await.state.text(), "four");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_state_that_was_stopped_in_the_middle_goes_on() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("done");
     let paused = finish(&agent(&model).decide(|between| async { between.stop() }), request()).await;
@@ -72,7 +72,7 @@ async fn a_state_that_was_stopped_in_the_middle_goes_on() {
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "done"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_snapshot_in_the_middle_of_a_turn_is_from_before_it() {
     let model = script();
     let mut run = agent(&model).start(request());
@@ -82,7 +82,7 @@ async fn a_snapshot_in_the_middle_of_a_turn_is_from_before_it() {
     assert_eq!((run.state().turns(), run.state().history().len()), (1, 5));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_state_has_a_fixed_form() {
     let model = ScriptedModel::default().then([call("c1", "double", "1"), call("c2", "ask", "\"?\"")]);
     let state = finish(&agent(&model), request()).await.state;
@@ -179,7 +179,7 @@ fn states_that_are_newer_or_contradict_themselves_are_refused() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_state_that_was_broken_in_memory_is_an_error_when_it_is_started() {
     let model = ScriptedModel::default().then([call("c1", "ask", "\"?\"")]);
     let mut state = finish(&agent(&model), request()).await.state;
@@ -219,7 +219,7 @@ fn nested(depth: usize) -> String {
     format!("{}{}", "[".repeat(depth), "]".repeat(depth))
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_state_can_be_read_however_deep_things_in_it_are_nested() {
     let any = || Tool::interaction("deep").params::<Value>().success::<Value>();
     let give = Tool::new("give").run(|depth: usize, _cx| async move { deep(depth) });
@@ -256,7 +256,7 @@ fn deep(depth: usize) -> Value {
     (1..depth).fold(json!([]), |inner, _| json!([inner]))
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_item_that_is_nested_deep_can_be_stored() {
     let thought = Item::Unknown(json!({"type": "hunch", "of": deep(300)}));
     let model = ScriptedModel::default().then(Turn::new(vec![thought.clone()], Finish::Stop));

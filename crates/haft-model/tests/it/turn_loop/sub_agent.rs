@@ -5,7 +5,7 @@ use haft_model::ScriptedModel;
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_inner_loop_shows_its_events_as_progress() {
     let inner = agent(&ScriptedModel::default().then([call("i1", "double", "21")]).then("it is 42"));
     let research = Tool::new("research").try_run_opaque(move |topic: String, cx: Cx| {

@@ -5,7 +5,7 @@ use haft_model::{LoopError, ScriptedModel};
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calls_that_the_choice_does_not_permit_are_answered_and_not_run() {
     for (choice, said) in [
         (ToolChoice::tool("double"), "'double'"),
@@ -44,7 +44,7 @@ async fn calls_that_the_choice_does_not_permit_are_answered_and_not_run() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_required_call_that_is_missing_ends_the_loop_and_keeps_the_turn() {
     for choice in [ToolChoice::Required, ToolChoice::tool("double"), ToolChoice::must_call_one_of(["double"])] {
         let model = ScriptedModel::default().then("I would rather not");
@@ -58,7 +58,7 @@ async fn a_required_call_that_is_missing_ends_the_loop_and_keeps_the_turn() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_turn_that_is_not_whole_or_that_called_the_provider_may_have_made_its_call() {
     let cut = Turn::new(vec![Item::assistant("I will c")], Finish::Length);
     let searched = ProviderCall::new("openai", "web_search", serde_json::json!({}));

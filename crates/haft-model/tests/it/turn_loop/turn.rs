@@ -5,7 +5,7 @@ use haft_model::{LoopEnd, LoopError, ScriptedModel, ScriptedTurn};
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn goes_on_until_the_model_makes_no_more_calls() {
     let model = ScriptedModel::default()
         .then(ScriptedTurn::calls([call("c1", "add", "[1,2]"), call("c2", "double", "4")]).usage(Usage::new(10, 1)))
@@ -24,7 +24,7 @@ async fn goes_on_until_the_model_makes_no_more_calls() {
     assert_eq!(model.requests()[1].history, state.history()[..5]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn each_request_offers_the_tools_and_no_state_keeps_them() {
     let model = ScriptedModel::default().then("hi");
     let state = finish(&agent(&model), request().tools(&kit().filter(|tool| tool.name() == "add"))).await.state;
@@ -33,7 +33,7 @@ async fn each_request_offers_the_tools_and_no_state_keeps_them() {
     assert!(state.request().tools.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_turn_cut_off_runs_nothing() {
     for reason in [Finish::Length, Finish::ContentFilter, Finish::Refusal, Finish::from("solar_flare")] {
         let cut = turn_of([call("c1", "add", "[1,2]"), call("c2", "note", "1"), call("c3", "ask", "\"?\"")], reason);
@@ -49,7 +49,7 @@ async fn a_turn_cut_off_runs_nothing() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_paused_turn_is_continued() {
     let paused = Turn::new(vec![Item::assistant("let me think")], Finish::Pause);
     let model = ScriptedModel::default().then(paused).then("done");
@@ -58,7 +58,7 @@ async fn a_paused_turn_is_continued() {
     assert_eq!(outcome.state.text(), "let me thinkdone");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_empty_turn_is_an_error_and_costs_what_it_costs() {
     let blank = Message::new(Role::Assistant, vec![haft_core::ContentPart::text(" \n")]);
     for items in [vec![], vec![Item::assistant("")], vec![blank.into(), Item::assistant("\t")]] {
@@ -77,7 +77,7 @@ async fn an_empty_turn_is_an_error_and_costs_what_it_costs() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn unknown_tools_bad_arguments_and_failures_are_results_the_model_reads() {
     let calls = [call("c1", "adds", "[1,2]"), call("c2", "add", "{"), call("c3", "add", "[1,2]")];
     let model = ScriptedModel::default().then(calls).then("sorry");
@@ -88,7 +88,7 @@ async fn unknown_tools_bad_arguments_and_failures_are_results_the_model_reads() 
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_id_that_was_used_before_is_replaced_everywhere() {
     let model = ScriptedModel::default()
         .then([call("call_0", "double", "1")])
@@ -118,7 +118,7 @@ async fn an_id_that_was_used_before_is_replaced_everywhere() {
     assert_ne!(answered[0], answered[1]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn of_two_calls_with_one_id_the_first_counts() {
     for (first, answer) in [("double", "2"), ("forbidden", "tool_choice_violation")] {
         let twins = [call("c1", first, "1"), call("c1", "ask", "\"?\""), call("c1", "note", "1")];
@@ -135,14 +135,14 @@ async fn of_two_calls_with_one_id_the_first_counts() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calls_of_the_provider_are_left_alone() {
     let turn = turn_of([call("c1", "web_search", "{}").executed_by_provider()], Finish::Stop);
     let outcome = finish(&agent(&ScriptedModel::default().then(turn)), request()).await;
     assert_eq!((outcome.end, outcome.state.calls()), (LoopEnd::Stopped, 0));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn handlers_see_the_conversation_up_to_their_call() {
     let tool = Tool::new("count").run(|(), cx: haft_core::Cx| async move { cx.messages().len() }).unwrap();
     let model = ScriptedModel::default().then([call("c1", "count", "{}")]).then([call("c2", "count", "")]).then("done");
@@ -150,7 +150,7 @@ async fn handlers_see_the_conversation_up_to_their_call() {
     assert_eq!(told(outcome.state.history())[1..5], ["call c1", "output c1: 2", "call c2", "output c2: 4"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn tools_that_the_caller_may_not_see_are_neither_offered_nor_run() {
     use haft_core::{Caller, Cx, Permission, Permit, Permitting, RunOptions};
     struct Strict;

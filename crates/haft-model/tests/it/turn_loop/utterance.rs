@@ -118,14 +118,14 @@ async fn a_turn_speaks_for_the_model_and_its_provider_and_for_nobody_else() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_turn_that_is_refused_is_paid_for() {
     let turn = Turn::new(vec![Item::user("go on")], Finish::Stop).usage(haft_core::Usage::new(3, 4));
     let outcome = finish(&agent(&ScriptedModel::default().then(turn)), request()).await;
     assert_eq!((ended(&outcome.end).as_str(), outcome.state.usage().total_tokens), ("failed: model", 7));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_the_provider_runs_is_the_providers_to_answer_and_to_ask_about() {
     let items = vec![
         call("s1", "search", "{}").executed_by_provider().into(),

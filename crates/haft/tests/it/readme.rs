@@ -1,0 +1,138 @@
+//! The code in the README's sentences and tables, which no doc test sees.
+//!
+//! Fenced blocks are doc tests of the crate, and names in brackets are links that rustdoc resolves. What is left is code
+//! between backticks: each piece of it has to stand in the functions below, word for word, where it is compiled.
+
+use std::path::Path;
+
+use haft::prelude::*;
+use haft::serde_json::{Value, json};
+use haft::{ApprovalPolicy, ApprovalScope, Cassette, FailureClass, Suspend, Suspended, Trace, VerdictQueue};
+
+const README: &str = include_str!("../../README.md");
+const COMPILED: &str = include_str!("readme.rs");
+
+/// The weather.
+#[tool(blocking)]
+fn get_weather(city: String) -> String {
+    city
+}
+
+/// Closed and gated.
+#[tool(approval = "always")]
+fn pay(order: Order) -> u64 {
+    order.cents
+}
+
+#[derive(haft::serde::Deserialize, haft::serde::Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Order {
+    cents: u64,
+}
+
+type Done = Result<(), Box<dyn std::error::Error>>;
+
+#[expect(dead_code, reason = "it is enough that it compiles")]
+async fn running(calls: &[ToolCall], options: RunOptions, definitions: Vec<Tool>) -> Done {
+    let kit: Toolkit = toolkit![GetWeather, Pay];
+    kit.ensure_runnable()?;
+    let (listed, all) = (Dispatch::list(&kit, &options), kit.descriptors());
+    assert!(listed.len() <= all.len());
+    let call = calls[0].clone();
+    let _ = (kit.run_call(&call).await, kit.handle(&call).await);
+    let _ = kit.call(GetWeather { city: "Rome".into() }).await;
+    let _ = kit.run(calls).collect_results().await;
+    let _ = kit.run(calls).continue_with_results(|results| results.len());
+    let _ = kit.try_run(calls, [FailureClass::Internal]);
+    let (_sender, queue) = VerdictQueue::new();
+    let plan = kit.plan_from_queue(&options, &queue, calls).await;
+    let _ = plan.into_run();
+    let plan = kit.plan_from_map(&options, [], calls).await;
+    let _ = kit.run(plan);
+    let discovered: Toolkit = Toolkit::dynamic(definitions).run(|_: Tool, value: Value, _cx| async move { value })?;
+    let _ = discovered.wrap(Trace::new().with_content());
+    let _ = kit.run(calls);
+    Ok(())
+}
+
+#[expect(dead_code, reason = "it is enough that it compiles")]
+async fn asking(calls: &[ToolCall], suspended: Suspended, request: ApprovalRequest) -> Done {
+    let policy = ApprovalPolicy::always();
+    let tool = Tool::new("gated").needs_approval(policy).run(|(), _cx| async {})?;
+    assert!(tool.annotations().may_destroy());
+    let kit: Toolkit = [tool].into_iter().collect();
+    let (reason, arguments, value) = ("no", json!({}), json!(null));
+    let verdict = request.approve().scope(ApprovalScope::ThisTool);
+    let _ = [request.deny(reason), request.edit(arguments), request.answer(value)];
+    let policy = ApprovalPolicy::always();
+    let _ =
+        kit.run(calls).policy(policy).approvals(|request: ApprovalRequest, _cx: Cx| async move { request.approve() });
+    let (sender, queue) = VerdictQueue::new();
+    let _ = kit.run(calls).approvals(queue);
+    sender.send(verdict)?;
+    let _ = kit.run(calls).approvals(Suspend);
+    let (policy, verdicts) = (ApprovalPolicy::always(), vec![request.approve()]);
+    let _ = kit.plan_from_map(policy, verdicts, calls).await;
+    let verdicts = vec![request.approve()];
+    let _ = kit.resume(suspended, verdicts);
+    kit.check_verdict(&RunOptions::new(), &request, &request.approve())?;
+    let _ = kit.run(calls).approvals(|request: ApprovalRequest, cx: Cx| async move {
+        if cx.rejected_verdict().is_some() { request.deny("no") } else { request.approve() }
+    });
+    Ok(())
+}
+
+#[expect(dead_code, reason = "it is enough that it compiles")]
+async fn turning(mut state: LoopState, turn: Turn, results: Vec<ToolResult>, verdict: ApprovalResponse) -> Done {
+    let (path, model) = (Path::new("a"), ScriptedModel::default());
+    let agent = TurnLoop::new(Cassette::auto(path, model)?, Toolkit::new())
+        .options(RunOptions::new().approvals(Suspend))
+        .decide(|between| async move { if README.is_empty() { between.stop() } else { between.next() } });
+    let (call_id, value, mut history) = ("c1", json!(null), Vec::new());
+    state.answer(call_id, value)?;
+    agent.verdict(&mut state, verdict)?;
+    turn.append_to_history(&mut history, results)?;
+    Ok(())
+}
+
+/// The code between backticks, outside of fences and of links.
+fn code_in_prose(page: &str) -> Vec<String> {
+    let prose = page.split("```").step_by(2).collect::<String>();
+    let mut pieces = Vec::new();
+    for (index, code) in prose.split('`').enumerate() {
+        let before = prose.split('`').nth(index.wrapping_sub(1)).unwrap_or_default();
+        if index % 2 == 1 && !before.ends_with('[') {
+            pieces.push(code.replace("\\|", "|"));
+        }
+    }
+    pieces
+}
+
+fn without_spaces(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn every_expression_in_the_readme_is_compiled() {
+    let compiled = without_spaces(COMPILED);
+    let is_compiled = |code: &str| code.split('…').all(|piece| compiled.contains(&without_spaces(piece)));
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        code_in_prose(README).into_iter().filter(|code| code.contains(['(', '!'])).partition(|code| is_compiled(code));
+    assert_eq!(unknown, Vec::<String>::new(), "compiled nowhere");
+    assert!(known.len() > 30, "too few were found: {known:?}");
+}
+
+/// A name of ours that is no link is not checked by anybody.
+#[test]
+fn every_type_that_the_readme_names_is_a_link() {
+    for code in code_in_prose(README) {
+        let is_type = code.starts_with(char::is_uppercase) && code.chars().all(|c| c.is_alphanumeric() || c == ':');
+        assert!(!is_type || code == "Result", "`{code}` is no link");
+    }
+}
+
+#[test]
+fn links_and_fences_are_not_code_in_prose() {
+    let page = "a `b(…)` [`C`] \n```rust\nlet `x` = 1;\n```\n `D::e` [`#[f]`](g) `h\\|i`";
+    assert_eq!(code_in_prose(page), ["b(…)", "D::e", "h|i"]);
+}
