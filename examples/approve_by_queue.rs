@@ -3,7 +3,6 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use futures_util::{StreamExt, stream};
 use haft::prelude::*;
 use haft::{Delivery, VerdictSender};
 use tokio::sync::{Barrier, mpsc};

@@ -7,7 +7,6 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
-use super::isolation::Isolated;
 use super::run::Run;
 use crate::event::ToolEvent;
 use crate::result::ToolResult;
@@ -17,7 +16,7 @@ use crate::result::ToolResult;
 pub struct Continuation<F> {
     run: Run,
     results: Vec<Option<ToolResult>>,
-    next: Option<Isolated<F>>,
+    next: Option<F>,
 }
 
 /// An item of a [`Continuation`].
@@ -57,7 +56,7 @@ impl Run {
         for finished in self.earlier() {
             results[finished.index] = Some(finished.result.clone());
         }
-        Continuation { run: self, results, next: Some(Isolated::new(next)) }
+        Continuation { run: self, results, next: Some(next) }
     }
 }
 
@@ -100,7 +99,7 @@ where
             None if this.run.was_cancelled() || this.run.has_pending() => Poll::Ready(None),
             None => {
                 let results = std::mem::take(&mut this.results).into_iter().flatten().collect();
-                Poll::Ready(this.next.take().map(|next| Step::Next(next.into_inner()(results))))
+                Poll::Ready(this.next.take().map(|next| Step::Next(next(results))))
             }
         }
     }
