@@ -140,7 +140,7 @@ fn approvals(count: usize) {
         block_on(async {
             let mut state = agent.start(request()).finish().await.state;
             for question in state.approvals() {
-                state.verdict(question.approve()).unwrap();
+                agent.verdict(&mut state, question.approve()).unwrap();
             }
             let outcome = agent.start(state).finish().await;
             assert!(outcome.end.is_stopped(), "{:?}", outcome.end);

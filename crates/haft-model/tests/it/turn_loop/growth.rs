@@ -127,8 +127,8 @@ async fn each_verdict_and_each_result_of_many_finds_its_place() {
     // The last question first, and one in three is denied.
     for (n, question) in state.approvals().iter().enumerate().rev() {
         let verdict = if n.is_multiple_of(3) { question.deny("no") } else { question.approve() };
-        state.verdict(verdict.clone()).unwrap();
-        assert!(state.verdict(verdict).is_err(), "it was decided");
+        agent.verdict(&mut state, verdict.clone()).unwrap();
+        assert!(agent.verdict(&mut state, verdict).is_err(), "it was decided");
     }
     let mut run = agent.start(stored(&state));
     let mut outputs: usize = 0;
