@@ -131,14 +131,11 @@ impl Way {
             }
             _ => {
                 let (sender, queue) = VerdictQueue::new();
-                let mut plan = kit.plan_from_queue(options, &queue, done).await;
+                let plan = kit.plan_from_queue(options, &queue, done).await;
                 for request in &plan.approval_requests {
                     sender.send(request.approve()).unwrap();
                 }
-                let mut results = 0;
-                while let Some(decision) = plan.decisions.next().await {
-                    results += kit.decision_to_events(decision).collect_results().await.len();
-                }
+                let results = plan.into_run().collect_results().await.len();
                 assert_eq!(results, 2);
             }
         }
