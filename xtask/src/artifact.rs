@@ -3,6 +3,7 @@
 use anyhow::Context;
 use serde_json::Value;
 
+use crate::invocation::Invocation;
 use crate::workspace::Workspace;
 
 /// One built program.
@@ -14,10 +15,14 @@ pub(crate) struct Artifact {
     pub(crate) executable: String,
 }
 
-/// Runs a cargo build and gives the programs it made, by name.
+/// Runs a cargo build and returns the programs it made, by name.
 pub(crate) fn build(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<Vec<Artifact>> {
-    let cargo = workspace.cargo().args(arguments).arg("--message-format=json-render-diagnostics");
-    artifacts(&cargo.capture()?)
+    built_by(workspace.cargo().args(arguments))
+}
+
+/// Runs this cargo, which builds, and returns the programs it made, by name.
+pub(crate) fn built_by(cargo: Invocation) -> anyhow::Result<Vec<Artifact>> {
+    artifacts(&cargo.arg("--message-format=json-render-diagnostics").capture()?)
 }
 
 fn artifacts(messages: &str) -> anyhow::Result<Vec<Artifact>> {

@@ -6,6 +6,10 @@
 //! Where the pages of a program happen to lie in memory moves its ratios by several parts in a hundred, and stays the same
 //! from run to run as long as the file does. So the program is copied a few times and each copy is run; the run whose
 //! ratio is the median counts.
+//!
+//! With `--instructions` the works are counted instead, see [`instruction`].
+
+pub(crate) mod instruction;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,20 +37,31 @@ struct Measure {
     line: String,
 }
 
-/// Runs the named works, or all of them.
-pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {
+/// Measures the named works, or all of them.
+pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Result<()> {
+    let (instructions, save) = (arguments.flag("--instructions"), arguments.flag("--save"));
     let asked = arguments.rest()?;
+    match (instructions, save) {
+        (false, false) => time(workspace, &asked),
+        (true, false) => instruction::check(workspace, &asked),
+        (true, true) if asked.is_empty() => instruction::save(workspace),
+        (true, true) => bail!("--save publishes all works, not some"),
+        (false, true) => bail!("--save needs --instructions: times are not published"),
+    }
+}
+
+fn time(workspace: &Workspace, asked: &[String]) -> anyhow::Result<()> {
     let program = build(workspace)?;
     let mut runs = Vec::new();
     for _ in 0..COPIES {
-        let text = run_copy(workspace, &program, &asked)?;
+        let text = run_copy(workspace, &program, asked)?;
         runs.extend(measures(&text)?);
     }
     let measures = medians(runs);
     for Measure { line, .. } in &measures {
         println!("{line}");
     }
-    let (table, misses) = verdict(&asked, &measures);
+    let (table, misses) = verdict(asked, &measures);
     eprint!("{table}");
     if misses == 0 { Ok(()) } else { bail!("{misses} of the works missed the bar") }
 }

@@ -12,6 +12,7 @@ mod invocation;
 mod setup;
 mod test;
 mod tidy;
+mod valgrind;
 mod workspace;
 
 use std::process::ExitCode;
@@ -28,6 +29,8 @@ usage: cargo xtask <command>
   setup                                bring the parts some tests need into target/parts
   tidy                                 check the house rules that no lint knows
   bench [WORK...]                      measure, and compare with the bars
+  bench --instructions [WORK...]       count instructions, and compare with the published ratios
+  bench --instructions --save          publish the ratios of this checkout
   fuzz [--seconds N] [--seed S] [--trace] [TARGET...]
   fuzz --replay FILE TARGET            run one saved input";
 

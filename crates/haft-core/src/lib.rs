@@ -134,6 +134,7 @@ mod handler;
 pub mod macro_support;
 mod middleware;
 mod scope;
+mod seed;
 mod service;
 mod tool;
 mod toolkit;

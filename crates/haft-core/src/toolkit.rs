@@ -28,12 +28,12 @@ use self::provision::Provision;
 pub use self::replacement::ReplaceError;
 use self::runnable::Problems;
 pub use self::shadow::Shadowed;
-use foldhash::fast::RandomState;
 
 use crate::handler::{Handle, StaticTool, ToolType};
 use crate::middleware::Middleware;
 use crate::request::Describe;
 use crate::scope::Scope;
+use crate::seed::RandomState;
 use crate::service::{ProvideAll, Services};
 use crate::tool::{DefinitionError, Tool, ToolDescriptor, ToolName};
 

@@ -8,7 +8,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use foldhash::fast::RandomState;
 use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 
@@ -26,6 +25,7 @@ use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::broken;
 use crate::result::{Outcome, ToolResult};
+use crate::seed::RandomState;
 use crate::tool::ToolName;
 
 /// What the model is told about calls that were called off.

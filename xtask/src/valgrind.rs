@@ -1,0 +1,135 @@
+//! Valgrind's callgrind, which counts the instructions that a program executes.
+//!
+//! A count depends neither on the machine's speed nor on what else the machine does. Three things would still move it from
+//! run to run, and are taken away: the random seeds of haft's own hash maps (`--cfg haft_fixed_seeds`), the state
+//! of the heap (glibc's per-thread cache is made large enough to serve every allocation after the first), and the
+//! start-up (only what happens inside one function is counted).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+
+use crate::artifact;
+use crate::invocation::Invocation;
+use crate::workspace::Workspace;
+
+/// Makes the cost of an allocation independent of earlier ones. Ignored where the allocator is not glibc's.
+const TUNABLES: &str = "glibc.malloc.tcache_count=65535:glibc.malloc.mmap_threshold=1073741824:\
+                        glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=67108864";
+/// The counted build: a user's release build, in one piece so that code does not move between pieces when it changes,
+/// and with fixed hash seeds.
+const BUILD: [(&str, &str); 3] = [
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
+    ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
+    ("CARGO_ENCODED_RUSTFLAGS", "--cfg\u{1f}haft_fixed_seeds"),
+];
+
+/// A valgrind that runs on this machine.
+#[derive(Debug)]
+pub(crate) struct Valgrind {
+    program: &'static str,
+}
+
+/// The outcome of one run.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    /// The standard output of the program.
+    pub(crate) output: String,
+    /// The instructions executed by each call of the counted function, in order.
+    pub(crate) calls: Vec<u64>,
+}
+
+impl Valgrind {
+    /// Returns the machine's valgrind, if there is one.
+    pub(crate) fn find() -> Option<Self> {
+        let program = "valgrind";
+        Invocation::new(program).arg("--version").succeeds().then_some(Self { program })
+    }
+
+    /// Returns the machine's valgrind, installing it with `apt-get` where it is missing and this process is root.
+    pub(crate) fn install() -> anyhow::Result<Self> {
+        if let Some(valgrind) = Self::find() {
+            return Ok(valgrind);
+        }
+        let user = Invocation::new("id").arg("-u").capture()?;
+        ensure!(user.trim() == "0", "valgrind is missing, and only root can install it");
+        let apt_get = |arguments: &[&str]| {
+            Invocation::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").args(arguments).run_quietly()
+        };
+        let install = ["install", "-y", "--no-install-recommends", "valgrind"];
+        if apt_get(&install).is_err() {
+            apt_get(&["update"])?;
+            apt_get(&install)?;
+        }
+        Self::find().context("valgrind was installed and still does not run")
+    }
+
+    /// Runs the program and counts the instructions of each call of `function`, with everything that it calls.
+    ///
+    /// The function is named by its path, `krate::module::function`. It must be neither generic nor inlined.
+    pub(crate) fn count(
+        &self,
+        workspace: &Workspace,
+        program: &Path,
+        arguments: &[&str],
+        function: &str,
+    ) -> anyhow::Result<Counted> {
+        let folder = workspace.root().join("target/callgrind").join(std::process::id().to_string());
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        let counted = self.count_in(&folder, workspace, program, arguments, function);
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        counted
+    }
+
+    fn count_in(
+        &self,
+        folder: &Path,
+        workspace: &Workspace,
+        program: &Path,
+        arguments: &[&str],
+        function: &str,
+    ) -> anyhow::Result<Counted> {
+        let file = folder.join("calls");
+        let valgrind = workspace.invoke(self.program).env("GLIBC_TUNABLES", TUNABLES);
+        let callgrind = valgrind.args(["-q", "--tool=callgrind"]);
+        let callgrind = callgrind.arg(format!("--callgrind-out-file={}", file.display()));
+        // Counting begins when the function is entered and ends when it is left; each leave writes a file of its own.
+        let counting = callgrind.args([format!("--toggle-collect={function}"), format!("--dump-after={function}")]);
+        let output = counting.arg(program).args(arguments).capture()?;
+        let mut calls = Vec::new();
+        while let Ok(text) = fs::read_to_string(file.with_extension((calls.len() + 1).to_string())) {
+            calls.push(total(&text)?);
+        }
+        Ok(Counted { output, calls })
+    }
+}
+
+/// Builds a benchmark for counting and returns its path.
+pub(crate) fn build(workspace: &Workspace, package: &str, bench: &str) -> anyhow::Result<PathBuf> {
+    let cargo = BUILD.iter().fold(workspace.cargo(), |cargo, (name, value)| cargo.env(name, value));
+    let bench_of = ["bench", "--quiet", "--profile", "release", "--no-run", "-p", package, "--bench", bench];
+    let built = artifact::built_by(cargo.args(bench_of))?;
+    let program = built.into_iter().find(|program| program.name == bench);
+    program.map(|program| program.executable.into()).context("cargo does not report where it put the benchmark")
+}
+
+/// Returns the total of one of callgrind's files.
+fn total(text: &str) -> anyhow::Result<u64> {
+    let Some(total) = text.lines().find_map(|line| line.strip_prefix("totals: ")) else {
+        bail!("callgrind wrote a file without a total");
+    };
+    total.trim().parse().with_context(|| format!("`{total}` is not a count"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::total;
+
+    #[test]
+    fn the_total_of_a_file_is_read_and_a_file_without_one_is_an_error() {
+        assert_eq!(total("version: 1\nevents: Ir\n\nfn=(1) f\n3 40\n\ntotals: 195355\n").unwrap(), 195_355);
+        assert!(total("version: 1\n").is_err());
+        assert!(total("totals: many\n").is_err());
+    }
+}
