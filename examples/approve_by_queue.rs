@@ -3,7 +3,6 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use futures_util::{StreamExt, stream};
 use haft::prelude::*;
 use haft::{Delivery, VerdictSender};
 use tokio::sync::{Barrier, mpsc};
@@ -72,15 +71,14 @@ async fn round<const N: usize>(
     calls: [&str; N],
 ) -> anyhow::Result<Vec<String>> {
     let plan = kit.plan_from_queue(RunOptions::new(), queue, calls.map(call)).await;
-    for question in plan.approval_requests {
-        questions.send(question)?;
+    for question in &plan.approval_requests {
+        questions.send(question.clone())?;
     }
     drop(questions);
-    // One after the other would never end here: a deployment waits for another one.
-    let decided = plan.decisions.flat_map_unordered(None, |decision| kit.decision_to_events(decision));
-    let mut events = stream::select(kit.run(plan.approved), decided);
+    // The plan becomes one run of all its calls. One after the other would never end here: a deployment waits for another.
+    let mut run = plan.into_run();
     let mut seen = Vec::new();
-    while let Some(event) = events.next().await {
+    while let Some(event) = run.next().await {
         seen.extend(shown(&event));
     }
     seen.sort();
