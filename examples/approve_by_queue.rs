@@ -75,8 +75,7 @@ async fn round<const N: usize>(
         questions.send(question.clone())?;
     }
     drop(questions);
-    // The plan becomes one run, so its calls share limits and services, and each starts as soon as it is approved: a
-    // deployment waits for another one here.
+    // The plan becomes one run of all its calls. One after the other would never end here: a deployment waits for another.
     let mut run = plan.into_run();
     let mut seen = Vec::new();
     while let Some(event) = run.next().await {

@@ -79,15 +79,11 @@ impl Flight {
                 }
                 self.refuse(tower, &request, verdict, VerdictFault::OtherDigest);
                 let Some(at) = self.at_gate(call, tower) else { return Ok(Step::Moved) };
-                let mut request = Box::new(gate.question(at, ApprovalRule::DefinitionChanged));
-                if let Some(step) = self.recalled(call, tower, &request) {
-                    return Ok(step);
-                }
-                if let Err(fault) = gate.seal(&mut request) {
-                    self.refuse(tower, &request, None, fault.clone());
-                    return Err(refusal(fault));
-                }
-                return self.ask_anew(tower, request);
+                let request = Box::new(gate.question(at, ApprovalRule::DefinitionChanged));
+                return match self.recalled(call, tower, &request) {
+                    Some(step) => Ok(step),
+                    None => self.ask_sealed(tower, request),
+                };
             }
             Err(Unrecognised::Void(fault)) => {
                 self.refuse(tower, &request, verdict, fault.clone());
@@ -139,7 +135,16 @@ impl Flight {
         self.refuse(tower, &request, Some(verdict), fault);
         let Some(at) = self.at_gate(call, tower).filter(|_| is_objection) else { return Ok(None) };
         let request = Box::new(gate.question(at, ApprovalRule::StillOpen));
-        self.ask_anew(tower, request).map(Some)
+        self.ask_sealed(tower, request).map(Some)
+    }
+
+    /// Seals a new question and asks it. One that can't be sealed can't be answered, so the call is denied.
+    fn ask_sealed(&mut self, tower: Tower<'_>, mut request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
+        if let Err(fault) = tower.options.gate().seal(&mut request) {
+            self.refuse(tower, &request, None, fault.clone());
+            return Err(refusal(fault));
+        }
+        self.ask_anew(tower, request)
     }
 
     /// Checks that a question from before is about this very call, was asked here and is still open.
