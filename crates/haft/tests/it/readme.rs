@@ -83,7 +83,7 @@ async fn asking(calls: &[ToolCall], suspended: Suspended, request: ApprovalReque
 }
 
 #[expect(dead_code, reason = "it is enough that it compiles")]
-async fn turning(mut state: LoopState, turn: Turn, results: Vec<ToolResult>, verdict: ApprovalResponse) -> Done {
+fn turning(mut state: LoopState, turn: Turn, results: Vec<ToolResult>, verdict: ApprovalResponse) -> Done {
     let (path, model) = (Path::new("a"), ScriptedModel::default());
     let agent = TurnLoop::new(Cassette::auto(path, model)?, Toolkit::new())
         .options(RunOptions::new().approvals(Suspend))
