@@ -218,18 +218,18 @@ async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
     assert_eq!(journal.lines(), ["pay 5", "pay 5"]);
 }
 
-/// Whoever plans may put another policy in the place of the tool's; a policy that the tool did not have then is not meant.
+/// Whoever plans may put another policy in the place of the tools' own, and the plan brings it along.
 #[tokio::test]
-async fn a_policy_that_a_plan_replaced_stays_replaced_and_no_other_is() {
+async fn a_plan_runs_under_the_policies_of_its_options_and_of_no_others() {
     let journal = Journal::default();
     let guarded = kit([gated("pay", &journal)]);
     let trusting = || RunOptions::new().policy_instead(ApprovalPolicy::never());
     let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
     assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["5"]);
 
-    let free = kit([noting("pay", &journal)]);
-    let plan = free.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
-    assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["denied"]);
+    // Options that take the place of the plan's bring no policy of theirs along, so the tool's own holds.
+    let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
+    assert_eq!(all_came(&guarded.run(plan).with(RunOptions::new()).collect_results().await), ["denied"]);
     let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
     let run = guarded.run(plan).policy(ApprovalPolicy::always());
     assert_eq!(all_came(&run.collect_results().await), ["denied"]);

@@ -180,7 +180,9 @@ fn answers_in_the_place_of_the_tool_nest_no_deeper() {
             let options = RunOptions::new().policy(ApprovalPolicy::always()).approvals(
                 move |request: ApprovalRequest, _: Cx| async move { request.answer(JsonText::from(value.0)) },
             );
-            assert_too_deep(&run_with(giving(deep(0, 0)), options), "a person's answer");
+            // A verdict that brings one does not count.
+            let denied = run_with(giving(deep(0, 0)), options);
+            assert_eq!(denied.failure().unwrap().kind, haft_core::FailureKind::Denied, "a person's answer");
         }
     });
 }

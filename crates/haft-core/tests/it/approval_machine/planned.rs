@@ -119,7 +119,7 @@ impl Planned<'_> {
         self.notes.extend(ensure(found == raised, are_raised).err());
         self.check_put_off(&plan.requests);
         match end {
-            End::Run => drop(self.bench.kit.run(plan).with(self.bench.plain()).collect_results().await),
+            End::Run => drop(self.bench.kit.run(plan).collect_results().await),
             End::RunElsewhere => {
                 self.bench.elsewhere().run(plan).with(self.bench.plain()).collect_results().await;
                 self.model.run_elsewhere(place);

@@ -60,13 +60,13 @@ async fn copies(loop_of: impl FnOnce(Watching) -> TurnLoop) -> usize {
     model.0.lock().unwrap().copies
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_loop_adds_to_its_history_and_never_copies_it() {
     let plain = copies(|model| TurnLoop::new(model, looking(|cx| assert!(!cx.messages().is_empty())))).await;
     assert_eq!(plain, 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_decision_that_looks_or_adds_copies_no_history() {
     let deciding = |model| {
         TurnLoop::new(model, looking(drop)).decide(|mut between| async move {
@@ -81,7 +81,7 @@ async fn a_decision_that_looks_or_adds_copies_no_history() {
     assert_eq!(copies(deciding).await, 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_decision_adds_is_seen_by_it_and_taken_over_once() {
     let model = ScriptedModel::new(["one", "two"]);
     let agent = agent(&model).decide(|mut between| async move {
@@ -101,7 +101,7 @@ async fn what_a_decision_adds_is_seen_by_it_and_taken_over_once() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_messages_of_a_context_that_outlives_its_turn_stay_as_they_were() {
     let kept: Arc<Mutex<Vec<Cx>>> = Arc::default();
     let keeping = Arc::clone(&kept);
@@ -115,7 +115,7 @@ async fn the_messages_of_a_context_that_outlives_its_turn_stay_as_they_were() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn each_verdict_and_each_result_of_many_finds_its_place() {
     const CALLS: usize = 60;
     let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|n: usize, _cx| async move { n });

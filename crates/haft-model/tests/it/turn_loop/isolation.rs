@@ -52,7 +52,7 @@ fn request() -> TurnRequest {
     TurnRequest::new("any", vec![Item::user("What is 19 + 23?")])
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn panicking_drops_cost_a_loop_nothing_when_it_ends() {
     let drops = Arc::<AtomicUsize>::default();
     let run = agent(&drops).start(request());
@@ -62,7 +62,7 @@ async fn panicking_drops_cost_a_loop_nothing_when_it_ends() {
     assert_eq!(drops.load(Ordering::SeqCst), 6);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn panicking_drops_cost_a_loop_nothing_when_it_is_dropped_midway() {
     let drops = Arc::<AtomicUsize>::default();
     let mut run = agent(&drops).start(request());
@@ -75,7 +75,7 @@ async fn panicking_drops_cost_a_loop_nothing_when_it_is_dropped_midway() {
     assert_eq!(drops.load(Ordering::SeqCst), 6);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn panicking_drops_cost_a_loop_nothing_when_it_is_never_polled() {
     let drops = Arc::<AtomicUsize>::default();
     drop(agent(&drops).start(request()));

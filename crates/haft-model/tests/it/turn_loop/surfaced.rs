@@ -27,7 +27,7 @@ fn surfaced(events: &[LoopEvent]) -> usize {
     events.iter().filter(|event| matches!(event, LoopEvent::Signal(_))).count()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_denied_does_not_surface() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
@@ -45,7 +45,7 @@ async fn what_is_denied_does_not_surface() {
     assert!(state.interactions().is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn nothing_gated_surfaces_where_nobody_can_be_asked() {
     let halt = Tool::signal("halt").needs_approval(ApprovalPolicy::always()).define().unwrap();
     let model = ScriptedModel::default().then([call("c1", "halt", "{}")]).then("done");
@@ -54,7 +54,7 @@ async fn nothing_gated_surfaces_where_nobody_can_be_asked() {
     assert!(words(&seen).contains(&"output 0: denied".to_owned()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_approved_surfaces_once() {
     let model = script();
     let seen = events(gated(&model, asking(ApprovalRequest::approve)).start(request())).await;
@@ -64,7 +64,7 @@ async fn what_is_approved_surfaces_once() {
     assert_eq!(told(state.history())[3..], ["output c1: null"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn edited_arguments_are_what_surfaces() {
     let editing = |request: &ApprovalRequest| match request.tool.as_str() {
         "note" => request.edit(json!(9)),
@@ -93,7 +93,7 @@ async fn edited_arguments_are_what_surfaces() {
     assert_eq!(told(finish(&agent(&model), stored(&state)).await.state.history())[4], "output c2: forty");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_by_the_approver_is_the_result_and_nothing_surfaces() {
     let model = script();
     let seen = events(gated(&model, asking(|request| request.answer(json!("Ada")))).start(request())).await;
@@ -103,7 +103,7 @@ async fn an_answer_by_the_approver_is_the_result_and_nothing_surfaces() {
     assert_eq!(told(state.history())[3..5], ["output c1: Ada", "output c2: Ada"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_suspended_signal_or_interaction_surfaces_when_its_verdict_came() {
     let model = script();
     let agent = gated(&model, RunOptions::new().approvals(Suspend)).decide(|mut between| async move {
@@ -136,7 +136,7 @@ async fn a_suspended_signal_or_interaction_surfaces_when_its_verdict_came() {
     assert_eq!(told(outcome.state.history())[3..5], ["output c1: noted 7", "output c2: forty"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_suspended_signal_or_interaction_that_is_denied_does_not_surface() {
     let model = script();
     let agent = gated(&model, RunOptions::new().approvals(Suspend));
@@ -152,7 +152,7 @@ async fn a_suspended_signal_or_interaction_that_is_denied_does_not_surface() {
 }
 
 /// The calls and their questions stand in a history that came without an open turn.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calls_of_a_history_from_elsewhere_surface_too() {
     let model = script();
     let agent = gated(&model, RunOptions::new().approvals(Suspend));

@@ -34,7 +34,7 @@ async fn waiting(agent: &TurnLoop) -> (LoopState, ApprovalRequest) {
     (state, question)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_verdict_with_invalid_content_is_rejected_with_its_issues_and_the_question_stays_open() {
     let ((kit, paid), model) = (till("Pays."), script());
     let agent = suspending(&model, &kit);
@@ -55,7 +55,7 @@ async fn a_verdict_with_invalid_content_is_rejected_with_its_issues_and_the_ques
 }
 
 /// A verdict may be put into the history by hand: it does not count there either.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_invalid_verdict_in_the_history_is_taken_out_and_the_loop_waits_on() {
     let ((kit, paid), model) = (till("Pays."), script());
     let agent = suspending(&model, &kit);
@@ -76,7 +76,7 @@ async fn an_invalid_verdict_in_the_history_is_taken_out_and_the_loop_waits_on() 
     assert!(paid.lock().unwrap().is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_changed_definition_voids_the_verdict_and_the_loop_waits_for_another() {
     for is_handed_in in [true, false] {
         let model = script();
@@ -110,7 +110,7 @@ async fn a_changed_definition_voids_the_verdict_and_the_loop_waits_for_another()
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_that_can_not_run_any_more_is_answered_and_nobody_is_asked() {
     let flag = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|flag: bool, _cx| async move { flag });
     for (kit, came) in [(kit().with(flag.unwrap()).unwrap(), "input_validation_error"), (kit(), "unknown_tool")] {
@@ -124,7 +124,7 @@ async fn a_call_that_can_not_run_any_more_is_answered_and_nobody_is_asked() {
 }
 
 /// What was said after the call was made is nothing it was made with.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn after_a_resume_messages_end_with_the_turn_that_made_the_call() {
     let seen = Arc::<Mutex<Vec<Vec<String>>>>::default();
     let (by_handler, by_approver) = (Arc::clone(&seen), Arc::clone(&seen));
@@ -149,7 +149,7 @@ async fn after_a_resume_messages_end_with_the_turn_that_made_the_call() {
 }
 
 /// Calls of several turns may wait, in a history from elsewhere: each goes on with its own messages.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calls_of_several_turns_go_on_with_the_messages_of_their_own() {
     let seen = Arc::<Mutex<Vec<(String, usize)>>>::default();
     let noted = Arc::clone(&seen);
