@@ -206,9 +206,11 @@ async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
     assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["denied"]);
     let run = free.run(planned().await).policy(ApprovalPolicy::always());
     assert_eq!(all_came(&run.collect_results().await), ["denied"]);
-    let (_sender, queue) = VerdictQueue::new();
+    // The plan brings its queue along, which is asked now, and has nobody to answer.
+    let (sender, queue) = VerdictQueue::new();
     let plan = free.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "5")])).await;
-    assert_eq!(all_came(&guarded.run(plan.approved).collect_results().await), ["denied"]);
+    drop(sender);
+    assert_eq!(all_came(&guarded.run(plan.approved).collect_results().await), ["cancelled"]);
     assert_eq!(journal.lines(), [""; 0]);
 
     let asking = asking(ApprovalRequest::approve);
