@@ -111,7 +111,8 @@ impl Tool {
     }
 
     /// A tool that nobody runs: the loop reads its calls with [`Tool::decode_args`] and acts on them. They are checked,
-    /// permitted and approved like calls that run. Settings about running it are faults of the definition.
+    /// permitted and approved like calls that run, except that a run rejects integers beyond 64 bits: a signal is kept as a
+    /// tree, which would round them. Settings about running it are faults of the definition.
     pub fn signal(name: impl Into<String>) -> ToolBuilder {
         ToolBuilder::start(name, ToolKind::Signal)
     }
