@@ -159,7 +159,7 @@ pub struct ResourceLinkPart {
 }
 
 impl ContentPart {
-    /// Whether the free-form data in it nests at most so many levels.
+    /// Reports whether the free-form data in it nests at most so many levels.
     pub(crate) fn nests_within(&self, levels: usize) -> bool {
         let (data, citations) = match self {
             Self::Text(part) => (&part.provider_data, &*part.citations),

@@ -195,7 +195,7 @@ pub(crate) fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> 
     }
 }
 
-/// Whether something that the model is shown nests deeper than a result may.
+/// Reports whether something that the model is shown nests deeper than a result may.
 #[inline]
 fn has_deep_parts(parts: Option<&[ContentPart]>) -> bool {
     parts.is_some_and(|parts| !parts.iter().all(|part| part.nests_within(OUTPUT_DEPTH)))

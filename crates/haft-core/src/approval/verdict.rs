@@ -85,7 +85,7 @@ impl VerdictFault {
         }
     }
 
-    /// Whether it is the content that is wrong, and other content would do.
+    /// Reports whether it is the content that is wrong, and other content would do.
     pub(crate) fn is_invalid(&self) -> bool {
         matches!(self, Self::Invalid { .. })
     }

@@ -154,13 +154,13 @@ impl Run {
         None
     }
 
-    /// Whether every call of a planning run has its result or may run.
+    /// Reports whether every call of a planning run has its result or may run.
     pub(crate) fn is_decided(&self) -> bool {
         let plan = self.docket.as_ref().and_then(|docket| docket.plan.as_ref());
         self.has_begun() && plan.is_some_and(|plan| plan.held.len() == self.unfinished)
     }
 
-    /// Whether every call of a planning run has its result, may run, or waits for an answer.
+    /// Reports whether every call of a planning run has its result, may run, or waits for an answer.
     pub(crate) fn is_waiting_for_answers(&self) -> bool {
         let has_stopped = |flight: &Flight| flight.is_answered() || flight.is_asking() || flight.is_waiting();
         self.has_begun() && self.flights.iter().all(has_stopped)

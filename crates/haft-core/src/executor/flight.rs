@@ -187,7 +187,7 @@ impl Flight {
         self.span = CallSpan::none();
     }
 
-    /// Whether it is ready to run and waits for a slot, or for its plan to be run.
+    /// Reports whether it is ready to run and waits for a slot, or for its plan to be run.
     pub(super) fn is_waiting(&self) -> bool {
         matches!(self.phase, Phase::Waiting)
     }

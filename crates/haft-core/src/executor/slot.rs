@@ -118,7 +118,7 @@ impl Slots {
         Some(index)
     }
 
-    /// Whether a call of a kind could run if it were the first that waits.
+    /// Reports whether a call of a kind could run if it were the first that waits.
     fn has_room(&self, kind: usize) -> bool {
         let is_full = self.exclusive || self.most.is_some_and(|most| self.running >= most.get());
         !is_full && self.at(kind).has_room() && (kind != EXCLUSIVE || self.running == 0)

@@ -53,17 +53,17 @@ impl Index {
         &self.scan.layout
     }
 
-    /// Whether a call has this id, be it one that the provider runs.
+    /// Reports whether a call has this id, be it one that the provider runs.
     pub(super) fn is_given(&self, id: &CallId) -> bool {
         self.scan.is_given(id)
     }
 
-    /// Whether the provider runs a call of this id.
+    /// Reports whether the provider runs a call of this id.
     pub(super) fn is_remote(&self, id: &CallId) -> bool {
         self.scan.is_remote(id)
     }
 
-    /// Whether any item mentions this id.
+    /// Reports whether any item mentions this id.
     pub(super) fn is_mentioned(&self, id: &CallId) -> bool {
         self.mentioned.contains(id) || self.is_given(id)
     }
@@ -86,7 +86,7 @@ impl Index {
         is_open.then_some(request)
     }
 
-    /// Whether a response names the request of this id.
+    /// Reports whether a response names the request of this id.
     pub(super) fn is_decided(&self, id: &ApprovalId) -> bool {
         self.decided.contains(id)
     }

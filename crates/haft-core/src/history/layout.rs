@@ -80,12 +80,12 @@ impl Layout {
         Scan::of(items).layout
     }
 
-    /// Whether the history is whole: nothing is wrong, and no call is without its output.
+    /// Reports whether the history is whole: nothing is wrong, and no call is without its output.
     pub(super) fn is_reconciled(&self) -> bool {
         self.open == 0 && self.faults == 0
     }
 
-    /// Whether a call that is run here has no output.
+    /// Reports whether a call that is run here has no output.
     pub(super) fn has_unanswered(&self) -> bool {
         self.open > 0
     }
@@ -178,12 +178,12 @@ impl Scan {
         Ok(())
     }
 
-    /// Whether a call has this id, be it one that the provider runs.
+    /// Reports whether a call has this id, be it one that the provider runs.
     pub(super) fn is_given(&self, id: &CallId) -> bool {
         self.local.contains(id) || self.remote.contains(id)
     }
 
-    /// Whether the provider runs a call of this id.
+    /// Reports whether the provider runs a call of this id.
     pub(super) fn is_remote(&self, id: &CallId) -> bool {
         self.remote.contains(id)
     }

@@ -151,19 +151,19 @@ impl History {
         fresh_ids_after(Past::Index(self.index()), turn)
     }
 
-    /// Whether the history is whole. See [`is_reconciled`](super::is_reconciled).
+    /// Reports whether the history is whole. See [`is_reconciled`](super::is_reconciled).
     #[must_use]
     pub fn is_reconciled(&self) -> bool {
         self.index().layout().is_reconciled()
     }
 
-    /// Whether a call that is run here has no output.
+    /// Reports whether a call that is run here has no output.
     #[must_use]
     pub fn has_unanswered(&self) -> bool {
         self.index().layout().has_unanswered()
     }
 
-    /// Whether the provider runs a call of this id.
+    /// Reports whether the provider runs a call of this id.
     #[must_use]
     pub fn is_provider_call(&self, id: &CallId) -> bool {
         self.index().is_remote(id)
@@ -175,7 +175,7 @@ impl History {
         self.index().open_question(self, id)
     }
 
-    /// Whether the history has a response to the request of this id.
+    /// Reports whether the history has a response to the request of this id.
     #[must_use]
     pub fn is_decided(&self, id: &ApprovalId) -> bool {
         self.index().is_decided(id)

@@ -75,7 +75,7 @@ pub(super) enum Wide {
 }
 
 impl Reading<'_> {
-    /// Whether a float may stand for an integer that was written with other digits, and that must not be.
+    /// Reports whether a float may stand for an integer that was written with other digits, and that must not be.
     #[inline]
     fn rejects(&self, float: f64) -> bool {
         self.wide == Wide::Rejected && self.ignored.get() == 0 && is_beyond_64_bits(float)
@@ -252,13 +252,13 @@ fn check_again(
     check(arena, custom, tree, Exactness::Required)
 }
 
-/// Whether a float is so large that an integer beyond 64 bits may have been written for it.
+/// Reports whether a float is so large that an integer beyond 64 bits may have been written for it.
 fn is_beyond_64_bits(float: f64) -> bool {
     const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
     float.abs() >= TWO_TO_THE_63
 }
 
-/// Whether a tree holds such a float.
+/// Reports whether a tree holds such a float.
 fn has_wide_float(tree: &Value) -> bool {
     match tree {
         Value::Number(number) => !(number.is_i64() || number.is_u64()) && number.as_f64().is_none_or(is_beyond_64_bits),

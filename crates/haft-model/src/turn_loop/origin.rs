@@ -54,7 +54,7 @@ impl<'h> Origins<'h> {
     }
 }
 
-/// Whether a model, or its provider, says such an item.
+/// Reports whether a model, or its provider, says such an item.
 fn is_spoken(item: &Item, remote: &HashSet<&CallId>) -> bool {
     match item {
         Item::Message(message) => message.role == Role::Assistant,

@@ -100,7 +100,7 @@ impl Consent {
         matches!(self.standing, Some(Standing::Edited))
     }
 
-    /// Whether a person wrote the arguments that the call has now, in this run or before it.
+    /// Reports whether a person wrote the arguments that the call has now, in this run or before it.
     fn has_edited_arguments(&self) -> bool {
         match &self.standing {
             Some(Standing::Edited) => true,
