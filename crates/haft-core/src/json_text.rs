@@ -64,7 +64,7 @@ impl JsonText {
     }
 
     fn tree(&self) -> Option<Value> {
-        read_written(self.as_str()).0
+        read_written(self.as_str())
     }
 
     /// The value as a type.

@@ -1,43 +1,47 @@
 //! A JSON Schema together with its check.
 //!
-//! The way of a schema: it is made from a type (`typed`) or given raw (`raw`), compiled once into nodes (`compile`,
-//! `keyword`, `node`), and used to read arguments (`read`), to write results (`write`) and to say what is wrong
-//! (`skim`, `explain`, `message`). What nodes can't express goes to the full validator (`full`).
+//! The path of a schema: it is made from a type (`typed`) or given as JSON, compiled once into nodes (`compile`, `keyword`,
+//! `node`), and used to read arguments (`read`), to write results (`write`), and to find everything that is wrong
+//! (`verify`, `walk`, `message`).
 //!
 //! A schema is never changed once made, never fetched from anywhere, and never looser than it says: what can't be
 //! enforced is an error when it is made.
 
+mod budget;
 mod compile;
+mod decimal;
 mod disclosure;
+mod document;
 mod draft;
-mod equal;
-mod explain;
-mod full;
+mod forbidden;
 mod intern;
 mod keyword;
 mod limit;
+mod mark;
 mod message;
+mod meta_schema;
 mod node;
-mod number;
 #[cfg(test)]
 #[cfg(feature = "validate")]
 mod parts;
 mod path;
 mod pattern;
-mod raw;
+mod problem;
 mod read;
 mod repair;
-mod resolver;
+mod resource;
+mod rewrite;
+mod rule;
 mod scan;
 mod seen;
-mod settle;
-mod skim;
-mod string;
-mod text;
+mod shape;
+mod tree;
 mod typed;
 mod types;
+mod uri;
 mod validation;
-mod variant;
+mod verify;
+mod walk;
 mod write;
 
 use std::fmt;
@@ -49,17 +53,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use self::compile::{References, Source, Widths, compile};
-use self::draft::Dialect;
+use self::compile::{Source, Widths, compile};
+use self::draft::Draft;
 pub(crate) use self::limit::OUTPUT_DEPTH;
 pub use self::limit::{DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs};
 use self::node::{ANY, Arena};
-use self::number::Exactness;
 pub use self::read::Decoded;
 use self::read::Wide;
-use self::resolver::Resolver;
 pub(crate) use self::scan::{nests_within, rounded_integer, wide_integer};
-pub(crate) use self::text::{read as read_tree, read_written, tree};
+pub(crate) use self::tree::{read as read_tree, read_written, tree};
 pub use self::validation::{Validation, Validator};
 use crate::issue::Issues;
 use crate::json_text::JsonText;
@@ -137,14 +139,14 @@ impl Schema {
 
     /// A raw JSON Schema, kept as it is, with a choice of how values are checked.
     pub fn json_with(schema: Value, validation: Validation) -> Result<Self, SchemaError> {
-        if let Some(fault) = raw::depth_fault(&schema) {
+        if let Some(fault) = compile::depth_fault(&schema) {
             return Err(Issues::from(fault).into());
         }
         let (compiled, custom) = match validation {
             #[cfg(feature = "validate")]
-            Validation::Full => (Compiled::enforced(schema, None, &Resolver::none())?, None),
+            Validation::Full => (Compiled::enforced(schema)?, None),
             #[cfg(feature = "validate")]
-            Validation::FullThen(custom) => (Compiled::enforced(schema, None, &Resolver::none())?, Some(custom)),
+            Validation::FullThen(custom) => (Compiled::enforced(schema)?, Some(custom)),
             Validation::With(custom) => (Compiled::shown(schema)?, Some(custom)),
             Validation::None => (Compiled::shown(schema)?, None),
         };
@@ -190,7 +192,7 @@ impl Schema {
     /// Checks a value, and gives everything that is wrong with it.
     pub fn check(&self, value: &Value) -> Result<(), Issues> {
         limit::within_depth(value)?;
-        read::check(&self.compiled.arena, self.custom.as_ref(), value, Exactness::Waived)
+        verify::check(&self.compiled.arena, self.custom.as_ref(), JsonText::from(value).as_str())
     }
 
     /// Checks an encoded result. What is wrong is told as by [`encode`](Schema::encode).
@@ -233,7 +235,12 @@ impl Schema {
     /// Reads a tree into a type, with the same checks.
     pub fn decode_value<T: DeserializeOwned>(&self, value: &Value) -> Result<T, Issues> {
         limit::within_depth(value)?;
-        read::from_tree(&self.compiled.arena, self.custom.as_ref(), value)
+        let text = JsonText::from(value);
+        let limits = Limits::default().max_bytes(usize::MAX).max_depth(Limits::DEEPEST);
+        let options = DecodeOptions::default().limits(limits);
+        let arena = &self.compiled.arena;
+        let decoded = read::from_text(arena, self.custom.as_ref(), text.as_str(), &options, Wide::Rounded, |value| value);
+        decoded.map(|decoded| decoded.value)
     }
 
     /// Writes a value as JSON text, checked against the schema. NaN and infinity are an issue, not `null`, and so is nesting
@@ -263,8 +270,7 @@ impl Schema {
 
     fn from_type(json: Value) -> Result<Self, SchemaError> {
         let compiled = Compiled::shared(json, Widths::Checked, |json| {
-            let (dialect, references) = (Dialect::Draft202012, References::Pointers);
-            compile(Source { schema: json, dialect, widths: Widths::Checked, references }, &Resolver::none())
+            compile(Source { schema: json, draft: Draft::Draft202012, widths: Widths::Checked })
         })?;
         Ok(Self { compiled, custom: None })
     }
@@ -306,53 +312,20 @@ impl Compiled {
         Ok(compiled)
     }
 
-    /// A raw schema that is enforced. `dialect` is what it speaks if it doesn't say.
+    /// Compiles a raw schema that is enforced.
     #[cfg(feature = "validate")]
-    fn enforced(json: Value, dialect: Option<Dialect>, resolver: &Resolver) -> Result<Arc<Self>, SchemaError> {
-        let compile = |json: &Value| {
-            let dialect = match (Dialect::detect(json), dialect) {
-                (_, Some(dialect)) if json.get("$schema").is_none() => dialect,
-                (Ok(detected), _) => detected,
-                (Err(fault), _) => return Err(fault.into()),
-            };
-            let survey = raw::survey(json);
-            // With documents at hand, what the schema refers to may well be among them.
-            if resolver.is_none() {
-                let mut faults = survey.faults;
-                if json.is_object() || json.is_boolean() {
-                    faults.extend(full::meta_faults(json, dialect));
-                }
-                if !faults.is_empty() {
-                    return Err(Issues::new(faults));
-                }
-            }
-            let source = Source { schema: json, dialect, widths: Widths::Ignored, references: survey.references };
-            compile(source, resolver)
-        };
-        if resolver.is_none() {
-            return Self::shared(json, Widths::Ignored, compile);
-        }
-        let arena = compile(&json)?;
-        Ok(Arc::new(Self { json, widths: Widths::Ignored, arena }))
+    fn enforced(json: Value) -> Result<Arc<Self>, SchemaError> {
+        Self::shared(json, Widths::Ignored, |json| {
+            let draft = Draft::detect(json)?;
+            compile(Source { schema: json, draft, widths: Widths::Ignored })
+        })
     }
 
-    /// A raw schema that is only shown. It must still be a schema.
+    /// Takes a raw schema that is only shown. It must still be a schema, but where nothing is enforced, a reference to
+    /// nowhere does no harm.
     fn shown(json: Value) -> Result<Arc<Self>, SchemaError> {
-        let mut faults = raw::survey(&json).faults;
-        if faults.is_empty() {
-            match Dialect::detect(&json) {
-                Err(fault) => faults.push(fault),
-                #[cfg(feature = "validate")]
-                Ok(dialect) => faults.extend(full::meta_faults(&json, dialect)),
-                #[cfg(not(feature = "validate"))]
-                Ok(_) => {}
-            }
-        }
-        // Where nothing is enforced, a reference to nowhere does no harm.
-        faults.retain(|fault| fault.keyword != "$ref");
-        if !faults.is_empty() {
-            return Err(Issues::new(faults).into());
-        }
+        let draft = Draft::detect(&json).map_err(Issues::from)?;
+        compile::check_form(&json, draft)?;
         Ok(Arc::new(Self { json, widths: Widths::Ignored, arena: Arena::any() }))
     }
 }

@@ -1,293 +1,405 @@
 //! From a JSON Schema to its nodes.
 //!
-//! Only the keywords below become nodes. A subschema that uses any other assertion is handed to the full validator
-//! as a whole, so a keyword is either enforced or the schema is refused; it is never passed over.
+//! Each subschema becomes one node for each dynamic scope it can be reached in, so that a check never has to know how it
+//! got to a node. Subschemas are compiled one after the other from a list, not one inside the other: a long chain of
+//! references takes no stack. Every keyword that a draft knows is enforced; others are annotations, as JSON Schema says.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::io;
 
 use serde_json::{Map, Value};
 
-use super::draft::Dialect;
-use super::full::FullCheck;
-use super::keyword::{self, Reading};
-use super::node::{ANY, Arena, Full, NEVER, Node, NodeId, Union, UnionMode};
-use super::resolver::Resolver;
-use super::types::{JsonType, Types};
+use super::budget::{Budget, Spent};
+use super::draft::Draft;
+use super::keyword::{Compile, Keyword, types_named};
+use super::node::{ANY, Arena, NEVER, Node, NodeId, Typed};
+use super::path::{push_index, push_key};
+use super::resource::{ResourceId, Resources, Target};
+use super::rule::Rule;
+use super::scan::nests_within;
+use super::types::Types;
 use crate::issue::{Issue, Issues};
 
 /// What is compiled, and how.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'a> {
     pub(super) schema: &'a Value,
-    pub(super) dialect: Dialect,
+    pub(super) draft: Draft,
     pub(super) widths: Widths,
-    pub(super) references: References,
 }
 
-/// Whether `format` bounds numbers to a machine type. It does in schemas made from Rust types, where it is the only
-/// trace of the type; in raw schemas it is an annotation, as the specification says.
+/// The meaning of `format` for numbers. It bounds them to a machine type in schemas made from Rust types, where it is the
+/// only trace of the type; in raw schemas it is an annotation, as the specification says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Widths {
     Checked,
     Ignored,
 }
 
-/// What kinds of reference a schema uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum References {
-    /// None, or JSON Pointers into the schema itself.
-    Pointers,
-    /// Anchors, embedded identifiers or dynamic references.
-    Named,
+/// The fault of a schema whose check would cost more than any check may.
+pub(super) fn too_costly() -> Issue {
+    let message = "takes more work or memory to compile than its size allows; make it smaller or less entangled";
+    Issue::new("", "budget", message)
+}
+
+/// The levels that a schema may nest, twice that of its subschemas.
+const MAX_DEPTH: usize = 128;
+
+/// Reports a schema that nests too deep for anything here to walk through it.
+pub(super) fn depth_fault(schema: &Value) -> Option<Issue> {
+    let message = || format!("nests deeper than {MAX_DEPTH} levels; use a flatter schema");
+    (!nests_within(schema, MAX_DEPTH * 2)).then(|| Issue::new("", "maxDepth", message()))
+}
+
+/// Checks that JSON is a schema, whatever it refers to.
+pub(super) fn check_form(schema: &Value, draft: Draft) -> Result<(), Issues> {
+    let mut budget = Budget::for_input(written_length(schema));
+    let resources = Resources::scan(schema, draft, &mut budget).map_err(|Spent| Issues::from(too_costly()))?;
+    if resources.faults.is_empty() { Ok(()) } else { Err(Issues::new(resources.faults)) }
 }
 
 /// Compiles a schema.
-pub(super) fn compile(source: Source<'_>, resolver: &Resolver) -> Result<Arena, Issues> {
-    if !source.dialect.compiles() || source.references == References::Named {
-        return Ok(Arena::full(full_root(source, resolver)?));
-    }
-    let mut compiler = Compiler {
-        source,
-        nodes: vec![Node::Any, Node::Never],
-        ahead: vec![],
-        full_nodes: 0,
-        known: HashMap::new(),
-        faults: vec![],
-    };
-    let root = compiler.node("", source.schema);
-    compiler.follow_references();
-    if compiler.full_nodes > MOST_FULL_NODES && source.widths == Widths::Ignored {
-        return Ok(Arena::full(full_root(source, resolver)?));
-    }
-    if !compiler.faults.is_empty() {
-        return Err(Issues::new(compiler.faults));
-    }
-    match Arena::new(compiler.nodes, root) {
-        Some(arena) if source.widths == Widths::Checked => Ok(arena.made_from_type()),
-        Some(arena) => Ok(arena),
-        // It applies itself to itself; the full validator knows how to stop.
-        None => Ok(Arena::full(full_root(source, resolver)?)),
-    }
+pub(super) fn compile(source: Source<'_>) -> Result<Arena, Issues> {
+    let compiler = Compiler::new(source).map_err(|Spent| Issues::from(too_costly()))?;
+    let arena = compiler.run(source).map_err(|Spent| Issues::from(too_costly()))??;
+    Ok(match source.widths {
+        Widths::Checked => arena.made_from_type(),
+        Widths::Ignored => arena,
+    })
 }
 
-/// Each subschema that goes to the full validator is compiled with the whole schema around it. Beyond this many, the
-/// schema goes there whole.
-const MOST_FULL_NODES: usize = 16;
+/// The scope in which dynamic references are resolved: the outermost subschema of each name, by where it stands in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Scope(Vec<(String, usize)>);
+
+/// An index into the list of scopes.
+type ScopeId = usize;
 
 struct Compiler<'a> {
-    source: Source<'a>,
+    resources: Resources<'a>,
+    widths: Widths,
+    budget: Budget,
     nodes: Vec<Node>,
-    /// References whose targets have a node and are yet to be compiled: one after the other, not one inside the other,
-    /// so that a long chain of them needs no stack.
-    ahead: Vec<(NodeId, String, &'a Map<String, Value>)>,
-    full_nodes: usize,
-    /// Nodes by JSON Pointer, entered before they are filled, so that recursion ends.
-    known: HashMap<String, NodeId>,
+    /// Nodes by subschema and scope, entered before they are filled, so that recursion ends.
+    known: HashMap<(usize, ScopeId), NodeId>,
+    ahead: VecDeque<Ahead<'a>>,
+    scopes: Vec<Scope>,
+    scope_ids: HashMap<Scope, ScopeId>,
+    /// The subschemas that scopes lead to.
+    anchored: HashMap<usize, &'a Value>,
     faults: Vec<Issue>,
 }
 
+/// A subschema that has a node and is yet to be compiled.
+struct Ahead<'a> {
+    id: NodeId,
+    map: &'a Map<String, Value>,
+    resource: ResourceId,
+    scope: ScopeId,
+    pointer: String,
+}
+
+/// A subschema that is being compiled, as its keywords see it.
+pub(super) struct Subschema<'c, 'a> {
+    compiler: &'c mut Compiler<'a>,
+    pub(super) map: &'a Map<String, Value>,
+    pub(super) draft: Draft,
+    resource: ResourceId,
+    scope: ScopeId,
+    pointer: &'c str,
+    typed: Typed,
+    /// Whether a keyword has made a rule of this subschema's own.
+    asserts: bool,
+    /// Nodes that apply to the same value.
+    in_place: Vec<NodeId>,
+    spent: Result<(), Spent>,
+}
+
 impl<'a> Compiler<'a> {
-    /// The node of the subschema at `pointer`.
-    fn node(&mut self, pointer: &str, schema: &'a Value) -> NodeId {
+    fn new(source: Source<'a>) -> Result<Self, Spent> {
+        let mut budget = Budget::for_input(written_length(source.schema));
+        let mut resources = Resources::scan(source.schema, source.draft, &mut budget)?;
+        resources.check_references(&mut budget)?;
+        Ok(Self {
+            resources,
+            widths: source.widths,
+            budget,
+            nodes: vec![Node::Any, Node::Never],
+            known: HashMap::new(),
+            ahead: VecDeque::new(),
+            scopes: vec![Scope::default()],
+            scope_ids: HashMap::from([(Scope::default(), 0)]),
+            anchored: HashMap::new(),
+            faults: Vec::new(),
+        })
+    }
+
+    fn run(mut self, source: Source<'a>) -> Result<Result<Arena, Issues>, Spent> {
+        let faults = std::mem::take(&mut self.resources.faults);
+        if !faults.is_empty() {
+            return Ok(Err(Issues::new(faults)));
+        }
+        let root = match source.schema {
+            Value::Object(_) => {
+                let resource = self.resources.owner_of(source.schema).unwrap_or_default();
+                self.node(source.schema, resource, 0, String::new())?
+            }
+            Value::Bool(true) => ANY,
+            _ => NEVER,
+        };
+        while let Some(ahead) = self.ahead.pop_front() {
+            let id = ahead.id;
+            self.nodes[super::node::index(id)] = self.compile(&ahead)?;
+        }
+        if !self.faults.is_empty() {
+            return Ok(Err(Issues::new(self.faults)));
+        }
+        Ok(Arena::new(self.nodes, root).map_err(|_| {
+            let message = "applies itself to the same value again, so that checking it would have no end";
+            Issues::from(Issue::new("", "$ref", message))
+        }))
+    }
+
+    /// Returns the node of a subschema, which is compiled later if it is new.
+    fn node(
+        &mut self,
+        schema: &'a Value,
+        resource: ResourceId,
+        scope: ScopeId,
+        pointer: String,
+    ) -> Result<NodeId, Spent> {
         let map = match schema {
-            Value::Bool(true) => return ANY,
-            Value::Bool(false) => return NEVER,
+            Value::Bool(true) => return Ok(ANY),
             Value::Object(map) => map,
-            _ => {
-                self.faults.push(Issue::new(pointer, "schema", "must be an object or a boolean"));
-                return NEVER;
-            }
+            _ => return Ok(NEVER),
         };
-        if let Some(known) = self.known.get(pointer) {
-            return *known;
+        let resource = self.resources.owner_of(schema).unwrap_or(resource);
+        let scope = self.enter(resource, scope)?;
+        let key = (std::ptr::from_ref(schema).addr(), scope);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(*known);
         }
-        let id = self.push(Node::Any);
-        self.known.insert(pointer.to_owned(), id);
-        let node = self.compile(pointer, map);
-        self.nodes[id as usize] = node;
-        id
+        let id = self.push(Node::Any)?;
+        self.known.insert(key, id);
+        self.ahead.push_back(Ahead { id, map, resource, scope, pointer });
+        Ok(id)
     }
 
-    fn push(&mut self, node: Node) -> NodeId {
+    fn push(&mut self, node: Node) -> Result<NodeId, Spent> {
+        self.budget.work(1)?;
+        self.budget.memory(std::mem::size_of::<Node>() + 64)?;
+        if !Arena::has_room(self.nodes.len()) {
+            return Err(Spent);
+        }
         self.nodes.push(node);
-        NodeId::try_from(self.nodes.len() - 1).unwrap_or(NEVER)
+        NodeId::try_from(self.nodes.len() - 1).map_err(|_| Spent)
     }
 
-    fn compile(&mut self, pointer: &str, map: &'a Map<String, Value>) -> Node {
-        if let Some(reference) = map.get("$ref")
-            && !self.source.dialect.keeps_ref_siblings()
-        {
-            return Node::Same(self.reference(pointer, reference));
+    /// Returns the scope inside a resource that is reached from another scope: what was found first stays.
+    fn enter(&mut self, resource: ResourceId, scope: ScopeId) -> Result<ScopeId, Spent> {
+        let dynamic = &self.resources.get(resource).dynamic;
+        if dynamic.is_empty() {
+            return Ok(scope);
         }
-        if let Some(beyond) = keyword::beyond_nodes(map, self.source.dialect) {
-            return self.full(pointer, map, beyond);
-        }
-        let mut parts = self.applied(pointer, map);
-        if keyword::asserts_in_place(map) {
-            let reading = Reading { pointer, map, widths: self.source.widths };
-            let typed = reading.typed(&mut |pointer, schema| self.node(pointer, schema));
-            match typed {
-                Ok(typed) if parts.is_empty() => return Node::Typed(Box::new(typed)),
-                Ok(typed) => parts.push(self.push(Node::Typed(Box::new(typed)))),
-                Err(beyond) => return self.full(pointer, map, beyond),
+        let mut entered = self.scopes[scope].clone();
+        for (name, schema) in dynamic {
+            if !entered.0.iter().any(|(known, _)| known == name) {
+                let address = std::ptr::from_ref(*schema).addr();
+                self.anchored.insert(address, schema);
+                entered.0.push(((*name).to_owned(), address));
             }
         }
-        joined(parts)
+        self.budget.work(entered.0.len() as u64)?;
+        if let Some(known) = self.scope_ids.get(&entered) {
+            return Ok(*known);
+        }
+        self.budget.memory(entered.0.len() * 64)?;
+        self.scopes.push(entered.clone());
+        self.scope_ids.insert(entered, self.scopes.len() - 1);
+        Ok(self.scopes.len() - 1)
     }
 
-    /// The nodes that a subschema applies to the same value.
-    fn applied(&mut self, pointer: &str, map: &'a Map<String, Value>) -> Vec<NodeId> {
-        let mut parts = Vec::new();
-        if let Some(reference) = map.get("$ref") {
-            parts.push(self.reference(pointer, reference));
-        }
-        for (word, mode) in [("anyOf", UnionMode::AtLeastOne), ("oneOf", UnionMode::ExactlyOne)] {
-            if let Some(Value::Array(branches)) = map.get(word) {
-                let node = self.union(&format!("{pointer}/{word}"), branches, mode);
-                parts.push(self.push(node));
-            }
-        }
-        if let Some(Value::Array(all)) = map.get("allOf") {
-            for (index, part) in all.iter().enumerate() {
-                parts.push(self.node(&format!("{pointer}/allOf/{index}"), part));
-            }
-        }
-        parts
-    }
-
-    fn reference(&mut self, pointer: &str, reference: &'a Value) -> NodeId {
-        let target = reference.as_str().and_then(keyword::local_pointer);
-        let schema = target.as_deref().and_then(|target| self.source.schema.pointer(target));
-        match (target, schema) {
-            (Some(target), Some(Value::Object(map))) => match self.known.get(&target) {
-                Some(known) => *known,
-                None => {
-                    let id = self.push(Node::Any);
-                    self.known.insert(target.clone(), id);
-                    self.ahead.push((id, target, map));
-                    id
-                }
-            },
-            (Some(target), Some(schema)) => self.node(&target, schema),
-            _ => {
-                self.faults.push(
-                    Issue::new(format!("{pointer}/$ref"), "$ref", "must point at a part of this schema that exists")
-                        .found(reference.to_string()),
-                );
-                NEVER
-            }
-        }
-    }
-
-    fn follow_references(&mut self) {
-        while let Some((id, pointer, map)) = self.ahead.pop() {
-            let node = self.compile(&pointer, map);
-            self.nodes[id as usize] = node;
-        }
-    }
-
-    fn union(&mut self, pointer: &str, branches: &'a [Value], mode: UnionMode) -> Node {
-        if let Some(literals) = keyword::string_literals(branches, mode) {
-            return Node::Typed(Box::new(literals));
-        }
-        let types: Vec<Types> = branches.iter().map(|branch| self.types_of(branch, 0)).collect();
-        let ids: Vec<NodeId> = branches
+    fn compile(&mut self, ahead: &Ahead<'a>) -> Result<Node, Spent> {
+        let Ahead { map, resource, scope, ref pointer, .. } = *ahead;
+        let draft = self.resources.get(resource).draft;
+        let only_reference = !draft.keeps_ref_siblings() && map.contains_key("$ref");
+        let mut found: Vec<(usize, &Keyword, &'a Value)> = map
             .iter()
-            .enumerate()
-            .map(|(index, branch)| self.node(&format!("{pointer}/{index}"), branch))
+            .filter(|(name, _)| !only_reference || *name == "$ref")
+            .filter_map(|(name, value)| Keyword::find(name, draft).map(|(place, keyword)| (place, keyword, value)))
             .collect();
-        match by_type(&types, &ids) {
-            Some(table) => Node::ByType(Box::new(table)),
-            None => Node::Union(Box::new(Union { branches: ids.into(), mode })),
-        }
-    }
-
-    /// The types a value must have to fit, as far as they can be read off; all of them when they can't.
-    fn types_of(&self, schema: &Value, depth: usize) -> Types {
-        const FAR: usize = 16;
-        let Value::Object(map) = schema else {
-            return Types::ALL;
+        found.sort_unstable_by_key(|(place, ..)| *place);
+        self.budget.work(found.len() as u64)?;
+        let mut subschema = Subschema {
+            compiler: self,
+            map,
+            draft,
+            resource,
+            scope,
+            pointer,
+            typed: Typed::default(),
+            asserts: false,
+            in_place: Vec::new(),
+            spent: Ok(()),
         };
-        let only_refers = map.contains_key("$ref") && !self.source.dialect.keeps_ref_siblings();
-        if let Some(types) = map.get("type").filter(|_| !only_refers).and_then(keyword::types) {
-            return types;
-        }
-        match map.get("$ref").and_then(Value::as_str).and_then(keyword::local_pointer) {
-            Some(target) if depth < FAR => {
-                self.source.schema.pointer(&target).map_or(Types::ALL, |schema| self.types_of(schema, depth + 1))
-            }
-            _ => Types::ALL,
-        }
-    }
-
-    fn full(&mut self, pointer: &str, map: &'a Map<String, Value>, beyond: &str) -> Node {
-        self.full_nodes += 1;
-        if self.full_nodes > MOST_FULL_NODES && self.source.widths == Widths::Ignored {
-            return Node::Never;
-        }
-        // Only a type cares what shape the tree has that it is given.
-        let shape = if self.source.widths == Widths::Checked { self.shape(pointer, map) } else { ANY };
-        match full_at(self.source, pointer, beyond) {
-            Ok(check) => Node::Full(Box::new(Full { check, shape })),
-            Err(fault) => {
-                self.faults.push(fault);
-                Node::Never
+        for (_, keyword, value) in found {
+            if let Compile::Rules(compile) = keyword.compile {
+                compile(&mut subschema, value);
             }
         }
-    }
-
-    fn shape(&mut self, pointer: &str, map: &'a Map<String, Value>) -> NodeId {
-        let mut parts = self.applied(pointer, map);
-        let reading = Reading { pointer, map, widths: self.source.widths };
-        let typed = reading.shape(&mut |pointer, schema| self.node(pointer, schema));
-        parts.push(self.push(Node::Typed(Box::new(typed))));
-        self.push(joined(parts))
-    }
-}
-
-/// One node for all of these.
-fn joined(parts: Vec<NodeId>) -> Node {
-    match parts.as_slice() {
-        [] => Node::Any,
-        [only] => Node::Same(*only),
-        _ => Node::All(parts.into()),
-    }
-}
-
-/// A table by type, if no two alternatives share a type.
-fn by_type(types: &[Types], ids: &[NodeId]) -> Option<[Option<NodeId>; JsonType::COUNT]> {
-    let mut table = [None; JsonType::COUNT];
-    for (types, id) in types.iter().zip(ids) {
-        for json_type in JsonType::EACH {
-            if types.allows(json_type) {
-                let slot = &mut table[json_type as usize];
-                if slot.is_some() {
-                    return None;
-                }
-                *slot = Some(*id);
+        let Subschema { typed, asserts, in_place, spent, .. } = subschema;
+        spent?;
+        Ok(match (asserts, in_place.as_slice()) {
+            (false, []) => Node::Any,
+            (false, [only]) => Node::Same(*only),
+            (_, []) => Node::Typed(Box::new(typed)),
+            (_, _) => {
+                let mut typed = typed;
+                typed.rules.insert(0, Box::new(super::keyword::AllOf(in_place)));
+                Node::Typed(Box::new(typed))
             }
+        })
+    }
+}
+
+impl<'a> Subschema<'_, 'a> {
+    /// Returns the rules by type, for a keyword to add its own.
+    pub(super) fn typed(&mut self) -> &mut Typed {
+        self.asserts = true;
+        &mut self.typed
+    }
+
+    /// Adds a rule that takes the whole value.
+    pub(super) fn rule(&mut self, rule: impl Rule + 'static) {
+        self.typed().rules.push(Box::new(rule));
+    }
+
+    /// Adds a node that applies to the same value.
+    pub(super) fn also(&mut self, node: NodeId) {
+        self.in_place.push(node);
+    }
+
+    pub(super) fn widths(&self) -> Widths {
+        self.compiler.widths
+    }
+
+    pub(super) fn budget(&mut self) -> &mut Budget {
+        &mut self.compiler.budget
+    }
+
+    /// Returns the node of a keyword's own subschema.
+    pub(super) fn schema(&mut self, keyword: &str, schema: &'a Value) -> NodeId {
+        let mut pointer = self.pointer.to_owned();
+        push_key(&mut pointer, keyword);
+        self.node(schema, pointer)
+    }
+
+    /// Returns the nodes of a keyword's list of subschemas.
+    pub(super) fn schemas(&mut self, keyword: &str, schemas: &'a [Value]) -> Vec<NodeId> {
+        let each = schemas.iter().enumerate().map(|(index, schema)| {
+            let mut pointer = self.pointer.to_owned();
+            push_key(&mut pointer, keyword);
+            push_index(&mut pointer, index);
+            self.node(schema, pointer)
+        });
+        each.collect()
+    }
+
+    /// Returns the node of a keyword's subschema of this name.
+    pub(super) fn named_schema(&mut self, keyword: &str, name: &str, schema: &'a Value) -> NodeId {
+        let mut pointer = self.pointer.to_owned();
+        push_key(&mut pointer, keyword);
+        push_key(&mut pointer, name);
+        self.node(schema, pointer)
+    }
+
+    /// Adds a node that is no subschema by itself.
+    pub(super) fn push(&mut self, node: Node) -> NodeId {
+        let id = self.compiler.push(node);
+        self.take(id)
+    }
+
+    fn node(&mut self, schema: &'a Value, pointer: String) -> NodeId {
+        let id = self.compiler.node(schema, self.resource, self.scope, pointer);
+        self.take(id)
+    }
+
+    fn take(&mut self, id: Result<NodeId, Spent>) -> NodeId {
+        id.unwrap_or_else(|Spent| {
+            self.spent = Err(Spent);
+            NEVER
+        })
+    }
+
+    /// Reports a fault of a keyword.
+    pub(super) fn fault(&mut self, keyword: &str, message: impl Into<String>) {
+        let mut pointer = self.pointer.to_owned();
+        push_key(&mut pointer, keyword);
+        let found = self.map.get(keyword).map(super::message::excerpt).unwrap_or_default();
+        self.compiler.faults.push(Issue::new(pointer, keyword, message).found(found));
+    }
+
+    /// Finds what a reference leads to.
+    pub(super) fn resolve(&mut self, reference: &'a str) -> Option<Target<'a>> {
+        let Compiler { resources, budget, .. } = &mut *self.compiler;
+        let found = resources.resolve(self.resource, reference, budget);
+        found.unwrap_or_else(|Spent| {
+            self.spent = Err(Spent);
+            None
+        })
+    }
+
+    /// Returns the node of what a reference leads to.
+    pub(super) fn target(&mut self, target: Target<'a>, pointer: &str) -> NodeId {
+        let id = self.compiler.node(target.schema, target.resource, self.scope, pointer.to_owned());
+        self.take(id)
+    }
+
+    /// Returns the outermost subschema in scope that has a dynamic anchor of this name.
+    pub(super) fn dynamic(&mut self, name: &str) -> Option<NodeId> {
+        let (_, address) = self.compiler.scopes[self.scope].0.iter().find(|(known, _)| known == name)?;
+        let schema = *self.compiler.anchored.get(address)?;
+        let id = self.compiler.node(schema, self.resource, self.scope, format!("#{name}"));
+        Some(self.take(id))
+    }
+
+    /// Returns the types that a value must have to fit a subschema, as far as they can be read off; all of them when they
+    /// can't.
+    pub(super) fn types_of(&mut self, schema: &'a Value) -> Types {
+        const FAR: usize = 16;
+        let (mut schema, mut resource) = (schema, self.resource);
+        for _ in 0..FAR {
+            let Value::Object(map) = schema else { return Types::ALL };
+            resource = self.compiler.resources.owner_of(schema).unwrap_or(resource);
+            let reference = map.get("$ref").and_then(Value::as_str);
+            let keeps_siblings = self.compiler.resources.get(resource).draft.keeps_ref_siblings();
+            if let Some(types) = map.get("type").filter(|_| reference.is_none() || keeps_siblings).and_then(types_named) {
+                return types;
+            }
+            let Compiler { resources, budget, .. } = &mut *self.compiler;
+            let target = reference.and_then(|reference| resources.resolve(resource, reference, budget).ok().flatten());
+            let Some(target) = target else { return Types::ALL };
+            (schema, resource) = (target.schema, target.resource);
+        }
+        Types::ALL
+    }
+}
+
+/// Returns the length of a schema as JSON text.
+fn written_length(schema: &Value) -> usize {
+    struct Count(usize);
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
         }
     }
-    Some(table)
-}
-
-#[cfg(feature = "validate")]
-fn full_root(source: Source<'_>, resolver: &Resolver) -> Result<FullCheck, Issues> {
-    super::full::build_root(source.schema, source.dialect, resolver).map_err(Issues::from)
-}
-
-#[cfg(feature = "validate")]
-fn full_at(source: Source<'_>, pointer: &str, _beyond: &str) -> Result<FullCheck, Issue> {
-    super::full::build_at(source.schema, pointer, source.dialect)
-}
-
-#[cfg(not(feature = "validate"))]
-fn full_root(source: Source<'_>, _resolver: &Resolver) -> Result<FullCheck, Issues> {
-    full_at(source, "", "this draft or kind of reference").map_err(Issues::from)
-}
-
-#[cfg(not(feature = "validate"))]
-fn full_at(_source: Source<'_>, pointer: &str, beyond: &str) -> Result<FullCheck, Issue> {
-    let message = format!("`{beyond}` can only be enforced with the `validate` feature of haft-core; switch it on");
-    Err(Issue::new(pointer, beyond, message))
+    let mut count = Count(0);
+    // Counting never fails, and a schema that could not be written would only get a smaller budget.
+    let _ = serde_json::to_writer(&mut count, schema);
+    count.0
 }

@@ -1,12 +1,12 @@
-//! Which draft of JSON Schema a schema speaks.
+//! The drafts of JSON Schema that are evaluated.
 
 use serde_json::Value;
 
 use crate::issue::Issue;
 
-/// A draft that haft knows. Schemas without `$schema` are read as draft 2020-12.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Dialect {
+/// A draft of JSON Schema, oldest first. Schemas without `$schema` are read as draft 2020-12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Draft {
     Draft4,
     Draft6,
     Draft7,
@@ -14,8 +14,8 @@ pub(super) enum Dialect {
     Draft202012,
 }
 
-impl Dialect {
-    /// The draft that `$schema` names.
+impl Draft {
+    /// Reads the draft that `$schema` names.
     pub(super) fn detect(schema: &Value) -> Result<Self, Issue> {
         let Some(address) = schema.get("$schema") else {
             return Ok(Self::Draft202012);
@@ -30,13 +30,8 @@ impl Dialect {
         })
     }
 
-    /// Whether an address is a draft's own schema, or a part of one; those are always at hand.
-    pub(super) fn is_meta_schema(address: &str) -> bool {
-        let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-        Self::named(address).is_some() || rest.starts_with("json-schema.org/draft/20")
-    }
-
-    fn named(address: &str) -> Option<Self> {
+    /// Returns the draft whose meta-schema has this address.
+    pub(super) fn named(address: &str) -> Option<Self> {
         let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"))?;
         Some(match rest.trim_end_matches('#') {
             "json-schema.org/draft-04/schema" => Self::Draft4,
@@ -48,30 +43,13 @@ impl Dialect {
         })
     }
 
-    /// Whether nodes can be compiled from it; the others go to the full validator whole.
-    pub(super) fn compiles(self) -> bool {
-        matches!(self, Self::Draft7 | Self::Draft202012)
-    }
-
-    /// Whether keywords beside a `$ref` count.
+    /// Reports whether keywords beside a `$ref` count.
     pub(super) fn keeps_ref_siblings(self) -> bool {
-        matches!(self, Self::Draft201909 | Self::Draft202012)
+        self >= Self::Draft201909
     }
 
-    /// The keyword that holds definitions.
-    #[cfg(feature = "validate")]
-    pub(super) fn definitions(self) -> &'static str {
-        if self.keeps_ref_siblings() { "$defs" } else { "definitions" }
-    }
-
-    #[cfg(feature = "validate")]
-    pub(super) fn draft(self) -> jsonschema::Draft {
-        match self {
-            Self::Draft4 => jsonschema::Draft::Draft4,
-            Self::Draft6 => jsonschema::Draft::Draft6,
-            Self::Draft7 => jsonschema::Draft::Draft7,
-            Self::Draft201909 => jsonschema::Draft::Draft201909,
-            Self::Draft202012 => jsonschema::Draft::Draft202012,
-        }
+    /// Returns the keyword that identifies a schema resource.
+    pub(super) fn id_keyword(self) -> &'static str {
+        if self == Self::Draft4 { "id" } else { "$id" }
     }
 }

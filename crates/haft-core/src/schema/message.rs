@@ -2,20 +2,18 @@
 
 use serde_json::Value;
 
-use super::explain::Problem;
+use super::document::Instance;
+use super::keyword::union::{Slip, Variants};
 use super::node::Property;
-use super::number::{NumberFault, Width};
-use super::path::Path;
+use super::problem::Problem;
 use super::seen::Seen;
-use super::string::StringFault;
 use super::types::{JsonType, Types};
-use super::variant::{Slip, Variants};
 use crate::issue::{CharBoundary, Issue};
 use crate::nearest::nearest;
 
 /// The longest piece of a value that is quoted, in bytes.
 const EXCERPT: usize = 60;
-/// How many names or literals are listed.
+/// The number of names or literals that are listed.
 const LISTED: usize = 12;
 
 /// A value as far as words need it.
@@ -25,25 +23,51 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn of(value: &Value) -> Self {
-        Self { json_type: JsonType::of(value), excerpt: excerpt(value) }
-    }
-
-    /// An array with this many items.
-    pub(super) fn array(items: usize) -> Self {
-        Self { json_type: JsonType::Array, excerpt: excerpt_of_array(items) }
-    }
-
-    /// An object with this many keys.
-    pub(super) fn object(keys: usize) -> Self {
-        Self { json_type: JsonType::Object, excerpt: excerpt_of_object(keys) }
+    pub(super) fn of(value: Instance<'_>) -> Self {
+        let excerpt = match value.kind() {
+            JsonType::String => excerpt_of_text(&value.string().unwrap_or_default()),
+            JsonType::Array => excerpt_of_array(value.len()),
+            JsonType::Object => excerpt_of_object(value.len()),
+            JsonType::Null | JsonType::Boolean | JsonType::Number => shortened(value.raw()),
+        };
+        Self { json_type: value.kind(), excerpt }
     }
 }
 
-/// The issue for a problem of what was found at `path`.
-pub(super) fn issue(problem: &Problem<'_>, found: Found, path: &Path<'_>) -> Issue {
-    let (keyword, expected, message) = words(problem, &found);
-    Issue { pointer: path.pointer(), keyword: keyword.into(), expected, found: found.excerpt, message }
+/// Returns the issue for a problem of what was found at a place.
+pub(super) fn issue(problem: &Problem<'_>, found: &Found, pointer: String) -> Issue {
+    let (keyword, expected, message) = words(problem, found);
+    let (expected, message) = (cut(expected), cut(message));
+    Issue { pointer, keyword: keyword.into(), expected, found: found.excerpt.clone(), message }
+}
+
+/// Returns the issue that stands for those beyond the ones that are listed.
+pub(super) fn too_many(listed: usize) -> Issue {
+    Issue::new("", "maxIssues", format!("there are more problems than the {listed} that are listed"))
+}
+
+/// Returns the issue for a check that was given up.
+pub(super) fn too_costly() -> Issue {
+    let message = "checking this value takes more work than its size allows; send a smaller or simpler value";
+    Issue::new("", "budget", message).expected("a value that can be checked")
+}
+
+/// The longest text of an issue, in bytes: patterns and literals may be as long as their schema.
+const LONGEST: usize = 1_024;
+
+fn cut(mut text: String) -> String {
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary_at(LONGEST));
+        text.push('…');
+    }
+    text
+}
+
+fn shortened(text: &str) -> String {
+    if text.len() <= EXCERPT {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary_at(EXCERPT)])
 }
 
 /// A value, or its beginning, as it may be quoted: strings in quotes, containers by their size.
@@ -75,7 +99,7 @@ pub(super) fn excerpt_of_text(text: &str) -> String {
 }
 
 /// A string as JSON.
-fn in_quotes(text: &str) -> String {
+pub(super) fn in_quotes(text: &str) -> String {
     if text.bytes().any(|byte| matches!(byte, b'"' | b'\\') || byte < b' ') {
         return Value::from(text).to_string();
     }
@@ -95,13 +119,22 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             let message = ["must be ", &expected, ", not ", json_type.name()].concat();
             ("type", expected, message)
         }
-        Problem::Number(fault) => number(fault, found),
-        Problem::String(fault) => string(fault, found),
-        Problem::Literal(literals) => {
-            let expected = list(literals.iter().map(ToString::to_string));
-            let keyword = if literals.len() == 1 { "const" } else { "enum" };
+        Problem::Is { keyword, expected } => {
+            let message = ["must be ", expected, ", and is ", found].concat();
+            (keyword, expected.to_string(), message)
+        }
+        Problem::OneOf { keyword, literals } => {
+            let expected = list(literals.iter());
             let message = ["must be ", one_of(literals.len()), &expected, ", not ", found].concat();
             (keyword, expected, message)
+        }
+        Problem::Length { keyword, bound, count, length } => {
+            let expected = format!("{bound} {}", counted(*count, "character"));
+            let message = format!("must have {expected}, and has {length}");
+            (keyword, expected, message)
+        }
+        Problem::Pattern(pattern) => {
+            ("pattern", (*pattern).to_owned(), format!("must match the pattern {pattern}, and {found} does not"))
         }
         Problem::TooFewItems(min) => size("minItems", "at least", *min, "item", found),
         Problem::TooManyItems(max) => size("maxItems", "at most", *max, "item", found),
@@ -123,8 +156,8 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
         Problem::Variant(variants, slip) => variant(variants, slip.as_ref(), found),
         Problem::TooFewKeys(min) => size("minProperties", "at least", *min, "key", found),
         Problem::TooManyKeys(max) => size("maxProperties", "at most", *max, "key", found),
-        Problem::NoBranch(count) => (
-            "anyOf",
+        Problem::NoBranch { keyword, count } => (
+            keyword,
             format!("one of {count} forms"),
             format!("fits none of the {count} forms that are allowed here; look at the schema of this value"),
         ),
@@ -133,52 +166,7 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             "exactly one form".to_owned(),
             "fits several of the forms that are allowed here, and must fit exactly one".to_owned(),
         ),
-    }
-}
-
-fn number(fault: &NumberFault, found: &str) -> (&'static str, String, String) {
-    let (keyword, expected) = match fault {
-        NumberFault::NotInteger => ("type", "an integer".to_owned()),
-        NumberFault::Inexact => {
-            let message =
-                format!("{found} can't be taken exactly; write the integer with all its digits, within 64 bits");
-            return ("type", "an exact integer".to_owned(), message);
-        }
-        NumberFault::Minimum(bound) => ("minimum", format!("at least {bound}")),
-        NumberFault::Maximum(bound) => ("maximum", format!("at most {bound}")),
-        NumberFault::ExclusiveMinimum(bound) => ("exclusiveMinimum", format!("more than {bound}")),
-        NumberFault::ExclusiveMaximum(bound) => ("exclusiveMaximum", format!("less than {bound}")),
-        NumberFault::MultipleOf(divisor) => ("multipleOf", format!("a multiple of {divisor}")),
-        NumberFault::Width(Width::Integer { min, max, .. }) => ("format", format!("an integer from {min} to {max}")),
-        NumberFault::Width(Width::Signed128) => ("format", "a signed 128-bit integer".to_owned()),
-        NumberFault::Width(Width::Unsigned128) => ("format", "an unsigned 128-bit integer".to_owned()),
-        NumberFault::Width(Width::Float32) => ("format", "a single-precision number".to_owned()),
-    };
-    let message = ["must be ", &expected, ", and is ", found].concat();
-    (keyword, expected, message)
-}
-
-fn string(fault: &StringFault<'_>, found: &str) -> (&'static str, String, String) {
-    match fault {
-        StringFault::Literal(literals) => {
-            let expected = list(literals.iter().map(|literal| in_quotes(literal)));
-            let keyword = if literals.len() == 1 { "const" } else { "enum" };
-            let message = ["must be ", one_of(literals.len()), &expected, ", not ", found].concat();
-            (keyword, expected, message)
-        }
-        StringFault::TooShort { min, length } => {
-            let expected = format!("at least {}", counted(*min, "character"));
-            let message = format!("must have {expected}, and has {length}");
-            ("minLength", expected, message)
-        }
-        StringFault::TooLong { max, length } => {
-            let expected = format!("at most {}", counted(*max, "character"));
-            let message = format!("must have {expected}, and has {length}");
-            ("maxLength", expected, message)
-        }
-        StringFault::Pattern(pattern) => {
-            ("pattern", (*pattern).to_owned(), format!("must match the pattern {pattern}, and {found} does not"))
-        }
+        Problem::Said { keyword, expected, message } => (keyword, expected.clone(), message.clone()),
     }
 }
 

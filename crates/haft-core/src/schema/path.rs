@@ -1,51 +1,53 @@
-//! Where a walk stands, as a chain on the stack: a pointer is only spelled out when something is wrong there.
+//! Where a walk stands: a JSON Pointer that grows and shrinks with it.
 
 use std::fmt::Write;
 
 use crate::issue::CharBoundary;
 
-/// A place in a value.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Path<'a> {
-    Root,
-    Key(&'a Path<'a>, &'a str),
-    Index(&'a Path<'a>, usize),
-}
-
-impl Path<'_> {
-    /// The JSON Pointer of this place.
-    pub(super) fn pointer(&self) -> String {
-        let mut pointer = String::with_capacity(self.len());
-        self.write(&mut pointer);
-        pointer
-    }
-
-    /// How long the pointer is, if no key must be escaped.
-    fn len(&self) -> usize {
-        match self {
-            Self::Root => 0,
-            Self::Key(parent, key) => parent.len() + 1 + key.len().min(LONGEST_KEY),
-            Self::Index(parent, index) => parent.len() + 2 + index.checked_ilog10().unwrap_or(0) as usize,
-        }
-    }
-
-    fn write(&self, pointer: &mut String) {
-        match self {
-            Self::Root => {}
-            Self::Key(parent, key) => {
-                parent.write(pointer);
-                push_key(pointer, key);
-            }
-            Self::Index(parent, index) => {
-                parent.write(pointer);
-                push_index(pointer, *index);
-            }
-        }
-    }
-}
-
 /// The longest key that is spelled out, in bytes; a hostile one could be as long as the text.
 const LONGEST_KEY: usize = 256;
+/// The longest pointer that is spelled out, in bytes.
+const LONGEST_POINTER: usize = 1_024;
+
+/// A place in a value.
+#[derive(Debug, Default)]
+pub(super) struct Path {
+    pointer: String,
+    /// The length of the pointer before each step.
+    steps: Vec<usize>,
+}
+
+impl Path {
+    /// Steps into the member of this name.
+    pub(super) fn push_key(&mut self, key: &str) {
+        self.steps.push(self.pointer.len());
+        if self.pointer.len() <= LONGEST_POINTER {
+            push_key(&mut self.pointer, key);
+        }
+    }
+
+    /// Steps into the item at this index.
+    pub(super) fn push_index(&mut self, index: usize) {
+        self.steps.push(self.pointer.len());
+        if self.pointer.len() <= LONGEST_POINTER {
+            push_index(&mut self.pointer, index);
+        }
+    }
+
+    /// Steps back.
+    pub(super) fn pop(&mut self) {
+        self.pointer.truncate(self.steps.pop().unwrap_or_default());
+    }
+
+    /// Returns the JSON Pointer of this place. Of a very long one only the beginning, with `…` behind it.
+    pub(super) fn pointer(&self) -> String {
+        if self.pointer.len() <= LONGEST_POINTER {
+            return self.pointer.clone();
+        }
+        let end = self.pointer.floor_char_boundary_at(LONGEST_POINTER);
+        format!("{}…", &self.pointer[..end])
+    }
+}
 
 /// Appends a key to a JSON Pointer, escaped. Of a very long one only the beginning, with `…` behind it.
 pub(super) fn push_key(pointer: &mut String, key: &str) {
@@ -74,7 +76,6 @@ fn push_key_characters(pointer: &mut String, key: &str) {
 
 /// Appends an index to a JSON Pointer.
 pub(super) fn push_index(pointer: &mut String, index: usize) {
-    pointer.push('/');
     // Writing into a string never fails.
-    let _ = write!(pointer, "{index}");
+    let _ = write!(pointer, "/{index}");
 }

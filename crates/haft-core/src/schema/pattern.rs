@@ -1,86 +1,108 @@
-//! Regular expressions of schemas, as far as two dialects agree.
+//! The regular expressions of schemas (`pattern`, `patternProperties`), as ECMA-262 means them with its `u` flag.
 //!
-//! JSON Schema means ECMA-262 expressions; the small engine here speaks Rust's dialect, in linear time. A pattern is
-//! taken only if every piece of it means the same in both. The rest is left to the full validator.
+//! Texts and many patterns come from strangers, so the time of a match is bounded by construction:
+//!
+//! - A pattern without backreferences is matched by [`Scan`], which moves a set of states over the text. It takes at
+//!   most one step per operation and character, O(program × text), and memory in proportion to the program plus one bit
+//!   per byte of text and lookaround.
+//! - A pattern with backreferences is matched by [`Backtrack`]. No bound better than exponential is known for these;
+//!   the budget ends the search.
+//!
+//! Both charge one unit of work per [`STEPS_PER_UNIT`] steps, and at least one unit per match. Neither recurses while
+//! it matches, and groups nest at most [`MAX_DEPTH`] deep, so neither patterns nor texts can overflow the stack.
+//!
+//! Where the `u` flag is stricter than schemas in use, the parser is lenient as Annex B is: `\-` and other escaped
+//! punctuation, a lone `]`, `{` or `}`, and `[\w-.]`. Syntax of other dialects is rejected with advice, never guessed.
 
-use regex_lite::Regex;
+use crate::schema::budget::{Budget, Spent};
+
+mod backtrack;
+mod class;
+mod fault;
+mod foreign;
+mod meter;
+mod parse;
+mod property;
+mod scan;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+use backtrack::Backtrack;
+use class::Class;
+pub(crate) use fault::PatternFault;
+use meter::Meter;
+use scan::{Obstacle, Scan};
+use syntax::Node;
+
+/// The operations that a program may have, and the parts that a pattern may have.
+const MAX_SIZE: usize = 10_000;
+
+/// The visits to parts of a pattern while it is compiled. Repetitions visit their bodies several times.
+const MAX_VISITS: usize = 4 * MAX_SIZE;
+
+/// The groups that may stand inside each other.
+const MAX_DEPTH: usize = 100;
+
+/// The elementary steps that one unit of work pays for. A step tests one character, follows one edge of the program,
+/// compares or skips up to 16 bytes, or clears up to 16 words.
+const STEPS_PER_UNIT: u64 = 16;
 
 /// A compiled pattern.
 #[derive(Debug)]
-pub(super) struct Pattern(Regex);
+pub(crate) struct Pattern {
+    source: Box<str>,
+    classes: Box<[Class]>,
+    matcher: Matcher,
+}
+
+#[derive(Debug)]
+enum Matcher {
+    Scan(Scan),
+    Backtrack(Backtrack),
+}
 
 impl Pattern {
-    /// Compiles `source`, or gives `None` if it is outside what both dialects agree on.
-    pub(super) fn compile(source: &str) -> Option<Self> {
-        is_shared(source).then(|| Regex::new(source).ok().map(Self)).flatten()
+    /// Compiles a pattern. Its program, at most [`MAX_SIZE`] operations, is charged to the budget.
+    pub(crate) fn compile(source: &str, budget: &mut Budget) -> Result<Self, PatternFault> {
+        budget.work(1 + source.len() as u64 / STEPS_PER_UNIT)?;
+        // A part of a pattern takes at least one byte of its source.
+        let tree = source.len().min(MAX_SIZE) * size_of::<Node>();
+        budget.memory(tree)?;
+        let syntax = parse::parse(source)?;
+        let matcher = match Scan::compile(&syntax, budget) {
+            Ok(scan) => Matcher::Scan(scan),
+            Err(Obstacle::Reference) => Matcher::Backtrack(Backtrack::compile(&syntax, budget)?),
+            Err(Obstacle::Size) => return Err(PatternFault::TooLarge),
+            Err(Obstacle::Spent) => return Err(PatternFault::Spent),
+        };
+        budget.release(tree);
+        let program = match &matcher {
+            Matcher::Scan(scan) => scan.heap(),
+            Matcher::Backtrack(backtrack) => backtrack.heap(),
+        };
+        let classes = syntax.classes.into_boxed_slice();
+        let listed: usize = classes.iter().map(|class| size_of::<Class>() + class.heap()).sum();
+        budget.memory(source.len() + program + listed)?;
+        Ok(Self { source: source.into(), classes, matcher })
     }
 
-    pub(super) fn is_match(&self, text: &str) -> bool {
-        self.0.is_match(text)
-    }
-
-    pub(super) fn source(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-/// Whether a pattern uses only ASCII literals, classes of them, groups, alternation, anchors, plain repetition and
-/// the escapes `\d`, `\w` and punctuation. Left out on purpose: `.`, `\s` and `\b` (they differ on Unicode), anything
-/// after `(?`, and nested class syntax that only one dialect has.
-fn is_shared(source: &str) -> bool {
-    let mut chars = source.chars().peekable();
-    let mut in_class = false;
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => match chars.next() {
-                Some('d' | 'w') => {}
-                Some(escaped) if escaped.is_ascii_punctuation() && !matches!(escaped, '<' | '>') => {}
-                _ => return false,
-            },
-            '[' if in_class => return false,
-            '[' => {
-                in_class = true;
-                if chars.peek() == Some(&'^') {
-                    chars.next();
-                }
-                // `[]` is an empty class in one dialect and a literal bracket in the other.
-                if chars.peek() == Some(&']') {
-                    return false;
-                }
-            }
-            ']' if in_class => in_class = false,
-            // `]`, `{` and `}` outside their place are literals in one dialect only.
-            ']' => return false,
-            '&' | '~' | '-' if in_class && chars.peek() == Some(&c) => return false,
-            '(' if !in_class && chars.peek() == Some(&'?') => {
-                chars.next();
-                if chars.next() != Some(':') {
-                    return false;
-                }
-            }
-            '{' if !in_class && !is_repetition(&mut chars) => return false,
-            '}' | '.' if !in_class => return false,
-            _ if !c.is_ascii_graphic() && c != ' ' => return false,
-            _ => {}
+    /// Searches for the pattern anywhere in `text`.
+    pub(crate) fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, Spent> {
+        // Positions are kept in 32 bits.
+        if text.len() >= u32::MAX as usize {
+            budget.work(u64::MAX)?;
         }
+        let mut meter = Meter::new(budget);
+        let found = match &self.matcher {
+            Matcher::Scan(scan) => scan.is_match(text, &self.classes, &mut meter),
+            Matcher::Backtrack(backtrack) => backtrack.is_match(text, &self.classes, &mut meter),
+        }?;
+        meter.finish()?;
+        Ok(found)
     }
-    !in_class
-}
 
-/// Reads the rest of `{n}`, `{n,}` or `{n,m}` with bounds small enough for either engine.
-fn is_repetition(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> bool {
-    let mut digits = 0;
-    let mut commas = 0;
-    for c in chars.by_ref() {
-        match c {
-            '0'..='9' if digits < 4 => digits += 1,
-            ',' if commas == 0 && digits > 0 => {
-                commas = 1;
-                digits = 0;
-            }
-            '}' => return digits > 0 || commas == 1,
-            _ => return false,
-        }
+    pub(crate) fn source(&self) -> &str {
+        &self.source
     }
-    false
 }

@@ -1,80 +1,91 @@
-//! Mending the small mistakes that models make, when the caller allows it.
+//! Repairing the small mistakes that models make, when the caller allows it.
 //!
-//! A repair is tried only where the schema refuses a value for its type, and kept only if the whole value fits in
-//! the end: a call is never half mended.
+//! A repair is tried only where a value is rejected for its type, and kept only if the whole value fits in the end: a call
+//! is never half repaired. Each repair puts other text in the place of a value.
 
-use serde_json::Value;
+use std::collections::HashMap;
 
+use super::budget::Budget;
+use super::document::{Document, Instance, ReadOptions};
 use super::limit::{DecodeOptions, Repair, RepairKind};
 use super::node::Arena;
-use super::number::Exactness;
-use super::read::check;
-use super::scan::nests_within;
-use super::text;
-use super::validation::Validator;
-use crate::issue::Issues;
+use super::rewrite::{Edits, rewritten};
+use super::types::{JsonType, Types};
+use super::verify;
+use super::walk::{self, Finding};
 
-/// How often a value is looked at again: JSON in a string may itself hold such mistakes.
+/// The number of times a value is looked at again: JSON in a string may itself hold such mistakes.
 const ROUNDS: usize = 4;
 
-/// A copy of `tree` that fits, with what was done to it; `None` if it can't be had.
-pub(super) fn mend(
+/// Returns text that fits, with what was done to it; `None` if it can't be had.
+pub(super) fn repaired(
     arena: &Arena,
-    custom: Option<&Validator>,
-    tree: &Value,
-    issues: &Issues,
+    document: &Document<'_>,
+    findings: &[Finding],
     options: &DecodeOptions,
-) -> Option<(Value, Vec<Repair>)> {
-    let mut mended = tree.clone();
+) -> Option<(String, Vec<Repair>)> {
     let mut repairs = Vec::new();
-    let mut issues = issues.clone();
+    let mut text = apply(document, findings, options, &mut repairs)?;
     for _ in 0..ROUNDS {
-        let before = repairs.len();
-        for issue in &issues {
-            let value = mended.pointer_mut(&issue.pointer)?;
-            let (kind, replacement) = replacement(value, &issue.keyword, &issue.expected, options)?;
-            *value = replacement;
-            repairs.push(Repair { pointer: issue.pointer.clone(), kind });
-        }
+        let mut budget = Budget::for_input(text.len());
         // Each string was within the limit; what they make together must be, too.
-        if !nests_within(&mended, options.limits.depth()) {
+        let read = ReadOptions { max_depth: options.limits.depth() };
+        let document = Document::read(&text, read, &mut budget).ok()?;
+        let explained = walk::explain(arena, arena.root(), document.root(), &mut budget);
+        if explained.cut.is_some() {
             return None;
         }
-        match check(arena, custom, &mended, Exactness::Required) {
-            Ok(()) => return Some((mended, repairs)),
-            Err(left) if repairs.len() > before => issues = left,
-            Err(_) => return None,
+        if explained.findings.is_empty() {
+            let text = match rewritten(arena, arena.root(), &document, &mut budget) {
+                Some(text) => text,
+                None => document.text().to_owned(),
+            };
+            return Some((text, repairs));
         }
+        let next = apply(&document, &explained.findings, options, &mut repairs)?;
+        text = next;
     }
     None
 }
 
-fn replacement(value: &Value, keyword: &str, expected: &str, options: &DecodeOptions) -> Option<(RepairKind, Value)> {
-    if keyword != "type" {
-        return None;
+/// Repairs every value that was rejected; `None` if one can't be.
+fn apply(
+    document: &Document<'_>,
+    findings: &[Finding],
+    options: &DecodeOptions,
+    repairs: &mut Vec<Repair>,
+) -> Option<String> {
+    let mut replaced = HashMap::new();
+    for finding in findings {
+        let value = document.instance(finding.value)?;
+        let (kind, text) = replacement(value, finding.wanted?, options)?;
+        replaced.insert(finding.value, text);
+        repairs.push(Repair { pointer: finding.issue.pointer.clone(), kind });
     }
-    if let Value::String(text) = value {
-        let (read, faults) = text::read_str(text.trim(), &options.limits);
-        let read = read.filter(|read| faults.is_empty() && !read.is_string() && !read.is_null());
-        match read {
-            Some(tree) if options.repairs.nested_json && (tree.is_array() || tree.is_object()) => {
-                return Some((RepairKind::NestedJson, tree));
+    Some(Edits { replaced, ..Edits::default() }.apply(document))
+}
+
+fn replacement(value: Instance<'_>, wanted: Types, options: &DecodeOptions) -> Option<(RepairKind, String)> {
+    if let Some(text) = value.string() {
+        let text = text.trim();
+        // What is read out of a string is read with as little trust as any text.
+        let is_sound = verify::text_faults(text, &options.limits).is_ok_and(|faults| faults.is_empty());
+        let mut budget = Budget::for_input(text.len());
+        let read = ReadOptions { max_depth: options.limits.depth() };
+        let document = Document::read(text, read, &mut budget).ok().filter(|_| is_sound);
+        match document.map(|document| document.root().kind()) {
+            Some(JsonType::Array | JsonType::Object) if options.repairs.nested_json => {
+                return Some((RepairKind::NestedJson, text.to_owned()));
             }
-            Some(scalar) if options.repairs.quoted_scalars && wants(expected, &scalar) => {
-                return Some((RepairKind::QuotedScalar, scalar));
+            Some(scalar @ (JsonType::Boolean | JsonType::Number))
+                if options.repairs.quoted_scalars && wanted.allows(scalar) =>
+            {
+                return Some((RepairKind::QuotedScalar, text.to_owned()));
             }
             _ => {}
         }
     }
-    let wraps = options.repairs.single_item_arrays && expected.contains("array") && !value.is_null();
-    wraps.then(|| (RepairKind::SingleItemArray, Value::Array(vec![value.clone()])))
-}
-
-/// Whether a scalar read out of a string is of a type that was asked for.
-fn wants(expected: &str, scalar: &Value) -> bool {
-    match scalar {
-        Value::Bool(_) => expected.contains("boolean"),
-        Value::Number(_) => expected.contains("number") || expected.contains("integer"),
-        _ => false,
-    }
+    let wraps =
+        options.repairs.single_item_arrays && wanted.allows(JsonType::Array) && value.kind() != JsonType::Null;
+    wraps.then(|| (RepairKind::SingleItemArray, format!("[{}]", value.raw())))
 }

@@ -4,7 +4,7 @@
 
 use serde_json::{Number, Value};
 
-use super::text::number_token;
+use super::tree::number_token;
 use crate::canonical::is_same_number;
 
 /// Returns the first integer in `text` that is beyond 64 bits. A [`Value`] holds no such integer, but the

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// The JSON types as a reader tells them apart; an integer is a number to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum JsonType {
+pub(crate) enum JsonType {
     Null,
     Boolean,
     Number,

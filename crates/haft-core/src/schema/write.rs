@@ -14,18 +14,17 @@ use std::cell::{Cell, RefCell};
 
 use serde::Serialize;
 use serde::ser::Error as _;
-use serde_json::{Error, Value};
+use serde_json::Error;
 
 use self::serializer::Checked;
 use self::text::Text;
 use super::disclosure::{Rejected, Step};
-use super::explain;
 use super::limit::{HELD_DEPTH, OUTPUT_DEPTH};
 use super::node::{ANY, Arena, NodeId};
-use super::number::Exactness;
 use super::scan::nesting;
-use super::text::read_written;
+use super::tree::read_written;
 use super::validation::Validator;
+use super::verify;
 use crate::issue::Issue;
 use crate::json_text::JsonText;
 
@@ -54,7 +53,7 @@ pub(super) fn check_text(arena: &Arena, custom: Option<&Validator>, text: &str) 
         let (issue, steps) = (too_deep(), Vec::new());
         return Err(Box::new(Rejected::Unwritten { issue, steps, cause: None }));
     }
-    check(arena, custom, read_written(text))
+    check(arena, custom, text)
 }
 
 /// Writes any value as JSON text. What JSON can't say of a number is `null`, as `serde_json` has it.
@@ -77,29 +76,19 @@ fn write_then_check<T: Serialize + ?Sized>(
     let unruled = Arena::any();
     let trail = Trail::default();
     match write(&unruled, Some(&trail), ANY, value) {
-        Ok(text) => check(arena, custom, read_written(text.as_str())).map(|()| text),
+        Ok(text) => check(arena, custom, text.as_str()).map(|()| text),
         Err(error) => Err(Box::new(trail.rejected(error))),
     }
 }
 
-/// Checks a value that was written and read again.
-fn check(
-    arena: &Arena,
-    custom: Option<&Validator>,
-    (tree, mut issues): (Option<Value>, Vec<Issue>),
-) -> Result<(), Box<Rejected>> {
-    let Some(value) = tree else {
-        return Err(Box::new(Rejected::Rules { issues, value: Value::Null }));
-    };
-    // What keys a result may have is for its schema to say, but none may stand twice.
-    issues.retain(|issue| issue.keyword == "duplicateKey");
-    if !explain::fits(arena, arena.root(), &value, Exactness::Waived) {
-        issues.extend(explain::issues(arena, arena.root(), &value, Exactness::Waived));
-    }
+/// Checks a value that was written.
+fn check(arena: &Arena, custom: Option<&Validator>, text: &str) -> Result<(), Box<Rejected>> {
+    let value = || read_written(text).unwrap_or_default();
+    let issues = verify::problems_of_written(arena, text);
     if !issues.is_empty() {
-        return Err(Box::new(Rejected::Rules { issues, value }));
+        return Err(Box::new(Rejected::Rules { issues, value: value() }));
     }
-    custom.map_or(Ok(()), |custom| custom.check(&value)).map_err(|issues| Box::new(Rejected::Check(issues)))
+    custom.map_or(Ok(()), |custom| custom.check(&value())).map_err(|issues| Box::new(Rejected::Check(issues)))
 }
 
 fn too_deep() -> Issue {
@@ -199,8 +188,7 @@ impl Writing<'_> {
     fn whole<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
         let before = self.text.len();
         value.serialize(Checked { writing: self, node: ANY })?;
-        let tree = read_written(self.text.since(before)).0;
-        let fits = tree.is_some_and(|tree| explain::fits(self.arena, node, &tree, Exactness::Waived));
+        let fits = verify::fits_written(self.arena, node, self.text.since(before));
         if fits { Ok(()) } else { Err(self.refusal()) }
     }
 

@@ -1,22 +1,18 @@
 //! A deserializer that checks every value against its node on the way into the type.
 //!
-//! It wraps another one (text or tree) and passes serde's hints on, so the type is built as if it were read directly.
-//! The first value that breaks a rule ends the reading; what exactly is wrong is found out afterwards, from the tree.
+//! It wraps the one that reads text and passes serde's hints on, so the type is built as if it were read directly. The
+//! first value that breaks a rule ends the reading; what exactly is wrong is found out afterwards, from the text. A
+//! value that takes its whole text to check is read from there when it was checked.
 
 use serde::de::{DeserializeSeed, Error, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::de::StrRead;
 use serde_json::value::RawValue;
 
 use super::place::Place;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
-use super::visitor::{Checked as CheckedVisitor, Origin};
-use crate::schema::explain;
+use super::visitor::{Checked as CheckedVisitor, HINTED, INTEGER, UNHINTED};
 use crate::schema::node::ANY;
-use crate::schema::number::Exactness;
-use crate::schema::path::Path;
-use crate::schema::settle::settle;
-use crate::schema::text::{Notes, TreeSeed};
 use crate::schema::types::JsonType;
 
 /// The error that ends a reading when a rule is broken. Its text is never shown.
@@ -34,53 +30,43 @@ pub(super) struct Checked<'a, D> {
 
 impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     #[inline]
-    fn visitor<V>(&self, inner: V, origin: Origin) -> CheckedVisitor<'a, V> {
-        CheckedVisitor { inner, place: self.place, origin }
+    fn visitor<V, const ORIGIN: u8>(&self, inner: V) -> CheckedVisitor<'a, V, ORIGIN> {
+        CheckedVisitor { inner, place: self.place }
     }
 
-    /// Builds the tree, checks it whole, and goes on from there.
+    /// Takes the text of a value and checks it whole.
     #[cold]
     #[inline(never)]
-    fn buffer<R>(self, read: impl FnOnce(Checked<'_, Value>) -> Result<R, serde_json::Error>) -> Result<R, D::Error> {
+    fn whole(self) -> Result<&'de str, D::Error> {
         let Place { reading, node, depth, inside } = *self.place;
-        let notes = Notes::new(reading.limits);
-        let seed = TreeSeed { notes: &notes, depth: depth.into(), inside, path: &Path::Root };
-        let mut tree = seed.deserialize(self.inner)?;
-        let clean = notes.faults.borrow().is_empty() && !reading.rejects_in(&tree);
-        if !clean || !explain::fits(reading.arena, node, &tree, Exactness::Required) {
-            return Err(refusal());
-        }
-        if notes.saw_whole_float.get() || reading.arena.is_from_type() {
-            settle(reading.arena, node, &mut tree);
-        }
-        read(Checked { inner: tree, place: &self.place.at(ANY) }).map_err(D::Error::custom)
+        let text = <&'de RawValue>::deserialize(self.inner)?.get();
+        if reading.fits_whole(node, text, depth.into(), inside) { Ok(text) } else { Err(refusal()) }
     }
 
     fn takes(&self, json_type: JsonType) -> bool {
         self.place.rules(json_type).is_ok()
     }
-}
 
-impl<'de, D: Deserializer<'de>> Checked<'_, D> {
-    /// An integer of up to 128 bits. Asked for one, `serde_json` reads digits and stumbles over the point of `3.0`, so
-    /// it is asked for the text.
+    /// Reads an integer of up to 128 bits. Asked for one, `serde_json` reads digits and stumbles over the point of `3.0`,
+    /// so it is asked for the text.
     fn very_wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        if self.place.is_buffered() {
-            return self.buffer(|tree| tree.very_wide(visitor));
+        let visitor = self.visitor::<V, INTEGER>(visitor);
+        let text = <&'de RawValue>::deserialize(self.inner)?.get();
+        if let Ok(integer) = text.parse() {
+            return visitor.visit_i128(integer);
         }
-        let visitor = self.visitor(visitor, Origin::Hinted);
-        let raw = Box::<RawValue>::deserialize(self.inner)?;
-        if let Ok(int) = raw.get().parse() {
-            return visitor.visit_i128(int);
-        }
-        if let Ok(int) = raw.get().parse() {
-            return visitor.visit_u128(int);
-        }
-        match raw.get().parse() {
-            Ok(float) => visitor.visit_f64(float),
+        match text.parse() {
+            Ok(integer) => visitor.visit_u128(integer),
             Err(_) => Err(refusal()),
         }
     }
+}
+
+/// Reads a value whose text was checked whole: nothing is left to check.
+fn checked_text(text: &str) -> serde_json::Deserializer<StrRead<'_>> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.disable_recursion_limit();
+    deserializer
 }
 
 /// Keeps what few values need out of the code that all of them run through.
@@ -94,18 +80,21 @@ fn rarely<R>(work: impl FnOnce() -> R) -> R {
 macro_rules! pass {
     ($self:ident . $method:ident ( $($argument:expr),* ; $visitor:ident ) $origin:expr) => {{
         if $self.place.is_buffered() {
-            return $self.buffer(|tree| tree.$method($($argument,)* $visitor));
+            let free = $self.place.at(ANY);
+            let mut inner = checked_text($self.whole()?);
+            let checked = Checked { inner: &mut inner, place: &free };
+            return checked.$method($($argument,)* $visitor).map_err(D::Error::custom);
         }
-        let visitor = $self.visitor($visitor, $origin);
+        let visitor = $self.visitor::<V, { $origin }>($visitor);
         $self.inner.$method($($argument,)* visitor)
     }};
 }
 
 macro_rules! pass_hints {
-    ($($method:ident)*) => {$(
+    ($origin:ident: $($method:ident)*) => {$(
         #[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-            pass!(self.$method(; visitor) Origin::Hinted)
+            pass!(self.$method(; visitor) $origin)
         }
     )*};
 }
@@ -114,23 +103,34 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
     type Error = D::Error;
 
     pass_hints! {
-        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32
-        deserialize_f64 deserialize_char deserialize_str deserialize_string deserialize_bytes
+        INTEGER: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+    }
+
+    pass_hints! {
+        HINTED: deserialize_bool deserialize_f32 deserialize_f64 deserialize_char deserialize_str deserialize_string deserialize_bytes
         deserialize_byte_buf deserialize_option deserialize_seq deserialize_map deserialize_identifier
     }
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        pass!(self.deserialize_any(; visitor) Origin::Unhinted)
+        pass!(self.deserialize_any(; visitor) UNHINTED)
     }
 
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        rarely(|| self.very_wide(visitor))
+        if self.place.is_buffered() {
+            pass!(self.deserialize_i128(; visitor) INTEGER)
+        } else {
+            rarely(|| self.very_wide(visitor))
+        }
     }
 
     fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        rarely(|| self.very_wide(visitor))
+        if self.place.is_buffered() {
+            pass!(self.deserialize_u128(; visitor) INTEGER)
+        } else {
+            rarely(|| self.very_wide(visitor))
+        }
     }
 
     /// What a type ignores is still checked: the schema may have rules for it.
@@ -147,7 +147,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         if !self.place.is_buffered() && !self.takes(JsonType::Null) && self.takes(JsonType::Object) {
             return self.deserialize_map(EmptyMapAsUnit(visitor));
         }
-        pass!(self.deserialize_unit(; visitor) Origin::Hinted)
+        pass!(self.deserialize_unit(; visitor) HINTED)
     }
 
     fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Self::Error> {
@@ -160,7 +160,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Self::Error> {
-        pass!(self.deserialize_tuple(len; visitor) Origin::Hinted)
+        pass!(self.deserialize_tuple(len; visitor) HINTED)
     }
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
@@ -169,7 +169,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         len: usize,
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        pass!(self.deserialize_tuple_struct(name, len; visitor) Origin::Hinted)
+        pass!(self.deserialize_tuple_struct(name, len; visitor) HINTED)
     }
 
     #[inline]
@@ -179,7 +179,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        pass!(self.deserialize_struct(name, fields; visitor) Origin::Hinted)
+        pass!(self.deserialize_struct(name, fields; visitor) HINTED)
     }
 
     /// A set of strings is read as a string, never in the `{"Variant":null}` form that serde would also take.
@@ -189,9 +189,6 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        if self.place.is_buffered() {
-            return self.buffer(|tree| tree.deserialize_enum(name, variants, visitor));
-        }
         if self.place.reading.arena.is_string_enum(self.place.node) {
             return self.deserialize_str(StrAsVariant(visitor));
         }
@@ -199,7 +196,9 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
             let place = self.place;
             return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, place }));
         }
-        self.buffer(|tree| tree.deserialize_enum(name, variants, visitor))
+        let free = self.place.at(ANY);
+        let mut inner = checked_text(self.whole()?);
+        Checked { inner: &mut inner, place: &free }.deserialize_enum(name, variants, visitor).map_err(D::Error::custom)
     }
 }
 

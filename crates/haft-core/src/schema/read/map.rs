@@ -12,7 +12,7 @@ use crate::schema::limit::DuplicateKeys;
 use crate::schema::node::{ANY, NEVER, ObjectRule};
 use crate::schema::path::push_key;
 use crate::schema::seen::Seen;
-use crate::schema::text::Inside;
+use crate::schema::forbidden::Inside;
 
 /// What the type gets to see of keys that the schema doesn't declare but allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,29 +79,15 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        if self.keys.value.reading.trail.is_some() {
-            return self.next_value_on_a_trail(seed);
-        }
-        self.access.next_value_seed(CheckedSeed { inner: seed, place: &self.keys.value })
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        self.access.size_hint()
-    }
-}
-
-impl<A> CheckedMap<'_, A> {
-    #[cold]
-    #[inline(never)]
-    fn next_value_on_a_trail<'de, S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error>
-    where
-        A: MapAccess<'de>,
-    {
         let value = self.access.next_value_seed(CheckedSeed { inner: seed, place: &self.keys.value });
         if value.is_err() {
             self.keys.leave_trail();
         }
         value
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.access.size_hint()
     }
 }
 
@@ -164,7 +150,7 @@ impl<'a> Keys<'a> {
         self.rare.as_mut().map_or(First::NotTaken, |rare| std::mem::take(&mut rare.first))
     }
 
-    /// Notes the key under which the type refused a value.
+    /// Notes the key under which the type rejected a value.
     #[cold]
     #[inline(never)]
     fn leave_trail(&self) {
@@ -206,7 +192,7 @@ impl<'a> Keys<'a> {
         if self.rule.is_some_and(|rule| self.count > rule.max) {
             return None;
         }
-        if self.place.reading.trail.is_some() {
+        if self.place.reading.is_verified() {
             self.rare().name = Some(key.to_owned());
         }
         let strict = self.place.reading.limits.duplicate_keys == DuplicateKeys::Refuse;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use serde::de::value::{StrDeserializer, StringDeserializer};
 use serde::de::{DeserializeSeed, Error, IntoDeserializer, MapAccess};
 
-use crate::schema::text::number_token;
+use crate::schema::tree::number_token;
 
 /// One entry: the token, then the digits.
 pub(super) struct NumberMap<E> {

@@ -5,7 +5,7 @@
 
 use super::Reading;
 use crate::schema::node::{Arena, Mismatch, NodeId, Typed};
-use crate::schema::text::Inside;
+use crate::schema::forbidden::Inside;
 use crate::schema::types::JsonType;
 
 /// What a reader must know of the value it is about to read.

@@ -31,30 +31,16 @@ impl<'a, A> CheckedSeq<'a, A> {
     }
 }
 
-impl<A> CheckedSeq<'_, A> {
-    #[cold]
-    #[inline(never)]
-    fn next_on_a_trail<'de, T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error>
-    where
-        A: SeqAccess<'de>,
-    {
-        let element = self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements });
-        if element.is_err() {
-            self.elements.leave_trail();
-        }
-        element
-    }
-}
-
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
     type Error = A::Error;
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
-        if self.elements.next.reading.trail.is_some() {
-            return self.next_on_a_trail(seed);
+        let element = self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements });
+        if element.is_err() {
+            self.elements.leave_trail();
         }
-        self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements })
+        element
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -87,7 +73,7 @@ impl<'a> Elements<'a> {
         Some(&self.next)
     }
 
-    /// Notes the index at which the type refused a value.
+    /// Notes the index at which the type rejected a value.
     #[cold]
     #[inline(never)]
     fn leave_trail(&self) {

@@ -3,36 +3,33 @@
 use std::fmt;
 
 use serde::Deserializer;
-use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
 use super::deserializer::{Checked as CheckedDeserializer, refusal};
 use super::map::{CheckedMap, UnknownKeys};
 use super::number::NumberMap;
 use super::place::Place;
 use super::seq::CheckedSeq;
+use crate::schema::decimal::Decimal;
 use crate::schema::node::{Open, Typed};
-use crate::schema::number::{Exactness, Num};
-use crate::schema::text::number_token;
+use crate::schema::tree::number_token;
 use crate::schema::types::JsonType;
 
-/// How the type asked for the value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// For whatever comes.
-    Unhinted,
-    /// For a certain kind of value.
-    Hinted,
-}
+/// How the type asked for the value: for whatever comes, for a certain kind of value, or for an integer.
+///
+/// A constant rather than a field, so that no code is made for what can't happen.
+pub(super) const UNHINTED: u8 = 0;
+pub(super) const HINTED: u8 = 1;
+pub(super) const INTEGER: u8 = 2;
 
 /// A visitor at a place.
-pub(super) struct Checked<'a, V> {
+pub(super) struct Checked<'a, V, const ORIGIN: u8> {
     pub(super) inner: V,
     pub(super) place: &'a Place<'a>,
-    pub(super) origin: Origin,
 }
 
-impl<'a, V> Checked<'a, V> {
-    /// The rules for a value of this type, or the refusal if there can't be one.
+impl<'a, V, const ORIGIN: u8> Checked<'a, V, ORIGIN> {
+    /// Returns the rules for a value of this type, or the refusal if there can't be one.
     #[inline]
     fn rules<E: Error>(&self, json_type: JsonType) -> Result<Option<&'a Typed>, E> {
         self.place.rules(json_type).map_err(|_| refusal())
@@ -48,14 +45,9 @@ impl<'a, V> Checked<'a, V> {
         let fits = self.place.is_free(JsonType::Number)
             || match value.try_into() {
                 Ok(small) => small_integer_fits(self.place, small),
-                Err(_) => number_fits(self.place, Num::Int(value.into())),
+                Err(_) => wide_integer_fits(self.place, &value.into().to_string()),
             };
         if fits { Ok(()) } else { Err(refusal()) }
-    }
-
-    /// Checks a number; tells whether only integers fit here.
-    fn number<E: Error>(&self, num: Num) -> Result<bool, E> {
-        if number_fits(self.place, num) { Ok(integers_only(self.place)) } else { Err(refusal()) }
     }
 
     #[inline]
@@ -72,32 +64,41 @@ impl<'a, V> Checked<'a, V> {
 #[inline(never)]
 fn small_integer_fits(place: &Place<'_>, value: i64) -> bool {
     match place.rules(JsonType::Number) {
-        Ok(Some(typed)) => typed.sure.contains(value) || number_fits(place, Num::Int(value.into())),
+        Ok(Some(typed)) => typed.number.surely_fits(value) || wide_integer_fits(place, &value.to_string()),
         rules => rules.is_ok(),
     }
 }
 
+/// Decides by the digits.
 #[inline(never)]
-fn number_fits(place: &Place<'_>, num: Num) -> bool {
+fn wide_integer_fits(place: &Place<'_>, digits: &str) -> bool {
     match place.rules(JsonType::Number) {
-        Ok(Some(typed)) => typed.number.fault(num, typed.integers_only(), Exactness::Required).is_none(),
+        Ok(Some(typed)) => typed.number.fits(Decimal::parse(digits), typed.integers_only()),
         rules => rules.is_ok(),
     }
 }
 
-fn integers_only(place: &Place<'_>) -> bool {
-    matches!(place.rules(JsonType::Number), Ok(Some(typed)) if typed.integers_only())
+/// A float is taken only where it is sure to fit: which digits it was read from is not known here.
+#[inline(never)]
+fn float_fits(place: &Place<'_>, value: f64) -> bool {
+    match place.rules(JsonType::Number) {
+        Ok(Some(typed)) => {
+            let is_sure = !typed.integers_only() && typed.number.surely_fits_float(value);
+            is_sure || place.reading.is_verified()
+        }
+        rules => rules.is_ok(),
+    }
 }
 
 #[inline(never)]
 fn string_fits(place: &Place<'_>, text: &str) -> bool {
     match place.rules(JsonType::String) {
-        Ok(Some(typed)) => typed.string.fault(text).is_none(),
+        Ok(Some(typed)) => typed.string.fits(text, &mut place.reading.budget.borrow_mut()) == Ok(true),
         rules => rules.is_ok(),
     }
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
+impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORIGIN> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,33 +124,22 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
     }
 
     fn visit_i128<E: Error>(self, value: i128) -> Result<V::Value, E> {
-        self.number(Num::Int(value))?;
+        self.digits(&value.to_string())?;
         self.inner.visit_i128(value)
     }
 
     fn visit_u128<E: Error>(self, value: u128) -> Result<V::Value, E> {
-        self.number(i128::try_from(value).map_or(Num::Huge(value), Num::Int))?;
+        self.digits(&value.to_string())?;
         self.inner.visit_u128(value)
     }
 
+    /// Where an integer is wanted, the digits decide whether this is one: they are looked at with care, elsewhere.
     #[inline]
     fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
-        if self.place.reading.rejects(value) {
-            return Err(refusal());
-        }
-        if self.place.is_free(JsonType::Number) || !self.number(Num::Float(value))? {
-            return self.inner.visit_f64(value);
-        }
-        // `3.0` where an integer is meant.
-        match Num::exact_integer(value) {
-            Some(int) => match u64::try_from(int) {
-                Ok(int) => self.inner.visit_u64(int),
-                Err(_) => self.inner.visit_i64(int),
-            },
-            // Nothing is made of it, so nothing is rounded.
-            None if self.place.reading.ignored.get() > 0 => self.inner.visit_f64(value),
-            None => Err(E::invalid_type(Unexpected::Float(value), &self.inner)),
-        }
+        let fits = ORIGIN != INTEGER
+            && !self.place.reading.rejects(value)
+            && (self.place.is_free(JsonType::Number) || float_fits(self.place, value));
+        if fits { self.inner.visit_f64(value) } else { Err(refusal()) }
     }
 
     #[inline]
@@ -221,7 +211,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
     #[inline]
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
         let mut peeked = None;
-        if self.origin == Origin::Unhinted
+        if ORIGIN == UNHINTED
             && let Some(token) = number_token()
         {
             let first: Option<String> = access.next_key()?;
@@ -247,25 +237,25 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Checked<'_, V> {
     }
 }
 
-impl<'de, V: Visitor<'de>> Checked<'_, V> {
-    /// A number that came as text. One that no machine number holds is checked as the nearest float and passed on
-    /// with all its digits.
+impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
+    fn digits<E: Error>(&self, digits: &str) -> Result<(), E> {
+        let fits = self.place.is_free(JsonType::Number) || wide_integer_fits(self.place, digits);
+        if fits { Ok(()) } else { Err(refusal()) }
+    }
+
+    /// Takes a number that came as text. One that no machine number holds is passed on with all its digits.
     fn visit_number_text<E: Error>(self, text: String) -> Result<V::Value, E> {
-        if let Ok(int) = text.parse::<u64>() {
-            return self.visit_u64(int);
+        if let Ok(integer) = text.parse::<u64>() {
+            return self.visit_u64(integer);
         }
-        if let Ok(int) = text.parse::<i64>() {
-            return self.visit_i64(int);
+        if let Ok(integer) = text.parse::<i64>() {
+            return self.visit_i64(integer);
         }
-        let wide = text.parse().map(Num::Int).or_else(|_| text.parse().map(Num::Huge));
-        if let Ok(wide) = wide {
-            self.number::<E>(wide)?;
-            return self.inner.visit_map(NumberMap::new(text));
-        }
+        self.digits::<E>(&text)?;
         let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(refusal)?;
         let lossless = serde_json::Number::from_f64(float).is_some_and(|number| number.to_string() == text);
-        if lossless || self.number::<E>(Num::Float(float))? {
-            return self.visit_f64(float);
+        if lossless {
+            return self.inner.visit_f64(float);
         }
         self.inner.visit_map(NumberMap::new(text))
     }

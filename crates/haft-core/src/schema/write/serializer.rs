@@ -6,10 +6,11 @@ use serde_json::Error;
 
 use super::Writing;
 use super::compound::{Elements, Fields, Members, Shape};
+use crate::schema::budget::Budget;
+use crate::schema::decimal::Decimal;
 use crate::schema::disclosure::Step;
 use crate::schema::node::{ANY, Arena, NodeId, Typed};
-use crate::schema::number::{Exactness, Num};
-use crate::schema::text::{PRIVATE, is_private};
+use crate::schema::forbidden::{PRIVATE, is_private};
 use crate::schema::types::JsonType;
 
 /// A writing at a node.
@@ -45,7 +46,7 @@ impl<'a> Checked<'_, 'a> {
         let arena = self.writing.arena;
         let fits = match value.try_into() {
             Ok(small) => self.is_free(JsonType::Number) || small_integer_fits(arena, self.node, small),
-            Err(_) => number_fits(arena, self.node, Num::Int(value.into())),
+            Err(_) => digits_fit(arena, self.node, &value.into().to_string()),
         };
         if !fits {
             return Err(self.writing.refusal());
@@ -58,7 +59,7 @@ impl<'a> Checked<'_, 'a> {
         if !value.is_finite() {
             return self.writing.not_finite();
         }
-        if !(self.is_free(JsonType::Number) || number_fits(self.writing.arena, self.node, Num::Float(value))) {
+        if !(self.is_free(JsonType::Number) || float_fits(self.writing.arena, self.node, value)) {
             return Err(self.writing.refusal());
         }
         self.writing.text.number(number)
@@ -66,7 +67,7 @@ impl<'a> Checked<'_, 'a> {
 
     #[inline]
     fn string(self, text: &str) -> Result<(), Error> {
-        if !(self.is_free(JsonType::String) || string_fits(self.writing.arena, self.node, text)) {
+        if !(self.is_free(JsonType::String) || string_fits(self.writing, self.node, text)) {
             return Err(self.writing.refusal());
         }
         self.writing.text.string(text);
@@ -93,23 +94,33 @@ impl<'a> Checked<'_, 'a> {
 #[inline(never)]
 fn small_integer_fits(arena: &Arena, node: NodeId, value: i64) -> bool {
     match arena.rules(node, JsonType::Number) {
-        Ok(Some(typed)) => typed.sure.contains(value) || number_fits(arena, node, Num::Int(value.into())),
+        Ok(Some(typed)) => typed.number.surely_fits(value) || digits_fit(arena, node, &value.to_string()),
         rules => rules.is_ok(),
     }
 }
 
 #[inline(never)]
-fn number_fits(arena: &Arena, node: NodeId, num: Num) -> bool {
+fn float_fits(arena: &Arena, node: NodeId, value: f64) -> bool {
     match arena.rules(node, JsonType::Number) {
-        Ok(Some(typed)) => typed.number.fault(num, typed.integers_only(), Exactness::Waived).is_none(),
+        Ok(Some(typed)) if !typed.integers_only() && typed.number.surely_fits_float(value) => true,
+        Ok(Some(_)) => digits_fit(arena, node, &value.to_string()),
+        rules => rules.is_ok(),
+    }
+}
+
+/// Decides by the digits.
+#[inline(never)]
+fn digits_fit(arena: &Arena, node: NodeId, digits: &str) -> bool {
+    match arena.rules(node, JsonType::Number) {
+        Ok(Some(typed)) => typed.number.fits(Decimal::parse(digits), typed.integers_only()),
         rules => rules.is_ok(),
     }
 }
 
 #[inline(never)]
-fn string_fits(arena: &Arena, node: NodeId, text: &str) -> bool {
-    match arena.rules(node, JsonType::String) {
-        Ok(Some(typed)) => typed.string.fault(text).is_none(),
+fn string_fits(writing: &mut Writing<'_>, node: NodeId, text: &str) -> bool {
+    match writing.arena.rules(node, JsonType::String) {
+        Ok(Some(typed)) => typed.string.fits(text, &mut Budget::for_input(text.len())) == Ok(true),
         rules => rules.is_ok(),
     }
 }
@@ -140,8 +151,7 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
     }
 
     fn serialize_u128(self, value: u128) -> Result<(), Error> {
-        let num = i128::try_from(value).map_or(Num::Huge(value), Num::Int);
-        if !number_fits(self.writing.arena, self.node, num) {
+        if !digits_fit(self.writing.arena, self.node, &value.to_string()) {
             return Err(self.writing.refusal());
         }
         self.writing.text.number(value)

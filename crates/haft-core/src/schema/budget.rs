@@ -1,0 +1,73 @@
+//! The work and memory that one check may spend.
+
+/// The work and memory left for one check. Spent once, it stays spent.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    work: u64,
+    memory: u64,
+    is_spent: bool,
+}
+
+/// The budget of a check is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spent;
+
+impl Budget {
+    const WORK: u64 = 100_000;
+    const WORK_PER_BYTE: u64 = 16;
+    const MEMORY: u64 = 1 << 20;
+    const MEMORY_PER_BYTE: u64 = 16;
+
+    /// Creates the budget for an input of this many bytes.
+    pub(crate) fn for_input(bytes: usize) -> Self {
+        let bytes = bytes as u64;
+        Self {
+            work: Self::WORK.saturating_add(bytes.saturating_mul(Self::WORK_PER_BYTE)),
+            memory: Self::MEMORY.saturating_add(bytes.saturating_mul(Self::MEMORY_PER_BYTE)),
+            is_spent: false,
+        }
+    }
+
+    /// Takes units of work.
+    #[inline]
+    pub(crate) fn work(&mut self, units: u64) -> Result<(), Spent> {
+        match self.work.checked_sub(units) {
+            Some(left) if !self.is_spent => {
+                self.work = left;
+                Ok(())
+            }
+            _ => {
+                self.is_spent = true;
+                Err(Spent)
+            }
+        }
+    }
+
+    /// Takes bytes of memory. They are not given back.
+    pub(crate) fn memory(&mut self, bytes: usize) -> Result<(), Spent> {
+        match self.memory.checked_sub(bytes as u64) {
+            Some(left) if !self.is_spent => {
+                self.memory = left;
+                Ok(())
+            }
+            _ => {
+                self.is_spent = true;
+                Err(Spent)
+            }
+        }
+    }
+
+    /// Returns bytes of memory that were taken for the length of one step.
+    pub(crate) fn release(&mut self, bytes: usize) {
+        self.memory = self.memory.saturating_add(bytes as u64);
+    }
+
+    /// Spends all that is left.
+    pub(crate) fn exhaust(&mut self) {
+        self.is_spent = true;
+    }
+
+    pub(crate) fn is_spent(&self) -> bool {
+        self.is_spent
+    }
+}

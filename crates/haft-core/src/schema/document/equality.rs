@@ -1,0 +1,102 @@
+//! Equality as JSON Schema means it: numbers by value, objects without regard to order, strings by characters.
+
+use super::charge;
+use super::instance::{Instance, Items, Kind, Members};
+use crate::schema::budget::{Budget, Spent};
+
+/// The bytes of strings, numbers and keys that take one unit of work.
+const BYTES_PER_WORK: usize = 16;
+
+/// Returns whether two values are equal. They may belong to different documents. The work is linear in the smaller
+/// value.
+pub(crate) fn same(a: Instance<'_>, b: Instance<'_>, budget: &mut Budget) -> Result<bool, Spent> {
+    let mut open = Vec::new();
+    let result = compare((a, b), &mut open, budget);
+    charge::release(open, budget);
+    result
+}
+
+/// Two arrays or objects of equal length that are being compared.
+enum Comparing<'a, 'b> {
+    Arrays(Items<'a>, Items<'b>),
+    Objects { left: Members<'a>, right: Members<'b>, object: Instance<'b> },
+}
+
+/// The next values to compare.
+enum Next<'a, 'b> {
+    Pair(Instance<'a>, Instance<'b>),
+    Different,
+    End,
+}
+
+fn compare<'a, 'b>(
+    (mut a, mut b): (Instance<'a>, Instance<'b>),
+    open: &mut Vec<Comparing<'a, 'b>>,
+    budget: &mut Budget,
+) -> Result<bool, Spent> {
+    loop {
+        let is_equal = match (a.kind(), b.kind()) {
+            (Kind::Null, Kind::Null) => true,
+            (Kind::Boolean, Kind::Boolean) => a.as_bool() == b.as_bool(),
+            (Kind::Number, Kind::Number) => {
+                budget.work(text_work(a.raw().len().max(b.raw().len())))?;
+                a.number() == b.number()
+            }
+            (Kind::String, Kind::String) => {
+                budget.work(text_work(a.raw().len().min(b.raw().len())))?;
+                a.quoted().zip(b.quoted()).is_some_and(|(a, b)| a.equals(b))
+            }
+            (Kind::Array, Kind::Array) if a.len() == b.len() => {
+                charge::reserve(open, 1, budget)?;
+                open.push(Comparing::Arrays(a.items(), b.items()));
+                true
+            }
+            (Kind::Object, Kind::Object) if a.len() == b.len() => {
+                charge::reserve(open, 1, budget)?;
+                open.push(Comparing::Objects { left: a.members(), right: b.members(), object: b });
+                true
+            }
+            _ => false,
+        };
+        budget.work(1)?;
+        if !is_equal {
+            return Ok(false);
+        }
+        (a, b) = loop {
+            let Some(comparing) = open.last_mut() else { return Ok(true) };
+            match comparing.next(budget)? {
+                Next::Pair(a, b) => break (a, b),
+                Next::Different => return Ok(false),
+                Next::End => open.pop(),
+            };
+        };
+    }
+}
+
+impl<'a, 'b> Comparing<'a, 'b> {
+    fn next(&mut self, budget: &mut Budget) -> Result<Next<'a, 'b>, Spent> {
+        match self {
+            Self::Arrays(left, right) => Ok(match left.next().zip(right.next()) {
+                Some((a, b)) => Next::Pair(a, b),
+                None => Next::End,
+            }),
+            Self::Objects { left, right, object } => {
+                let Some((key, a)) = left.next() else { return Ok(Next::End) };
+                let name = key.quoted();
+                budget.work(text_work(name.raw.len()))?;
+                // Equal objects mostly have equal orders, which saves the search. Both have as many keys, and no key
+                // twice, so nothing is left over on the right.
+                let found = match right.next() {
+                    Some((key, b)) if key.quoted().equals(name) => Some(b),
+                    _ => object.find(name),
+                };
+                Ok(found.map_or(Next::Different, |b| Next::Pair(a, b)))
+            }
+        }
+    }
+}
+
+/// Returns the units of work that a text of this length takes.
+pub(super) fn text_work(bytes: usize) -> u64 {
+    (bytes / BYTES_PER_WORK) as u64
+}

@@ -1,0 +1,348 @@
+//! Reading a text into cells.
+
+use foldhash::quality::RandomState;
+
+use super::cell::Cell;
+use super::escape::Quoted;
+use super::instance::Kind;
+use super::member::{MemberIndex, key_cells};
+use super::pointer::{self, Step};
+use super::token::{self, Broken};
+use super::{ReadFault, ReadOptions, charge};
+use crate::schema::budget::Budget;
+
+/// The container around the root.
+const NONE: u32 = u32::MAX;
+
+/// The bytes of text that take one unit of work.
+const BYTES_PER_WORK: usize = 16;
+
+/// The most unused cells that are always kept, as moving the others would cost more.
+const MAX_SPARE: usize = 256;
+
+/// The cells of a text that was read to its end.
+pub(super) struct Reading {
+    pub(super) cells: Vec<Cell>,
+    pub(super) index: MemberIndex,
+    pub(super) lengths: Vec<Length>,
+    pub(super) has_duplicates: bool,
+    pub(super) has_integral_float: bool,
+}
+
+/// The number of items or visible members of an array or object, where it is too large for its cell.
+#[derive(Debug)]
+pub(super) struct Length {
+    pub(super) container: u32,
+    pub(super) length: usize,
+}
+
+/// A text that is being read.
+///
+/// The arrays and objects still open form a list through the `next` fields of their cells, so that nesting takes no
+/// memory beyond the cells.
+pub(super) struct Reader<'r> {
+    text: &'r str,
+    bytes: &'r [u8],
+    at: usize,
+    cells: Vec<Cell>,
+    /// The innermost open array or object.
+    open: u32,
+    depth: usize,
+    options: ReadOptions,
+    index: MemberIndex,
+    lengths: Vec<Length>,
+    has_duplicates: bool,
+    has_integral_float: bool,
+    budget: &'r mut Budget,
+}
+
+impl<'r> Reader<'r> {
+    pub(super) fn run(text: &'r str, options: ReadOptions, budget: &'r mut Budget) -> Result<Reading, ReadFault> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(ReadFault::TooLong);
+        }
+        budget.work((text.len() / BYTES_PER_WORK) as u64 + 1)?;
+        let bytes = text.as_bytes();
+        let mut cells = Vec::new();
+        charge::reserve(&mut cells, cell_bound(bytes), budget)?;
+        let (index, lengths) = (MemberIndex::new(RandomState::default()), Vec::new());
+        let (has_duplicates, has_integral_float) = (false, false);
+        let (at, open, depth) = (0, NONE, 0);
+        let mut reader = Self {
+            text,
+            bytes,
+            at,
+            cells,
+            open,
+            depth,
+            options,
+            index,
+            lengths,
+            has_duplicates,
+            has_integral_float,
+            budget,
+        };
+        match reader.values() {
+            Ok(()) => Ok(reader.finish()),
+            Err(fault) => {
+                charge::release(reader.cells, reader.budget);
+                charge::release(reader.lengths, reader.budget);
+                reader.index.release(reader.budget);
+                Err(fault)
+            }
+        }
+    }
+
+    /// Reads the root and all values in it.
+    fn values(&mut self) -> Result<(), ReadFault> {
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    let cell = self.string()?;
+                    self.push(cell)?;
+                }
+                Some(b'{') => {
+                    self.open(Kind::Object)?;
+                    if self.peek() != Some(b'}') {
+                        self.key()?;
+                        continue;
+                    }
+                    self.close()?;
+                }
+                Some(b'[') => {
+                    self.open(Kind::Array)?;
+                    if self.peek() != Some(b']') {
+                        continue;
+                    }
+                    self.close()?;
+                }
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                Some(b't') => self.literal("true", Kind::Boolean)?,
+                Some(b'f') => self.literal("false", Kind::Boolean)?,
+                Some(b'n') => self.literal("null", Kind::Null)?,
+                _ => return Err(self.malformed()),
+            }
+            if self.after_value()?.is_end() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Closes the containers that end after a value, up to the place of the next value.
+    fn after_value(&mut self) -> Result<Next, ReadFault> {
+        loop {
+            let next = self.peek();
+            if self.open == NONE {
+                return if next.is_none() { Ok(Next::End) } else { Err(self.malformed()) };
+            }
+            let container = &mut self.cells[self.open as usize];
+            container.add_one();
+            match (next, container.is_object()) {
+                (Some(b','), false) => {
+                    self.at += 1;
+                    return Ok(Next::Value);
+                }
+                (Some(b','), true) => {
+                    self.at += 1;
+                    self.key()?;
+                    return Ok(Next::Value);
+                }
+                (Some(b']'), false) | (Some(b'}'), true) => self.close()?,
+                _ => return Err(self.malformed()),
+            }
+        }
+    }
+
+    fn open(&mut self, kind: Kind) -> Result<(), ReadFault> {
+        if self.depth >= self.options.max_depth {
+            return Err(ReadFault::TooDeep { at: self.at, pointer: self.pointer() });
+        }
+        let id = self.push(Cell::new(kind, offset(self.at), 0, self.open))?;
+        self.open = id;
+        self.depth += 1;
+        self.at += 1;
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), ReadFault> {
+        self.at += 1;
+        let id = self.open;
+        let next = offset(self.cells.len());
+        let container = &mut self.cells[id as usize];
+        self.open = container.next;
+        self.depth -= 1;
+        container.end = offset(self.at);
+        container.next = next;
+        if container.is_object() && container.length() != Some(0) && container.length() != Some(1) {
+            self.has_duplicates |= self.index.settle(self.text, &mut self.cells, id, self.budget)?;
+        }
+        if self.cells[id as usize].length().is_none() {
+            self.count(id)?;
+        }
+        Ok(())
+    }
+
+    /// Stores a length that is too large for its cell.
+    #[cold]
+    fn count(&mut self, container: u32) -> Result<(), ReadFault> {
+        let cell = self.cells[container as usize];
+        let length = if cell.is_object() {
+            key_cells(&self.cells, container).filter(|key| !key.is_hidden()).count()
+        } else {
+            pointer::position(&self.cells, container, cell.next)
+        };
+        charge::reserve(&mut self.lengths, 1, self.budget)?;
+        self.lengths.push(Length { container, length });
+        Ok(())
+    }
+
+    /// Reads a key and the colon after it.
+    fn key(&mut self) -> Result<(), ReadFault> {
+        if self.peek() != Some(b'"') {
+            return Err(self.malformed());
+        }
+        let mut cell = self.string()?;
+        cell.set_key();
+        self.push(cell)?;
+        if self.peek() != Some(b':') {
+            return Err(self.malformed());
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn string(&mut self) -> Result<Cell, ReadFault> {
+        let token = token::string(self.bytes, self.at)?;
+        let mut cell = self.leaf(Kind::String, token.end);
+        if token.is_escaped {
+            cell.set_escaped();
+        }
+        Ok(cell)
+    }
+
+    fn number(&mut self) -> Result<(), ReadFault> {
+        let start = self.at;
+        let token = token::number(self.text, start)?;
+        if !token.is_in_range {
+            return Err(ReadFault::OutOfRange { at: start, pointer: self.pointer() });
+        }
+        let mut cell = self.leaf(Kind::Number, token.end);
+        if token.is_float {
+            cell.set_float();
+            self.has_integral_float |= token.is_integral_float;
+        }
+        self.push(cell)?;
+        Ok(())
+    }
+
+    fn literal(&mut self, word: &str, kind: Kind) -> Result<(), ReadFault> {
+        let matching = self.bytes[self.at..].iter().zip(word.bytes()).take_while(|(found, due)| *found == due).count();
+        if matching < word.len() {
+            return Err(ReadFault::Malformed { at: self.at + matching });
+        }
+        let cell = self.leaf(kind, self.at + word.len());
+        self.push(cell)?;
+        Ok(())
+    }
+
+    /// Creates the cell of a value without values in it and moves behind it.
+    #[inline]
+    fn leaf(&mut self, kind: Kind, end: usize) -> Cell {
+        let start = self.at;
+        self.at = end;
+        Cell::new(kind, offset(start), offset(end), offset(self.cells.len() + 1))
+    }
+
+    #[inline]
+    fn push(&mut self, cell: Cell) -> Result<u32, ReadFault> {
+        if self.cells.len() == self.cells.capacity() {
+            charge::reserve(&mut self.cells, 1, self.budget)?;
+        }
+        let id = offset(self.cells.len());
+        self.cells.push(cell);
+        Ok(id)
+    }
+
+    /// Returns the next byte that is not white space.
+    #[inline]
+    fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
+                next => return next.copied(),
+            }
+        }
+    }
+
+    #[cold]
+    fn malformed(&self) -> ReadFault {
+        ReadFault::Malformed { at: self.at }
+    }
+
+    /// Returns the pointer to the value that starts here.
+    #[cold]
+    fn pointer(&self) -> String {
+        let mut steps = Vec::new();
+        let mut child = offset(self.cells.len());
+        let mut container = self.open;
+        while container != NONE {
+            let cell = self.cells[container as usize];
+            steps.push(if cell.is_object() {
+                Step::Key(child - 1)
+            } else {
+                Step::Index(pointer::position(&self.cells, container, child))
+            });
+            child = container;
+            container = cell.next;
+        }
+        steps.reverse();
+        pointer::render(&steps, |key| Quoted::of(self.text, self.cells[key as usize]))
+    }
+
+    fn finish(self) -> Reading {
+        let Self { mut cells, mut index, lengths, has_duplicates, has_integral_float, budget, .. } = self;
+        let spare = cells.capacity() - cells.len();
+        if spare > MAX_SPARE && spare > cells.len() / 4 {
+            cells.shrink_to_fit();
+            budget.release(spare * size_of::<Cell>());
+        }
+        index.finish(budget);
+        Reading { cells, index, lengths, has_duplicates, has_integral_float }
+    }
+}
+
+/// The state of the text after a value.
+enum Next {
+    Value,
+    End,
+}
+
+impl Next {
+    fn is_end(&self) -> bool {
+        matches!(self, Self::End)
+    }
+}
+
+impl From<Broken> for ReadFault {
+    fn from(Broken { at }: Broken) -> Self {
+        Self::Malformed { at }
+    }
+}
+
+/// Returns the most cells that the text can have: before each value stands `[`, `,` or `:`, before each key `{` or
+/// `,`, and before the root nothing. In a string such a byte stands for nothing, so the bound is cut to what the
+/// shortest values take: two bytes per cell, as in `[1,2]`.
+fn cell_bound(bytes: &[u8]) -> usize {
+    let count = |block: &[u8]| block.iter().map(|byte| u8::from(matches!(byte, b'[' | b'{' | b',' | b':'))).sum::<u8>();
+    // Counters of one byte let the compiler count many bytes at once; a block cannot overflow them.
+    let count: usize = bytes.chunks(255).map(|block| usize::from(count(block))).sum();
+    count.min(bytes.len() / 2) + 1
+}
+
+/// Narrows a place in the text or a cell. The text is shorter than 4 GiB, and so is the list of its cells.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the length of the text is checked before the first call")]
+fn offset(at: usize) -> u32 {
+    at as u32
+}

@@ -1,0 +1,66 @@
+//! `items`, `prefixItems`, `additionalItems`, `minItems` and `maxItems`: checked while an array is read.
+
+use serde_json::Value;
+
+use super::{ALL, Compile, Keyword};
+use crate::schema::compile::Subschema;
+use crate::schema::draft::Draft::{Draft4, Draft201909, Draft202012};
+use crate::schema::shape::Shape;
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("prefixItems", (Draft202012, Draft202012), Shape::Schemas, Compile::Rules(prefix)),
+    Keyword::new("items", (Draft202012, Draft202012), Shape::Schema, Compile::Rules(items)),
+    Keyword::new("items", (Draft4, Draft201909), Shape::SchemaOrSchemas, Compile::Rules(items_or_prefix)),
+    Keyword::new("additionalItems", (Draft4, Draft4), Shape::SchemaOrBoolean, Compile::Rules(additional)),
+    Keyword::new("additionalItems", (Draft4, Draft201909), Shape::Schema, Compile::Rules(additional)),
+    Keyword::new("minItems", ALL, Shape::Count, Compile::Rules(min)),
+    Keyword::new("maxItems", ALL, Shape::Count, Compile::Rules(max)),
+];
+
+fn prefix<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    let nodes = subschema.schemas("prefixItems", keyword.as_array().map_or(&[], Vec::as_slice));
+    subschema.typed().array.prefix = nodes.into();
+}
+
+fn items<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    rest(subschema, "items", keyword);
+}
+
+/// Before draft 2020-12 a list under `items` is what `prefixItems` is now.
+fn items_or_prefix<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    match keyword {
+        Value::Array(schemas) => {
+            let nodes = subschema.schemas("items", schemas);
+            subschema.typed().array.prefix = nodes.into();
+        }
+        schema => rest(subschema, "items", schema),
+    }
+}
+
+/// Says something only beside a list under `items`.
+fn additional<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    if subschema.map.get("items").is_some_and(Value::is_array) {
+        rest(subschema, "additionalItems", keyword);
+    }
+}
+
+fn rest<'a>(subschema: &mut Subschema<'_, 'a>, word: &str, schema: &'a Value) {
+    let node = subschema.schema(word, schema);
+    let array = &mut subschema.typed().array;
+    (array.items, array.covers_rest) = (node, true);
+}
+
+fn min(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    subschema.typed().array.min = count(keyword);
+}
+
+fn max(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    subschema.typed().array.max = count(keyword);
+}
+
+/// Reads a count, which may be written `2.0` and be beyond what any value has.
+pub(super) fn count(keyword: &Value) -> usize {
+    let float = keyword.as_f64().unwrap_or_default();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, which is what is meant")]
+    keyword.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(float as usize)
+}

@@ -1,0 +1,75 @@
+//! `allOf` and `not`.
+
+use serde_json::Value;
+
+use super::{ALL, Compile, Keyword};
+use crate::schema::compile::Subschema;
+use crate::schema::document::Instance;
+use crate::schema::mark::Marks;
+use crate::schema::node::{NodeId, Typed};
+use crate::schema::problem::Problem;
+use crate::schema::rule::{Applied, Rule};
+use crate::schema::shape::Shape;
+use crate::schema::walk::Walk;
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("allOf", ALL, Shape::Schemas, Compile::Rules(all_of)),
+    Keyword::new("not", ALL, Shape::Schema, Compile::Rules(not)),
+];
+
+fn all_of<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    let Some(schemas) = keyword.as_array() else { return };
+    for node in subschema.schemas("allOf", schemas) {
+        subschema.also(node);
+    }
+}
+
+fn not<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    let node = subschema.schema("not", keyword);
+    subschema.rule(Not(node));
+}
+
+/// Every one of these nodes must accept the value.
+#[derive(Debug)]
+pub(in crate::schema) struct AllOf(pub(in crate::schema) Vec<NodeId>);
+
+impl Rule for AllOf {
+    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        self.0.iter().for_each(|node| walk.visit(*node, value));
+    }
+
+    fn mark(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>, marks: &mut Marks) {
+        self.0.iter().for_each(|node| walk.mark(*node, value, marks));
+    }
+
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
+        self.0.iter_mut().for_each(|node| visit(node, Applied::InPlace));
+    }
+
+    fn all_of(&self) -> &[NodeId] {
+        &self.0
+    }
+}
+
+/// The node must reject the value.
+#[derive(Debug)]
+struct Not(NodeId);
+
+impl Rule for Not {
+    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        if walk.fits(self.0, value) {
+            walk.report(
+                value,
+                &Problem::Said {
+                    keyword: "not",
+                    expected: "another value".to_owned(),
+                    message: "has a form that is not allowed here; look at the schema of this value".to_owned(),
+                },
+            );
+        }
+    }
+
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
+        visit(&mut self.0, Applied::InPlace);
+    }
+}

@@ -1,0 +1,57 @@
+//! `if`, `then` and `else`.
+
+use serde_json::Value;
+
+use super::{Compile, Keyword};
+use crate::schema::compile::Subschema;
+use crate::schema::document::Instance;
+use crate::schema::draft::Draft::{Draft7, Draft202012};
+use crate::schema::mark::Marks;
+use crate::schema::node::{ANY, NodeId, Typed};
+use crate::schema::rule::{Applied, Rule};
+use crate::schema::shape::Shape;
+use crate::schema::walk::Walk;
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("if", (Draft7, Draft202012), Shape::Schema, Compile::Rules(compile)),
+    Keyword::new("then", (Draft7, Draft202012), Shape::Schema, Compile::Nothing),
+    Keyword::new("else", (Draft7, Draft202012), Shape::Schema, Compile::Nothing),
+];
+
+fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    let map = subschema.map;
+    let condition = subschema.schema("if", keyword);
+    let [then, otherwise] =
+        ["then", "else"].map(|word| map.get(word).map_or(ANY, |schema| subschema.schema(word, schema)));
+    subschema.rule(Condition { condition, then, otherwise });
+}
+
+/// A value that fits the first node must fit the second, any other the third.
+#[derive(Debug)]
+struct Condition {
+    condition: NodeId,
+    then: NodeId,
+    otherwise: NodeId,
+}
+
+impl Rule for Condition {
+    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        let applied = if walk.fits(self.condition, value) { self.then } else { self.otherwise };
+        walk.visit(applied, value);
+    }
+
+    fn mark(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>, marks: &mut Marks) {
+        if walk.fits(self.condition, value) {
+            walk.mark(self.condition, value, marks);
+            walk.mark(self.then, value, marks);
+        } else {
+            walk.mark(self.otherwise, value, marks);
+        }
+    }
+
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
+        for node in [&mut self.condition, &mut self.then, &mut self.otherwise] {
+            visit(node, Applied::InPlace);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `dependentRequired`, `dependentSchemas` and `dependencies`: what follows when a key is there.
+
+use serde_json::Value;
+
+use super::{ALL, Compile, Keyword};
+use crate::schema::compile::Subschema;
+use crate::schema::document::Instance;
+use crate::schema::draft::Draft::{Draft201909, Draft202012};
+use crate::schema::mark::Marks;
+use crate::schema::node::{NodeId, Typed};
+use crate::schema::problem::Problem;
+use crate::schema::rule::{Applied, Rule};
+use crate::schema::shape::Shape;
+use crate::schema::types::JsonType;
+use crate::schema::walk::Walk;
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("dependentRequired", (Draft201909, Draft202012), Shape::NamesByName, Compile::Rules(required)),
+    Keyword::new("dependentSchemas", (Draft201909, Draft202012), Shape::SchemasByName, Compile::Rules(schemas)),
+    // Later drafts have split it in two; schemas that still use it mean it.
+    Keyword::new("dependencies", ALL, Shape::SchemaOrNamesByName, Compile::Rules(either)),
+];
+
+fn required<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    compile(subschema, "dependentRequired", keyword);
+}
+
+fn schemas<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    compile(subschema, "dependentSchemas", keyword);
+}
+
+fn either<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    compile(subschema, "dependencies", keyword);
+}
+
+fn compile<'a>(subschema: &mut Subschema<'_, 'a>, word: &'static str, keyword: &'a Value) {
+    for (name, dependency) in keyword.as_object().into_iter().flatten() {
+        let key = name.as_str().into();
+        match dependency {
+            Value::Array(names) => {
+                let needs = names.iter().filter_map(Value::as_str).map(Box::from).collect();
+                subschema.rule(DependentRequired { keyword: word, key, needs });
+            }
+            schema => {
+                let node = subschema.named_schema(word, name, schema);
+                subschema.rule(DependentSchema { key, node });
+            }
+        }
+    }
+}
+
+/// An object with the key needs others as well.
+#[derive(Debug)]
+struct DependentRequired {
+    keyword: &'static str,
+    key: Box<str>,
+    needs: Vec<Box<str>>,
+}
+
+impl Rule for DependentRequired {
+    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        if value.kind() != JsonType::Object || !walk.work(1 + self.needs.len()) || value.get(&self.key).is_none() {
+            return;
+        }
+        for name in self.needs.iter().filter(|name| value.get(name).is_none()) {
+            let expected = format!("the key {name:?}");
+            let message = format!("{expected} is missing and must be given, as {:?} is", self.key);
+            walk.report(value, &Problem::Said { keyword: self.keyword, expected, message });
+        }
+    }
+}
+
+/// An object with the key must fit the node.
+#[derive(Debug)]
+struct DependentSchema {
+    key: Box<str>,
+    node: NodeId,
+}
+
+impl DependentSchema {
+    fn applies(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>) -> bool {
+        value.kind() == JsonType::Object && walk.work(1) && value.get(&self.key).is_some()
+    }
+}
+
+impl Rule for DependentSchema {
+    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        if self.applies(value, walk) {
+            walk.visit(self.node, value);
+        }
+    }
+
+    fn mark(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>, marks: &mut Marks) {
+        if self.applies(value, walk) {
+            walk.mark(self.node, value, marks);
+        }
+    }
+
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
+        visit(&mut self.node, Applied::InPlace);
+    }
+}

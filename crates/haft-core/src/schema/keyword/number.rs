@@ -1,0 +1,293 @@
+//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf`, and the machine types that `format` names:
+//! checked while a number is read.
+//!
+//! Numbers are compared exactly, by their decimal digits. A reader that has only an integer or a float asks whether that
+//! is *sure* to fit; where it is not, the digits decide.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{ALL, Compile, Keyword};
+use crate::schema::compile::{Subschema, Widths};
+use crate::schema::decimal::{Decimal, Divisor, DivisorFault, Number};
+use crate::schema::document::Instance;
+use crate::schema::draft::Draft::{Draft4, Draft6, Draft202012};
+use crate::schema::problem::Problem;
+use crate::schema::shape::Shape;
+use crate::schema::types::Types;
+use crate::schema::walk::Walk;
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("minimum", ALL, Shape::Number, Compile::Rules(minimum)),
+    Keyword::new("maximum", ALL, Shape::Number, Compile::Rules(maximum)),
+    Keyword::new("exclusiveMinimum", (Draft4, Draft4), Shape::Boolean, Compile::Nothing),
+    Keyword::new("exclusiveMaximum", (Draft4, Draft4), Shape::Boolean, Compile::Nothing),
+    Keyword::new("exclusiveMinimum", (Draft6, Draft202012), Shape::Number, Compile::Rules(exclusive_minimum)),
+    Keyword::new("exclusiveMaximum", (Draft6, Draft202012), Shape::Number, Compile::Rules(exclusive_maximum)),
+    Keyword::new("multipleOf", ALL, Shape::PositiveNumber, Compile::Rules(multiple_of)),
+    Keyword::new("format", ALL, Shape::Text, Compile::Rules(format)),
+];
+
+fn minimum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    let is_exclusive = subschema.draft == Draft4 && subschema.map.get("exclusiveMinimum") == Some(&Value::Bool(true));
+    bound(subschema, keyword, if is_exclusive { Side::Above } else { Side::AtLeast });
+}
+
+fn maximum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    let is_exclusive = subschema.draft == Draft4 && subschema.map.get("exclusiveMaximum") == Some(&Value::Bool(true));
+    bound(subschema, keyword, if is_exclusive { Side::Below } else { Side::AtMost });
+}
+
+fn exclusive_minimum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    bound(subschema, keyword, Side::Above);
+}
+
+fn exclusive_maximum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    bound(subschema, keyword, Side::Below);
+}
+
+fn bound(subschema: &mut Subschema<'_, '_>, keyword: &Value, side: Side) {
+    if let Value::Number(number) = keyword {
+        let limit = Number::parse(&number.to_string());
+        subschema.typed().number.bounds.push(Bound { side, limit });
+    }
+}
+
+fn multiple_of(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    let Value::Number(number) = keyword else { return };
+    match Divisor::new(Number::parse(&number.to_string())) {
+        Ok(divisor) => subschema.typed().number.multiple_of = Some(divisor),
+        Err(DivisorFault::NotPositive) => subschema.fault("multipleOf", "must be a number greater than 0"),
+        Err(DivisorFault::TooManyDigits { max, .. }) => {
+            subschema.fault("multipleOf", format!("has more digits than the {max} that are supported"));
+        }
+        Err(DivisorFault::ExponentOutOfRange) => subschema.fault("multipleOf", "has an exponent that is out of range"),
+    }
+}
+
+/// `format` bounds numbers only in schemas that were made from types, and only where a number is all that fits. Of strings
+/// it is only shown, and makes no rule.
+fn format(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    let types = subschema.map.get("type").and_then(super::types_named).unwrap_or(Types::ALL);
+    let is_numeric = !types.contains(Types::ALL) && types.contains(Types::INTEGER);
+    if subschema.widths() == Widths::Checked
+        && is_numeric
+        && let Some(width) = keyword.as_str().and_then(Width::named)
+    {
+        subschema.typed().number.width = Some(width);
+    }
+    if types == Types::STRING
+        && let Some(format) = keyword.as_str()
+    {
+        subschema.typed().string.set_format(format);
+    }
+}
+
+/// Rules for numbers.
+#[derive(Debug, Default)]
+pub(in crate::schema) struct NumberRule {
+    bounds: Vec<Bound>,
+    multiple_of: Option<Divisor>,
+    width: Option<Width>,
+    sure: Sure,
+}
+
+#[derive(Debug)]
+struct Bound {
+    side: Side,
+    limit: Number,
+}
+
+/// The side of a bound on which numbers fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    AtLeast,
+    AtMost,
+    Above,
+    Below,
+}
+
+/// Numbers that fit whatever else is known of them; empty where none is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sure {
+    first: i64,
+    last: i64,
+    /// Floats strictly between these fit where not only integers do.
+    above: f64,
+    below: f64,
+}
+
+impl Default for Sure {
+    fn default() -> Self {
+        Self { first: 1, last: 0, above: 0.0, below: 0.0 }
+    }
+}
+
+/// The machine type a number must fit.
+#[derive(Clone, Debug)]
+struct Width {
+    expected: &'static str,
+    least: Number,
+    most: Number,
+    /// Whether the bounds are worth naming.
+    is_named: bool,
+}
+
+impl Width {
+    /// Returns the width a `format` names; schemars writes one for every Rust number type.
+    fn named(format: &str) -> Option<Self> {
+        let range = |least: &str, most: &str| Self {
+            expected: "",
+            least: Number::parse(least),
+            most: Number::parse(most),
+            is_named: false,
+        };
+        let named = |expected, least: &str, most: &str| Self { expected, is_named: true, ..range(least, most) };
+        let signed = |least: i64, most: i64| range(&least.to_string(), &most.to_string());
+        let unsigned = |most: u64| range("0", &most.to_string());
+        Some(match format {
+            "int8" => signed(i8::MIN.into(), i8::MAX.into()),
+            "int16" => signed(i16::MIN.into(), i16::MAX.into()),
+            "int32" => signed(i32::MIN.into(), i32::MAX.into()),
+            "int64" => signed(i64::MIN, i64::MAX),
+            "int" => range(&isize::MIN.to_string(), &isize::MAX.to_string()),
+            "uint8" => unsigned(u8::MAX.into()),
+            "uint16" => unsigned(u16::MAX.into()),
+            "uint32" => unsigned(u32::MAX.into()),
+            "uint64" => unsigned(u64::MAX),
+            "uint" => range("0", &usize::MAX.to_string()),
+            "int128" => named("a signed 128-bit integer", &i128::MIN.to_string(), &i128::MAX.to_string()),
+            "uint128" => named("an unsigned 128-bit integer", "0", &u128::MAX.to_string()),
+            "float" => named("a single-precision number", &format!("{:e}", f32::MIN), &format!("{:e}", f32::MAX)),
+            _ => return None,
+        })
+    }
+
+    fn contains(&self, number: Decimal<'_>) -> bool {
+        number >= self.least.as_decimal() && number <= self.most.as_decimal()
+    }
+
+    fn expected(&self) -> Cow<'static, str> {
+        if self.is_named {
+            return Cow::Borrowed(self.expected);
+        }
+        Cow::Owned(format!("an integer from {} to {}", self.least, self.most))
+    }
+}
+
+impl Bound {
+    fn holds(&self, number: Decimal<'_>) -> bool {
+        let order = number.cmp(&self.limit.as_decimal());
+        match self.side {
+            Side::AtLeast => order.is_ge(),
+            Side::AtMost => order.is_le(),
+            Side::Above => order.is_gt(),
+            Side::Below => order.is_lt(),
+        }
+    }
+
+    fn problem(&self) -> Problem<'static> {
+        let (keyword, words) = match self.side {
+            Side::AtLeast => ("minimum", "at least"),
+            Side::AtMost => ("maximum", "at most"),
+            Side::Above => ("exclusiveMinimum", "more than"),
+            Side::Below => ("exclusiveMaximum", "less than"),
+        };
+        Problem::Is { keyword, expected: format!("{words} {}", self.limit).into() }
+    }
+}
+
+impl NumberRule {
+    /// Reports whether there is any rule at all.
+    pub(in crate::schema) fn is_bare(&self) -> bool {
+        let Self { bounds, multiple_of, width, sure: _ } = self;
+        bounds.is_empty() && multiple_of.is_none() && width.is_none()
+    }
+
+    /// Reports whether an integer is sure to fit.
+    #[inline]
+    pub(in crate::schema) fn surely_fits(&self, integer: i64) -> bool {
+        self.sure.first <= integer && integer <= self.sure.last
+    }
+
+    /// Reports whether a float is sure to fit where not only integers do.
+    #[inline]
+    pub(in crate::schema) fn surely_fits_float(&self, float: f64) -> bool {
+        self.sure.above < float && float < self.sure.below
+    }
+
+    /// Reports whether a number fits, by its digits.
+    pub(in crate::schema) fn fits(&self, number: Decimal<'_>, integers_only: bool) -> bool {
+        (!integers_only || number.is_integer())
+            && self.bounds.iter().all(|bound| bound.holds(number))
+            && self.multiple_of.as_ref().is_none_or(|divisor| number.is_multiple_of(divisor))
+            && self.width.as_ref().is_none_or(|width| width.contains(number))
+    }
+
+    /// Reports everything that is wrong with a number: that it is no integer, or every rule that it breaks.
+    pub(in crate::schema) fn check(&self, integers_only: bool, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        if self.is_bare() && !integers_only {
+            return;
+        }
+        let Some(number) = value.number() else { return };
+        if !walk.work(value.raw().len() / 16) {
+            return;
+        }
+        if integers_only && !number.is_integer() {
+            walk.report(value, &Problem::Is { keyword: "type", expected: "an integer".into() });
+            return;
+        }
+        let mut is_in_bounds = true;
+        for bound in self.bounds.iter().filter(|bound| !bound.holds(number)) {
+            is_in_bounds = false;
+            walk.report(value, &bound.problem());
+        }
+        if let Some(divisor) = self.multiple_of.as_ref().filter(|divisor| !number.is_multiple_of(divisor)) {
+            let expected = format!("a multiple of {}", divisor.number());
+            walk.report(value, &Problem::Is { keyword: "multipleOf", expected: expected.into() });
+        }
+        if let Some(width) = self.width.as_ref().filter(|width| is_in_bounds && !width.contains(number)) {
+            walk.report(value, &Problem::Is { keyword: "format", expected: width.expected() });
+        }
+    }
+
+    /// Finds out which numbers are sure to fit, once all rules are there.
+    pub(in crate::schema) fn close(&mut self) {
+        self.sure = self.sure_numbers().unwrap_or_default();
+    }
+
+    fn sure_numbers(&self) -> Option<Sure> {
+        if self.multiple_of.is_some() {
+            return None;
+        }
+        let (mut first, mut last) = (i128::from(i64::MIN), i128::from(i64::MAX));
+        let (mut above, mut below) = (f64::NEG_INFINITY, f64::INFINITY);
+        for Bound { side, limit } in &self.bounds {
+            let decimal = limit.as_decimal();
+            let whole = decimal.to_i128().filter(|_| decimal.is_integer())?;
+            match side {
+                Side::AtLeast => first = first.max(whole),
+                Side::Above => first = first.max(whole.checked_add(1)?),
+                Side::AtMost => last = last.min(whole),
+                Side::Below => last = last.min(whole.checked_sub(1)?),
+            }
+        }
+        if let Some(Width { least, most, .. }) = &self.width {
+            first = first.max(least.as_decimal().to_i128().unwrap_or(i128::MIN));
+            last = last.min(most.as_decimal().to_i128().unwrap_or(i128::MAX));
+        }
+        // A float may stand for digits that round to it; strictly inside the bounds that can't matter.
+        let limits = self.bounds.iter().map(|bound| (bound.side, bound.limit.as_decimal().to_f64()));
+        let widths = self.width.iter().flat_map(|width| {
+            [(Side::AtLeast, width.least.as_decimal().to_f64()), (Side::AtMost, width.most.as_decimal().to_f64())]
+        });
+        for (side, limit) in limits.chain(widths) {
+            match side {
+                Side::AtLeast | Side::Above => above = above.max(limit),
+                Side::AtMost | Side::Below => below = below.min(limit),
+            }
+        }
+        Some(Sure { first: first.try_into().ok()?, last: last.try_into().ok()?, above, below })
+    }
+}

@@ -1,0 +1,119 @@
+//! `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`: checked while an object is read;
+//! and `propertyNames`, which takes the whole object.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::array::count;
+use super::{ALL, Compile, Keyword};
+use crate::schema::compile::Subschema;
+use crate::schema::document::Instance;
+use crate::schema::draft::Draft::{Draft4, Draft6, Draft202012};
+use crate::schema::node::{ANY, NEVER, NodeId, Open, Property, Typed};
+use crate::schema::problem::Problem;
+use crate::schema::rule::{Applied, Rule};
+use crate::schema::shape::Shape;
+use crate::schema::types::JsonType;
+use crate::schema::walk::Walk;
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("properties", ALL, Shape::SchemasByName, Compile::Rules(properties)),
+    // Read together with `properties`; this row stands for it where there are none.
+    Keyword::new("required", (Draft4, Draft4), Shape::SomeNames, Compile::Rules(properties)),
+    Keyword::new("required", (Draft6, Draft202012), Shape::Names, Compile::Rules(properties)),
+    Keyword::new("additionalProperties", (Draft4, Draft4), Shape::SchemaOrBoolean, Compile::Rules(additional)),
+    Keyword::new("additionalProperties", (Draft6, Draft202012), Shape::Schema, Compile::Rules(additional)),
+    Keyword::new("minProperties", ALL, Shape::Count, Compile::Rules(min)),
+    Keyword::new("maxProperties", ALL, Shape::Count, Compile::Rules(max)),
+    Keyword::new("propertyNames", (Draft6, Draft202012), Shape::Schema, Compile::Rules(names)),
+];
+
+/// Compiles `properties` and `required` into one list. Runs for whichever comes first.
+fn properties<'a>(subschema: &mut Subschema<'_, 'a>, _: &'a Value) {
+    if !subschema.typed().object.properties.is_empty() {
+        return;
+    }
+    let map = subschema.map;
+    let mut list: Vec<Property> = Vec::new();
+    for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let node = subschema.named_schema("properties", name, schema);
+        list.push(Property::new(name, node));
+    }
+    let is_open = list.is_empty();
+    let mut places: HashMap<String, usize> =
+        list.iter().enumerate().map(|(at, property)| (property.name.to_string(), at)).collect();
+    let required = map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    for name in required {
+        let at = *places.entry(name.to_owned()).or_insert_with(|| {
+            list.push(Property { declared: false, ..Property::new(name, ANY) });
+            list.len() - 1
+        });
+        list[at].required = true;
+    }
+    let others = ["additionalProperties", "patternProperties", "unevaluatedProperties"];
+    let object = &mut subschema.typed().object;
+    object.open = match is_open {
+        _ if others.iter().any(|word| map.contains_key(*word)) => Open::Declared,
+        true => Open::Silent,
+        false => Open::Implied,
+    };
+    object.set_properties(list);
+}
+
+/// Where there are patterns as well, what stands beyond both is for them to say.
+fn additional<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    let has_patterns = subschema.map.contains_key("patternProperties");
+    let node = subschema.schema("additionalProperties", keyword);
+    let object = &mut subschema.typed().object;
+    object.covers_rest = true;
+    object.open = Open::Declared;
+    if has_patterns {
+        return;
+    }
+    object.additional = node;
+    // A name that is only required has the schema of all others.
+    for property in object.properties.iter_mut().filter(|property| !property.declared) {
+        property.node = node;
+    }
+}
+
+fn min(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    subschema.typed().object.min = count(keyword);
+}
+
+fn max(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    subschema.typed().object.max = count(keyword);
+}
+
+fn names<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    let node = subschema.schema("propertyNames", keyword);
+    subschema.rule(PropertyNames(node));
+}
+
+/// Every key must fit the node.
+#[derive(Debug)]
+struct PropertyNames(NodeId);
+
+impl Rule for PropertyNames {
+    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        if value.kind() != JsonType::Object {
+            return;
+        }
+        for (key, member) in value.members() {
+            if !walk.goes_on() || !walk.work(1) {
+                return;
+            }
+            if self.0 == NEVER || !walk.fits(self.0, key.as_instance()) {
+                let expected = "an allowed key".to_owned();
+                let name = crate::schema::message::excerpt_of_text(&key.name());
+                let message = format!("the key {name} is not allowed by `propertyNames` in the schema of this object");
+                walk.report_member(key, member, &Problem::Said { keyword: "propertyNames", expected, message });
+            }
+        }
+    }
+
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
+        visit(&mut self.0, Applied::ToParts);
+    }
+}

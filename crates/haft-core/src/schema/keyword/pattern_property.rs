@@ -1,0 +1,107 @@
+//! `patternProperties`: members by the form of their key.
+
+use serde_json::Value;
+
+use super::{ALL, Compile, Keyword};
+use crate::schema::compile::Subschema;
+use crate::schema::document::Instance;
+use crate::schema::mark::Marks;
+use crate::schema::node::{ANY, NEVER, NodeId, Typed};
+use crate::schema::pattern::Pattern;
+use crate::schema::problem::Problem;
+use crate::schema::rule::{Applied, Rule};
+use crate::schema::shape::Shape;
+use crate::schema::types::JsonType;
+use crate::schema::walk::Walk;
+
+pub(super) const KEYWORDS: &[Keyword] =
+    &[Keyword::new("patternProperties", ALL, Shape::SchemasByName, Compile::Rules(compile))];
+
+fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    let mut patterns = Vec::new();
+    for (source, schema) in keyword.as_object().into_iter().flatten() {
+        let node = subschema.named_schema("patternProperties", source, schema);
+        match Pattern::compile(source, subschema.budget()) {
+            Ok(pattern) => patterns.push((pattern, node)),
+            Err(fault) => subschema.fault("patternProperties", format!("the pattern {source} {fault}")),
+        }
+    }
+    let map = subschema.map;
+    let additional = map.get("additionalProperties");
+    let additional = additional.map_or(ANY, |schema| subschema.schema("additionalProperties", schema));
+    subschema.rule(PatternProperties { patterns, additional });
+}
+
+/// Members whose key matches a pattern must fit its node; those that match none and are not declared, another.
+#[derive(Debug)]
+struct PatternProperties {
+    patterns: Vec<(Pattern, NodeId)>,
+    additional: NodeId,
+}
+
+impl PatternProperties {
+    /// Returns the nodes whose pattern a key matches. A spent budget ends the walk, so what is returned then is ignored.
+    fn matching(&self, key: &str, walk: &mut Walk<'_, '_>) -> Vec<NodeId> {
+        let matches = |(pattern, _): &&(Pattern, NodeId)| pattern.is_match(key, walk.budget).unwrap_or_default();
+        self.patterns.iter().filter(matches).map(|(_, node)| *node).collect()
+    }
+}
+
+impl Rule for PatternProperties {
+    fn check(&self, owner: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        if value.kind() != JsonType::Object {
+            return;
+        }
+        for (at, (key, member)) in value.members().enumerate() {
+            if !walk.goes_on() || !walk.work(1) {
+                return;
+            }
+            let name = key.name();
+            let matching = self.matching(&name, walk);
+            for node in &matching {
+                walk.visit_member(*node, key, member);
+            }
+            let declared = owner.object.find(&name, at).map(|at| &owner.object.properties[at]);
+            if matching.is_empty() && declared.is_none_or(|property| !property.declared) {
+                self.check_additional(owner, value, (key, member), walk);
+            }
+        }
+    }
+
+    fn mark(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>, marks: &mut Marks) {
+        if value.kind() != JsonType::Object {
+            return;
+        }
+        for (at, (key, _)) in value.members().enumerate() {
+            if walk.work(1) && !self.matching(&key.name(), walk).is_empty() {
+                marks.add(at);
+            }
+        }
+    }
+
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
+        self.patterns.iter_mut().for_each(|(_, node)| visit(node, Applied::ToParts));
+        visit(&mut self.additional, Applied::ToParts);
+    }
+}
+
+impl PatternProperties {
+    fn check_additional(
+        &self,
+        owner: &Typed,
+        value: Instance<'_>,
+        (key, member): (crate::schema::document::Key<'_>, Instance<'_>),
+        walk: &mut Walk<'_, '_>,
+    ) {
+        if self.additional != NEVER {
+            walk.visit_member(self.additional, key, member);
+            return;
+        }
+        let (keyword, expected) = ("additionalProperties", "only declared keys".to_owned());
+        let _ = (owner, value);
+        let name = crate::schema::message::excerpt_of_text(&key.name());
+        let sources: Vec<&str> = self.patterns.iter().map(|(pattern, _)| pattern.source()).take(4).collect();
+        let message = format!("the key {name} is not allowed; keys must match {}", sources.join(" or "));
+        walk.report_member(key, member, &Problem::Said { keyword, expected, message });
+    }
+}

@@ -1,0 +1,391 @@
+//! `anyOf` and `oneOf`: alternatives.
+//!
+//! Alternatives of which each takes JSON types of its own become a choice by type, which needs no buffer; those that are
+//! all sets of strings become one set. What is left is tried, one by one. When none fits, the words are about the one
+//! that was meant, if that can be told.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{ALL, Compile, Keyword, types_named};
+use crate::schema::compile::Subschema;
+use crate::schema::document::Instance;
+use crate::schema::mark::Marks;
+use crate::schema::node::{Arena, NEVER, Node, NodeId, Typed};
+use crate::schema::problem::Problem;
+use crate::schema::rule::{Applied, Rule};
+use crate::schema::shape::Shape;
+use crate::schema::types::{JsonType, Types};
+use crate::schema::walk::Walk;
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)),
+    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)),
+];
+
+/// The number of alternatives that must fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    AtLeastOne,
+    ExactlyOne,
+}
+
+impl Mode {
+    fn keyword(self) -> &'static str {
+        match self {
+            Self::AtLeastOne => "anyOf",
+            Self::ExactlyOne => "oneOf",
+        }
+    }
+}
+
+fn any_of<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    compile(subschema, keyword, Mode::AtLeastOne);
+}
+
+fn one_of<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+    compile(subschema, keyword, Mode::ExactlyOne);
+}
+
+fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, mode: Mode) {
+    let Some(schemas) = keyword.as_array() else { return };
+    if let Some(literals) = string_literals(schemas, mode) {
+        let mut typed = Typed { types: Types::STRING, ..Typed::default() };
+        typed.string.set_literals(literals.into_iter());
+        let node = subschema.push(Node::Typed(Box::new(typed)));
+        subschema.also(node);
+        return;
+    }
+    let types: Vec<Types> = schemas.iter().map(|schema| subschema.types_of(schema)).collect();
+    let branches = subschema.schemas(mode.keyword(), schemas);
+    let node = match by_type(&types, &branches) {
+        Some(table) => Node::ByType(Box::new(table)),
+        None => {
+            let rules: Vec<Box<dyn Rule>> = vec![Box::new(Union { branches, mode })];
+            Node::Typed(Box::new(Typed { rules, ..Typed::default() }))
+        }
+    };
+    let node = subschema.push(node);
+    subschema.also(node);
+}
+
+/// Returns a table by type, if no two alternatives share a type.
+fn by_type(types: &[Types], branches: &[NodeId]) -> Option<[Option<NodeId>; JsonType::COUNT]> {
+    let mut table = [None; JsonType::COUNT];
+    for (types, branch) in types.iter().zip(branches) {
+        for json_type in JsonType::EACH.into_iter().filter(|json_type| types.allows(*json_type)) {
+            let slot = &mut table[json_type as usize];
+            if slot.replace(*branch).is_some() {
+                return None;
+            }
+        }
+    }
+    Some(table)
+}
+
+/// Returns alternatives that are all sets of strings as one set: how schemars writes documented unit variants.
+fn string_literals(schemas: &[Value], mode: Mode) -> Option<Vec<&str>> {
+    const UNTOLD: &[&str] = &["title", "description", "deprecated", "$comment", "examples", "default"];
+    let mut all = Vec::new();
+    for schema in schemas {
+        let map = schema.as_object()?;
+        let literals = match (map.get("enum"), map.get("const")) {
+            (Some(Value::Array(literals)), None) => literals.as_slice(),
+            (None, Some(literal)) => std::slice::from_ref(literal),
+            _ => return None,
+        };
+        let is_plain = map.iter().all(|(name, value)| match name.as_str() {
+            "enum" | "const" => true,
+            "type" => types_named(value) == Some(Types::STRING),
+            name => UNTOLD.contains(&name),
+        });
+        if !is_plain {
+            return None;
+        }
+        for literal in literals {
+            all.push(literal.as_str()?);
+        }
+    }
+    let distinct = all.iter().collect::<HashSet<_>>().len();
+    (mode == Mode::AtLeastOne || distinct == all.len()).then_some(all)
+}
+
+/// Alternatives that are tried one by one.
+#[derive(Debug)]
+struct Union {
+    branches: Vec<NodeId>,
+    mode: Mode,
+}
+
+impl Rule for Union {
+    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        if is_no_variant_of(walk, &self.branches, value) {
+            return;
+        }
+        let most = if self.mode == Mode::ExactlyOne { 2 } else { 1 };
+        let mut fitting = 0;
+        for branch in &self.branches {
+            fitting += usize::from(walk.fits(*branch, value));
+            if fitting >= most {
+                break;
+            }
+        }
+        match fitting {
+            0 if walk.wants_words() => match self.likeliest(walk, value) {
+                Some(branch) => walk.visit(branch, value),
+                None => self.no_alternative(walk, value),
+            },
+            0 => walk.report(value, &self.no_branch()),
+            2.. => walk.report(value, &Problem::SeveralBranches),
+            _ => {}
+        }
+    }
+
+    fn mark(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>, marks: &mut Marks) {
+        for branch in &self.branches {
+            if walk.fits(*branch, value) {
+                walk.mark(*branch, value, marks);
+            }
+        }
+    }
+
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
+        self.branches.iter_mut().for_each(|branch| visit(branch, Applied::InPlace));
+    }
+
+    fn any_of(&self) -> &[NodeId] {
+        &self.branches
+    }
+}
+
+impl Union {
+    fn no_branch(&self) -> Problem<'static> {
+        Problem::NoBranch { keyword: self.mode.keyword(), count: self.branches.len() }
+    }
+
+    /// Says what would have made the value one of the alternatives: a type, a tag, or a key.
+    fn no_alternative(&self, walk: &mut Walk<'_, '_>, value: Instance<'_>) {
+        let arena = walk.arena;
+        let types = self.branches.iter().fold(Types::default(), |all, id| all.with(types(arena, *id)));
+        if !types.allows(value.kind()) {
+            walk.report(value, &Problem::Type(types));
+            return;
+        }
+        let objects: Vec<&Typed> = self.branches.iter().filter_map(|branch| object_of(arena, *branch)).collect();
+        if value.kind() == JsonType::Object
+            && let Some((tag, names)) = shared_tag(arena, &objects)
+        {
+            match value.members().find(|(key, _)| key.is(tag)) {
+                None => walk.report(value, &Problem::Missing(tag, Types::STRING)),
+                Some((key, given)) => walk.report_member(key, given, &Problem::Tag(names)),
+            }
+            return;
+        }
+        let keys: Vec<&str> = objects.iter().filter_map(|typed| only_key(typed)).collect();
+        let problem = if value.kind() == JsonType::Object && !keys.is_empty() && keys.len() == objects.len() {
+            Problem::Keys(keys)
+        } else {
+            self.no_branch()
+        };
+        walk.report(value, &problem);
+    }
+
+    /// Returns the one alternative that `value` was clearly meant to be: by its type, or by a tag that only one asks for.
+    fn likeliest(&self, walk: &Walk<'_, '_>, value: Instance<'_>) -> Option<NodeId> {
+        let arena = walk.arena;
+        let kind = value.kind();
+        let typed: Vec<NodeId> =
+            self.branches.iter().copied().filter(|branch| types(arena, *branch).allows(kind)).collect();
+        if let [only] = typed.as_slice() {
+            return Some(*only);
+        }
+        if kind != JsonType::Object {
+            return None;
+        }
+        let mut tagged = typed.iter().copied().filter(|branch| claims(arena, *branch, value));
+        let first = tagged.next()?;
+        tagged.next().is_none().then_some(first)
+    }
+}
+
+/// Reports whether an object carries the mark of this alternative: its literal tag, or its one required key.
+fn claims(arena: &Arena, id: NodeId, value: Instance<'_>) -> bool {
+    let Node::Typed(typed) = arena.node(id) else { return false };
+    if let Some((tag, names)) = tag_of(arena, typed) {
+        return value.get(tag).is_some_and(|given| names.iter().any(|name| given.is_string(name)));
+    }
+    only_key(typed).is_some_and(|key| value.get(key).is_some())
+}
+
+/// Returns the types a node accepts, for words: all of them when that is not found within a few steps.
+pub(in crate::schema) fn types(arena: &Arena, id: NodeId) -> Types {
+    types_within(arena, id, &mut 64)
+}
+
+fn types_within(arena: &Arena, id: NodeId, steps: &mut u32) -> Types {
+    let Some(left) = steps.checked_sub(1) else { return Types::ALL };
+    *steps = left;
+    match arena.node(id) {
+        Node::Any | Node::Same(_) => Types::ALL,
+        Node::Never => Types::default(),
+        Node::Typed(typed) => typed.rules.iter().fold(typed.types, |all, rule| {
+            let all = rule.all_of().iter().fold(all, |all, id| all.intersect(types_within(arena, *id, steps)));
+            match rule.any_of() {
+                [] => all,
+                branches => {
+                    let each = branches.iter().map(|id| types_within(arena, *id, steps));
+                    all.intersect(each.fold(Types::default(), Types::with))
+                }
+            }
+        }),
+        Node::ByType(branches) => JsonType::EACH
+            .into_iter()
+            .filter_map(|json_type| {
+                let branch = branches[json_type as usize]?;
+                Some(types_within(arena, branch, steps).intersect(Types::of(json_type)))
+            })
+            .fold(Types::default(), Types::with),
+    }
+}
+
+/// Returns the rules for objects of an alternative, if it is one for objects.
+fn object_of(arena: &Arena, id: NodeId) -> Option<&Typed> {
+    let Node::Typed(typed) = arena.node(id) else { return None };
+    let typed: &Typed = typed;
+    if typed.types == Types::OBJECT && typed.rules.is_empty() {
+        return Some(typed);
+    }
+    let parts = typed.rules.iter().flat_map(|rule| rule.all_of());
+    let tagged = |typed: &&Typed| tag_of(arena, typed).is_some();
+    Some(typed).filter(tagged).or_else(|| parts.filter_map(|part| object_of(arena, *part)).find(tagged))
+}
+
+/// Returns the required property that must be one of a set of strings, and the set.
+fn tag_of<'a>(arena: &'a Arena, typed: &'a Typed) -> Option<(&'a str, &'a [Box<str>])> {
+    typed.object.properties.iter().filter(|property| property.required).find_map(|property| {
+        match arena.node(property.node) {
+            Node::Typed(tag) => Some((&*property.name, tag.string.literals()?)),
+            _ => None,
+        }
+    })
+}
+
+/// Returns the tag that all of these objects have, and every value it may have.
+fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a Typed]) -> Option<(&'a str, Vec<&'a str>)> {
+    let (tag, _) = tag_of(arena, objects.first()?)?;
+    let mut names = Vec::new();
+    for typed in objects {
+        let (name, values) = tag_of(arena, typed)?;
+        if name != tag {
+            return None;
+        }
+        names.extend(values.iter().map(|value| &**value));
+    }
+    Some((tag, names))
+}
+
+/// Returns the one key of an object that must have it and may have no other.
+fn only_key(typed: &Typed) -> Option<&str> {
+    match &*typed.object.properties {
+        [only] if only.required && typed.object.additional == NEVER => Some(&only.name),
+        _ => None,
+    }
+}
+
+/// The names of an enum's variants, where some have content and some have none.
+///
+/// Serde writes the former as objects with one key and the latter as strings. For a check these are two unrelated forms;
+/// for whoever has to correct a value they are one list of names.
+#[derive(Debug)]
+pub(in crate::schema) struct Variants<'a> {
+    /// Those without content: a string each.
+    pub(in crate::schema) plain: Vec<&'a str>,
+    /// Those with content: an object with this one key each.
+    pub(in crate::schema) keys: Vec<&'a str>,
+}
+
+/// A variant named in the form of another.
+#[derive(Debug)]
+pub(in crate::schema) enum Slip<'a> {
+    /// It has content and was named without.
+    LacksContent(&'a str),
+    /// It has no content and was given some.
+    HasContent(&'a str),
+}
+
+/// Reports a value that should be a variant of an enum and names none. Only where somebody wants to know.
+pub(in crate::schema) fn is_no_variant(walk: &mut Walk<'_, '_>, id: NodeId, value: Instance<'_>) -> bool {
+    is_no_variant_of(walk, &[id], value)
+}
+
+fn is_no_variant_of(walk: &mut Walk<'_, '_>, forms: &[NodeId], value: Instance<'_>) -> bool {
+    if !walk.wants_words() {
+        return false;
+    }
+    let Some(variants) = Variants::of(walk.arena, forms).filter(|variants| !variants.name(value)) else {
+        return false;
+    };
+    let slip = variants.slip(value);
+    walk.report(value, &Problem::Variant(variants, slip));
+    true
+}
+
+impl<'a> Variants<'a> {
+    /// The number of forms that are looked at: forms of forms could be more than there is time for.
+    const STEPS: usize = 500;
+
+    /// Returns the variants of these forms, if that is what they are: some with content, and some without.
+    fn of(arena: &'a Arena, forms: &[NodeId]) -> Option<Self> {
+        let mut variants = Self { plain: Vec::new(), keys: Vec::new() };
+        let mut steps = Self::STEPS;
+        forms.iter().try_for_each(|id| variants.collect(arena, *id, &mut steps))?;
+        (!variants.plain.is_empty() && !variants.keys.is_empty()).then_some(variants)
+    }
+
+    fn collect(&mut self, arena: &'a Arena, id: NodeId, steps: &mut usize) -> Option<()> {
+        *steps = steps.checked_sub(1)?;
+        match arena.node(id) {
+            Node::Typed(typed) => match typed.rules.as_slice() {
+                [] if typed.types == Types::STRING => {
+                    self.plain.extend(typed.string.literals()?.iter().map(|name| &**name));
+                    Some(())
+                }
+                [] if typed.types == Types::OBJECT => {
+                    self.keys.push(only_key(typed)?);
+                    Some(())
+                }
+                [] if typed.types == Types::NULL => Some(()),
+                [only] if !only.any_of().is_empty() && typed.types == Types::ALL => {
+                    only.any_of().iter().try_for_each(|branch| self.collect(arena, *branch, steps))
+                }
+                _ => None,
+            },
+            Node::ByType(branches) => {
+                branches.iter().flatten().try_for_each(|branch| self.collect(arena, *branch, steps))
+            }
+            Node::Any | Node::Never | Node::Same(_) => None,
+        }
+    }
+
+    /// Reports whether a value names one of them in the way it is to be named. What else is wrong with it is another
+    /// matter.
+    fn name(&self, value: Instance<'_>) -> bool {
+        match value.kind() {
+            JsonType::String => self.plain.iter().any(|plain| value.is_string(plain)),
+            JsonType::Object => self.keys.iter().any(|key| value.get(key).is_some()),
+            _ => true,
+        }
+    }
+
+    /// Returns which of them a value names in the wrong form, if it is that.
+    fn slip(&self, value: Instance<'_>) -> Option<Slip<'a>> {
+        match value.kind() {
+            JsonType::String => self.keys.iter().find(|key| value.is_string(key)).map(|key| Slip::LacksContent(key)),
+            JsonType::Object if value.len() == 1 => {
+                self.plain.iter().find(|plain| value.get(plain).is_some()).map(|plain| Slip::HasContent(plain))
+            }
+            _ => None,
+        }
+    }
+}

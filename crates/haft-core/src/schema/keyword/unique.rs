@@ -1,0 +1,33 @@
+//! `uniqueItems`.
+
+use serde_json::Value;
+
+use super::{ALL, Compile, Keyword};
+use crate::schema::compile::Subschema;
+use crate::schema::document::{Instance, all_differ};
+use crate::schema::node::Typed;
+use crate::schema::problem::Problem;
+use crate::schema::rule::Rule;
+use crate::schema::shape::Shape;
+use crate::schema::types::JsonType;
+use crate::schema::walk::Walk;
+
+pub(super) const KEYWORDS: &[Keyword] = &[Keyword::new("uniqueItems", ALL, Shape::Boolean, Compile::Rules(compile))];
+
+fn compile(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+    if keyword == &Value::Bool(true) {
+        subschema.rule(UniqueItems);
+    }
+}
+
+/// No two items may be the same.
+#[derive(Debug)]
+struct UniqueItems;
+
+impl Rule for UniqueItems {
+    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        if value.kind() == JsonType::Array && all_differ(value, walk.budget) == Ok(false) {
+            walk.report(value, &Problem::NotUnique);
+        }
+    }
+}

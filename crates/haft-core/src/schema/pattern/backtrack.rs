@@ -1,0 +1,73 @@
+//! Matching by backtracking, for patterns with backreferences.
+//!
+//! Every step is charged, so that the budget ends a search that would take exponential time. The stack of choices is a
+//! vector that is charged as it grows.
+
+use super::Spent;
+use super::class::Class;
+use super::meter::Meter;
+use super::syntax::{Direction, Edge, Set, Sign};
+
+mod emit;
+mod search;
+
+use search::Search;
+
+/// A backtracking program.
+#[derive(Debug)]
+pub(super) struct Backtrack {
+    code: Box<[Op]>,
+    registers: u16,
+    /// No match can begin after the start of the text.
+    is_anchored: bool,
+}
+
+/// An operation. Unless stated otherwise it goes on to the one after it.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    /// Reads one character of a set.
+    One(Set, Direction),
+    Edge(Edge),
+    /// Goes on to `first`, and to `second` if that fails.
+    Split {
+        first: u16,
+        second: u16,
+    },
+    Jump(u16),
+    /// Sets a register to the position.
+    Save(u16),
+    /// Unsets the registers from the first to the last.
+    Unset(u16, u16),
+    /// Fails if the register holds the position.
+    Advance(u16),
+    /// Reads what a group captured, or nothing if it captured nothing.
+    Reference(u16, Direction),
+    /// Tries what follows up to [`Op::LookEnd`], then goes on to `after` from the same position.
+    Look {
+        after: u16,
+        sign: Sign,
+    },
+    LookEnd,
+    Match,
+}
+
+impl Backtrack {
+    pub(super) fn is_match(&self, text: &str, classes: &[Class], meter: &mut Meter<'_>) -> Result<bool, Spent> {
+        let mut search = Search::new(&self.code, self.registers, text, classes, meter)?;
+        let mut position = 0;
+        loop {
+            if search.attempt(position)? {
+                return Ok(true);
+            }
+            match Direction::Forward.read(text, position) {
+                Some((_, next)) if !self.is_anchored => position = next,
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    /// Returns the bytes that the program keeps on the heap.
+    pub(super) fn heap(&self) -> usize {
+        size_of_val::<[_]>(&self.code)
+    }
+}

@@ -1,0 +1,216 @@
+//! A search by backtracking over one text.
+
+use super::super::Spent;
+use super::super::class::Class;
+use super::super::meter::Meter;
+use super::super::syntax::{Direction, Sign};
+use super::Op;
+
+/// The value of an unset register. No position is this large.
+const UNSET: u32 = u32::MAX;
+
+/// A search over one text.
+#[derive(Debug)]
+pub(super) struct Search<'s, 'b> {
+    code: &'s [Op],
+    text: &'s str,
+    classes: &'s [Class],
+    meter: &'s mut Meter<'b>,
+    registers: Vec<u32>,
+    frames: Vec<Frame>,
+    /// The frame of the innermost lookaround that is under way, counted from 1.
+    look: usize,
+    /// The frames that memory is charged for.
+    charged: usize,
+    /// The steps that are not charged yet.
+    steps: u64,
+}
+
+/// What is undone or tried when the search fails.
+#[derive(Clone, Copy, Debug)]
+enum Frame {
+    /// A choice that is left.
+    Choice { place: u16, position: u32 },
+    /// A register that was overwritten.
+    Restore { register: u16, value: u32 },
+    /// A lookaround that began.
+    Look { after: u16, sign: Sign, position: u32, outer: usize },
+}
+
+/// The place in the program and in the text.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    place: u16,
+    position: u32,
+}
+
+/// What one operation came to.
+enum Outcome {
+    Next(State),
+    Failed,
+    Matched,
+}
+
+impl<'s, 'b> Search<'s, 'b> {
+    pub(super) fn new(
+        code: &'s [Op],
+        registers: u16,
+        text: &'s str,
+        classes: &'s [Class],
+        meter: &'s mut Meter<'b>,
+    ) -> Result<Self, Spent> {
+        let count = usize::from(registers);
+        meter.hold(count * size_of::<u32>())?;
+        meter.charge(count as u64 / 16)?;
+        let registers = vec![UNSET; count];
+        Ok(Self { code, text, classes, meter, registers, frames: Vec::new(), look: 0, charged: 0, steps: 0 })
+    }
+
+    /// Searches for a match that begins at `position`. All registers are unset before and after an attempt that fails.
+    pub(super) fn attempt(&mut self, position: usize) -> Result<bool, Spent> {
+        let mut state = State { place: 0, position: narrow(position) };
+        loop {
+            self.steps += 1;
+            if self.steps >= Meter::INTERVAL {
+                self.charge()?;
+            }
+            state = match self.execute(state) {
+                Outcome::Next(next) => next,
+                Outcome::Failed => match self.resume() {
+                    Some(next) => next,
+                    None => break,
+                },
+                Outcome::Matched => {
+                    self.charge()?;
+                    return Ok(true);
+                }
+            };
+        }
+        self.charge()?;
+        Ok(false)
+    }
+
+    fn execute(&mut self, state: State) -> Outcome {
+        let State { place, position } = state;
+        let at = position as usize;
+        let next = State { place: place + 1, position };
+        let goes_on = match self.code[usize::from(place)] {
+            Op::One(set, direction) => {
+                return match direction.read(self.text, at) {
+                    Some((c, beyond)) if set.contains(c, self.classes) => {
+                        Outcome::Next(State { position: narrow(beyond), ..next })
+                    }
+                    _ => Outcome::Failed,
+                };
+            }
+            Op::Edge(edge) => edge.holds(self.text, at),
+            Op::Split { first, second } => {
+                self.frames.push(Frame::Choice { place: second, position });
+                return Outcome::Next(State { place: first, position });
+            }
+            Op::Jump(target) => return Outcome::Next(State { place: target, position }),
+            Op::Save(register) => {
+                self.set(register, position);
+                true
+            }
+            Op::Unset(first, last) => {
+                self.steps += u64::from(last - first);
+                (first..=last).for_each(|register| self.set(register, UNSET));
+                true
+            }
+            Op::Advance(register) => self.registers[usize::from(register)] != position,
+            Op::Reference(group, direction) => {
+                return match self.refer(group, direction, at) {
+                    Some(beyond) => Outcome::Next(State { position: narrow(beyond), ..next }),
+                    None => Outcome::Failed,
+                };
+            }
+            Op::Look { after, sign } => {
+                self.frames.push(Frame::Look { after, sign, position, outer: self.look });
+                self.look = self.frames.len();
+                true
+            }
+            Op::LookEnd => return self.end_look(),
+            Op::Match => return Outcome::Matched,
+        };
+        if goes_on { Outcome::Next(next) } else { Outcome::Failed }
+    }
+
+    fn set(&mut self, register: u16, value: u32) {
+        let old = std::mem::replace(&mut self.registers[usize::from(register)], value);
+        if old != value {
+            self.frames.push(Frame::Restore { register, value: old });
+        }
+    }
+
+    /// Returns the position beyond what a group captured, if that comes next.
+    fn refer(&mut self, group: u16, direction: Direction, at: usize) -> Option<usize> {
+        let bounds = (self.registers[2 * usize::from(group)], self.registers[2 * usize::from(group) + 1]);
+        if bounds.0 == UNSET || bounds.1 == UNSET {
+            return Some(at);
+        }
+        let captured = self.text.get(bounds.0 as usize..bounds.1 as usize)?;
+        self.steps += captured.len() as u64 / 16;
+        match direction {
+            Direction::Forward => self.text.get(at..)?.starts_with(captured).then(|| at + captured.len()),
+            Direction::Backward => self.text.get(..at)?.ends_with(captured).then(|| at - captured.len()),
+        }
+    }
+
+    /// Ends the lookaround whose body has matched. It is not entered again: its choices are dropped, while what it
+    /// captured stays and is undone when an earlier choice is resumed.
+    fn end_look(&mut self) -> Outcome {
+        let start = self.look - 1;
+        let Frame::Look { after, sign, position, outer } = self.frames[start] else {
+            return Outcome::Failed;
+        };
+        self.steps += (self.frames.len() - start) as u64;
+        let mut kept = start;
+        for index in start..self.frames.len() {
+            if matches!(self.frames[index], Frame::Restore { .. }) {
+                self.frames[kept] = self.frames[index];
+                kept += 1;
+            }
+        }
+        self.frames.truncate(kept);
+        self.look = outer;
+        match sign {
+            Sign::Positive => Outcome::Next(State { place: after, position }),
+            Sign::Negative => Outcome::Failed,
+        }
+    }
+
+    /// Returns to the last choice that is left.
+    fn resume(&mut self) -> Option<State> {
+        loop {
+            self.steps += 1;
+            match self.frames.pop()? {
+                Frame::Choice { place, position } => return Some(State { place, position }),
+                Frame::Restore { register, value } => self.registers[usize::from(register)] = value,
+                Frame::Look { after, sign, position, outer } => {
+                    self.look = outer;
+                    match sign {
+                        Sign::Positive => {}
+                        Sign::Negative => return Some(State { place: after, position }),
+                    }
+                }
+            }
+        }
+    }
+
+    fn charge(&mut self) -> Result<(), Spent> {
+        self.meter.charge(std::mem::take(&mut self.steps))?;
+        let reserved = self.frames.capacity();
+        if reserved > self.charged {
+            self.meter.hold((reserved - self.charged) * size_of::<Frame>())?;
+            self.charged = reserved;
+        }
+        Ok(())
+    }
+}
+
+/// Narrows a position. Longer texts are rejected before a search begins.
+#[expect(clippy::cast_possible_truncation, reason = "checked before the search")]
+fn narrow(position: usize) -> u32 {
+    position as u32
+}

@@ -1,0 +1,48 @@
+//! The account of one match.
+
+use super::{Budget, STEPS_PER_UNIT, Spent};
+
+/// The steps and the memory of one match, charged to the budget of its check.
+///
+/// All memory is returned by [`Meter::finish`] at the latest.
+#[derive(Debug)]
+pub(super) struct Meter<'b> {
+    budget: &'b mut Budget,
+    unpaid: u64,
+    held: usize,
+}
+
+impl<'b> Meter<'b> {
+    /// The steps that an engine may take between two charges.
+    pub(super) const INTERVAL: u64 = 1024;
+
+    pub(super) fn new(budget: &'b mut Budget) -> Self {
+        Self { budget, unpaid: 0, held: 0 }
+    }
+
+    /// Charges steps. What is less than a unit is charged with the next ones.
+    pub(super) fn charge(&mut self, steps: u64) -> Result<(), Spent> {
+        let steps = self.unpaid + steps;
+        self.unpaid = steps % STEPS_PER_UNIT;
+        self.budget.work(steps / STEPS_PER_UNIT)
+    }
+
+    /// Takes more memory.
+    pub(super) fn hold(&mut self, bytes: usize) -> Result<(), Spent> {
+        self.budget.memory(bytes)?;
+        self.held += bytes;
+        Ok(())
+    }
+
+    /// Returns memory that [`Meter::hold`] took.
+    pub(super) fn release(&mut self, bytes: usize) {
+        self.budget.release(bytes);
+        self.held -= bytes;
+    }
+
+    /// Charges one more unit for the match as such, and returns the memory.
+    pub(super) fn finish(self) -> Result<(), Spent> {
+        self.budget.release(self.held);
+        self.budget.work(1)
+    }
+}

@@ -1,0 +1,261 @@
+//! The parser of patterns.
+//!
+//! It recurses once per open group, at most [`MAX_DEPTH`] deep.
+
+use std::collections::BTreeMap;
+
+use super::class::{Builder, Class, Polarity};
+use super::syntax::{Edge, Look, Node, Set, Side, Sign, Syntax};
+use super::{MAX_DEPTH, MAX_SIZE, PatternFault, foreign};
+
+mod bracket;
+mod escape;
+mod quantifier;
+
+use escape::{Escape, Member};
+
+/// Parses a pattern.
+pub(super) fn parse(source: &str) -> Result<Syntax, PatternFault> {
+    let mut parser = Parser {
+        source,
+        offset: 0,
+        at: 0,
+        depth: 0,
+        parts: 0,
+        groups: 0,
+        looks: 0,
+        names: BTreeMap::new(),
+        references: Vec::new(),
+        classes: Vec::new(),
+    };
+    let root = parser.alternatives()?;
+    if parser.peek().is_some() {
+        return Err(PatternFault::UnopenedGroup { at: parser.at });
+    }
+    let references = parser.resolve()?;
+    Ok(Syntax { root, classes: parser.classes, groups: parser.groups, looks: parser.looks, references })
+}
+
+struct Parser<'s> {
+    source: &'s str,
+    /// The byte that is read next.
+    offset: usize,
+    /// The number of characters before it.
+    at: usize,
+    /// The groups that are open.
+    depth: usize,
+    /// The nodes made so far, and the classes.
+    parts: usize,
+    groups: u16,
+    looks: u16,
+    /// The names of groups and their indices.
+    names: BTreeMap<&'s str, u16>,
+    /// The backreferences with their places. Groups may stand after them, so they are resolved at the end.
+    references: Vec<(Reference<'s>, usize)>,
+    classes: Vec<Class>,
+}
+
+/// A backreference, by the number of the group from 1, or by its name.
+#[derive(Clone, Copy)]
+enum Reference<'s> {
+    Number(u32),
+    Name(&'s str),
+}
+
+/// The kind of a group.
+enum Opening {
+    Plain,
+    Capture,
+    Look(Side, Sign),
+}
+
+impl<'s> Parser<'s> {
+    fn rest(&self) -> &'s str {
+        self.source.get(self.offset..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.offset += c.len_utf8();
+        self.at += 1;
+        Some(c)
+    }
+
+    /// Reads ASCII `text` if it comes next.
+    fn eat(&mut self, text: &str) -> bool {
+        let is_next = self.rest().starts_with(text);
+        if is_next {
+            self.offset += text.len();
+            self.at += text.len();
+        }
+        is_next
+    }
+
+    fn count_part(&mut self) -> Result<(), PatternFault> {
+        self.parts += 1;
+        if self.parts > MAX_SIZE { Err(PatternFault::TooLarge) } else { Ok(()) }
+    }
+
+    fn alternatives(&mut self) -> Result<Node, PatternFault> {
+        let first = self.sequence()?;
+        if self.peek() != Some('|') {
+            return Ok(first);
+        }
+        let mut nodes = vec![first];
+        while self.eat("|") {
+            self.count_part()?;
+            nodes.push(self.sequence()?);
+        }
+        Ok(Node::Alternatives(nodes))
+    }
+
+    fn sequence(&mut self) -> Result<Node, PatternFault> {
+        let mut nodes = Vec::new();
+        while !matches!(self.peek(), None | Some('|' | ')')) {
+            self.count_part()?;
+            let groups = self.groups;
+            let atom = self.atom()?;
+            nodes.push(self.quantified(atom, groups)?);
+        }
+        match nodes.pop() {
+            Some(only) if nodes.is_empty() => Ok(only),
+            last => {
+                nodes.extend(last);
+                Ok(Node::Sequence(nodes))
+            }
+        }
+    }
+
+    fn atom(&mut self) -> Result<Node, PatternFault> {
+        let at = self.at;
+        if self.bounds()?.is_some() {
+            return Err(PatternFault::NothingToRepeat { at });
+        }
+        match self.next() {
+            Some('^') => Ok(Node::Edge(Edge::Start)),
+            Some('$') => Ok(Node::Edge(Edge::End)),
+            Some('.') => self.class(Class::dot()),
+            Some('(') => self.group(at),
+            Some('[') => self.bracket(at),
+            Some('\\') => match self.atom_escape(at)? {
+                Escape::Member(member) => self.member(member),
+                Escape::Edge(edge) => Ok(Node::Edge(edge)),
+                Escape::Reference(reference) => {
+                    let index = small(self.references.len())?;
+                    self.references.push((reference, at));
+                    Ok(Node::Reference(index))
+                }
+            },
+            Some('*' | '+' | '?') => Err(PatternFault::NothingToRepeat { at }),
+            Some(c) => Ok(Node::Set(Set::Char(c))),
+            None => Ok(Node::Sequence(Vec::new())),
+        }
+    }
+
+    fn member(&mut self, member: Member) -> Result<Node, PatternFault> {
+        let mut builder = Builder::default();
+        match member {
+            Member::Code(code) => match char::from_u32(code) {
+                Some(c) => return Ok(Node::Set(Set::Char(c))),
+                // A lone surrogate, which no text has.
+                None => return self.class(Class::never()),
+            },
+            Member::Shorthand(shorthand, polarity) => builder.shorthand(shorthand, polarity),
+            Member::Property(property, polarity) => builder.property(property, polarity),
+        }
+        self.class(builder.build(Polarity::Included))
+    }
+
+    fn class(&mut self, class: Class) -> Result<Node, PatternFault> {
+        let index = small(self.classes.len())?;
+        self.classes.push(class);
+        Ok(Node::Set(Set::Class(index)))
+    }
+
+    fn group(&mut self, at: usize) -> Result<Node, PatternFault> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(PatternFault::TooDeep { at });
+        }
+        let opening = self.opening(at)?;
+        let index = self.groups;
+        if matches!(opening, Opening::Capture) {
+            self.groups += 1;
+        }
+        let body = self.alternatives()?;
+        if !self.eat(")") {
+            return Err(PatternFault::UnclosedGroup { at });
+        }
+        self.depth -= 1;
+        Ok(match (opening, body) {
+            (Opening::Capture, body) => Node::Group(index, Box::new(body)),
+            (Opening::Look(side, sign), body) => {
+                let index = self.looks;
+                self.looks += 1;
+                Node::Look(Box::new(Look { index, side, sign, body }))
+            }
+            // Conditions cannot be repeated, groups that hold one can.
+            (Opening::Plain, body @ (Node::Edge(_) | Node::Look(_))) => Node::Sequence(vec![body]),
+            (Opening::Plain, body) => body,
+        })
+    }
+
+    /// Reads what follows the parenthesis of a group.
+    fn opening(&mut self, at: usize) -> Result<Opening, PatternFault> {
+        if !self.eat("?") {
+            return Ok(Opening::Capture);
+        }
+        let plain = [
+            (":", Opening::Plain),
+            ("=", Opening::Look(Side::Ahead, Sign::Positive)),
+            ("!", Opening::Look(Side::Ahead, Sign::Negative)),
+            ("<=", Opening::Look(Side::Behind, Sign::Positive)),
+            ("<!", Opening::Look(Side::Behind, Sign::Negative)),
+        ];
+        if let Some((_, opening)) = plain.into_iter().find(|(text, _)| self.eat(text)) {
+            return Ok(opening);
+        }
+        if !self.eat("<") {
+            return Err(foreign::group(at, self.rest()));
+        }
+        let name_at = self.at;
+        let name = self.name()?;
+        match self.names.insert(name, self.groups) {
+            None => Ok(Opening::Capture),
+            Some(_) => Err(PatternFault::DuplicateName { at: name_at }),
+        }
+    }
+
+    /// Reads a group name and the `>` after it.
+    fn name(&mut self) -> Result<&'s str, PatternFault> {
+        let (at, rest) = (self.at, self.rest());
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '\u{200C}' | '\u{200D}');
+        let is_first = |c: char| c.is_alphabetic() || matches!(c, '_' | '$');
+        let name = rest.split(|c| !is_part(c)).next().unwrap_or_default();
+        for _ in name.chars() {
+            self.next();
+        }
+        if name.starts_with(is_first) && self.eat(">") { Ok(name) } else { Err(PatternFault::MalformedName { at }) }
+    }
+
+    /// Returns the group index of every backreference.
+    fn resolve(&self) -> Result<Vec<u16>, PatternFault> {
+        let group = |reference| match reference {
+            Reference::Number(number) => u16::try_from(number - 1).ok().filter(|index| *index < self.groups),
+            Reference::Name(name) => self.names.get(name).copied(),
+        };
+        self.references
+            .iter()
+            .map(|(reference, at)| group(*reference).ok_or(PatternFault::UnknownGroup { at: *at }))
+            .collect()
+    }
+}
+
+/// Narrows an index. Fewer than [`MAX_SIZE`] of anything are made.
+fn small(index: usize) -> Result<u16, PatternFault> {
+    u16::try_from(index).map_err(|_| PatternFault::TooLarge)
+}

@@ -1,0 +1,62 @@
+//! Classes in brackets.
+
+use super::super::class::{Builder, Polarity};
+use super::super::syntax::Node;
+use super::super::{PatternFault, foreign};
+use super::Parser;
+use super::escape::Member;
+
+impl Parser<'_> {
+    /// Reads the rest of a class, whose `[` stands at `at`. `[]` has no member, `[^]` has all characters.
+    pub(super) fn bracket(&mut self, at: usize) -> Result<Node, PatternFault> {
+        let polarity = if self.eat("^") { Polarity::Excluded } else { Polarity::Included };
+        let mut builder = Builder::default();
+        while !self.eat("]") {
+            let item_at = self.at;
+            let low = self.item(at)?;
+            let is_range = self.peek() == Some('-') && !matches!(self.rest().as_bytes().get(1), None | Some(b']'));
+            if !is_range {
+                add(&mut builder, low);
+                continue;
+            }
+            self.eat("-");
+            match (low, self.item(at)?) {
+                (Member::Code(low), Member::Code(high)) if low <= high => builder.range(low, high),
+                (Member::Code(_), Member::Code(_)) => return Err(PatternFault::ReversedRange { at: item_at }),
+                // `[\w-.]` is no range; Annex B takes the hyphen for itself, and so do schemas in use.
+                (low, high) => {
+                    for item in [low, Member::Code(u32::from('-')), high] {
+                        add(&mut builder, item);
+                    }
+                }
+            }
+        }
+        self.class(builder.build(polarity))
+    }
+
+    /// Reads one member of the class that was opened at `opened`.
+    fn item(&mut self, opened: usize) -> Result<Member, PatternFault> {
+        let at = self.at;
+        match self.next() {
+            None => Err(PatternFault::UnclosedClass { at: opened }),
+            Some('\\') => self.class_escape(at),
+            Some('[') if is_posix_class(self.rest()) => Err(foreign::posix_class(at)),
+            Some(c) => Ok(Member::Code(u32::from(c))),
+        }
+    }
+}
+
+fn add(builder: &mut Builder, item: Member) {
+    match item {
+        Member::Code(code) => builder.range(code, code),
+        Member::Shorthand(shorthand, polarity) => builder.shorthand(shorthand, polarity),
+        Member::Property(property, polarity) => builder.property(property, polarity),
+    }
+}
+
+/// Recognises `:name:]`, the rest of a POSIX class.
+fn is_posix_class(rest: &str) -> bool {
+    rest.strip_prefix(':')
+        .map(|rest| rest.trim_start_matches('^').trim_start_matches(|c: char| c.is_ascii_lowercase()))
+        .is_some_and(|rest| rest.starts_with(":]"))
+}

@@ -1,0 +1,305 @@
+//! The resources of a schema: which subschema has which address, and what a reference leads to.
+//!
+//! The scan visits every subschema once. It finds identifiers and anchors, and reports every keyword whose value does not
+//! have the form its draft asks for. A reference that leads nowhere inside the schema is a fault: nothing is fetched.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::budget::{Budget, Spent};
+use super::draft::Draft;
+use super::keyword::Keyword;
+use super::meta_schema;
+use super::path::{push_index, push_key};
+use super::shape::Step;
+use super::uri;
+use crate::issue::Issue;
+
+/// An index into the list of resources.
+pub(super) type ResourceId = usize;
+
+/// The faults that are listed.
+const MOST_FAULTS: usize = 100;
+
+/// A schema with an address of its own, and what can be found in it by name.
+#[derive(Debug)]
+pub(super) struct Resource<'a> {
+    uri: String,
+    pub(super) root: &'a Value,
+    pub(super) draft: Draft,
+    anchors: HashMap<&'a str, &'a Value>,
+    /// The anchors that a dynamic reference looks for, by name; that of `$recursiveAnchor` is the empty name.
+    pub(super) dynamic: Vec<(&'a str, &'a Value)>,
+}
+
+/// All resources of a schema.
+pub(super) struct Resources<'a> {
+    list: Vec<Resource<'a>>,
+    by_uri: HashMap<String, ResourceId>,
+    /// The resource that each subschema belongs to, by where it stands in memory.
+    owners: HashMap<usize, ResourceId>,
+    /// The references of the schema itself.
+    references: Vec<Reference<'a>>,
+    pub(super) faults: Vec<Issue>,
+}
+
+/// A reference, and where it stands.
+struct Reference<'a> {
+    keyword: &'static str,
+    to: &'a str,
+    pointer: String,
+    from: ResourceId,
+}
+
+/// What a reference leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'a> {
+    pub(super) schema: &'a Value,
+    pub(super) resource: ResourceId,
+    /// The name under which a dynamic reference may find something else.
+    pub(super) dynamic: Option<&'a str>,
+}
+
+/// A subschema that is to be scanned.
+struct Place<'a> {
+    schema: &'a Value,
+    pointer: String,
+    resource: ResourceId,
+}
+
+impl<'a> Resources<'a> {
+    /// Scans a schema.
+    pub(super) fn scan(root: &'a Value, draft: Draft, budget: &mut Budget) -> Result<Self, Spent> {
+        let mut resources = Self {
+            list: Vec::new(),
+            by_uri: HashMap::new(),
+            owners: HashMap::new(),
+            references: Vec::new(),
+            faults: Vec::new(),
+        };
+        resources.add_document(uri::NAMELESS, root, draft, budget)?;
+        Ok(resources)
+    }
+
+    /// Reports every reference that leads nowhere, also where no value is ever checked.
+    pub(super) fn check_references(&mut self, budget: &mut Budget) -> Result<(), Spent> {
+        let mut next = 0;
+        // Following one may bring others along.
+        while next < self.references.len() {
+            let Reference { keyword, to, ref pointer, from } = self.references[next];
+            let pointer = pointer.clone();
+            next += 1;
+            if self.resolve(from, to, budget)?.is_none() {
+                let message = if to.starts_with('#') {
+                    "must point at a part of this schema that exists"
+                } else {
+                    "refers to something outside the schema, and nothing is fetched; put it under $defs"
+                };
+                self.fault(&pointer, keyword, message, &Value::from(to));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn get(&self, id: ResourceId) -> &Resource<'a> {
+        &self.list[id]
+    }
+
+    /// Returns the resource that a subschema belongs to.
+    pub(super) fn owner_of(&self, schema: &'a Value) -> Option<ResourceId> {
+        self.owners.get(&address(schema)).copied()
+    }
+
+    /// Finds what a reference in a resource leads to.
+    pub(super) fn resolve(
+        &mut self,
+        from: ResourceId,
+        reference: &'a str,
+        budget: &mut Budget,
+    ) -> Result<Option<Target<'a>>, Spent> {
+        let (address, fragment) = uri::split_fragment(reference);
+        let resource = if address.is_empty() {
+            from
+        } else {
+            let absolute = uri::resolve(&self.list[from].uri, address);
+            match self.by_uri.get(&absolute) {
+                Some(known) => *known,
+                None => {
+                    let Some((draft, schema)) = meta_schema::at(&absolute) else { return Ok(None) };
+                    self.add_document(&absolute, schema, draft, budget)?
+                }
+            }
+        };
+        let Some(fragment) = uri::percent_decoded(fragment) else { return Ok(None) };
+        if fragment.is_empty() {
+            let dynamic = self.list[resource].dynamic.iter().any(|(name, _)| name.is_empty()).then_some("");
+            return Ok(Some(Target { schema: self.list[resource].root, resource, dynamic }));
+        }
+        if fragment.starts_with('/') {
+            return self.by_pointer(resource, &fragment, budget);
+        }
+        let found = self.list[resource].anchors.get_key_value(fragment.as_str());
+        Ok(found.map(|(name, schema)| {
+            let is_dynamic = self.list[resource].dynamic.iter().any(|(dynamic, _)| dynamic == name);
+            Target { schema, resource, dynamic: is_dynamic.then_some(*name) }
+        }))
+    }
+
+    /// Follows a JSON Pointer from the root of a resource. It may lead into a resource inside.
+    fn by_pointer(
+        &mut self,
+        resource: ResourceId,
+        pointer: &str,
+        budget: &mut Budget,
+    ) -> Result<Option<Target<'a>>, Spent> {
+        let mut at = self.list[resource].root;
+        let mut owner = resource;
+        for step in pointer.split('/').skip(1) {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            let next = match at {
+                Value::Object(map) => map.get(&step),
+                Value::Array(list) => step.parse().ok().and_then(|index: usize| list.get(index)),
+                _ => None,
+            };
+            let Some(next) = next else { return Ok(None) };
+            at = next;
+            owner = self.owner_of(at).unwrap_or(owner);
+        }
+        if self.owner_of(at).is_none() && at.is_object() {
+            // A subschema under a keyword that no draft knows.
+            self.visit(vec![Place { schema: at, pointer: pointer.to_owned(), resource: owner }], budget)?;
+            owner = self.owner_of(at).unwrap_or(owner);
+        }
+        Ok(Some(Target { schema: at, resource: owner, dynamic: None }))
+    }
+
+    fn add_document(
+        &mut self,
+        uri: &str,
+        root: &'a Value,
+        draft: Draft,
+        budget: &mut Budget,
+    ) -> Result<ResourceId, Spent> {
+        let resource = self.add(uri.to_owned(), root, draft);
+        self.visit(vec![Place { schema: root, pointer: String::new(), resource }], budget)?;
+        // The root may have named itself.
+        Ok(self.owner_of(root).unwrap_or(resource))
+    }
+
+    fn add(&mut self, uri: String, root: &'a Value, draft: Draft) -> ResourceId {
+        let id = self.list.len();
+        self.by_uri.insert(uri.clone(), id);
+        self.list.push(Resource { uri, root, draft, anchors: HashMap::new(), dynamic: Vec::new() });
+        id
+    }
+
+    fn visit(&mut self, mut places: Vec<Place<'a>>, budget: &mut Budget) -> Result<(), Spent> {
+        while let Some(Place { schema, pointer, resource }) = places.pop() {
+            budget.work(1 + pointer.len() as u64 / 16)?;
+            let draft = self.list[resource].draft;
+            let map = match schema {
+                Value::Object(map) => map,
+                Value::Bool(_) if draft > Draft::Draft4 => continue,
+                other => {
+                    let kinds = if draft == Draft::Draft4 { "an object" } else { "an object or a boolean" };
+                    self.fault(&pointer, "schema", &format!("a schema must be {kinds}"), other);
+                    continue;
+                }
+            };
+            budget.memory(64)?;
+            let resource = self.identify(map, schema, &pointer, resource);
+            self.owners.insert(address(schema), resource);
+            let draft = self.list[resource].draft;
+            let first = places.len();
+            for (name, value) in map {
+                let Some((_, keyword)) = Keyword::find(name, draft) else { continue };
+                let mut at = pointer.clone();
+                push_key(&mut at, name);
+                if let Some(message) = keyword.shape.fault(value) {
+                    self.fault(&at, name, &message, value);
+                    continue;
+                }
+                if let ("$ref" | "$dynamicRef" | "$recursiveRef", Some(to)) = (keyword.name, value.as_str()) {
+                    budget.memory(64 + at.len())?;
+                    self.references.push(Reference { keyword: keyword.name, to, pointer: at, from: resource });
+                    continue;
+                }
+                keyword.shape.subschemas(value, &mut |step, schema| {
+                    let mut pointer = at.clone();
+                    match step {
+                        Step::Here => {}
+                        Step::Index(index) => push_index(&mut pointer, index),
+                        Step::Name(name) => push_key(&mut pointer, name),
+                    }
+                    places.push(Place { schema, pointer, resource });
+                });
+            }
+            // The first one first, so that faults come in the order of the schema.
+            places[first..].reverse();
+        }
+        Ok(())
+    }
+
+    /// Notes the identifiers of a subschema; returns the resource it belongs to.
+    fn identify(
+        &mut self,
+        map: &'a Map<String, Value>,
+        schema: &'a Value,
+        pointer: &str,
+        resource: ResourceId,
+    ) -> ResourceId {
+        let draft = match map.get("$schema").and_then(Value::as_str) {
+            Some(named) if map.contains_key("$id") || map.contains_key("id") => {
+                Draft::named(named).unwrap_or(self.list[resource].draft)
+            }
+            _ => self.list[resource].draft,
+        };
+        let mut resource = resource;
+        let is_only_reference = map.contains_key("$ref") && !draft.keeps_ref_siblings();
+        if let Some(Value::String(id)) = map.get(draft.id_keyword())
+            && !is_only_reference
+        {
+            let (address, fragment) = uri::split_fragment(id);
+            if !address.is_empty() {
+                let uri = uri::resolve(&self.list[resource].uri, address);
+                let is_taken =
+                    self.by_uri.get(&uri).is_some_and(|known| !std::ptr::eq(self.list[*known].root, schema));
+                if is_taken {
+                    self.fault(pointer, draft.id_keyword(), "is the address of another subschema too", &map[draft.id_keyword()]);
+                }
+                resource = self.add(uri, schema, draft);
+            }
+            if !fragment.is_empty() && draft < Draft::Draft201909 {
+                self.list[resource].anchors.insert(fragment, schema);
+            }
+        }
+        let resource_of = &mut self.list[resource];
+        if draft >= Draft::Draft201909
+            && let Some(Value::String(anchor)) = map.get("$anchor")
+        {
+            resource_of.anchors.insert(anchor, schema);
+        }
+        if draft == Draft::Draft202012
+            && let Some(Value::String(anchor)) = map.get("$dynamicAnchor")
+        {
+            resource_of.anchors.insert(anchor, schema);
+            resource_of.dynamic.push((anchor, schema));
+        }
+        let is_recursive = map.get("$recursiveAnchor") == Some(&Value::Bool(true));
+        if draft == Draft::Draft201909 && is_recursive && std::ptr::eq(resource_of.root, schema) {
+            resource_of.dynamic.push(("", schema));
+        }
+        resource
+    }
+
+    fn fault(&mut self, pointer: &str, keyword: &str, message: &str, found: &Value) {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(Issue::new(pointer, keyword, message).found(super::message::excerpt(found)));
+        }
+    }
+}
+
+fn address(schema: &Value) -> usize {
+    std::ptr::from_ref(schema).addr()
+}

@@ -1,0 +1,179 @@
+//! A document written anew, for a type to read.
+//!
+//! A type is given what its schema speaks of. Integers written as `3.0` or `1e3` become integers, as many types take no
+//! others; of keys that stand more than once the last one is kept; and keys that the schema neither declares nor expects
+//! are left out where the schema was made from the type, which could mistake one for an alias the schema knows nothing
+//! of.
+
+use std::collections::{HashMap, HashSet};
+
+use super::budget::Budget;
+use super::document::{Document, Instance, Key};
+use super::node::{Arena, Node, NodeId, Open, Typed};
+use super::types::JsonType;
+use super::walk::Walk;
+
+/// Returns the text of a fitting value as its type should be given it; `None` where that is the text as it is.
+pub(super) fn rewritten(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> Option<String> {
+    let edits = Edits { unwanted: unwanted(arena, id, document, budget), ..Edits::default() };
+    edits.change(document).then(|| edits.apply(document))
+}
+
+/// Reports whether a type should be given the text of a fitting value as it is.
+pub(super) fn is_as_wanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> bool {
+    !Edits { unwanted: unwanted(arena, id, document, budget), ..Edits::default() }.change(document)
+}
+
+fn unwanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> HashSet<u32> {
+    let mut keys = HashSet::new();
+    if arena.is_from_type() {
+        let mut walk = Walk::over_fitting(arena, budget);
+        Unwanted { walk: &mut walk, keys: &mut keys }.collect(&[id], document.root());
+    }
+    keys
+}
+
+/// What is to be written otherwise.
+#[derive(Debug, Default)]
+pub(super) struct Edits {
+    /// Keys that are left out with their values.
+    pub(super) unwanted: HashSet<u32>,
+    /// Other text in the place of values.
+    pub(super) replaced: HashMap<u32, String>,
+}
+
+impl Edits {
+    fn change(&self, document: &Document<'_>) -> bool {
+        !self.unwanted.is_empty()
+            || !self.replaced.is_empty()
+            || document.duplicates().len() > 0
+            || (document.has_integral_float() && document.values().any(|value| integer(value).is_some()))
+    }
+
+    /// Writes a document with the edits made.
+    pub(super) fn apply(&self, document: &Document<'_>) -> String {
+        let mut text = String::with_capacity(document.text().len());
+        self.write(document.root(), &mut text);
+        text
+    }
+
+    /// Depth is bounded by that of the document.
+    fn write(&self, value: Instance<'_>, text: &mut String) {
+        if let Some(replacement) = self.replaced.get(&value.id()) {
+            text.push_str(replacement);
+            return;
+        }
+        match value.kind() {
+            JsonType::Array => {
+                text.push('[');
+                for (at, item) in value.items().enumerate() {
+                    text.push_str(if at > 0 { "," } else { "" });
+                    self.write(item, text);
+                }
+                text.push(']');
+            }
+            JsonType::Object => {
+                text.push('{');
+                let wanted = value.members().filter(|(key, _)| !self.unwanted.contains(&key.id()));
+                for (at, (key, member)) in wanted.enumerate() {
+                    text.push_str(if at > 0 { "," } else { "" });
+                    text.push_str(key.as_instance().raw());
+                    text.push(':');
+                    self.write(member, text);
+                }
+                text.push('}');
+            }
+            JsonType::Null | JsonType::Boolean | JsonType::Number | JsonType::String => match integer(value) {
+                Some(digits) => text.push_str(&digits),
+                None => text.push_str(value.raw()),
+            },
+        }
+    }
+}
+
+/// Returns the digits of an integer that was written as a float, if a machine integer holds it.
+fn integer(value: Instance<'_>) -> Option<String> {
+    let number = value.number().filter(|_| value.is_float())?;
+    number.to_i128().map(|integer| integer.to_string()).or_else(|| Some(number.to_u128()?.to_string()))
+}
+
+/// Finds the keys that the type a schema was made from has no field for.
+struct Unwanted<'w, 'a, 'b> {
+    walk: &'w mut Walk<'a, 'b>,
+    keys: &'w mut HashSet<u32>,
+}
+
+/// The rules that apply to one value.
+#[derive(Default)]
+struct Applied<'a> {
+    typed: Vec<&'a Typed>,
+    /// Where it was looked already: many ways may lead to one node.
+    visited: Vec<NodeId>,
+    /// Whether these are all of them.
+    is_complete: bool,
+}
+
+impl<'a> Unwanted<'_, 'a, '_> {
+    fn collect(&mut self, ids: &[NodeId], value: Instance<'_>) {
+        if !matches!(value.kind(), JsonType::Array | JsonType::Object) || !self.walk.work(1) {
+            return;
+        }
+        let mut applied = Applied { is_complete: true, ..Applied::default() };
+        ids.iter().for_each(|id| self.gather(*id, value, &mut applied));
+        let parts = |typed: &&'a Typed| *typed;
+        match value.kind() {
+            JsonType::Array => {
+                for (at, item) in value.items().enumerate() {
+                    let nodes: Vec<NodeId> = applied.typed.iter().map(parts).map(|typed| typed.array.element(at)).collect();
+                    self.collect(&nodes, item);
+                }
+            }
+            _ => self.collect_members(&applied, value),
+        }
+    }
+
+    fn collect_members(&mut self, applied: &Applied<'a>, value: Instance<'_>) {
+        let declares = applied.typed.iter().any(|typed| typed.object.open == Open::Implied);
+        for (at, (key, member)) in value.members().enumerate() {
+            if applied.is_complete && declares && !applied.typed.iter().any(|typed| expects(typed, key, at)) {
+                self.keys.insert(key.id());
+                continue;
+            }
+            let node = |typed: &&'a Typed| {
+                let rule = &typed.object;
+                rule.find(&key.name(), at).map_or(rule.additional, |found| rule.properties[found].node)
+            };
+            let nodes: Vec<NodeId> = applied.typed.iter().map(node).collect();
+            self.collect(&nodes, member);
+        }
+    }
+
+    fn gather(&mut self, id: NodeId, value: Instance<'_>, applied: &mut Applied<'a>) {
+        if applied.visited.contains(&id) || !self.walk.work(1) {
+            return;
+        }
+        applied.visited.push(id);
+        match self.walk.arena.node(id) {
+            Node::ByType(branches) => {
+                if let Some(branch) = branches[value.kind() as usize] {
+                    self.gather(branch, value, applied);
+                }
+            }
+            Node::Typed(typed) => {
+                applied.typed.push(typed);
+                for rule in &typed.rules {
+                    rule.all_of().iter().for_each(|part| self.gather(*part, value, applied));
+                    let fitting = rule.any_of().iter().copied().find(|branch| self.walk.fits(*branch, value));
+                    if let Some(branch) = fitting {
+                        self.gather(branch, value, applied);
+                    }
+                }
+            }
+            Node::Any | Node::Never | Node::Same(_) => applied.is_complete = false,
+        }
+    }
+}
+
+fn expects(typed: &Typed, key: Key<'_>, at: usize) -> bool {
+    typed.object.open == Open::Declared || typed.object.find(&key.name(), at).is_some()
+}

@@ -1,0 +1,183 @@
+//! The form that the value of a keyword must have, and the subschemas it holds.
+//!
+//! One description serves three readers: faults of a schema are found by it, subschemas are found by it, and the
+//! meta-schema of a draft is written from it.
+
+use serde_json::{Map, Value, json};
+
+use super::types::Types;
+
+/// The form of a keyword's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Any,
+    Boolean,
+    Text,
+    Number,
+    PositiveNumber,
+    Count,
+    /// Type names: one, or a list of different ones.
+    TypeNames,
+    /// Values, at least one where that is asked for.
+    Literals,
+    /// Any array.
+    List,
+    /// Different names.
+    Names,
+    /// At least one name.
+    SomeNames,
+    /// Lists of names, by name.
+    NamesByName,
+    /// Any object.
+    Object,
+    Schema,
+    /// A schema or a boolean, in a draft where a boolean is no schema.
+    SchemaOrBoolean,
+    /// At least one schema.
+    Schemas,
+    /// One schema, or a list of them.
+    SchemaOrSchemas,
+    SchemasByName,
+    /// A schema or a list of names, by name.
+    SchemaOrNamesByName,
+}
+
+/// The names of all types, as faults list them.
+const TYPE_NAMES: &str = "array, boolean, integer, null, number, object, string";
+
+impl Shape {
+    /// Reports what is wrong with a keyword's value, leaving subschemas to whoever visits them.
+    pub(super) fn fault(self, value: &Value) -> Option<String> {
+        let expected = match self {
+            Self::Any => return None,
+            Self::Boolean if value.is_boolean() => return None,
+            Self::Boolean => "a boolean",
+            Self::Text if value.is_string() => return None,
+            Self::Text => "a string",
+            Self::Number if value.is_number() => return None,
+            Self::Number => "a number",
+            Self::PositiveNumber if value.as_f64().is_some_and(|number| number > 0.0) => return None,
+            Self::PositiveNumber => "a number greater than 0",
+            Self::Count if is_count(value) => return None,
+            Self::Count => "an integer that is 0 or greater",
+            Self::TypeNames if names_types(value) => return None,
+            Self::TypeNames => return Some(format!("must be one of {TYPE_NAMES}, or a list of them, not {value:.80}")),
+            Self::Literals | Self::List if value.is_array() => return None,
+            Self::Literals | Self::List => "an array",
+            Self::Names if is_names(value) => return None,
+            Self::Names => "an array of different strings",
+            Self::SomeNames if is_names(value) && !is_empty(value) => return None,
+            Self::SomeNames => "a non-empty array of different strings",
+            Self::NamesByName if value.as_object().is_some_and(|map| map.values().all(is_names)) => return None,
+            Self::NamesByName => "an object of arrays of different strings",
+            Self::Object if value.is_object() => return None,
+            Self::Object => "an object",
+            // What is no schema is reported as such, where it stands.
+            Self::Schema | Self::SchemaOrBoolean => return None,
+            Self::Schemas if value.is_array() && !is_empty(value) => return None,
+            Self::Schemas => "a non-empty array of schemas",
+            Self::SchemaOrSchemas => return None,
+            Self::SchemasByName if value.is_object() => return None,
+            Self::SchemasByName => "an object of schemas",
+            Self::SchemaOrNamesByName if value.is_object() => {
+                let is_fit = |member: &Value| !member.is_array() || is_names(member);
+                if value.as_object().is_some_and(|map| map.values().all(is_fit)) {
+                    return None;
+                }
+                "an object of schemas or arrays of different strings"
+            }
+            Self::SchemaOrNamesByName => "an object of schemas or arrays of different strings",
+        };
+        Some(format!("must be {expected}"))
+    }
+
+    /// Visits the subschemas in a keyword's value, each with the pointer to it from there.
+    pub(super) fn subschemas<'a>(self, value: &'a Value, visit: &mut dyn FnMut(Step<'a>, &'a Value)) {
+        let each = |list: &'a [Value], visit: &mut dyn FnMut(Step<'a>, &'a Value)| {
+            list.iter().enumerate().for_each(|(index, schema)| visit(Step::Index(index), schema));
+        };
+        let by_name = |map: &'a Map<String, Value>, visit: &mut dyn FnMut(Step<'a>, &'a Value)| {
+            map.iter().for_each(|(name, schema)| visit(Step::Name(name), schema));
+        };
+        match (self, value) {
+            (Self::Schema | Self::SchemaOrSchemas, Value::Array(list)) if self == Self::SchemaOrSchemas => {
+                each(list, visit);
+            }
+            (Self::SchemaOrBoolean, Value::Bool(_)) => {}
+            (Self::Schema | Self::SchemaOrBoolean | Self::SchemaOrSchemas, schema) => visit(Step::Here, schema),
+            (Self::Schemas, Value::Array(list)) => each(list, visit),
+            (Self::SchemasByName, Value::Object(map)) => by_name(map, visit),
+            (Self::SchemaOrNamesByName, Value::Object(map)) => {
+                map.iter().filter(|(_, member)| !member.is_array()).for_each(|(name, schema)| {
+                    visit(Step::Name(name), schema);
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes the form as a JSON Schema, for the meta-schema of a draft.
+    pub(super) fn as_schema(self, schema: &Value) -> Value {
+        let names = json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true});
+        let type_name = json!({"enum": TYPE_NAMES.split(", ").collect::<Vec<_>>()});
+        match self {
+            Self::Any => json!({}),
+            Self::Boolean => json!({"type": "boolean"}),
+            Self::Text => json!({"type": "string"}),
+            Self::Number => json!({"type": "number"}),
+            Self::PositiveNumber => json!({"allOf": [{"type": "number"}, {"not": {"maximum": 0}}]}),
+            Self::Count => json!({"type": "integer", "minimum": 0}),
+            Self::TypeNames => json!({"anyOf": [
+                type_name,
+                {"type": "array", "items": type_name, "minItems": 1, "uniqueItems": true},
+            ]}),
+            Self::Literals | Self::List => json!({"type": "array"}),
+            Self::Names => names,
+            Self::SomeNames => json!({"allOf": [names, {"minItems": 1}]}),
+            Self::NamesByName => json!({"type": "object", "additionalProperties": names}),
+            Self::Object => json!({"type": "object"}),
+            Self::Schema => schema.clone(),
+            Self::SchemaOrBoolean => json!({"anyOf": [{"type": "boolean"}, schema]}),
+            Self::Schemas => json!({"type": "array", "items": schema, "minItems": 1}),
+            Self::SchemaOrSchemas => json!({"anyOf": [{"type": "array", "items": schema, "minItems": 1}, schema]}),
+            Self::SchemasByName => json!({"type": "object", "additionalProperties": schema}),
+            Self::SchemaOrNamesByName => {
+                json!({"type": "object", "additionalProperties": {"anyOf": [names, schema]}})
+            }
+        }
+    }
+}
+
+/// One step of a JSON Pointer within a keyword's value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step<'a> {
+    Here,
+    Index(usize),
+    Name(&'a str),
+}
+
+fn is_count(value: &Value) -> bool {
+    value.as_u64().is_some() || value.as_f64().is_some_and(|number| number >= 0.0 && number.fract() == 0.0)
+}
+
+fn names_types(value: &Value) -> bool {
+    let is_type = |name: &Value| name.as_str().and_then(Types::named).is_some();
+    match value {
+        Value::Array(names) => !names.is_empty() && names.iter().all(is_type) && all_different(names),
+        name => is_type(name),
+    }
+}
+
+fn is_names(value: &Value) -> bool {
+    value.as_array().is_some_and(|names| names.iter().all(Value::is_string) && all_different(names))
+}
+
+fn all_different(names: &[Value]) -> bool {
+    let mut sorted: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
+}

@@ -1,0 +1,187 @@
+//! Text that is looked at with care: everything that is wrong with it, or the text that a type should be given.
+//!
+//! This is the authority on what fits. The reader that goes straight into a type may reject whatever it is not sure of;
+//! what is decided here counts.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use super::budget::Budget;
+use super::document::{Document, Instance, Key, ReadFault, ReadOptions};
+use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
+use super::message::{self, excerpt_of_text};
+use super::node::{Arena, NodeId};
+use super::repair;
+use super::rewrite::rewritten;
+use super::forbidden::Inside;
+use super::tree::read_written;
+use super::validation::Validator;
+use super::walk::{self, Explained, Finding, MOST_ISSUES};
+use crate::issue::{Issue, Issues};
+
+/// Text that fits, as a type should be given it.
+pub(super) struct Verified<'t> {
+    pub(super) text: Cow<'t, str>,
+    /// What was repaired, in order.
+    pub(super) repairs: Vec<Repair>,
+}
+
+/// Verifies argument text.
+pub(super) fn verify<'t>(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    text: &'t str,
+    options: &DecodeOptions,
+) -> Result<Verified<'t>, Issues> {
+    let mut budget = Budget::for_input(text.len());
+    let document = read(text, &options.limits, &mut budget)?;
+    let faults = key_faults(&document, Inside::Other, &options.limits);
+    let explained = walk::explain(arena, arena.root(), document.root(), &mut budget);
+    if explained.findings.is_empty() && explained.cut.is_none() && faults.is_empty() {
+        let text = rewritten(arena, arena.root(), &document, &mut budget).map_or(Cow::Borrowed(text), Cow::Owned);
+        check_custom(custom, &text)?;
+        return Ok(Verified { text, repairs: Vec::new() });
+    }
+    if faults.is_empty() && options.repairs.any() {
+        if let Some((text, repairs)) = repair::repaired(arena, &document, &explained.findings, options) {
+            check_custom(custom, &text)?;
+            return Ok(Verified { text: text.into(), repairs });
+        }
+    }
+    Err(all_issues(faults, explained))
+}
+
+/// Finds everything that is wrong with a value.
+pub(super) fn check(arena: &Arena, custom: Option<&Validator>, text: &str) -> Result<(), Issues> {
+    let issues = problems_of_written(arena, text);
+    if issues.is_empty() { check_custom(custom, text) } else { Err(Issues::new(issues)) }
+}
+
+/// Decides whether text that was written here fits a node.
+pub(super) fn fits_written(arena: &Arena, node: NodeId, text: &str) -> bool {
+    let mut budget = Budget::for_input(text.len());
+    let document = Document::read(text, ReadOptions { max_depth: usize::MAX }, &mut budget);
+    document.is_ok_and(|document| walk::fits(arena, node, document.root(), &mut budget))
+}
+
+/// Finds everything that is wrong with text that was written here. What keys it may have is for its schema to say, but none
+/// may stand twice.
+pub(super) fn problems_of_written(arena: &Arena, text: &str) -> Vec<Issue> {
+    let mut budget = Budget::for_input(text.len());
+    let document = match Document::read(text, ReadOptions { max_depth: usize::MAX }, &mut budget) {
+        Ok(document) => document,
+        Err(fault) => return vec![read_issue(text, &Limits::default(), fault)],
+    };
+    let duplicates = duplicate_faults(&document).map(|(_, fault)| fault).collect();
+    all_issues(duplicates, walk::explain(arena, arena.root(), document.root(), &mut budget)).into_vec()
+}
+
+/// Finds what is wrong with text before any schema is asked: keys that may not be there. `Err` if it is no JSON.
+pub(super) fn text_faults(text: &str, limits: &Limits) -> Result<Vec<Issue>, Issues> {
+    let document = read(text, limits, &mut Budget::for_input(text.len()))?;
+    Ok(key_faults(&document, Inside::Other, limits))
+}
+
+/// Reads text as a document, or says why it is none.
+fn read<'t>(text: &'t str, limits: &Limits, budget: &mut Budget) -> Result<Document<'t>, Issues> {
+    let options = ReadOptions { max_depth: limits.depth() };
+    Document::read(text, options, budget).map_err(|fault| Issues::from(read_issue(text, limits, fault)))
+}
+
+fn read_issue(text: &str, limits: &Limits, fault: ReadFault) -> Issue {
+    match fault {
+        ReadFault::Malformed { .. } => malformed(text),
+        ReadFault::OutOfRange { pointer, .. } => {
+            let message = "a number is larger than any reader accepts; send a smaller one";
+            Issue::new(pointer, "json", message).expected("numbers within the range of a 64-bit float")
+        }
+        ReadFault::TooDeep { pointer, .. } => {
+            let max = limits.depth();
+            let message = format!("nests deeper than {max} levels; send a flatter value");
+            Issue::new(pointer, "maxDepth", message).expected(format!("at most {max} levels"))
+        }
+        ReadFault::TooLong => too_long(text.len(), u32::MAX as usize),
+        ReadFault::Spent => message::too_costly(),
+    }
+}
+
+/// Returns the issue for text that is no JSON, in the words of the parser that everybody knows.
+fn malformed(text: &str) -> Issue {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.disable_recursion_limit();
+    let read = serde::Deserialize::deserialize(&mut deserializer).and_then(|_: IgnoredAny| deserializer.end());
+    let said = read.err().map_or_else(|| "a string holds half of a surrogate pair".to_owned(), |error| error.to_string());
+    Issue::new("", "json", format!("not valid JSON: {said}; send one complete JSON value")).expected("valid JSON")
+}
+
+/// Returns the issue for text that is too long to be read at all.
+pub(super) fn too_long(bytes: usize, max: usize) -> Issue {
+    Issue::new("", "maxBytes", format!("the JSON text has {bytes} bytes and may have at most {max}; send less"))
+        .expected(format!("at most {max} bytes"))
+        .found(format!("{bytes} bytes"))
+}
+
+/// Finds the keys that no object may have, and those that stand more than once.
+pub(super) fn key_faults(document: &Document<'_>, inside: Inside, limits: &Limits) -> Vec<Issue> {
+    let mut forbidden = Vec::new();
+    collect_forbidden(document.root(), inside, &mut forbidden);
+    let mut faults: Vec<(u32, Issue)> = forbidden
+        .into_iter()
+        .map(|key| {
+            let name = excerpt_of_text(&key.name());
+            let message = format!("the key {name} is not allowed in any object; leave it out");
+            (key.id(), Issue::new(document.pointer_to(key.id()), "forbiddenKey", message))
+        })
+        .collect();
+    if limits.duplicate_keys == DuplicateKeys::Refuse {
+        faults.extend(duplicate_faults(document));
+    }
+    faults.sort_by_key(|(at, _)| *at);
+    faults.truncate(MOST_ISSUES);
+    faults.into_iter().map(|(_, fault)| fault).collect()
+}
+
+fn duplicate_faults<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (u32, Issue)> + use<'d> {
+    document.duplicates().map(|key| {
+        let name = excerpt_of_text(&key.name());
+        let message = format!("the key {name} stands twice in this object; give it once");
+        (key.id(), Issue::new(document.pointer_to(key.id()), "duplicateKey", message))
+    })
+}
+
+/// Collects the keys that no object may have. Depth is bounded by that of the document.
+fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Key<'d>>) {
+    for item in value.items() {
+        collect_forbidden(item, Inside::Other, found);
+    }
+    for (key, member) in value.members() {
+        if found.len() >= MOST_ISSUES {
+            return;
+        }
+        let name = key.name();
+        if inside.forbids(&name) {
+            found.push(key);
+        }
+        collect_forbidden(member, Inside::key(&name), found);
+    }
+}
+
+/// Puts faults of the text and problems of the value together, without naming a key twice.
+fn all_issues(mut faults: Vec<Issue>, explained: Explained) -> Issues {
+    let Explained { findings, cut } = explained;
+    let is_named = |finding: &Finding| {
+        faults.iter().any(|fault| fault.keyword == "forbiddenKey" && fault.pointer == finding.issue.pointer)
+    };
+    let more: Vec<Issue> =
+        findings.into_iter().filter(|finding| !is_named(finding)).map(|finding| finding.issue).collect();
+    faults.extend(more);
+    faults.extend(cut);
+    Issues::new(faults)
+}
+
+fn check_custom(custom: Option<&Validator>, text: &str) -> Result<(), Issues> {
+    let Some(custom) = custom else { return Ok(()) };
+    let tree = read_written(text).ok_or_else(|| Issues::from(malformed(text)))?;
+    custom.check(&tree)
+}

@@ -1,0 +1,430 @@
+//! Checking a value: whether it fits, and if not, everything that is wrong with it.
+//!
+//! One walk serves both questions. A walk that only decides stops at the first problem; one that explains collects all of
+//! them. Both draw on one budget: work for every node that is visited, memory for every verdict that is remembered.
+//! When it is spent, the walk ends, and the value is rejected: a check that was not finished has accepted nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use foldhash::fast::RandomState;
+
+use super::budget::Budget;
+use super::document::{Instance, Key};
+use super::keyword::union;
+use super::mark::Marks;
+use super::message::{self, Found};
+use super::node::{Arena, NEVER, Node, NodeId, Typed};
+use super::path::Path;
+use super::problem::Problem;
+use super::rule::Rule;
+use super::seen::Seen;
+use super::types::{JsonType, Types};
+use crate::issue::Issue;
+
+/// The number of issues that are listed; a hostile value could have one per byte.
+pub(super) const MOST_ISSUES: usize = 1_000;
+
+/// How deep nodes may be applied inside each other. Every level takes stack, and the nesting of a value is bounded
+/// elsewhere; this bounds what a schema makes of each of its levels.
+const MOST_LEVELS: u32 = 1_500;
+
+/// What a remembered verdict takes, in bytes.
+const VERDICT: usize = 20;
+
+/// A walk over one document.
+pub(super) struct Walk<'a, 'b> {
+    pub(super) arena: &'a Arena,
+    pub(super) budget: &'b mut Budget,
+    mode: Mode,
+    path: Path,
+    levels: u32,
+    /// Verdicts of shared nodes. Without them, alternatives within alternatives would be tried again for every way to
+    /// reach them.
+    verdicts: HashMap<(u32, u32), bool, RandomState>,
+    /// The rejections by shared nodes that were reported already.
+    reported: HashSet<(u32, u32), RandomState>,
+}
+
+/// Who hears of problems.
+enum Mode {
+    Deciding { fits: bool },
+    Explaining(Report),
+}
+
+/// The problems that were found.
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) findings: Vec<Finding>,
+    /// The size of all issues so far, in bytes.
+    size: usize,
+}
+
+/// One problem, for people and for programs.
+#[derive(Debug)]
+pub(super) struct Finding {
+    pub(super) issue: Issue,
+    /// The value it is about.
+    pub(super) value: u32,
+    /// The types that a value must have here, where its type is the problem.
+    pub(super) wanted: Option<Types>,
+}
+
+/// The outcome of a check that looks for all problems.
+pub(super) struct Explained {
+    pub(super) findings: Vec<Finding>,
+    /// Why the list may not be complete.
+    pub(super) cut: Option<Issue>,
+}
+
+/// Decides whether a value fits a node. A spent budget means no.
+pub(super) fn fits(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut Budget) -> bool {
+    let mut walk = Walk::new(arena, budget, Mode::Deciding { fits: true });
+    walk.visit(id, value);
+    let fits = matches!(walk.mode, Mode::Deciding { fits: true });
+    fits && !walk.budget.is_spent()
+}
+
+/// Finds everything that keeps a value from fitting a node.
+pub(super) fn explain(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut Budget) -> Explained {
+    let mut walk = Walk::new(arena, budget, Mode::Explaining(Report::default()));
+    walk.visit(id, value);
+    let is_spent = walk.budget.is_spent();
+    let Mode::Explaining(report) = walk.mode else { return Explained { findings: Vec::new(), cut: None } };
+    let is_full = report.is_full();
+    let mut findings = report.findings;
+    findings.truncate(MOST_ISSUES);
+    let cut = if is_spent {
+        Some(message::too_costly())
+    } else {
+        is_full.then(|| message::too_many(findings.len()))
+    };
+    Explained { findings, cut }
+}
+
+impl Report {
+    /// The size of all issues together, in bytes, beyond which no more are listed.
+    const MOST_BYTES: usize = 256 << 10;
+
+    fn is_full(&self) -> bool {
+        self.findings.len() > MOST_ISSUES || self.size > Self::MOST_BYTES
+    }
+
+    fn add(&mut self, finding: Finding) {
+        let Issue { pointer, expected, found, message, .. } = &finding.issue;
+        self.size += pointer.len() + expected.len() + found.len() + message.len();
+        self.findings.push(finding);
+    }
+}
+
+impl<'a, 'b> Walk<'a, 'b> {
+    fn new(arena: &'a Arena, budget: &'b mut Budget, mode: Mode) -> Self {
+        Self {
+            arena,
+            budget,
+            mode,
+            path: Path::default(),
+            levels: 0,
+            verdicts: HashMap::default(),
+            reported: HashSet::default(),
+        }
+    }
+
+    /// Creates a walk that marks what was evaluated in values that fit.
+    pub(super) fn over_fitting(arena: &'a Arena, budget: &'b mut Budget) -> Self {
+        Self::new(arena, budget, Mode::Deciding { fits: true })
+    }
+
+    /// Reports whether problems are wanted in words, so that it is worth finding the likeliest alternative of a union.
+    pub(super) fn wants_words(&self) -> bool {
+        matches!(self.mode, Mode::Explaining(_))
+    }
+
+    /// Reports whether more problems are wanted.
+    pub(super) fn goes_on(&self) -> bool {
+        let wants_more = match &self.mode {
+            Mode::Deciding { fits } => *fits,
+            Mode::Explaining(report) => !report.is_full(),
+        };
+        wants_more && !self.budget.is_spent()
+    }
+
+    /// Takes note of a problem.
+    pub(super) fn report(&mut self, value: Instance<'_>, problem: &Problem<'_>) {
+        match &mut self.mode {
+            Mode::Deciding { fits } => *fits = false,
+            Mode::Explaining(report) if !report.is_full() => {
+                let issue = message::issue(problem, &Found::of(value), self.path.pointer());
+                report.add(Finding { issue, value: value.id(), wanted: problem.wanted() });
+            }
+            Mode::Explaining(_) => {}
+        }
+    }
+
+    /// Takes note of a problem with a key, or with the value that stands under it.
+    pub(super) fn report_member(&mut self, key: Key<'_>, value: Instance<'_>, problem: &Problem<'_>) {
+        match &mut self.mode {
+            Mode::Deciding { fits } => *fits = false,
+            Mode::Explaining(_) => {
+                self.path.push_key(&key.name());
+                self.report(value, problem);
+                self.path.pop();
+            }
+        }
+    }
+
+    /// Takes units of work; `false` when there are none left.
+    pub(super) fn work(&mut self, units: usize) -> bool {
+        self.budget.work(units as u64).is_ok()
+    }
+
+    /// Decides whether a value fits a node, whatever the walk is for.
+    pub(super) fn fits(&mut self, id: NodeId, value: Instance<'_>) -> bool {
+        if let Some(known) = self.known(id, value) {
+            return known;
+        }
+        let outer = std::mem::replace(&mut self.mode, Mode::Deciding { fits: true });
+        self.apply(id, value);
+        let inner = std::mem::replace(&mut self.mode, outer);
+        let fits = matches!(inner, Mode::Deciding { fits: true }) && !self.budget.is_spent();
+        self.remember(id, value, fits);
+        fits
+    }
+
+    /// Applies a node to a value and reports what is wrong.
+    pub(super) fn visit(&mut self, id: NodeId, value: Instance<'_>) {
+        if !self.goes_on() {
+            return;
+        }
+        if !self.is_remembered(id, value) {
+            self.apply(id, value);
+            return;
+        }
+        let fits = self.fits(id, value);
+        match &mut self.mode {
+            Mode::Deciding { fits: all } => *all &= fits,
+            Mode::Explaining(_) if fits || self.budget.is_spent() => {}
+            Mode::Explaining(_) => {
+                if self.budget.memory(VERDICT).is_ok() && self.reported.insert(key(id, value)) {
+                    self.apply(id, value);
+                }
+            }
+        }
+    }
+
+    /// Applies a node to a member of an object.
+    pub(super) fn visit_member(&mut self, id: NodeId, member: Key<'_>, value: Instance<'_>) {
+        if Arena::is_free(id, value.kind()) && !is_container(value) {
+            return;
+        }
+        if self.wants_words() {
+            self.path.push_key(&member.name());
+            self.visit(id, value);
+            self.path.pop();
+        } else {
+            self.visit(id, value);
+        }
+    }
+
+    /// Applies a node to an item of an array.
+    pub(super) fn visit_item(&mut self, id: NodeId, at: usize, value: Instance<'_>) {
+        if self.wants_words() {
+            self.path.push_index(at);
+            self.visit(id, value);
+            self.path.pop();
+        } else {
+            self.visit(id, value);
+        }
+    }
+
+    fn apply(&mut self, id: NodeId, value: Instance<'_>) {
+        if self.levels >= MOST_LEVELS {
+            self.budget.exhaust();
+        }
+        if !self.work(1) {
+            return;
+        }
+        self.levels += 1;
+        match self.arena.node(id) {
+            Node::Any | Node::Same(_) => {}
+            Node::Never => self.report(value, &Problem::Never),
+            Node::ByType(_) if union::is_no_variant(self, id, value) => {}
+            Node::ByType(branches) => match branches[value.kind() as usize] {
+                Some(branch) => self.visit(branch, value),
+                None => self.report(value, &Problem::Type(union::types(self.arena, id))),
+            },
+            Node::Typed(typed) => self.typed(typed, value),
+        }
+        self.levels -= 1;
+    }
+
+    fn typed(&mut self, typed: &'a Typed, value: Instance<'_>) {
+        if !typed.types.allows(value.kind()) {
+            let problem = if typed.types.is_empty() { Problem::Never } else { Problem::Type(typed.types) };
+            self.report(value, &problem);
+            return;
+        }
+        for rule in &typed.rules {
+            if !self.goes_on() {
+                return;
+            }
+            rule.check(typed, value, self);
+        }
+        if !self.goes_on() {
+            return;
+        }
+        match value.kind() {
+            JsonType::Null | JsonType::Boolean => {}
+            JsonType::Number => typed.number.check(typed.integers_only(), value, self),
+            JsonType::String => typed.string.check(value, self),
+            JsonType::Array => self.array(typed, value),
+            JsonType::Object => self.object(typed, value),
+        }
+    }
+
+    fn array(&mut self, typed: &'a Typed, value: Instance<'_>) {
+        let rule = &typed.array;
+        let length = value.len();
+        if length < rule.min {
+            self.report(value, &Problem::TooFewItems(rule.min));
+        }
+        if length > rule.max {
+            self.report(value, &Problem::TooManyItems(rule.max));
+        }
+        if rule.prefix.is_empty() && rule.items == super::node::ANY {
+            return;
+        }
+        for (at, item) in value.items().enumerate() {
+            // Elements beyond the longest allowed array were reported with it.
+            let beyond = at >= rule.max && rule.element(at) == NEVER;
+            if !self.goes_on() || !self.work(1) || beyond {
+                return;
+            }
+            self.visit_item(rule.element(at), at, item);
+        }
+    }
+
+    fn object(&mut self, typed: &'a Typed, value: Instance<'_>) {
+        let rule = &typed.object;
+        let mut seen = None;
+        if rule.required > 0 {
+            let seen = seen.insert(declared(typed, value));
+            for property in missing(typed, seen) {
+                let types = union::types(self.arena, property.node);
+                self.report(value, &Problem::Missing(&property.name, types));
+            }
+        }
+        let length = value.len();
+        if length < rule.min {
+            self.report(value, &Problem::TooFewKeys(rule.min));
+        }
+        if length > rule.max {
+            self.report(value, &Problem::TooManyKeys(rule.max));
+        }
+        for (at, (key, member)) in value.members().enumerate() {
+            if !self.goes_on() || !self.work(1) {
+                return;
+            }
+            match rule.find(&key.name(), at) {
+                Some(found) => self.visit_member(rule.properties[found].node, key, member),
+                None if rule.additional == NEVER => {
+                    let seen = seen.get_or_insert_with(|| declared(typed, value));
+                    let problem = Problem::Unknown(key.name(), &rule.properties, seen);
+                    self.report_member(key, member, &problem);
+                }
+                None => self.visit_member(rule.additional, key, member),
+            }
+        }
+    }
+
+    /// Marks what a node has evaluated in a value that fits it.
+    pub(super) fn mark(&mut self, id: NodeId, value: Instance<'_>, marks: &mut Marks) {
+        if !self.work(1) || self.levels >= MOST_LEVELS {
+            return;
+        }
+        self.levels += 1;
+        match self.arena.node(id) {
+            Node::Any | Node::Never | Node::Same(_) => {}
+            Node::ByType(branches) => {
+                if let Some(branch) = branches[value.kind() as usize] {
+                    self.mark(branch, value, marks);
+                }
+            }
+            Node::Typed(typed) => self.mark_typed(typed, value, marks),
+        }
+        self.levels -= 1;
+    }
+
+    fn mark_typed(&mut self, typed: &Typed, value: Instance<'_>, marks: &mut Marks) {
+        self.mark_declared(typed, value, marks);
+        for rule in &typed.rules {
+            rule.mark(value, self, marks);
+        }
+    }
+
+    /// Marks what the keywords beside one rule have evaluated.
+    pub(super) fn mark_siblings(&mut self, owner: &Typed, except: &dyn Rule, value: Instance<'_>, marks: &mut Marks) {
+        self.mark_declared(owner, value, marks);
+        for rule in owner.rules.iter().filter(|rule| !std::ptr::addr_eq(&raw const ***rule, &raw const *except)) {
+            rule.mark(value, self, marks);
+        }
+    }
+
+    fn mark_declared(&mut self, typed: &Typed, value: Instance<'_>, marks: &mut Marks) {
+        match value.kind() {
+            JsonType::Array if typed.array.covers_rest => marks.add_all(),
+            JsonType::Array => marks.add_first(typed.array.prefix.len(), value),
+            JsonType::Object if typed.object.covers_rest => marks.add_all(),
+            JsonType::Object => {
+                for (at, (key, _)) in value.members().enumerate() {
+                    if !self.work(1) {
+                        return;
+                    }
+                    let found = typed.object.find(&key.name(), at);
+                    if found.is_some_and(|found| typed.object.properties[found].declared) {
+                        marks.add(at);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Reports whether the verdict of this node on this value is worth remembering: scalars without rules of their own
+    /// are cheaper to check again.
+    fn is_remembered(&self, id: NodeId, value: Instance<'_>) -> bool {
+        self.arena.is_shared(id) && (Arena::is_buffered(id) || is_container(value))
+    }
+
+    fn known(&self, id: NodeId, value: Instance<'_>) -> Option<bool> {
+        if self.is_remembered(id, value) { self.verdicts.get(&key(id, value)).copied() } else { None }
+    }
+
+    fn remember(&mut self, id: NodeId, value: Instance<'_>, fits: bool) {
+        if self.is_remembered(id, value) && self.budget.memory(VERDICT).is_ok() {
+            self.verdicts.insert(key(id, value), fits);
+        }
+    }
+}
+
+fn key(id: NodeId, value: Instance<'_>) -> (u32, u32) {
+    (id, value.id())
+}
+
+fn is_container(value: Instance<'_>) -> bool {
+    matches!(value.kind(), JsonType::Array | JsonType::Object)
+}
+
+/// Returns the properties that must be there and are not.
+fn missing<'a>(typed: &'a Typed, seen: &Seen) -> impl Iterator<Item = &'a super::node::Property> {
+    let each = typed.object.properties.iter().enumerate();
+    each.filter(|(at, property)| property.required && !seen.contains(*at)).map(|(_, property)| property)
+}
+
+/// Returns the properties that are there.
+fn declared(typed: &Typed, value: Instance<'_>) -> Seen {
+    let mut seen = Seen::default();
+    for found in value.members().enumerate().filter_map(|(at, (key, _))| typed.object.find(&key.name(), at)) {
+        seen.insert(found);
+    }
+    seen
+}
