@@ -110,6 +110,18 @@ pub(super) fn in_quotes(text: &str) -> String {
     quoted
 }
 
+/// The keyword of an issue about an integer that would have to be rounded.
+pub(crate) const INEXACT: &str = "exact";
+
+/// Returns the issue for an integer that would have to be rounded for whoever reads it.
+pub(super) fn inexact(pointer: String, integer: &str) -> Issue {
+    const LONGEST: usize = 60;
+    let (shown, rest) = integer.split_at(integer.floor_char_boundary_at(LONGEST));
+    let more = if rest.is_empty() { "" } else { "…" };
+    let message = format!("the integer {shown}{more} is beyond 64 bits and can't be read exactly; send a smaller one");
+    Issue::new(pointer, INEXACT, message).expected("an integer of at most 64 bits").found(format!("{shown}{more}"))
+}
+
 fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String) {
     let Found { json_type, excerpt: found } = found;
     match problem {
