@@ -57,10 +57,10 @@ use self::compile::{Source, Widths, compile};
 use self::draft::Draft;
 pub(crate) use self::limit::OUTPUT_DEPTH;
 pub use self::limit::{DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs};
+pub(crate) use self::message::INEXACT;
 use self::node::{ANY, Arena};
 pub use self::read::Decoded;
 use self::read::Purpose;
-pub(crate) use self::message::INEXACT;
 pub(crate) use self::scan::{nests_within, rounded_integer};
 pub(crate) use self::tree::{read as read_tree, read_written, tree};
 pub use self::validation::{Validation, Validator};
@@ -239,7 +239,8 @@ impl Schema {
         let limits = Limits::default().max_bytes(usize::MAX).max_depth(Limits::DEEPEST);
         let options = DecodeOptions::default().limits(limits);
         let arena = &self.compiled.arena;
-        let decoded = read::from_text(arena, self.custom.as_ref(), text.as_str(), &options, Purpose::Use, |value| value);
+        let decoded =
+            read::from_text(arena, self.custom.as_ref(), text.as_str(), &options, Purpose::Use, |value| value);
         decoded.map(|decoded| decoded.value)
     }
 

@@ -29,6 +29,7 @@ pub(crate) use equality::same;
 pub(crate) use fingerprint::{Fingerprints, all_differ};
 pub(crate) use instance::{Instance, Key, Kind};
 use member::MemberIndex;
+pub(crate) use pointer::Step;
 use read::{Length, Reader, Reading};
 
 /// The most duplicate keys that a document reports.
@@ -114,6 +115,12 @@ impl<'t> Document<'t> {
         self.cells.iter().zip(0..).map(|(_, id)| Instance::new(self, id))
     }
 
+    /// Returns every key, in text order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key<'_>> {
+        self.cells.iter().zip(0..).filter(|(cell, _)| cell.is_key()).map(|(_, id)| Key::new(self, id))
+    }
+
+    #[inline]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -135,6 +142,7 @@ impl<'t> Document<'t> {
         Ok(Self { text, cells, index, lengths, duplicates, has_integral_float, has_long_integer })
     }
 
+    #[inline]
     fn cell(&self, id: u32) -> Cell {
         self.cells[id as usize]
     }

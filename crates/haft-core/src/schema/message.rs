@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::document::Instance;
 use super::keyword::union::{Slip, Variants};
 use super::node::Property;
-use super::problem::Problem;
+use super::problem::{Problem, Words};
 use super::seen::Seen;
 use super::types::{JsonType, Types};
 use crate::issue::{CharBoundary, Issue};
@@ -35,10 +35,10 @@ impl Found {
 }
 
 /// Returns the issue for a problem of what was found at a place.
-pub(super) fn issue(problem: &Problem<'_>, found: &Found, pointer: String) -> Issue {
-    let (keyword, expected, message) = words(problem, found);
+pub(super) fn issue(problem: &Problem<'_>, found: Found, pointer: String) -> Issue {
+    let (keyword, expected, message) = words(problem, &found);
     let (expected, message) = (cut(expected), cut(message));
-    Issue { pointer, keyword: keyword.into(), expected, found: found.excerpt.clone(), message }
+    Issue { pointer, keyword: keyword.into(), expected, found: found.excerpt, message }
 }
 
 /// Returns the issue that stands for those beyond the ones that are listed.
@@ -178,7 +178,10 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             "exactly one form".to_owned(),
             "fits several of the forms that are allowed here, and must fit exactly one".to_owned(),
         ),
-        Problem::Said { keyword, expected, message } => (keyword, expected.clone(), message.clone()),
+        Problem::Said { keyword, words } => {
+            let Words { expected, message } = words();
+            (keyword, expected, message)
+        }
     }
 }
 

@@ -160,7 +160,11 @@ mod tests {
     #[test]
     fn text_that_is_no_json_is_passed_to_its_end() {
         for text in ["\"", "\"\\", "]]]", "-", "é\"é", "{\"a"] {
-            assert_eq!((wide_integers(text).next(), nesting(text)), (None, usize::from(text.starts_with('{'))), "{text}");
+            assert_eq!(
+                (wide_integers(text).next(), nesting(text)),
+                (None, usize::from(text.starts_with('{'))),
+                "{text}"
+            );
         }
     }
 }

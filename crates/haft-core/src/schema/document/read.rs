@@ -309,7 +309,9 @@ impl<'r> Reader<'r> {
     }
 
     fn finish(self) -> Reading {
-        let Self { mut cells, mut index, lengths, has_duplicates, has_integral_float, has_long_integer, budget, .. } = self;
+        let Self {
+            mut cells, mut index, lengths, has_duplicates, has_integral_float, has_long_integer, budget, ..
+        } = self;
         let spare = cells.capacity() - cells.len();
         if spare > MAX_SPARE && spare > cells.len() / 4 {
             cells.shrink_to_fit();
