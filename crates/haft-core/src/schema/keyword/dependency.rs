@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword};
+use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
@@ -16,9 +16,10 @@ use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("dependentRequired", (Draft201909, Draft202012), Shape::NamesByName, Compile::Rules(required)),
-    Keyword::new("dependentSchemas", (Draft201909, Draft202012), Shape::SchemasByName, Compile::Rules(schemas)),
+    Keyword::new("dependentSchemas", (Draft201909, Draft202012), Shape::SchemasByName, Compile::Rules(schemas))
+        .about(Part::Value),
     // Later drafts have split it in two; schemas that still use it mean it.
-    Keyword::new("dependencies", ALL, Shape::SchemaOrNamesByName, Compile::Rules(either)),
+    Keyword::new("dependencies", ALL, Shape::SchemaOrNamesByName, Compile::Rules(either)).about(Part::Value),
 ];
 
 fn required<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {

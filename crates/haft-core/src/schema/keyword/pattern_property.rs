@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword};
+use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::{Instance, Key};
 use crate::schema::mark::Marks;
@@ -16,7 +16,8 @@ use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] =
-    &[Keyword::new("patternProperties", ALL, Shape::SchemasByName, Compile::Rules(compile))];
+    &[Keyword::new("patternProperties", ALL, Shape::SchemasByName, Compile::Rules(compile))
+        .about(Part::MatchingMembers)];
 
 fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
     let mut patterns = Vec::new();

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword, types_named};
+use super::{ALL, Compile, Keyword, Part, types_named};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::mark::Marks;
@@ -20,8 +20,8 @@ use crate::schema::types::{JsonType, Types};
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)),
-    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)),
+    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)).about(Part::Value),
+    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)).about(Part::Value),
 ];
 
 /// The number of alternatives that must fit.
