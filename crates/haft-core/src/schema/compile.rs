@@ -187,7 +187,7 @@ impl<'a> Compiler<'a> {
 
     fn push(&mut self, node: Node) -> Result<NodeId, Spent> {
         self.budget.work(1)?;
-        self.budget.memory(std::mem::size_of::<Node>() + 64)?;
+        self.budget.memory(size_of::<Node>() + 64)?;
         if !Arena::has_room(self.nodes.len()) {
             return Err(Spent);
         }
