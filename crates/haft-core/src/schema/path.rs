@@ -21,17 +21,13 @@ impl Path {
     /// Steps into the member of this name.
     pub(super) fn push_key(&mut self, key: &str) {
         self.steps.push(self.pointer.len());
-        if self.pointer.len() <= LONGEST_POINTER {
-            push_key(&mut self.pointer, key);
-        }
+        push_key(&mut self.pointer, key);
     }
 
     /// Steps into the item at this index.
     pub(super) fn push_index(&mut self, index: usize) {
         self.steps.push(self.pointer.len());
-        if self.pointer.len() <= LONGEST_POINTER {
-            push_index(&mut self.pointer, index);
-        }
+        push_index(&mut self.pointer, index);
     }
 
     /// Steps back.
@@ -49,8 +45,12 @@ impl Path {
     }
 }
 
-/// Appends a key to a JSON Pointer, escaped. Of a very long one only the beginning, with `…` behind it.
+/// Appends a key to a JSON Pointer, escaped. Of a very long one only the beginning, with `…` behind it. A very long
+/// pointer stays as it is.
 pub(super) fn push_key(pointer: &mut String, key: &str) {
+    if pointer.len() > LONGEST_POINTER {
+        return;
+    }
     pointer.push('/');
     if key.len() > LONGEST_KEY {
         push_key_characters(pointer, &key[..key.floor_char_boundary_at(LONGEST_KEY)]);
@@ -74,8 +74,11 @@ fn push_key_characters(pointer: &mut String, key: &str) {
     }
 }
 
-/// Appends an index to a JSON Pointer.
+/// Appends an index to a JSON Pointer. A very long pointer stays as it is.
 pub(super) fn push_index(pointer: &mut String, index: usize) {
+    if pointer.len() > LONGEST_POINTER {
+        return;
+    }
     // Writing into a string never fails.
     let _ = write!(pointer, "/{index}");
 }
