@@ -66,6 +66,10 @@ mod json_text;
 mod nearest;
 mod schema;
 pub mod secure_json;
+/// Property tests that print their seed, shared with the integration tests.
+#[cfg(test)]
+#[path = "../tests/it/seeded.rs"]
+mod seeded;
 
 pub use self::issue::{Issue, Issues, REASON_CAP};
 pub use self::json_text::JsonText;

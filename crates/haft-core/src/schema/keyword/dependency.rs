@@ -7,6 +7,7 @@ use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
 use crate::schema::mark::Marks;
+use crate::schema::message::clipped;
 use crate::schema::node::{NodeId, Typed};
 use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
@@ -60,13 +61,19 @@ struct DependentRequired {
 
 impl Rule for DependentRequired {
     fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
-        if value.kind() != JsonType::Object || !walk.work(1 + self.needs.len()) || value.get(&self.key).is_none() {
+        if value.kind() != JsonType::Object || !walk.work(1 + self.key.len() / 64) || value.get(&self.key).is_none() {
             return;
         }
-        for name in self.needs.iter().filter(|name| value.get(name).is_none()) {
+        for name in &self.needs {
+            if !walk.goes_on() || !walk.work(1 + name.len() / 64) {
+                return;
+            }
+            if value.get(name).is_some() {
+                continue;
+            }
             let words = || {
-                let expected = format!("the key {name:?}");
-                let message = format!("{expected} is missing and must be given, as {:?} is", self.key);
+                let expected = format!("the key {:?}", clipped(name));
+                let message = format!("{expected} is missing and must be given, as {:?} is", clipped(&self.key));
                 Words { expected, message }
             };
             walk.report(value, &Problem::Said { keyword: self.keyword, words: &words });
@@ -83,7 +90,7 @@ struct DependentSchema {
 
 impl DependentSchema {
     fn applies(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>) -> bool {
-        value.kind() == JsonType::Object && walk.work(1) && value.get(&self.key).is_some()
+        value.kind() == JsonType::Object && walk.work(1 + self.key.len() / 64) && value.get(&self.key).is_some()
     }
 }
 
