@@ -35,6 +35,7 @@ mod rule;
 mod scan;
 mod seen;
 mod shape;
+mod sorted;
 mod tree;
 mod typed;
 mod types;

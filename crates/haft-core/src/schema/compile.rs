@@ -177,6 +177,7 @@ impl<'a> Compiler<'a> {
     ) -> Result<NodeId, Spent> {
         let map = match schema {
             Value::Bool(true) => return Ok(ANY),
+            Value::Object(map) if map.is_empty() => return Ok(ANY),
             Value::Object(map) => map,
             _ => return Ok(NEVER),
         };
@@ -338,6 +339,13 @@ impl<'a> Subschema<'_, 'a> {
         self.take(id)
     }
 
+    /// Takes memory for something that stays; `false` when there is none left, and the schema is rejected.
+    pub(super) fn takes(&mut self, bytes: usize) -> bool {
+        let taken = self.compiler.budget.memory(bytes);
+        self.spent = self.spent.and(taken);
+        taken.is_ok()
+    }
+
     fn take(&mut self, id: Result<NodeId, Spent>) -> NodeId {
         id.unwrap_or_else(|Spent| {
             self.spent = Err(Spent);
@@ -390,7 +398,8 @@ impl<'a> Subschema<'_, 'a> {
             resource = self.compiler.resources.owner_of(schema).unwrap_or(resource);
             let reference = map.get("$ref").and_then(Value::as_str);
             let keeps_siblings = self.compiler.resources.get(resource).draft.keeps_ref_siblings();
-            if let Some(types) = map.get("type").filter(|_| reference.is_none() || keeps_siblings).and_then(types_named) {
+            if let Some(types) = map.get("type").filter(|_| reference.is_none() || keeps_siblings).and_then(types_named)
+            {
                 return types;
             }
             let Compiler { resources, budget, .. } = &mut *self.compiler;

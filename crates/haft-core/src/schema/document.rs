@@ -31,8 +31,8 @@ pub(crate) use equality::same;
 pub(crate) use fingerprint::{Fingerprints, all_differ};
 pub(crate) use instance::{Instance, Key};
 use member::MemberIndex;
-pub(crate) use pointer::Pointers;
 pub(crate) use member::sort_work;
+pub(crate) use pointer::Pointers;
 use read::{Length, Reader, Reading};
 
 /// The most duplicate keys that a document reports.

@@ -14,11 +14,22 @@ pub(super) enum Problem<'a> {
     /// The value has none of these types.
     Type(Types),
     /// The value must be what `expected` says.
-    Is { keyword: &'static str, expected: Cow<'a, str> },
+    Is {
+        keyword: &'static str,
+        expected: Cow<'a, str>,
+    },
     /// The value must be one of these.
-    OneOf { keyword: &'static str, literals: Listed<'a> },
+    OneOf {
+        keyword: &'static str,
+        literals: Listed<'a>,
+    },
     /// A string has too few or too many characters.
-    Length { keyword: &'static str, bound: &'static str, count: usize, length: usize },
+    Length {
+        keyword: &'static str,
+        bound: &'static str,
+        count: usize,
+        length: usize,
+    },
     Pattern(&'a str),
     TooFewItems(usize),
     TooManyItems(usize),
@@ -32,10 +43,17 @@ pub(super) enum Problem<'a> {
     Variant(Variants<'a>, Option<Slip<'a>>),
     TooFewKeys(usize),
     TooManyKeys(usize),
-    NoBranch { keyword: &'static str, count: usize },
+    NoBranch {
+        keyword: &'static str,
+        count: usize,
+    },
     SeveralBranches,
     /// What a keyword says in words of its own: what it asks for, and one sentence.
-    Said { keyword: &'static str, expected: String, message: String },
+    Said {
+        keyword: &'static str,
+        expected: String,
+        message: String,
+    },
 }
 
 /// The values that are allowed: the first few of them, as JSON, and their number. A rejection of many values must not cost

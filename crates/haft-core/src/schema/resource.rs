@@ -281,10 +281,14 @@ impl<'a> Resources<'a> {
             let (address, fragment) = uri::split_fragment(id);
             if !address.is_empty() {
                 let uri = uri::resolve(&self.list[resource].uri, address);
-                let is_taken =
-                    self.by_uri.get(&uri).is_some_and(|known| !std::ptr::eq(self.list[*known].root, schema));
+                let is_taken = self.by_uri.get(&uri).is_some_and(|known| !std::ptr::eq(self.list[*known].root, schema));
                 if is_taken {
-                    self.fault(pointer, draft.id_keyword(), "is the address of another subschema too", &map[draft.id_keyword()]);
+                    self.fault(
+                        pointer,
+                        draft.id_keyword(),
+                        "is the address of another subschema too",
+                        &map[draft.id_keyword()],
+                    );
                 }
                 resource = self.add(uri, schema, draft);
             }

@@ -62,7 +62,9 @@ impl Shape {
             Self::Count if is_count(value) => return None,
             Self::Count => "an integer that is 0 or greater",
             Self::TypeNames if names_types(value) => return None,
-            Self::TypeNames => return Some(format!("must be one of {TYPE_NAMES}, or a list of them, not {}", excerpt(value))),
+            Self::TypeNames => {
+                return Some(format!("must be one of {TYPE_NAMES}, or a list of them, not {}", excerpt(value)));
+            }
             Self::Literals | Self::List if value.is_array() => return None,
             Self::Literals | Self::List => "an array",
             Self::Names if is_names(value) => return None,

@@ -100,7 +100,8 @@ fn any_of_constants(count: usize) {
 }
 
 fn tagged(count: usize) -> Vec<Value> {
-    let branch = |n: usize| json!({"type": "object", "properties": {"kind": {"const": format!("k{n}")}}, "required": ["kind"]});
+    let branch =
+        |n: usize| json!({"type": "object", "properties": {"kind": {"const": format!("k{n}")}}, "required": ["kind"]});
     (0..count).map(branch).collect()
 }
 
@@ -137,7 +138,8 @@ fn refs(count: usize) {
 
 /// Building definitions that each refer to the next.
 fn ref_chain(count: usize) {
-    let definition = |n| if n + 1 == count { json!({"type": "integer"}) } else { json!({"$ref": format!("#/$defs/d{}", n + 1)}) };
+    let definition =
+        |n| if n + 1 == count { json!({"type": "integer"}) } else { json!({"$ref": format!("#/$defs/d{}", n + 1)}) };
     let schema = built(json!({"$ref": "#/$defs/d0", "$defs": definitions(count, definition)}));
     assert!(schema.check(&json!(1)).is_ok() && schema.check(&json!("1")).is_err());
 }

@@ -87,7 +87,8 @@ fn items_differ_where_no_pair_is_equal() {
         let text = format!("[{}]", items.join(","));
         if let Ok(document) = read(&text) {
             let values: Vec<_> = items.iter().map(|item| oracle(item).unwrap()).collect();
-            let expected = (0..values.len()).all(|at| values[..at].iter().all(|earlier| !reference(earlier, &values[at])));
+            let expected =
+                (0..values.len()).all(|at| values[..at].iter().all(|earlier| !reference(earlier, &values[at])));
             prop_assert_eq!(all_differ(document.root(), &mut budget()), Ok(expected));
         }
         Ok(())

@@ -32,21 +32,33 @@ fn generated_json_is_read() {
 
 #[test]
 fn mutated_json_is_read_or_rejected_as_serde_json_does() {
-    for_all(1_000, (json(), prop::collection::vec((any::<prop::sample::Index>(), 0..3_u8, "[\\[\\]{}:,\"\\\\0-9eE.+tfnudD \u{0}\u{1f}\u{7f}-]"), 1..4)), |(text, edits)| {
-        let mut chars: Vec<char> = text.chars().collect();
-        for (at, edit, new) in edits {
-            let new = new.chars().next().unwrap();
-            let at = at.index(chars.len() + 1);
-            match edit {
-                0 => chars.insert(at, new),
-                1 if at < chars.len() => chars[at] = new,
-                _ if at < chars.len() => { chars.remove(at); }
-                _ => chars.truncate(at),
+    for_all(
+        1_000,
+        (
+            json(),
+            prop::collection::vec(
+                (any::<prop::sample::Index>(), 0..3_u8, "[\\[\\]{}:,\"\\\\0-9eE.+tfnudD \u{0}\u{1f}\u{7f}-]"),
+                1..4,
+            ),
+        ),
+        |(text, edits)| {
+            let mut chars: Vec<char> = text.chars().collect();
+            for (at, edit, new) in edits {
+                let new = new.chars().next().unwrap();
+                let at = at.index(chars.len() + 1);
+                match edit {
+                    0 => chars.insert(at, new),
+                    1 if at < chars.len() => chars[at] = new,
+                    _ if at < chars.len() => {
+                        chars.remove(at);
+                    }
+                    _ => chars.truncate(at),
+                }
             }
-        }
-        agrees(&chars.into_iter().collect::<String>());
-        Ok(())
-    });
+            agrees(&chars.into_iter().collect::<String>());
+            Ok(())
+        },
+    );
 }
 
 #[test]

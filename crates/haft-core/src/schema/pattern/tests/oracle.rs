@@ -123,16 +123,12 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 
 #[test]
 fn drawn_patterns_match_as_ecma_262_says() {
-    for_all(2_000, (bytes(), bytes()), |(choices, text)| {
-        compare(&choices, &text, &[])
-    });
+    for_all(2_000, (bytes(), bytes()), |(choices, text)| compare(&choices, &text, &[]));
 }
 
 #[test]
 fn drawn_backreferences_match_as_ecma_262_says() {
-    for_all(2_000, (bytes(), bytes()), |(choices, text)| {
-        compare(&choices, &text, REFERENCES)
-    });
+    for_all(2_000, (bytes(), bytes()), |(choices, text)| compare(&choices, &text, REFERENCES));
 }
 
 #[test]
