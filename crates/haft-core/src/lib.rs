@@ -74,8 +74,8 @@ mod seeded;
 pub use self::issue::{Issue, Issues, REASON_CAP};
 pub use self::json_text::JsonText;
 pub use self::schema::{
-    DecodeOptions, Decoded, DuplicateKeys, Limits, Repair, RepairKind, Repairs, Schema, SchemaError, Validation,
-    Validator,
+    AppliesTo, DecodeOptions, Decoded, DuplicateKeys, Limits, Repair, RepairKind, Repairs, Schema, SchemaError,
+    Subschema, Subschemas, Validation, Validator,
 };
 
 // the values of a conversation

@@ -412,7 +412,7 @@ impl<'a> Subschema<'_, 'a> {
 }
 
 /// Returns the length of a schema as JSON text.
-fn written_length(schema: &Value) -> usize {
+pub(super) fn written_length(schema: &Value) -> usize {
     struct Count(usize);
     impl io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

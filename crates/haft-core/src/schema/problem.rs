@@ -7,7 +7,6 @@ use super::node::Property;
 use super::types::Types;
 
 /// What is wrong at one place.
-#[derive(Debug)]
 pub(super) enum Problem<'a> {
     /// No value is allowed.
     Never,
@@ -48,12 +47,18 @@ pub(super) enum Problem<'a> {
         count: usize,
     },
     SeveralBranches,
-    /// What a keyword says in words of its own: what it asks for, and one sentence.
+    /// What a keyword says in words of its own, which are made only if somebody wants them.
     Said {
         keyword: &'static str,
-        expected: String,
-        message: String,
+        words: &'a dyn Fn() -> Words,
     },
+}
+
+/// What a keyword asks for, and the sentence for a value that does not have it.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub(super) expected: String,
+    pub(super) message: String,
 }
 
 /// The values that are allowed: the first few of them, as JSON, and their number. A rejection of many values must not cost

@@ -113,6 +113,12 @@ impl<'a> Resources<'a> {
         &self.list[id]
     }
 
+    /// Returns every subschema that has a dynamic anchor of this name, in whatever resource.
+    pub(super) fn dynamic_anchors(&self, name: &str) -> Vec<&'a Value> {
+        let anchors = self.list.iter().flat_map(|resource| &resource.dynamic);
+        anchors.filter(|(anchor, _)| **anchor == name).map(|(_, schema)| *schema).collect()
+    }
+
     /// Returns the resource that a subschema belongs to.
     pub(super) fn owner_of(&self, schema: &'a Value) -> Option<ResourceId> {
         self.owners.get(&address(schema)).copied()
@@ -234,7 +240,7 @@ impl<'a> Resources<'a> {
                     self.fault(&at, name, &message, value);
                     continue;
                 }
-                if let ("$ref" | "$dynamicRef" | "$recursiveRef", Some(to)) = (keyword.name, value.as_str()) {
+                if let (true, Some(to)) = (keyword.is_reference(), value.as_str()) {
                     budget.memory(64 + at.len())?;
                     self.references.push(Reference { keyword: keyword.name, to, pointer: at, from: resource });
                     continue;

@@ -125,7 +125,9 @@ pub(super) fn too_long(bytes: usize, max: usize) -> Issue {
 /// Finds the keys that no object may have, and those that stand more than once.
 pub(super) fn key_faults(document: &Document<'_>, inside: Inside, limits: &Limits) -> Vec<Issue> {
     let mut forbidden = Vec::new();
-    collect_forbidden(document.root(), inside, &mut forbidden);
+    if document.keys().any(|key| may_be_forbidden(key.as_instance())) {
+        collect_forbidden(document.root(), inside, &mut forbidden);
+    }
     let mut pointers = Pointers::new(document);
     let mut faults: Vec<(u32, Issue)> = forbidden
         .into_iter()
@@ -152,6 +154,12 @@ fn duplicate_faults<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (u32
     })
 }
 
+/// Reports whether a key deserves a look at what it is inside of, which most do not.
+#[inline]
+fn may_be_forbidden(key: Instance<'_>) -> bool {
+    matches!(key.raw().as_bytes(), [_, b'_' | b'$', ..] | br#""prototype""#) || key.is_escaped()
+}
+
 /// Collects the keys that no object may have. Depth is bounded by that of the document.
 fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Key<'d>>) {
     for item in value.items() {
@@ -172,6 +180,9 @@ fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Ke
 /// Puts faults of the text and problems of the value together, without naming a key twice.
 fn all_issues(mut faults: Vec<Issue>, explained: Explained) -> Issues {
     let Explained { findings, mut cut } = explained;
+    if faults.is_empty() {
+        return Issues::new(findings.into_iter().map(|finding| finding.issue).chain(cut).collect());
+    }
     let is_named = |finding: &Finding| {
         faults.iter().any(|fault| fault.keyword == "forbiddenKey" && fault.pointer == finding.issue.pointer)
     };

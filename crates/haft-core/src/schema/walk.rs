@@ -9,12 +9,11 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 
 use super::budget::Budget;
-use super::document::{Instance, Key};
+use super::document::{Instance, Key, Step};
 use super::keyword::union;
 use super::mark::Marks;
 use super::message::{self, Found};
 use super::node::{Arena, NEVER, Node, NodeId, Property, Typed};
-use super::path::Path;
 use super::problem::Problem;
 use super::rule::Rule;
 use super::seen::Seen;
@@ -43,7 +42,8 @@ pub(super) struct Walk<'a, 'b> {
     pub(super) arena: &'a Arena,
     pub(super) budget: &'b mut Budget,
     mode: Mode,
-    path: Path,
+    /// The way from the root to the value, kept while problems are wanted in words.
+    path: Vec<Step>,
     levels: u32,
     /// How many more names unknown keys may be compared with.
     suggestions: usize,
@@ -128,7 +128,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             arena,
             budget,
             mode,
-            path: Path::default(),
+            path: Vec::new(),
             levels: 0,
             suggestions: MOST_SUGGESTIONS,
             verdicts: HashMap::default(),
@@ -160,7 +160,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         match &mut self.mode {
             Mode::Deciding { fits } => *fits = false,
             Mode::Explaining(report) if !report.is_full() => {
-                let issue = message::issue(problem, &Found::of(value), self.path.pointer());
+                let issue = message::issue(problem, Found::of(value), value.document().pointer_along(&self.path));
                 report.add(Finding { issue, value: value.id(), wanted: problem.wanted() });
             }
             Mode::Explaining(_) => {}
@@ -172,7 +172,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         match &mut self.mode {
             Mode::Deciding { fits } => *fits = false,
             Mode::Explaining(_) => {
-                self.path.push_key(&key.name());
+                self.path.push(Step::Key(key.id()));
                 self.report(value, problem);
                 self.path.pop();
             }
@@ -224,7 +224,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             return;
         }
         if self.wants_words() {
-            self.path.push_key(&member.name());
+            self.path.push(Step::Key(member.id()));
             self.visit(id, value);
             self.path.pop();
         } else {
@@ -235,7 +235,7 @@ impl<'a, 'b> Walk<'a, 'b> {
     /// Applies a node to an item of an array.
     pub(super) fn visit_item(&mut self, id: NodeId, at: usize, value: Instance<'_>) {
         if self.wants_words() {
-            self.path.push_index(at);
+            self.path.push(Step::Index(at));
             self.visit(id, value);
             self.path.pop();
         } else {

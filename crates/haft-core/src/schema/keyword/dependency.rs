@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword};
+use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
 use crate::schema::mark::Marks;
 use crate::schema::message::clipped;
 use crate::schema::node::{NodeId, Typed};
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
@@ -17,9 +17,10 @@ use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("dependentRequired", (Draft201909, Draft202012), Shape::NamesByName, Compile::Rules(required)),
-    Keyword::new("dependentSchemas", (Draft201909, Draft202012), Shape::SchemasByName, Compile::Rules(schemas)),
+    Keyword::new("dependentSchemas", (Draft201909, Draft202012), Shape::SchemasByName, Compile::Rules(schemas))
+        .about(Part::Value),
     // Later drafts have split it in two; schemas that still use it mean it.
-    Keyword::new("dependencies", ALL, Shape::SchemaOrNamesByName, Compile::Rules(either)),
+    Keyword::new("dependencies", ALL, Shape::SchemaOrNamesByName, Compile::Rules(either)).about(Part::Value),
 ];
 
 fn required<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
@@ -70,9 +71,12 @@ impl Rule for DependentRequired {
             if value.get(name).is_some() {
                 continue;
             }
-            let expected = format!("the key {:?}", clipped(name));
-            let message = format!("{expected} is missing and must be given, as {:?} is", clipped(&self.key));
-            walk.report(value, &Problem::Said { keyword: self.keyword, expected, message });
+            let words = || {
+                let expected = format!("the key {:?}", clipped(name));
+                let message = format!("{expected} is missing and must be given, as {:?} is", clipped(&self.key));
+                Words { expected, message }
+            };
+            walk.report(value, &Problem::Said { keyword: self.keyword, words: &words });
         }
     }
 }

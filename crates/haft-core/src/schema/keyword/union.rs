@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::literal::Literals;
 use super::string::StringRule;
-use super::{ALL, Compile, Keyword, types_named};
+use super::{ALL, Compile, Keyword, Part, types_named};
 use crate::schema::budget::{Budget, Spent};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
@@ -26,8 +26,8 @@ use crate::schema::types::{JsonType, Types};
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)),
-    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)),
+    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)).about(Part::Value),
+    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)).about(Part::Value),
 ];
 
 /// The number of alternatives that must fit.

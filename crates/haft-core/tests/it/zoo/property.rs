@@ -38,7 +38,10 @@ pub(super) fn agrees_with_the_validator<T: Specimen>(taste: Taste) {
     let oracle = Oracle::new(schema.as_json());
     for_values(&schema, |value| {
         let checked = schema.check(value);
-        prop_assert_eq!(checked.is_ok(), oracle.takes(value), "check says {:?}", checked);
+        // The other validator compares such integers as floats, haft by their digits.
+        if !holds_inexact_integer(value) {
+            prop_assert_eq!(checked.is_ok(), oracle.takes(value), "check says {:?}", checked);
+        }
         let decoded = decode::<T>(&schema, &value.to_string());
         if let Err(issues) = &checked {
             prop_assert!(decoded.is_err(), "forbidden, and read as {:?}", decoded);
