@@ -49,7 +49,9 @@ fn properties<'a>(subschema: &mut Subschema<'_, 'a>, _: &'a Value) {
     let is_open = list.is_empty();
     let mut required: HashSet<&str> =
         map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    list.iter_mut().for_each(|property| property.required = required.remove(&*property.name));
+    for property in &mut list {
+        property.required = required.remove(&*property.name);
+    }
     // Those that are not declared, in their order.
     let names = map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     for name in names.filter(|name| required.remove(name)) {

@@ -58,8 +58,9 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, mode: Mode
     let Some(schemas) = keyword.as_array() else { return };
     if schemas.len() == 1 {
         // A table by type would have one entry for every type, and a chain of such tables that many ways through it.
-        let only = subschema.schemas(mode.keyword(), schemas);
-        only.into_iter().for_each(|only| subschema.also(only));
+        for only in subschema.schemas(mode.keyword(), schemas) {
+            subschema.also(only);
+        }
         return;
     }
     if let Some(constants) = constants(schemas, subschema.draft) {
