@@ -43,6 +43,8 @@ pub(super) struct Keyword {
     drafts: (Draft, Draft),
     pub(super) shape: Shape,
     pub(super) compile: Compile,
+    /// The keyword that must stand beside it.
+    pub(super) beside: Option<&'static str>,
 }
 
 /// How a keyword compiles.
@@ -79,7 +81,12 @@ const ALL: (Draft, Draft) = (Draft::Draft4, Draft::Draft202012);
 impl Keyword {
     /// A keyword that these drafts know.
     const fn new(name: &'static str, drafts: (Draft, Draft), shape: Shape, compile: Compile) -> Self {
-        Self { name, drafts, shape, compile }
+        Self { name, drafts, shape, compile, beside: None }
+    }
+
+    /// The same keyword, which means something only beside another.
+    const fn beside(self, other: &'static str) -> Self {
+        Self { beside: Some(other), ..self }
     }
 
     /// Finds a keyword of a draft, with its place in the order of rules.

@@ -94,9 +94,13 @@ mod running;
 #[cfg(feature = "validate")]
 mod schema_decode;
 #[cfg(feature = "validate")]
+mod schema_differential;
+#[cfg(feature = "validate")]
 mod schema_encode;
 #[cfg(feature = "validate")]
 mod schema_raw;
+#[cfg(feature = "validate")]
+mod schema_regression;
 mod secure_json;
 mod seeded;
 #[cfg(feature = "validate")]
