@@ -57,10 +57,11 @@ use self::compile::{Source, Widths, compile};
 use self::draft::Draft;
 pub(crate) use self::limit::OUTPUT_DEPTH;
 pub use self::limit::{DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs};
+pub(crate) use self::message::INEXACT;
 use self::node::{ANY, Arena};
 pub use self::read::Decoded;
-use self::read::Wide;
-pub(crate) use self::scan::{nests_within, rounded_integer, wide_integer};
+use self::read::Purpose;
+pub(crate) use self::scan::{nests_within, rounded_integer};
 pub(crate) use self::tree::{read as read_tree, read_written, tree};
 pub use self::validation::{Validation, Validator};
 use crate::issue::Issues;
@@ -218,7 +219,7 @@ impl Schema {
         options: &DecodeOptions,
         take: impl FnOnce(T) -> U,
     ) -> Result<Decoded<U>, Issues> {
-        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Wide::Rounded, take)
+        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Purpose::Use, take)
     }
 
     /// Reads argument text into a type that somebody decides by: what the type is given is exactly what was written, or
@@ -228,8 +229,7 @@ impl Schema {
         text: &str,
         options: &DecodeOptions,
     ) -> Result<Decoded<T>, Issues> {
-        let wide = if rounded_integer(text).is_some() { Wide::Rejected } else { Wide::Rounded };
-        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, wide, |value| value)
+        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Purpose::Decide, |value| value)
     }
 
     /// Reads a tree into a type, with the same checks.
@@ -239,7 +239,8 @@ impl Schema {
         let limits = Limits::default().max_bytes(usize::MAX).max_depth(Limits::DEEPEST);
         let options = DecodeOptions::default().limits(limits);
         let arena = &self.compiled.arena;
-        let decoded = read::from_text(arena, self.custom.as_ref(), text.as_str(), &options, Wide::Rounded, |value| value);
+        let decoded =
+            read::from_text(arena, self.custom.as_ref(), text.as_str(), &options, Purpose::Use, |value| value);
         decoded.map(|decoded| decoded.value)
     }
 

@@ -373,7 +373,8 @@ impl<'a> Subschema<'_, 'a> {
             resource = self.compiler.resources.owner_of(schema).unwrap_or(resource);
             let reference = map.get("$ref").and_then(Value::as_str);
             let keeps_siblings = self.compiler.resources.get(resource).draft.keeps_ref_siblings();
-            if let Some(types) = map.get("type").filter(|_| reference.is_none() || keeps_siblings).and_then(types_named) {
+            if let Some(types) = map.get("type").filter(|_| reference.is_none() || keeps_siblings).and_then(types_named)
+            {
                 return types;
             }
             let Compiler { resources, budget, .. } = &mut *self.compiler;

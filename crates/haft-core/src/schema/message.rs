@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::document::Instance;
 use super::keyword::union::{Slip, Variants};
 use super::node::Property;
-use super::problem::Problem;
+use super::problem::{Problem, Words};
 use super::seen::Seen;
 use super::types::{JsonType, Types};
 use crate::issue::{CharBoundary, Issue};
@@ -35,10 +35,10 @@ impl Found {
 }
 
 /// Returns the issue for a problem of what was found at a place.
-pub(super) fn issue(problem: &Problem<'_>, found: &Found, pointer: String) -> Issue {
-    let (keyword, expected, message) = words(problem, found);
+pub(super) fn issue(problem: &Problem<'_>, found: Found, pointer: String) -> Issue {
+    let (keyword, expected, message) = words(problem, &found);
     let (expected, message) = (cut(expected), cut(message));
-    Issue { pointer, keyword: keyword.into(), expected, found: found.excerpt.clone(), message }
+    Issue { pointer, keyword: keyword.into(), expected, found: found.excerpt, message }
 }
 
 /// Returns the issue that stands for those beyond the ones that are listed.
@@ -110,6 +110,18 @@ pub(super) fn in_quotes(text: &str) -> String {
     quoted
 }
 
+/// The keyword of an issue about an integer that would have to be rounded.
+pub(crate) const INEXACT: &str = "exact";
+
+/// Returns the issue for an integer that would have to be rounded for whoever reads it.
+pub(super) fn inexact(pointer: String, integer: &str) -> Issue {
+    const LONGEST: usize = 60;
+    let (shown, rest) = integer.split_at(integer.floor_char_boundary_at(LONGEST));
+    let more = if rest.is_empty() { "" } else { "…" };
+    let message = format!("the integer {shown}{more} is beyond 64 bits and can't be read exactly; send a smaller one");
+    Issue::new(pointer, INEXACT, message).expected("an integer of at most 64 bits").found(format!("{shown}{more}"))
+}
+
 fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String) {
     let Found { json_type, excerpt: found } = found;
     match problem {
@@ -166,7 +178,10 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             "exactly one form".to_owned(),
             "fits several of the forms that are allowed here, and must fit exactly one".to_owned(),
         ),
-        Problem::Said { keyword, expected, message } => (keyword, expected.clone(), message.clone()),
+        Problem::Said { keyword, words } => {
+            let Words { expected, message } = words();
+            (keyword, expected, message)
+        }
     }
 }
 

@@ -8,18 +8,28 @@ use super::seen::Seen;
 use super::types::Types;
 
 /// What is wrong at one place.
-#[derive(Debug)]
 pub(super) enum Problem<'a> {
     /// No value is allowed.
     Never,
     /// The value has none of these types.
     Type(Types),
     /// The value must be what `expected` says.
-    Is { keyword: &'static str, expected: Cow<'a, str> },
+    Is {
+        keyword: &'static str,
+        expected: Cow<'a, str>,
+    },
     /// The value must be one of these.
-    OneOf { keyword: &'static str, literals: Vec<Cow<'a, str>> },
+    OneOf {
+        keyword: &'static str,
+        literals: Vec<Cow<'a, str>>,
+    },
     /// A string has too few or too many characters.
-    Length { keyword: &'static str, bound: &'static str, count: usize, length: usize },
+    Length {
+        keyword: &'static str,
+        bound: &'static str,
+        count: usize,
+        length: usize,
+    },
     Pattern(&'a str),
     TooFewItems(usize),
     TooManyItems(usize),
@@ -33,10 +43,23 @@ pub(super) enum Problem<'a> {
     Variant(Variants<'a>, Option<Slip<'a>>),
     TooFewKeys(usize),
     TooManyKeys(usize),
-    NoBranch { keyword: &'static str, count: usize },
+    NoBranch {
+        keyword: &'static str,
+        count: usize,
+    },
     SeveralBranches,
-    /// What a keyword says in words of its own: what it asks for, and one sentence.
-    Said { keyword: &'static str, expected: String, message: String },
+    /// What a keyword says in words of its own, which are made only if somebody wants them.
+    Said {
+        keyword: &'static str,
+        words: &'a dyn Fn() -> Words,
+    },
+}
+
+/// What a keyword asks for, and the sentence for a value that does not have it.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub(super) expected: String,
+    pub(super) message: String,
 }
 
 impl Problem<'_> {

@@ -9,12 +9,12 @@ use serde::de::IgnoredAny;
 
 use super::budget::Budget;
 use super::document::{Document, Instance, Key, ReadFault, ReadOptions};
+use super::forbidden::Inside;
 use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::message::{self, excerpt_of_text};
 use super::node::{Arena, NodeId};
 use super::repair;
 use super::rewrite::rewritten;
-use super::forbidden::Inside;
 use super::tree::read_written;
 use super::validation::Validator;
 use super::walk::{self, Explained, Finding, MOST_ISSUES};
@@ -111,7 +111,8 @@ fn malformed(text: &str) -> Issue {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
     let read = serde::Deserialize::deserialize(&mut deserializer).and_then(|_: IgnoredAny| deserializer.end());
-    let said = read.err().map_or_else(|| "a string holds half of a surrogate pair".to_owned(), |error| error.to_string());
+    let said =
+        read.err().map_or_else(|| "a string holds half of a surrogate pair".to_owned(), |error| error.to_string());
     Issue::new("", "json", format!("not valid JSON: {said}; send one complete JSON value")).expected("valid JSON")
 }
 
@@ -125,7 +126,9 @@ pub(super) fn too_long(bytes: usize, max: usize) -> Issue {
 /// Finds the keys that no object may have, and those that stand more than once.
 pub(super) fn key_faults(document: &Document<'_>, inside: Inside, limits: &Limits) -> Vec<Issue> {
     let mut forbidden = Vec::new();
-    collect_forbidden(document.root(), inside, &mut forbidden);
+    if document.keys().any(|key| may_be_forbidden(key.as_instance())) {
+        collect_forbidden(document.root(), inside, &mut forbidden);
+    }
     let mut faults: Vec<(u32, Issue)> = forbidden
         .into_iter()
         .map(|key| {
@@ -150,6 +153,12 @@ fn duplicate_faults<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (u32
     })
 }
 
+/// Reports whether a key deserves a look at what it is inside of, which most do not.
+#[inline]
+fn may_be_forbidden(key: Instance<'_>) -> bool {
+    matches!(key.raw().as_bytes(), [_, b'_' | b'$', ..] | br#""prototype""#) || key.is_escaped()
+}
+
 /// Collects the keys that no object may have. Depth is bounded by that of the document.
 fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Key<'d>>) {
     for item in value.items() {
@@ -170,6 +179,9 @@ fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Ke
 /// Puts faults of the text and problems of the value together, without naming a key twice.
 fn all_issues(mut faults: Vec<Issue>, explained: Explained) -> Issues {
     let Explained { findings, cut } = explained;
+    if faults.is_empty() {
+        return Issues::new(findings.into_iter().map(|finding| finding.issue).chain(cut).collect());
+    }
     let is_named = |finding: &Finding| {
         faults.iter().any(|fault| fault.keyword == "forbiddenKey" && fault.pointer == finding.issue.pointer)
     };

@@ -9,12 +9,11 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 
 use super::budget::Budget;
-use super::document::{Instance, Key};
+use super::document::{Instance, Key, Step};
 use super::keyword::union;
 use super::mark::Marks;
 use super::message::{self, Found};
 use super::node::{Arena, NEVER, Node, NodeId, Typed};
-use super::path::Path;
 use super::problem::Problem;
 use super::rule::Rule;
 use super::seen::Seen;
@@ -36,7 +35,8 @@ pub(super) struct Walk<'a, 'b> {
     pub(super) arena: &'a Arena,
     pub(super) budget: &'b mut Budget,
     mode: Mode,
-    path: Path,
+    /// The way from the root to the value, kept while problems are wanted in words.
+    path: Vec<Step>,
     levels: u32,
     /// Verdicts of shared nodes. Without them, alternatives within alternatives would be tried again for every way to
     /// reach them.
@@ -93,11 +93,7 @@ pub(super) fn explain(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &m
     let is_full = report.is_full();
     let mut findings = report.findings;
     findings.truncate(MOST_ISSUES);
-    let cut = if is_spent {
-        Some(message::too_costly())
-    } else {
-        is_full.then(|| message::too_many(findings.len()))
-    };
+    let cut = if is_spent { Some(message::too_costly()) } else { is_full.then(|| message::too_many(findings.len())) };
     Explained { findings, cut }
 }
 
@@ -122,7 +118,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             arena,
             budget,
             mode,
-            path: Path::default(),
+            path: Vec::new(),
             levels: 0,
             verdicts: HashMap::default(),
             reported: HashSet::default(),
@@ -153,7 +149,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         match &mut self.mode {
             Mode::Deciding { fits } => *fits = false,
             Mode::Explaining(report) if !report.is_full() => {
-                let issue = message::issue(problem, &Found::of(value), self.path.pointer());
+                let issue = message::issue(problem, Found::of(value), value.document().pointer_along(&self.path));
                 report.add(Finding { issue, value: value.id(), wanted: problem.wanted() });
             }
             Mode::Explaining(_) => {}
@@ -165,7 +161,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         match &mut self.mode {
             Mode::Deciding { fits } => *fits = false,
             Mode::Explaining(_) => {
-                self.path.push_key(&key.name());
+                self.path.push(Step::Key(key.id()));
                 self.report(value, problem);
                 self.path.pop();
             }
@@ -217,7 +213,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             return;
         }
         if self.wants_words() {
-            self.path.push_key(&member.name());
+            self.path.push(Step::Key(member.id()));
             self.visit(id, value);
             self.path.pop();
         } else {
@@ -228,7 +224,7 @@ impl<'a, 'b> Walk<'a, 'b> {
     /// Applies a node to an item of an array.
     pub(super) fn visit_item(&mut self, id: NodeId, at: usize, value: Instance<'_>) {
         if self.wants_words() {
-            self.path.push_index(at);
+            self.path.push(Step::Index(at));
             self.visit(id, value);
             self.path.pop();
         } else {

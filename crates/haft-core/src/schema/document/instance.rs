@@ -59,6 +59,7 @@ impl<'d> Instance<'d> {
     }
 
     /// Returns the text of the value.
+    #[inline]
     pub(crate) fn raw(self) -> &'d str {
         let Cell { start, end, .. } = self.cell();
         &self.document.text()[start as usize..end as usize]
@@ -75,6 +76,7 @@ impl<'d> Instance<'d> {
     }
 
     /// Returns the characters of a string. They are borrowed unless the string has escapes.
+    #[inline]
     pub(crate) fn string(self) -> Option<Cow<'d, str>> {
         Some(self.quoted()?.decode())
     }
@@ -98,7 +100,14 @@ impl<'d> Instance<'d> {
         self.cell().is_float()
     }
 
+    /// Returns whether the value is a string that is written with escapes.
+    #[inline]
+    pub(crate) fn is_escaped(self) -> bool {
+        self.cell().is_escaped()
+    }
+
     /// Returns the number of items or members; other values have none.
+    #[inline]
     pub(crate) fn len(self) -> usize {
         match self.cell().length() {
             Some(length) => length as usize,
@@ -135,6 +144,7 @@ impl<'d> Instance<'d> {
         Some(Self::new(self.document, key + 1))
     }
 
+    #[inline]
     pub(super) fn quoted(self) -> Option<Quoted<'d>> {
         (self.kind() == Kind::String).then(|| Quoted::of(self.document.text(), self.cell()))
     }
@@ -156,6 +166,7 @@ impl<'d> Key<'d> {
     }
 
     /// Returns the characters of the key. They are borrowed unless the key has escapes.
+    #[inline]
     pub(crate) fn name(self) -> Cow<'d, str> {
         self.quoted().decode()
     }
@@ -170,6 +181,7 @@ impl<'d> Key<'d> {
         Instance::new(self.document, self.cell)
     }
 
+    #[inline]
     pub(super) fn quoted(self) -> Quoted<'d> {
         Quoted::of(self.document.text(), self.document.cell(self.cell))
     }

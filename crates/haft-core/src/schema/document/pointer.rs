@@ -23,7 +23,7 @@ const GAP: &str = "/…";
 
 /// The way from an array or object to one of its values.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// The cell of a key.
     Key(u32),
     Index(usize),
@@ -33,7 +33,12 @@ impl Document<'_> {
     /// Returns the pointer to the value with this id, or to the value of the key with this id, shortened where it is
     /// long. It searches from the root, so it is meant for reports.
     pub(crate) fn pointer_to(&self, id: u32) -> String {
-        render(&steps(&self.cells, id), |key| Quoted::of(self.text(), self.cell(key)))
+        self.pointer_along(&steps(&self.cells, id))
+    }
+
+    /// Returns the pointer that leads along these steps from the root, shortened where it is long.
+    pub(crate) fn pointer_along(&self, steps: &[Step]) -> String {
+        render(steps, |key| Quoted::of(self.text(), self.cell(key)))
     }
 }
 
@@ -80,7 +85,7 @@ pub(super) fn position(cells: &[Cell], array: u32, item: u32) -> usize {
 
 /// Writes a pointer, shortened where it is long.
 pub(super) fn render<'t>(steps: &[Step], key: impl Fn(u32) -> Quoted<'t>) -> String {
-    let mut pointer = String::new();
+    let mut pointer = String::with_capacity(32.min(steps.len() * 32));
     let mut head = (0, 0);
     for (at, step) in steps.iter().enumerate() {
         write_step(*step, &key, &mut pointer);
@@ -120,7 +125,12 @@ fn write_step<'t>(step: Step, key: impl Fn(u32) -> Quoted<'t>, pointer: &mut Str
         Step::Index(index) => pointer.push_str(&index.to_string()),
         Step::Key(cell) => {
             let start = pointer.len();
-            for char in key(cell).chars() {
+            let key = key(cell);
+            if key.raw.len() <= MAX_KEY && !key.raw.bytes().any(|byte| matches!(byte, b'~' | b'/' | b'\\')) {
+                pointer.push_str(key.raw);
+                return;
+            }
+            for char in key.chars() {
                 let length = pointer.len();
                 match char {
                     '~' => pointer.push_str("~0"),

@@ -7,7 +7,7 @@ use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::mark::Marks;
 use crate::schema::node::{NodeId, Typed};
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::walk::Walk;
@@ -58,14 +58,11 @@ struct Not(NodeId);
 impl Rule for Not {
     fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if walk.fits(self.0, value) {
-            walk.report(
-                value,
-                &Problem::Said {
-                    keyword: "not",
-                    expected: "another value".to_owned(),
-                    message: "has a form that is not allowed here; look at the schema of this value".to_owned(),
-                },
-            );
+            let words = || Words {
+                expected: "another value".to_owned(),
+                message: "has a form that is not allowed here; look at the schema of this value".to_owned(),
+            };
+            walk.report(value, &Problem::Said { keyword: "not", words: &words });
         }
     }
 

@@ -8,7 +8,7 @@ use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
 use crate::schema::mark::Marks;
 use crate::schema::node::{NodeId, Typed};
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
@@ -63,9 +63,12 @@ impl Rule for DependentRequired {
             return;
         }
         for name in self.needs.iter().filter(|name| value.get(name).is_none()) {
-            let expected = format!("the key {name:?}");
-            let message = format!("{expected} is missing and must be given, as {:?} is", self.key);
-            walk.report(value, &Problem::Said { keyword: self.keyword, expected, message });
+            let words = || {
+                let expected = format!("the key {name:?}");
+                let message = format!("{expected} is missing and must be given, as {:?} is", self.key);
+                Words { expected, message }
+            };
+            walk.report(value, &Problem::Said { keyword: self.keyword, words: &words });
         }
     }
 }

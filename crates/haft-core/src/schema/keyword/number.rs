@@ -50,7 +50,8 @@ fn exclusive_maximum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
 fn bound(subschema: &mut Subschema<'_, '_>, keyword: &Value, side: Side) {
     if let Value::Number(number) = keyword {
         let limit = Number::parse(&number.to_string());
-        subschema.typed().number.bounds.push(Bound { side, limit });
+        let expected = format!("{} {limit}", side.words()).into();
+        subschema.typed().number.bounds.push(Bound { side, limit, expected });
     }
 }
 
@@ -97,6 +98,8 @@ pub(in crate::schema) struct NumberRule {
 struct Bound {
     side: Side,
     limit: Number,
+    /// The numbers that fit, in words.
+    expected: Box<str>,
 }
 
 /// The side of a bound on which numbers fit.
@@ -106,6 +109,26 @@ enum Side {
     AtMost,
     Above,
     Below,
+}
+
+impl Side {
+    fn keyword(self) -> &'static str {
+        match self {
+            Self::AtLeast => "minimum",
+            Self::AtMost => "maximum",
+            Self::Above => "exclusiveMinimum",
+            Self::Below => "exclusiveMaximum",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::AtLeast => "at least",
+            Self::AtMost => "at most",
+            Self::Above => "more than",
+            Self::Below => "less than",
+        }
+    }
 }
 
 /// Numbers that fit whatever else is known of them; empty where none is.
@@ -187,14 +210,8 @@ impl Bound {
         }
     }
 
-    fn problem(&self) -> Problem<'static> {
-        let (keyword, words) = match self.side {
-            Side::AtLeast => ("minimum", "at least"),
-            Side::AtMost => ("maximum", "at most"),
-            Side::Above => ("exclusiveMinimum", "more than"),
-            Side::Below => ("exclusiveMaximum", "less than"),
-        };
-        Problem::Is { keyword, expected: format!("{words} {}", self.limit).into() }
+    fn problem(&self) -> Problem<'_> {
+        Problem::Is { keyword: self.side.keyword(), expected: Cow::Borrowed(&self.expected) }
     }
 }
 
@@ -230,6 +247,9 @@ impl NumberRule {
         if self.is_bare() && !integers_only {
             return;
         }
+        if !value.is_float() && value.raw().parse().is_ok_and(|integer| self.surely_fits(integer)) {
+            return;
+        }
         let Some(number) = value.number() else { return };
         if !walk.work(value.raw().len() / 16) {
             return;
@@ -263,7 +283,7 @@ impl NumberRule {
         }
         let (mut first, mut last) = (i128::from(i64::MIN), i128::from(i64::MAX));
         let (mut above, mut below) = (f64::NEG_INFINITY, f64::INFINITY);
-        for Bound { side, limit } in &self.bounds {
+        for Bound { side, limit, .. } in &self.bounds {
             let decimal = limit.as_decimal();
             let whole = decimal.to_i128().filter(|_| decimal.is_integer())?;
             match side {

@@ -10,8 +10,9 @@ use super::{ALL, Compile, Keyword};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft4, Draft6, Draft202012};
+use crate::schema::message::excerpt_of_text;
 use crate::schema::node::{ANY, NEVER, NodeId, Open, Property, Typed};
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
@@ -105,10 +106,14 @@ impl Rule for PropertyNames {
                 return;
             }
             if self.0 == NEVER || !walk.fits(self.0, key.as_instance()) {
-                let expected = "an allowed key".to_owned();
-                let name = crate::schema::message::excerpt_of_text(&key.name());
-                let message = format!("the key {name} is not allowed by `propertyNames` in the schema of this object");
-                walk.report_member(key, member, &Problem::Said { keyword: "propertyNames", expected, message });
+                let words = || {
+                    let expected = "an allowed key".to_owned();
+                    let name = excerpt_of_text(&key.name());
+                    let message =
+                        format!("the key {name} is not allowed by `propertyNames` in the schema of this object");
+                    Words { expected, message }
+                };
+                walk.report_member(key, member, &Problem::Said { keyword: "propertyNames", words: &words });
             }
         }
     }

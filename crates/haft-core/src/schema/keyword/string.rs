@@ -150,6 +150,11 @@ impl StringRule {
         if length < self.min {
             return Some(Problem::Length { keyword: "minLength", bound: "at least", count: self.min, length });
         }
-        (length > self.max).then_some(Problem::Length { keyword: "maxLength", bound: "at most", count: self.max, length })
+        (length > self.max).then_some(Problem::Length {
+            keyword: "maxLength",
+            bound: "at most",
+            count: self.max,
+            length,
+        })
     }
 }
