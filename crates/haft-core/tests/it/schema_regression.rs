@@ -1,6 +1,6 @@
 //! Schemas and values on which haft was once wrong, found by comparing it with another checker.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use haft_core::Schema;
 use serde_json::{Value, json};

@@ -107,7 +107,7 @@ fn is_foreign(name: &str) -> bool {
 
 /// Asserts that each issue stands at a name that JSON Schema does not know, or at a list where a schema is wanted.
 fn assert_points_at_type_names(name: &str, schema: &Value, issues: &Issues) {
-    for issue in issues.iter() {
+    for issue in issues {
         let place = schema.pointer(&issue.pointer);
         let is_wrong = match issue.keyword.as_ref() {
             "type" => place.and_then(Value::as_str).is_some_and(is_foreign),

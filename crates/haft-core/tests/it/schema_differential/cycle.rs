@@ -49,7 +49,7 @@ fn in_place<'a>(schema: &'a Value, root: &'a Value) -> Vec<&'a Value> {
         match word.as_str() {
             "allOf" | "anyOf" | "oneOf" => found.extend(value.as_array().into_iter().flatten()),
             "dependencies" | "dependentSchemas" => {
-                found.extend(value.as_object().into_iter().flat_map(|map| map.values()))
+                found.extend(value.as_object().into_iter().flat_map(|map| map.values()));
             }
             "not" | "if" | "then" | "else" => found.push(value),
             "$ref" => match value.as_str() {

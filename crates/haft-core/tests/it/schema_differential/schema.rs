@@ -143,13 +143,15 @@ impl Drawing<'_> {
 
     /// Adds a keyword about what others have left, and others that leave something.
     fn rest(&mut self, map: &mut Map<String, Value>) {
-        let (word, draws): (_, [fn(&mut Self, &mut Map<String, Value>, usize); 3]) = if self.tape.once_in(2) {
-            ("unevaluatedItems", [Self::array, Self::combination, Self::reference])
-        } else {
-            ("unevaluatedProperties", [Self::object, Self::combination, Self::reference])
-        };
+        let is_array = self.tape.once_in(2);
+        let word = if is_array { "unevaluatedItems" } else { "unevaluatedProperties" };
         for _ in 0..=self.tape.pick(3) {
-            self.tape.one_of(&draws)(self, map, 2);
+            match self.tape.pick(3) {
+                0 if is_array => self.array(map, 2),
+                0 => self.object(map, 2),
+                1 => self.combination(map, 2),
+                _ => self.reference(map, 2),
+            }
         }
         let rest = if self.tape.once_in(3) { self.schema(1) } else { json!(false) };
         self.put(map, word, rest);
