@@ -67,7 +67,7 @@ mod nearest;
 mod schema;
 pub mod secure_json;
 
-pub use self::issue::{Issue, Issues, REASON_CAP};
+pub use self::issue::{ISSUES_CAP, Issue, Issues, REASON_CAP};
 pub use self::json_text::JsonText;
 pub use self::schema::{
     DecodeOptions, Decoded, DuplicateKeys, Limits, Repair, RepairKind, Repairs, Schema, SchemaError, Validation,
