@@ -19,6 +19,8 @@ mod instance;
 mod member;
 mod pointer;
 mod read;
+#[cfg(test)]
+mod tests;
 mod token;
 
 use std::borrow::Cow;
@@ -27,9 +29,10 @@ use crate::schema::budget::{Budget, Spent};
 use cell::Cell;
 pub(crate) use equality::same;
 pub(crate) use fingerprint::{Fingerprints, all_differ};
-pub(crate) use instance::{Instance, Key, Kind};
+pub(crate) use instance::{Instance, Key};
 use member::MemberIndex;
-pub(crate) use pointer::Step;
+pub(crate) use member::sort_work;
+pub(crate) use pointer::{Pointers, Step};
 use read::{Length, Reader, Reading};
 
 /// The most duplicate keys that a document reports.
@@ -123,11 +126,6 @@ impl<'t> Document<'t> {
     #[inline]
     pub(crate) fn text(&self) -> &str {
         &self.text
-    }
-
-    /// Returns the number of ids in use: all ids are below it.
-    pub(crate) fn cell_count(&self) -> usize {
-        self.cells.len()
     }
 
     fn assemble(text: Cow<'t, str>, reading: Reading, budget: &mut Budget) -> Result<Self, ReadFault> {

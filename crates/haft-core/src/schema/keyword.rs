@@ -45,6 +45,26 @@ pub(super) struct Keyword {
     pub(super) compile: Compile,
     /// The keyword that must stand beside it.
     pub(super) beside: Option<&'static str>,
+    /// What of a value its subschemas are about.
+    pub(super) part: Part,
+}
+
+/// The part of a value that the subschemas of a keyword are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// None: there are no subschemas, or only definitions.
+    Nothing,
+    /// The value itself.
+    Value,
+    /// Members, by name.
+    Members,
+    /// Members, by a pattern of their names.
+    MatchingMembers,
+    /// Members that nothing else speaks of.
+    OtherMembers,
+    MemberNames,
+    /// Items: by index where there is a list of subschemas, else all of them.
+    Items,
 }
 
 /// How a keyword compiles.
@@ -81,12 +101,24 @@ const ALL: (Draft, Draft) = (Draft::Draft4, Draft::Draft202012);
 impl Keyword {
     /// A keyword that these drafts know.
     const fn new(name: &'static str, drafts: (Draft, Draft), shape: Shape, compile: Compile) -> Self {
-        Self { name, drafts, shape, compile, beside: None }
+        Self { name, drafts, shape, compile, part: Part::Nothing, beside: None }
     }
 
-    /// The same keyword, which means something only beside another.
-    const fn beside(self, other: &'static str) -> Self {
-        Self { beside: Some(other), ..self }
+    /// Says what of a value the keyword's subschemas are about.
+    const fn about(mut self, part: Part) -> Self {
+        self.part = part;
+        self
+    }
+
+    /// Says that the keyword means something only beside another.
+    const fn beside(mut self, other: &'static str) -> Self {
+        self.beside = Some(other);
+        self
+    }
+
+    /// Reports whether the keyword refers to a subschema somewhere else.
+    pub(super) fn is_reference(&self) -> bool {
+        matches!(self.name, "$ref" | "$dynamicRef" | "$recursiveRef")
     }
 
     /// Finds a keyword of a draft, with its place in the order of rules.

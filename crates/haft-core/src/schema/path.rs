@@ -6,8 +6,15 @@ use crate::issue::CharBoundary;
 
 /// The longest key that is spelled out, in bytes; a hostile one could be as long as the text.
 const LONGEST_KEY: usize = 256;
-/// Appends a key to a JSON Pointer, escaped. Of a very long one only the beginning, with `…` behind it.
+/// The longest pointer that is spelled out, in bytes.
+const LONGEST_POINTER: usize = 1_024;
+
+/// Appends a key to a JSON Pointer, escaped. Of a very long one only the beginning, with `…` behind it. A very long
+/// pointer stays as it is.
 pub(super) fn push_key(pointer: &mut String, key: &str) {
+    if pointer.len() > LONGEST_POINTER {
+        return;
+    }
     pointer.push('/');
     if key.len() > LONGEST_KEY {
         push_key_characters(pointer, &key[..key.floor_char_boundary_at(LONGEST_KEY)]);
@@ -31,8 +38,11 @@ fn push_key_characters(pointer: &mut String, key: &str) {
     }
 }
 
-/// Appends an index to a JSON Pointer.
+/// Appends an index to a JSON Pointer. A very long pointer stays as it is.
 pub(super) fn push_index(pointer: &mut String, index: usize) {
+    if pointer.len() > LONGEST_POINTER {
+        return;
+    }
     // Writing into a string never fails.
     let _ = write!(pointer, "/{index}");
 }

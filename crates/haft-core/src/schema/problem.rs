@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::keyword::union::{Slip, Variants};
 use super::node::Property;
-use super::seen::Seen;
 use super::types::Types;
 
 /// What is wrong at one place.
@@ -21,7 +20,7 @@ pub(super) enum Problem<'a> {
     /// The value must be one of these.
     OneOf {
         keyword: &'static str,
-        literals: Vec<Cow<'a, str>>,
+        literals: Listed<'a>,
     },
     /// A string has too few or too many characters.
     Length {
@@ -35,9 +34,9 @@ pub(super) enum Problem<'a> {
     TooManyItems(usize),
     NotUnique,
     Missing(&'a str, Types),
-    /// The key, what is declared, and which of that is there.
-    Unknown(Cow<'a, str>, &'a [Property], &'a Seen),
-    Tag(Vec<&'a str>),
+    /// The key, what is declared, and the declared name that was probably meant.
+    Unknown(Cow<'a, str>, &'a [Property], Option<&'a str>),
+    Tag(Listed<'a>),
     Keys(Vec<&'a str>),
     /// None of an enum's variants, or one in the form of another.
     Variant(Variants<'a>, Option<Slip<'a>>),
@@ -60,6 +59,32 @@ pub(super) enum Problem<'a> {
 pub(super) struct Words {
     pub(super) expected: String,
     pub(super) message: String,
+}
+
+/// The values that are allowed: the first few of them, as JSON, and their number. A rejection of many values must not cost
+/// the whole list each time.
+#[derive(Debug, Default)]
+pub(super) struct Listed<'a> {
+    pub(super) first: Vec<Cow<'a, str>>,
+    pub(super) count: usize,
+}
+
+impl<'a> Listed<'a> {
+    /// The number of values that are listed.
+    pub(super) const MOST: usize = 12;
+
+    /// Adds values; only those that are listed are taken from the iterator.
+    pub(super) fn extend(&mut self, values: impl ExactSizeIterator<Item = Cow<'a, str>>) {
+        self.count += values.len();
+        self.first.extend(values.take(Self::MOST.saturating_sub(self.first.len())));
+    }
+
+    /// Creates the list of these values.
+    pub(super) fn of(values: impl ExactSizeIterator<Item = Cow<'a, str>>) -> Self {
+        let mut listed = Self::default();
+        listed.extend(values);
+        listed
+    }
 }
 
 impl Problem<'_> {

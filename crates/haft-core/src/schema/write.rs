@@ -18,6 +18,7 @@ use serde_json::Error;
 
 use self::serializer::Checked;
 use self::text::Text;
+use super::budget::Budget;
 use super::disclosure::{Rejected, Step};
 use super::limit::{HELD_DEPTH, OUTPUT_DEPTH};
 use super::node::{ANY, Arena, NodeId};
@@ -59,9 +60,9 @@ pub(super) fn check_text(arena: &Arena, custom: Option<&Validator>, text: &str) 
 /// Writes any value as JSON text. What JSON can't say of a number is `null`, as `serde_json` has it.
 pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
     let unruled = Arena::any();
-    let text = Text::new();
+    let (text, budget) = (Text::new(), Budget::for_input(0));
     let mut writing =
-        Writing { arena: &unruled, trail: None, text, is_broken: false, room: HELD_DEPTH, odd: Odd::IsNull };
+        Writing { arena: &unruled, trail: None, text, is_broken: false, room: HELD_DEPTH, odd: Odd::IsNull, budget };
     writing.value(ANY, value)?;
     if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
@@ -104,8 +105,9 @@ fn write<T: Serialize + ?Sized>(
     node: NodeId,
     value: &T,
 ) -> Result<JsonText, Error> {
-    let text = Text::new();
-    let mut writing = Writing { arena, trail, text, is_broken: false, room: OUTPUT_DEPTH, odd: Odd::IsRejected };
+    let (text, budget) = (Text::new(), Budget::for_input(0));
+    let mut writing =
+        Writing { arena, trail, text, is_broken: false, room: OUTPUT_DEPTH, odd: Odd::IsRejected, budget };
     writing.value(node, value)?;
     // A type may pass over an error; what was written by then is not JSON.
     if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
@@ -122,6 +124,8 @@ struct Writing<'a> {
     /// How many arrays and objects may still be opened inside of each other.
     room: usize,
     odd: Odd,
+    /// What is left for patterns, and for values that are checked whole. It grows with what they are held against.
+    budget: Budget,
 }
 
 /// What becomes of a number that isn't finite.
@@ -188,7 +192,9 @@ impl Writing<'_> {
     fn whole<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
         let before = self.text.len();
         value.serialize(Checked { writing: self, node: ANY })?;
-        let fits = verify::fits_written(self.arena, node, self.text.since(before));
+        let written = self.text.since(before);
+        self.budget.extend(written.len());
+        let fits = verify::fits_written(self.arena, node, written, &mut self.budget);
         if fits { Ok(()) } else { Err(self.refusal()) }
     }
 

@@ -94,6 +94,8 @@ mod running;
 #[cfg(feature = "validate")]
 mod schema_attack;
 #[cfg(feature = "validate")]
+mod schema_attack_cost;
+#[cfg(feature = "validate")]
 mod schema_decode;
 #[cfg(feature = "validate")]
 mod schema_differential;

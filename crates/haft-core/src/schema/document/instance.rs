@@ -48,7 +48,7 @@ impl<'d> Instance<'d> {
         self.document
     }
 
-    /// Returns a number that no other value of the document has. It is below [`Document::cell_count`].
+    /// Returns a number that no other value of the document has.
     pub(crate) fn id(self) -> u32 {
         self.cell
     }
@@ -63,12 +63,6 @@ impl<'d> Instance<'d> {
     pub(crate) fn raw(self) -> &'d str {
         let Cell { start, end, .. } = self.cell();
         &self.document.text()[start as usize..end as usize]
-    }
-
-    /// Returns where in the text the value stands.
-    pub(crate) fn range(self) -> std::ops::Range<usize> {
-        let Cell { start, end, .. } = self.cell();
-        start as usize..end as usize
     }
 
     pub(crate) fn as_bool(self) -> Option<bool> {
@@ -88,11 +82,6 @@ impl<'d> Instance<'d> {
 
     pub(crate) fn number(self) -> Option<Decimal<'d>> {
         (self.kind() == Kind::Number).then(|| Decimal::parse(self.raw()))
-    }
-
-    /// Returns whether the value is a whole number, however it is written.
-    pub(crate) fn is_integer(self) -> bool {
-        self.kind() == Kind::Number && (!self.cell().is_float() || Decimal::parse(self.raw()).is_integer())
     }
 
     /// Returns whether the value is a number that is written with a point or an exponent.

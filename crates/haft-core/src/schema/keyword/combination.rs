@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword};
+use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::mark::Marks;
@@ -13,8 +13,8 @@ use crate::schema::shape::Shape;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("allOf", ALL, Shape::Schemas, Compile::Rules(all_of)),
-    Keyword::new("not", ALL, Shape::Schema, Compile::Rules(not)),
+    Keyword::new("allOf", ALL, Shape::Schemas, Compile::Rules(all_of)).about(Part::Value),
+    Keyword::new("not", ALL, Shape::Schema, Compile::Rules(not)).about(Part::Value),
 ];
 
 fn all_of<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::array::count;
-use super::{Compile, Keyword};
+use super::{Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft6, Draft201909, Draft202012};
@@ -16,7 +16,7 @@ use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("contains", (Draft6, Draft202012), Shape::Schema, Compile::Rules(compile)),
+    Keyword::new("contains", (Draft6, Draft202012), Shape::Schema, Compile::Rules(compile)).about(Part::Items),
     Keyword::new("minContains", (Draft201909, Draft202012), Shape::Count, Compile::Nothing),
     Keyword::new("maxContains", (Draft201909, Draft202012), Shape::Count, Compile::Nothing),
 ];

@@ -58,7 +58,7 @@ fn bound(subschema: &mut Subschema<'_, '_>, keyword: &Value, side: Side) {
 fn multiple_of(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
     let Value::Number(number) = keyword else { return };
     match Divisor::new(Number::parse(&number.to_string())) {
-        Ok(divisor) => subschema.typed().number.multiple_of = Some(divisor),
+        Ok(divisor) => subschema.typed().number.multiple_of = Some(divisor.into()),
         Err(DivisorFault::NotPositive) => subschema.fault("multipleOf", "must be a number greater than 0"),
         Err(DivisorFault::TooManyDigits { max, .. }) => {
             subschema.fault("multipleOf", format!("has more digits than the {max} that are supported"));
@@ -76,7 +76,7 @@ fn format(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
         && is_numeric
         && let Some(width) = keyword.as_str().and_then(Width::named)
     {
-        subschema.typed().number.width = Some(width);
+        subschema.typed().number.width = Some(width.into());
     }
     if types == Types::STRING
         && let Some(format) = keyword.as_str()
@@ -89,8 +89,8 @@ fn format(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
 #[derive(Debug, Default)]
 pub(in crate::schema) struct NumberRule {
     bounds: Vec<Bound>,
-    multiple_of: Option<Divisor>,
-    width: Option<Width>,
+    multiple_of: Option<Box<Divisor>>,
+    width: Option<Box<Width>>,
     sure: Sure,
 }
 
@@ -147,7 +147,7 @@ impl Default for Sure {
     }
 }
 
-/// The machine type a number must fit.
+/// A machine type that a number must fit.
 #[derive(Clone, Debug)]
 struct Width {
     expected: &'static str,
@@ -293,7 +293,7 @@ impl NumberRule {
                 Side::Below => last = last.min(whole.checked_sub(1)?),
             }
         }
-        if let Some(Width { least, most, .. }) = &self.width {
+        if let Some(Width { least, most, .. }) = self.width.as_deref() {
             first = first.max(least.as_decimal().to_i128().unwrap_or(i128::MIN));
             last = last.min(most.as_decimal().to_i128().unwrap_or(i128::MAX));
         }

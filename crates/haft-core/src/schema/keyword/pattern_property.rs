@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword};
+use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::{Instance, Key};
 use crate::schema::mark::Marks;
-use crate::schema::message::excerpt_of_text;
+use crate::schema::message::{clipped, excerpt_of_text};
 use crate::schema::node::{ANY, NEVER, NodeId, Typed};
 use crate::schema::pattern::Pattern;
 use crate::schema::problem::{Problem, Words};
@@ -16,7 +16,8 @@ use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] =
-    &[Keyword::new("patternProperties", ALL, Shape::SchemasByName, Compile::Rules(compile))];
+    &[Keyword::new("patternProperties", ALL, Shape::SchemasByName, Compile::Rules(compile))
+        .about(Part::MatchingMembers)];
 
 fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
     let mut patterns = Vec::new();
@@ -24,7 +25,7 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
         let node = subschema.named_schema("patternProperties", source, schema);
         match Pattern::compile(source, subschema.budget()) {
             Ok(pattern) => patterns.push((pattern, node)),
-            Err(fault) => subschema.fault("patternProperties", format!("the pattern {source} {fault}")),
+            Err(fault) => subschema.fault("patternProperties", format!("the pattern {} {fault}", clipped(source))),
         }
     }
     let map = subschema.map;
@@ -54,7 +55,8 @@ impl PatternProperties {
         }
         let words = || {
             let name = excerpt_of_text(&key.name());
-            let sources: Vec<&str> = self.patterns.iter().map(|(pattern, _)| pattern.source()).take(4).collect();
+            let sources: Vec<&str> =
+                self.patterns.iter().map(|(pattern, _)| clipped(pattern.source())).take(4).collect();
             let message = format!("the key {name} is not allowed; keys must match {}", sources.join(" or "));
             Words { expected: "only declared keys".to_owned(), message }
         };

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::{Compile, Keyword};
+use super::{Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
@@ -18,8 +18,10 @@ use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("unevaluatedItems", (Draft201909, Draft202012), Shape::Schema, Compile::Rules(items)),
-    Keyword::new("unevaluatedProperties", (Draft201909, Draft202012), Shape::Schema, Compile::Rules(properties)),
+    Keyword::new("unevaluatedItems", (Draft201909, Draft202012), Shape::Schema, Compile::Rules(items))
+        .about(Part::Items),
+    Keyword::new("unevaluatedProperties", (Draft201909, Draft202012), Shape::Schema, Compile::Rules(properties))
+        .about(Part::OtherMembers),
 ];
 
 fn items<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
