@@ -150,9 +150,9 @@ impl TypeInfo {
     }
 }
 
-/// Arguments that the tool's schema refuses.
+/// Arguments that the tool's schema rejects.
 pub(crate) fn invalid_input(issues: Issues) -> ToolFailure {
-    ToolFailure::with_issues(FailureKind::InputValidationError, issues).not_started()
+    ToolFailure::with_issues(FailureKind::InputValidationError, issues.bounded()).not_started()
 }
 
 #[cold]
@@ -169,6 +169,7 @@ pub(crate) fn broken(cause: impl std::error::Error + Send + Sync + 'static) -> T
 /// A value that breaks its tool's own schema: no mistake of the model's, and it is told so. The issues are those of a
 /// result, which quote nothing of it.
 pub(crate) fn invalid_output(issues: Issues) -> ToolFailure {
+    let issues = issues.bounded();
     let message = format!("the tool gave a result that it should not have: {}", issues.reason(REASON_CAP));
     ToolFailure::new(FailureKind::OutputValidationError, message).issues(issues)
 }
