@@ -17,8 +17,9 @@ use std::cell::{Cell, RefCell};
 
 use serde::de::DeserializeOwned;
 use serde_json::Error;
+use serde_json::de::StrRead;
 
-use self::deserializer::Checked;
+use self::deserializer::{Checked, refusal};
 use self::place::Place;
 use super::budget::Budget;
 use super::document::{Document, ReadOptions};
@@ -129,6 +130,9 @@ impl Reading<'_> {
 
 /// Reads argument text. Blank text stands for `{}`: that is what models send when a tool takes nothing. The value goes
 /// straight to `take`, as every move of it shows in what a call costs.
+///
+/// Only what must know the types is generic: it is compiled again for every type there is, in the user's crate.
+#[inline]
 pub(super) fn from_text<T: DeserializeOwned, U>(
     arena: &Arena,
     custom: Option<&Validator>,
@@ -137,37 +141,71 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
     wide: Wide,
     take: impl FnOnce(T) -> U,
 ) -> Result<Decoded<U>, Issues> {
+    let (mut take, mut taken) = (Some(take), None);
+    let repairs = read_text(arena, custom, text, options, wide, &mut |deserializer, reading| {
+        let value = one_value(deserializer, reading)?;
+        taken = take.take().map(|take| take(value));
+        Ok(())
+    })?;
+    match taken {
+        Some(value) => Ok(Decoded { value, repairs }),
+        None => Err(undecodable(arena, &Trail::default(), refusal())),
+    }
+}
+
+/// Reads one value from text, as a type.
+type ReadValue<'r> =
+    dyn FnMut(&mut serde_json::Deserializer<StrRead<'_>>, &Reading<'_>) -> Result<(), Error> + 'r;
+
+/// Reads argument text by `read`, and returns the repairs it took.
+fn read_text(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    text: &str,
+    options: &DecodeOptions,
+    wide: Wide,
+    read: &mut ReadValue<'_>,
+) -> Result<Vec<Repair>, Issues> {
     let text = if text.trim_ascii().is_empty() { "{}" } else { text };
     if text.len() > options.limits.max_bytes {
         return Err(verify::too_long(text.len(), options.limits.max_bytes).into());
     }
     if custom.is_none()
         && options.limits.duplicate_keys == DuplicateKeys::Refuse
-        && let Ok(value) = one_pass(arena, text, options.limits, wide, None)
+        && one_pass(arena, text, options.limits, wide, None, read).is_ok()
     {
-        return Ok(Decoded { value: take(value), repairs: Vec::new() });
+        return Ok(Vec::new());
     }
     let Verified { text, repairs } = verify::verify(arena, custom, text, options)?;
     let trail = Trail::default();
-    match one_pass(arena, &text, options.limits, wide, Some(&trail)) {
-        Ok(value) => Ok(Decoded { value: take(value), repairs }),
+    match one_pass(arena, &text, options.limits, wide, Some(&trail), read) {
+        Ok(()) => Ok(repairs),
         Err(error) => Err(undecodable(arena, &trail, error)),
     }
 }
 
-fn one_pass<T: DeserializeOwned>(
+fn one_pass(
     arena: &Arena,
     text: &str,
     limits: Limits,
     wide: Wide,
     trail: Option<&Trail>,
-) -> Result<T, Error> {
+    read: &mut ReadValue<'_>,
+) -> Result<(), Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
     let budget = RefCell::new(Budget::for_input(text.len()));
     let reading = Reading { arena, limits, depth: limits.depth(), wide, ignored: Cell::new(0), budget, trail };
-    let value = T::deserialize(Checked { inner: &mut deserializer, place: &Place::root(&reading) })?;
+    read(&mut deserializer, &reading)
+}
+
+/// Reads one value and nothing after it.
+fn one_value<T: DeserializeOwned>(
+    deserializer: &mut serde_json::Deserializer<StrRead<'_>>,
+    reading: &Reading<'_>,
+) -> Result<T, Error> {
+    let value = T::deserialize(Checked { inner: &mut *deserializer, place: &Place::root(reading) })?;
     deserializer.end()?;
     Ok(value)
 }

@@ -7,8 +7,9 @@ use serde::de::{DeserializeSeed, SeqAccess};
 
 use super::deserializer::{Checked, refusal};
 use super::place::Place;
-use crate::schema::node::{ANY, ArrayRule, NodeId};
+use crate::schema::node::{ANY, NodeId};
 use crate::schema::path::push_index;
+use crate::schema::types::JsonType;
 
 /// Access to elements that counts and checks them.
 pub(super) struct CheckedSeq<'a, A> {
@@ -18,16 +19,14 @@ pub(super) struct CheckedSeq<'a, A> {
 
 impl<'a, A> CheckedSeq<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, rule: Option<&'a ArrayRule>, place: &Place<'a>) -> Self {
-        let (ahead, items, max) = rule.map_or((&[][..], ANY, usize::MAX), |rule| (&rule.prefix, rule.items, rule.max));
-        let elements = Elements { ahead: ahead.iter(), next: place.child(items), items, count: 0, max };
+    pub(super) fn new(access: A, elements: Elements<'a>) -> Self {
         Self { access, elements }
     }
 
     /// Whether all elements that must be there were, when the type has taken what it wants.
     #[inline]
-    pub(super) fn is_complete(&self, rule: Option<&ArrayRule>) -> bool {
-        rule.is_none_or(|rule| self.elements.count >= rule.min)
+    pub(super) fn is_complete(&self) -> bool {
+        self.elements.count >= self.elements.min
     }
 }
 
@@ -49,7 +48,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
 }
 
 /// What is known of the elements so far.
-struct Elements<'a> {
+pub(super) struct Elements<'a> {
     /// The nodes of the elements to come that have one each.
     ahead: slice::Iter<'a, NodeId>,
     /// The node of all others.
@@ -58,10 +57,22 @@ struct Elements<'a> {
     next: Place<'a>,
     /// How many were begun.
     count: usize,
+    min: usize,
     max: usize,
 }
 
 impl<'a> Elements<'a> {
+    /// Begins an array; none if there must not be one here.
+    pub(super) fn begin(place: &Place<'a>) -> Option<Self> {
+        if !place.may_nest() {
+            return None;
+        }
+        let rule = place.rules(JsonType::Array).ok()?.map(|typed| &typed.array);
+        let (ahead, items) = rule.map_or((&[][..], ANY), |rule| (&rule.prefix, rule.items));
+        let (min, max) = rule.map_or((0, usize::MAX), |rule| (rule.min, rule.max));
+        Some(Self { ahead: ahead.iter(), next: place.child(items), items, count: 0, min, max })
+    }
+
     /// The place of the next element; none if there must not be one.
     #[inline]
     fn next(&mut self) -> Option<&Place<'a>> {
