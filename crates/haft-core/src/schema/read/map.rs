@@ -244,7 +244,8 @@ struct KeySeed<'s, 'a, K> {
 }
 
 impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every key there is; measured")]
     fn take<E: Error>(self, key: KeyDeserializer<'_, 'de, E>) -> Result<Key<K, K::Value>, E> {
         match self.keys.take(key.text()) {
             Some(UnknownKeys::Show) => self.inner.deserialize(key).map(Key::Shown),
