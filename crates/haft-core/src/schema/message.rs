@@ -35,10 +35,10 @@ impl Found {
 }
 
 /// Returns the issue for a problem of what was found at a place.
-pub(super) fn issue(problem: &Problem<'_>, found: &Found, pointer: String) -> Issue {
-    let (keyword, expected, message) = words(problem, found);
+pub(super) fn issue(problem: &Problem<'_>, found: Found, pointer: String) -> Issue {
+    let (keyword, expected, message) = words(problem, &found);
     let (expected, message) = (cut(expected), cut(message));
-    Issue { pointer, keyword: keyword.into(), expected, found: found.excerpt.clone(), message }
+    Issue { pointer, keyword: keyword.into(), expected, found: found.excerpt, message }
 }
 
 /// Returns the issue that stands for those beyond the ones that are listed.

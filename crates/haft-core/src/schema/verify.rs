@@ -170,6 +170,9 @@ fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Ke
 /// Puts faults of the text and problems of the value together, without naming a key twice.
 fn all_issues(mut faults: Vec<Issue>, explained: Explained) -> Issues {
     let Explained { findings, cut } = explained;
+    if faults.is_empty() {
+        return Issues::new(findings.into_iter().map(|finding| finding.issue).chain(cut).collect());
+    }
     let is_named = |finding: &Finding| {
         faults.iter().any(|fault| fault.keyword == "forbiddenKey" && fault.pointer == finding.issue.pointer)
     };

@@ -153,7 +153,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         match &mut self.mode {
             Mode::Deciding { fits } => *fits = false,
             Mode::Explaining(report) if !report.is_full() => {
-                let issue = message::issue(problem, &Found::of(value), self.path.pointer());
+                let issue = message::issue(problem, Found::of(value), self.path.pointer());
                 report.add(Finding { issue, value: value.id(), wanted: problem.wanted() });
             }
             Mode::Explaining(_) => {}
@@ -227,6 +227,9 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Applies a node to an item of an array.
     pub(super) fn visit_item(&mut self, id: NodeId, at: usize, value: Instance<'_>) {
+        if Arena::is_free(id, value.kind()) && !is_container(value) {
+            return;
+        }
         if self.wants_words() {
             self.path.push_index(at);
             self.visit(id, value);
