@@ -10,7 +10,6 @@ mod cpu;
 mod side;
 mod template;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -78,7 +77,7 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
         eprintln!("{}", comparison.row());
         misses += usize::from(comparison.is_miss());
     }
-    let crates = crates(workspace)?;
+    let crates = workspace.crate_count("haft", &[])?;
     println!(r#"{{"name":"tree","ours":{crates},"bar":{TREE_BAR}}}"#);
     eprintln!("{:<8} {crates:>12} <= {TREE_BAR}  {}", "tree", verdict(crates > TREE_BAR));
     misses += usize::from(crates > TREE_BAR);
@@ -152,16 +151,6 @@ fn program(workspace: &Workspace, side: Side, profile: Profile) -> PathBuf {
     target(workspace, side).join(profile).join(format!("weigh-{}", side.name()))
 }
 
-/// Counts the crates of the facade with its default features, itself included.
-fn crates(workspace: &Workspace) -> anyhow::Result<usize> {
-    let tree = ["tree", "-p", "haft", "-e", "normal", "--no-dedupe", "--prefix", "none"];
-    Ok(distinct_lines(&workspace.cargo().args(tree).capture()?))
-}
-
-fn distinct_lines(text: &str) -> usize {
-    text.lines().filter(|line| !line.is_empty()).collect::<BTreeSet<_>>().len()
-}
-
 fn compare(ours: Weight, rmcp: Weight) -> Vec<Comparison> {
     let figure = |name: &str, weight: Weight| match name {
         "release" => weight.release,
@@ -205,7 +194,7 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
-    use super::{Comparison, Side, Weight, compare, distinct_lines, side};
+    use super::{Comparison, Side, Weight, compare, side};
 
     fn weight(release: f64) -> Weight {
         Weight { release, debug: 2.0, size: 1000.0, cold: 30.0 }
@@ -230,10 +219,5 @@ mod tests {
     fn sides_are_named_and_others_are_rejected() {
         assert_eq!(side("rmcp").unwrap(), Side::Rmcp);
         assert!(side("theirs").is_err());
-    }
-
-    #[test]
-    fn a_crate_that_several_others_need_counts_once() {
-        assert_eq!(distinct_lines("a v1.0.0\nb v1.0.0\na v1.0.0\n"), 2);
     }
 }
