@@ -33,8 +33,14 @@ pub(super) struct CheckedMap<'a, A> {
 
 impl<'a, A> CheckedMap<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, keys: Keys<'a>) -> Self {
-        Self { access, keys }
+    pub(super) fn new(access: A, place: &'a Place<'a>) -> Self {
+        Self { access, keys: Keys::new(place) }
+    }
+
+    /// Begins the object; `false` if there must not be one here.
+    #[inline]
+    pub(super) fn begin(&mut self) -> bool {
+        self.keys.begin()
     }
 
     /// Whether all keys that must be there were, when the type has taken what it wants.
@@ -80,7 +86,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 }
 
 /// What is known of the keys so far.
-pub(super) struct Keys<'a> {
+struct Keys<'a> {
     rule: Option<&'a ObjectRule>,
     place: &'a Place<'a>,
     /// The place of the value of the key taken last.
@@ -104,25 +110,32 @@ struct Rare {
 }
 
 impl<'a> Keys<'a> {
-    /// Begins an object; none if there must not be one here.
-    pub(super) fn begin(place: &'a Place<'a>) -> Option<Self> {
-        if !place.may_nest() {
-            return None;
-        }
-        let rule = place.rules(JsonType::Object).ok()?.map(|typed| &typed.object);
-        let unplaced = rule.is_some_and(|rule| rule.open == Open::Implied) && place.reading.arena.is_from_type();
-        let unknown = if unplaced { UnknownKeys::Hide } else { UnknownKeys::Show };
-        Some(Self {
-            rule,
+    #[inline]
+    fn new(place: &'a Place<'a>) -> Self {
+        Self {
+            rule: None,
             place,
             value: place.child(ANY),
             hint: 0,
             count: 0,
             required: 0,
             declared: Seen::default(),
-            unknown,
+            unknown: UnknownKeys::Show,
             rare: None,
-        })
+        }
+    }
+
+    /// Begins the object; `false` if there must not be one here.
+    #[inline(never)]
+    fn begin(&mut self) -> bool {
+        let Ok(rules) = self.place.rules(JsonType::Object) else { return false };
+        if let Some(typed) = rules {
+            self.rule = Some(&typed.object);
+            if typed.object.open == Open::Implied && self.place.reading.arena.is_from_type() {
+                self.unknown = UnknownKeys::Hide;
+            }
+        }
+        self.place.may_nest()
     }
 
     fn are_complete(&self) -> bool {

@@ -19,8 +19,16 @@ pub(super) struct CheckedSeq<'a, A> {
 
 impl<'a, A> CheckedSeq<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, elements: Elements<'a>) -> Self {
+    pub(super) fn new(access: A, place: &Place<'a>) -> Self {
+        let next = place.child(ANY);
+        let elements = Elements { ahead: [].iter(), next, items: ANY, count: 0, min: 0, max: usize::MAX };
         Self { access, elements }
+    }
+
+    /// Begins the array; `false` if there must not be one here.
+    #[inline]
+    pub(super) fn begin(&mut self, place: &Place<'a>) -> bool {
+        self.elements.begin(place)
     }
 
     /// Whether all elements that must be there were, when the type has taken what it wants.
@@ -48,7 +56,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
 }
 
 /// What is known of the elements so far.
-pub(super) struct Elements<'a> {
+struct Elements<'a> {
     /// The nodes of the elements to come that have one each.
     ahead: slice::Iter<'a, NodeId>,
     /// The node of all others.
@@ -62,15 +70,15 @@ pub(super) struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Begins an array; none if there must not be one here.
-    pub(super) fn begin(place: &Place<'a>) -> Option<Self> {
-        if !place.may_nest() {
-            return None;
+    #[inline(never)]
+    fn begin(&mut self, place: &Place<'a>) -> bool {
+        let Ok(rules) = place.rules(JsonType::Array) else { return false };
+        if let Some(typed) = rules {
+            let rule = &typed.array;
+            (self.ahead, self.items) = (rule.prefix.iter(), rule.items);
+            (self.min, self.max) = (rule.min, rule.max);
         }
-        let rule = place.rules(JsonType::Array).ok()?.map(|typed| &typed.array);
-        let (ahead, items) = rule.map_or((&[][..], ANY), |rule| (&rule.prefix, rule.items));
-        let (min, max) = rule.map_or((0, usize::MAX), |rule| (rule.min, rule.max));
-        Some(Self { ahead: ahead.iter(), next: place.child(items), items, count: 0, min, max })
+        place.may_nest()
     }
 
     /// The place of the next element; none if there must not be one.

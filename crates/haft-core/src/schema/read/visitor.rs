@@ -6,10 +6,10 @@ use serde::Deserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
 use super::deserializer::{Checked as CheckedDeserializer, refusal};
-use super::map::{CheckedMap, Keys};
+use super::map::CheckedMap;
 use super::number::{NumberMap, PutBack};
 use super::place::Place;
-use super::seq::{CheckedSeq, Elements};
+use super::seq::CheckedSeq;
 use crate::schema::decimal::Decimal;
 use crate::schema::tree::number_token;
 use crate::schema::types::JsonType;
@@ -184,8 +184,10 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
 
     #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let Some(elements) = Elements::begin(self.place) else { return Err(refusal()) };
-        let mut seq = CheckedSeq::new(access, elements);
+        let mut seq = CheckedSeq::new(access, self.place);
+        if !seq.begin(self.place) {
+            return Err(refusal());
+        }
         let value = self.inner.visit_seq(&mut seq);
         if value.is_ok() && !seq.is_complete() {
             return Err(refusal());
@@ -203,8 +205,10 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
 impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
     #[inline]
     fn members<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let Some(keys) = Keys::begin(self.place) else { return Err(refusal()) };
-        let mut map = CheckedMap::new(access, keys);
+        let mut map = CheckedMap::new(access, self.place);
+        if !map.begin() {
+            return Err(refusal());
+        }
         let value = self.inner.visit_map(&mut map);
         if value.is_ok() && !map.is_complete() {
             return Err(refusal());
