@@ -72,11 +72,20 @@ impl Issue {
         self
     }
 
+    /// The bytes that an issue without any text takes as JSON in a list.
+    const NAMES: usize = r#"{"pointer":"","keyword":"","expected":"","found":"","message":""},"#.len();
+
+    /// Returns the bytes of all its text.
+    fn text_length(&self) -> usize {
+        let Self { pointer, keyword, expected, found, message } = self;
+        pointer.len() + keyword.len() + expected.len() + found.len() + message.len()
+    }
+
     /// Returns the most bytes that the issue takes as JSON in a list.
     fn json_length(&self) -> usize {
-        const NAMES: usize = r#"{"pointer":"","keyword":"","expected":"","found":"","message":""},"#.len();
         let Self { pointer, keyword, expected, found, message } = self;
-        NAMES + [pointer, keyword, expected, found, message].into_iter().map(|text| escaped_length(text)).sum::<usize>()
+        Self::NAMES
+            + [pointer, keyword, expected, found, message].into_iter().map(|text| escaped_length(text)).sum::<usize>()
     }
 }
 
@@ -144,6 +153,11 @@ impl Issues {
     pub(crate) fn bounded(mut self) -> Self {
         /// Room for the issue that comes last.
         const LAST: usize = 1_024;
+        // Six bytes for each is the most that JSON can take, so most lists need not be looked through.
+        let most = self.list.iter().map(|issue| Issue::NAMES + 6 * issue.text_length()).sum::<usize>();
+        if most <= ISSUES_CAP - LAST {
+            return self;
+        }
         let each = || self.list.iter().map(Issue::json_length);
         if each().sum::<usize>() <= ISSUES_CAP - LAST {
             return self;
