@@ -20,7 +20,7 @@ const WORK: (u64, u64) = (100_000, 16);
 const MEMORY: (u64, u64) = (1 << 20, 16);
 /// The most that the slowest unit of work may take, in units of a plain check: a unit also stands for some bytes of text
 /// that are copied, hashed or compared, for a lookup, and for a message that is written.
-const SLOWEST_UNIT: u32 = 30;
+const SLOWEST_UNIT: u32 = 3;
 /// The most memory over what the budget counts: it counts the contents of lists and maps, not the room to grow or the
 /// moves while they do.
 const OVERHEAD: u64 = 2;

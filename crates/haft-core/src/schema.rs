@@ -35,6 +35,7 @@ mod rule;
 mod scan;
 mod seen;
 mod shape;
+mod sorted;
 mod subschema;
 mod tree;
 mod typed;
@@ -62,7 +63,9 @@ pub(crate) use self::message::INEXACT;
 use self::node::{ANY, Arena};
 pub use self::read::Decoded;
 use self::read::Purpose;
-pub(crate) use self::scan::{nests_within, rounded_integer};
+pub(crate) use self::scan::nests_within;
+#[cfg(feature = "approval")]
+pub(crate) use self::scan::rounded_integer;
 pub use self::subschema::{AppliesTo, Subschema, Subschemas};
 pub(crate) use self::tree::{read as read_tree, read_written, tree};
 pub use self::validation::{Validation, Validator};

@@ -36,6 +36,8 @@ const SEEDS: &[&str] = &[
     "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"$id\":\"https://e.example/tree\",\"$dynamicAnchor\":\"n\",\"items\":{\"$dynamicRef\":\"#n\"},\"$defs\":{\"@map\":30,\"@of\":{\"$id\":\"r%\",\"$dynamicAnchor\":\"n\",\"$ref\":\"r%+\",\"$defs\":{\"a\":{\"$dynamicAnchor\":\"a%\"},\"b\":{\"items\":{\"$dynamicRef\":\"#n\"}}}},\"@last\":{\"$id\":\"r29\",\"items\":{\"$dynamicRef\":\"tree#n\"}}}}\n{\"@nest\":30,\"@of\":1}",
     "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":\"https://e.example/a\",\"$recursiveAnchor\":true,\"anyOf\":[{\"type\":\"integer\"},{\"items\":{\"$recursiveRef\":\"#\"}},{\"$id\":\"b\",\"$recursiveAnchor\":true,\"additionalProperties\":{\"$recursiveRef\":\"#\"}}]}\n{\"@nest\":40,\"@open\":\"[{\\\"a\\\":\",\"@close\":\"}]\",\"@of\":\"x\"}",
     "{\"@nest\":50,\"@open\":\"{\\\"$dynamicAnchor\\\":\\\"x\\\",\\\"properties\\\":{\\\"a\\\":\",\"@close\":\"}}\",\"@of\":{\"$dynamicRef\":\"#x\"}}\n{\"a\":{\"a\":{}}}",
+    "{\"$dynamicRef\":\"#a7\",\"$defs\":{\"@map\":1000,\"@of\":{\"$dynamicAnchor\":\"a%\",\"items\":{\"$dynamicRef\":\"#a%\"}}}}\n{\"@nest\":100,\"@of\":1}",
+    "{\"anyOf\":{\"@list\":800,\"@of\":{\"$ref\":\"#/$defs/short\"}},\"$defs\":{\"short\":{\"$ref\":\"#/$defs/long/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x\"}}}\n1",
     // patterns
     "{\"items\":{\"type\":\"string\",\"pattern\":\"^(?:(a|aa)+)+(?=b)c$\"}}\n{\"@list\":100,\"@of\":{\"@text\":\"a\",\"@times\":100}}",
     "{\"pattern\":\"^(a*)*\\\\1b$\",\"minLength\":3,\"maxLength\":20}\n{\"@text\":\"a\",\"@times\":40}",

@@ -177,6 +177,7 @@ impl<'a> Compiler<'a> {
     ) -> Result<NodeId, Spent> {
         let map = match schema {
             Value::Bool(true) => return Ok(ANY),
+            Value::Object(map) if map.is_empty() => return Ok(ANY),
             Value::Object(map) => map,
             _ => return Ok(NEVER),
         };
@@ -336,6 +337,13 @@ impl<'a> Subschema<'_, 'a> {
     fn node(&mut self, schema: &'a Value, pointer: String) -> NodeId {
         let id = self.compiler.node(schema, self.resource, self.scope, pointer);
         self.take(id)
+    }
+
+    /// Takes memory for something that stays; `false` when there is none left, and the schema is rejected.
+    pub(super) fn takes(&mut self, bytes: usize) -> bool {
+        let taken = self.compiler.budget.memory(bytes);
+        self.spent = self.spent.and(taken);
+        taken.is_ok()
     }
 
     fn take(&mut self, id: Result<NodeId, Spent>) -> NodeId {

@@ -7,11 +7,10 @@
 //!
 //! Nodes never change after compilation, and no check of one leads back to itself on the same value.
 
-use std::collections::HashMap;
-
 use super::keyword::number::NumberRule;
 use super::keyword::string::StringRule;
 use super::rule::{Applied, Rule};
+use super::sorted::Sorted;
 use super::types::{JsonType, Types};
 
 /// A node of an [`Arena`]: its index, and in the bits above it what a reader needs to know without looking it up: whether
@@ -83,8 +82,8 @@ pub(super) struct ArrayRule {
 #[derive(Debug)]
 pub(super) struct ObjectRule {
     pub(super) properties: Box<[Property]>,
-    /// Only for objects too wide to scan.
-    index: Option<Box<HashMap<Box<str>, usize>>>,
+    /// The places of the properties by name, only for objects too wide to scan.
+    index: Sorted,
     /// The number of `properties` that are required.
     pub(super) required: usize,
     pub(super) additional: NodeId,
@@ -121,7 +120,7 @@ pub(super) struct Property {
     pub(super) plain: bool,
 }
 
-/// Objects with more properties than this are looked up by hash.
+/// Objects with more properties than this are searched by an index.
 const WIDE: usize = 16;
 
 /// A node that applies itself to the same value again, so that its check would have no end.
@@ -318,7 +317,7 @@ impl Default for ObjectRule {
     fn default() -> Self {
         Self {
             properties: Box::default(),
-            index: None,
+            index: Sorted::default(),
             required: 0,
             additional: ANY,
             covers_rest: false,
@@ -335,13 +334,19 @@ impl Property {
         let written = format!("{}:", serde_json::Value::from(name)).into();
         Self { name: name.into(), written, node, required: false, declared: true, plain }
     }
+
+    /// Returns the memory of a property of this name, its place in an index included.
+    pub(super) fn bytes(name: &str) -> usize {
+        size_of::<Self>() + 2 * name.len() + 8
+    }
 }
 
 impl ObjectRule {
     /// Sets the properties, each name once.
     pub(super) fn set_properties(&mut self, properties: Vec<Property>) {
-        let places = || properties.iter().enumerate().map(|(at, property)| (property.name.clone(), at)).collect();
-        self.index = (properties.len() > WIDE).then(|| Box::new(places()));
+        if properties.len() > WIDE {
+            self.index = Sorted::new(properties.len(), |at| &properties[at].name);
+        }
         self.required = properties.iter().filter(|property| property.required).count();
         self.properties = properties.into();
     }
@@ -352,10 +357,10 @@ impl ObjectRule {
         if self.properties.get(hint).is_some_and(|property| &*property.name == name) {
             return Some(hint);
         }
-        match &self.index {
-            Some(index) => index.get(name).copied(),
-            None => self.properties.iter().position(|property| &*property.name == name),
+        if self.properties.len() > WIDE {
+            return self.index.find(name, |at| &self.properties[at].name);
         }
+        self.properties.iter().position(|property| &*property.name == name)
     }
 }
 

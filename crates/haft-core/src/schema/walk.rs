@@ -234,6 +234,9 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Applies a node to an item of an array.
     pub(super) fn visit_item(&mut self, id: NodeId, at: usize, value: Instance<'_>) {
+        if Arena::is_free(id, value.kind()) && !is_container(value) {
+            return;
+        }
         if self.wants_words() {
             self.path.push(Step::Index(at));
             self.visit(id, value);

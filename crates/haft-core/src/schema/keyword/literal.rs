@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
 use crate::schema::budget::{Budget, Spent};
 use crate::schema::compile::Subschema;
-use crate::schema::document::{Document, Fingerprints, Instance, ReadOptions, same, sort_work};
+use crate::schema::document::{Document, Fingerprints, Instance, ReadOptions, all_differ, same, sort_work};
 use crate::schema::draft::Draft::{Draft6, Draft202012};
 use crate::schema::message::clipped;
 use crate::schema::node::Typed;
@@ -48,7 +49,7 @@ fn compile(subschema: &mut Subschema<'_, '_>, keyword: &'static str, literals: &
 
 /// The values that are allowed.
 #[derive(Debug)]
-struct Literals {
+pub(super) struct Literals {
     keyword: &'static str,
     /// All of them, as one array.
     document: Document<'static>,
@@ -58,7 +59,7 @@ struct Literals {
 }
 
 impl Literals {
-    fn new(keyword: &'static str, literals: &[Value], budget: &mut Budget) -> Result<Self, Spent> {
+    pub(super) fn new<V: Serialize>(keyword: &'static str, literals: &[V], budget: &mut Budget) -> Result<Self, Spent> {
         let fingerprints = Fingerprints::new();
         let text = serde_json::to_string(literals).map_err(|_| Spent)?;
         budget.memory(text.len() + literals.len() * size_of::<(u64, u32)>())?;
@@ -71,6 +72,11 @@ impl Literals {
         budget.work(sort_work(by_hash.len()))?;
         by_hash.sort_unstable();
         Ok(Self { keyword, document, fingerprints, by_hash })
+    }
+
+    /// Reports whether no two of them are equal.
+    pub(super) fn are_different(&self, budget: &mut Budget) -> Result<bool, Spent> {
+        all_differ(self.document.root(), budget)
     }
 
     fn contains(&self, value: Instance<'_>, budget: &mut Budget) -> Result<bool, Spent> {

@@ -1,7 +1,7 @@
 //! `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`: checked while an object is read;
 //! and `propertyNames`, which takes the whole object.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use serde_json::Value;
 
@@ -41,18 +41,24 @@ fn properties<'a>(subschema: &mut Subschema<'_, 'a>, _: &'a Value) {
     let mut list: Vec<Property> = Vec::new();
     for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let node = subschema.named_schema("properties", name, schema);
+        if !subschema.takes(Property::bytes(name)) {
+            return;
+        }
         list.push(Property::new(name, node));
     }
     let is_open = list.is_empty();
-    let mut places: HashMap<String, usize> =
-        list.iter().enumerate().map(|(at, property)| (property.name.to_string(), at)).collect();
-    let required = map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    for name in required {
-        let at = *places.entry(name.to_owned()).or_insert_with(|| {
-            list.push(Property { declared: false, ..Property::new(name, ANY) });
-            list.len() - 1
-        });
-        list[at].required = true;
+    let mut required: HashSet<&str> =
+        map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    for property in &mut list {
+        property.required = required.remove(&*property.name);
+    }
+    // Those that are not declared, in their order.
+    let names = map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    for name in names.filter(|name| required.remove(name)) {
+        if !subschema.takes(Property::bytes(name)) {
+            return;
+        }
+        list.push(Property { declared: false, required: true, ..Property::new(name, ANY) });
     }
     let others = ["additionalProperties", "patternProperties", "unevaluatedProperties"];
     let object = &mut subschema.typed().object;

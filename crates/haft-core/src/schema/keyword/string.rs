@@ -1,7 +1,6 @@
 //! `minLength`, `maxLength` and `pattern`: checked while a string is read. Lengths count characters, not bytes.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use serde_json::Value;
 
@@ -14,6 +13,7 @@ use crate::schema::message::in_quotes;
 use crate::schema::pattern::Pattern;
 use crate::schema::problem::{Listed, Problem};
 use crate::schema::shape::Shape;
+use crate::schema::sorted::Sorted;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
@@ -54,10 +54,10 @@ pub(in crate::schema) struct StringRule {
 struct Literals {
     listed: Box<[Box<str>]>,
     /// Only for lists too long to scan.
-    index: Option<Box<HashSet<Box<str>>>>,
+    index: Sorted,
 }
 
-/// Lists with more strings than this are looked up by hash.
+/// Lists with more strings than this are searched by an index.
 const MANY: usize = 16;
 
 impl Default for StringRule {
@@ -91,7 +91,7 @@ impl StringRule {
 
     pub(in crate::schema) fn set_literals<'a>(&mut self, literals: impl Iterator<Item = &'a str>) {
         let listed: Box<[Box<str>]> = literals.map(Box::from).collect();
-        let index = (listed.len() > MANY).then(|| Box::new(listed.iter().cloned().collect()));
+        let index = if listed.len() > MANY { Sorted::new(listed.len(), |at| &listed[at]) } else { Sorted::default() };
         self.literals = Some(Literals { listed, index });
     }
 
@@ -137,8 +137,8 @@ impl StringRule {
     pub(in crate::schema) fn is_listed(&self, text: &str) -> bool {
         match &self.literals {
             None => true,
-            Some(Literals { index: Some(index), .. }) => index.contains(text),
-            Some(Literals { listed, index: None }) => listed.iter().any(|literal| &**literal == text),
+            Some(Literals { listed, index }) if listed.len() > MANY => index.find(text, |at| &listed[at]).is_some(),
+            Some(Literals { listed, .. }) => listed.iter().any(|literal| &**literal == text),
         }
     }
 

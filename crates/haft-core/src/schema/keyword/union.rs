@@ -9,10 +9,13 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::literal::Literals;
 use super::string::StringRule;
 use super::{ALL, Compile, Keyword, Part, types_named};
+use crate::schema::budget::{Budget, Spent};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
+use crate::schema::draft::Draft;
 use crate::schema::mark::Marks;
 use crate::schema::message::in_quotes;
 use crate::schema::node::{Arena, NEVER, Node, NodeId, Typed};
@@ -55,16 +58,21 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, mode: Mode
     let Some(schemas) = keyword.as_array() else { return };
     if schemas.len() == 1 {
         // A table by type would have one entry for every type, and a chain of such tables that many ways through it.
-        let only = subschema.schemas(mode.keyword(), schemas);
-        only.into_iter().for_each(|only| subschema.also(only));
+        for only in subschema.schemas(mode.keyword(), schemas) {
+            subschema.also(only);
+        }
         return;
     }
-    if let Some(literals) = string_literals(schemas, mode) {
-        let mut typed = Typed { types: Types::STRING, ..Typed::default() };
-        typed.string.set_literals(literals.into_iter());
-        let node = subschema.push(Node::Typed(Box::new(typed)));
-        subschema.also(node);
-        return;
+    if let Some(constants) = constants(schemas, subschema.draft) {
+        match set_of(&constants, mode, subschema.budget()) {
+            Ok(Some(typed)) => {
+                let node = subschema.push(Node::Typed(Box::new(typed)));
+                subschema.also(node);
+                return;
+            }
+            Ok(None) => {}
+            Err(Spent) => return subschema.fault(mode.keyword(), "holds more than can be compared with"),
+        }
     }
     let types: Vec<Types> = schemas.iter().map(|schema| subschema.types_of(schema)).collect();
     let branches = subschema.schemas(mode.keyword(), schemas);
@@ -93,31 +101,51 @@ fn by_type(types: &[Types], branches: &[NodeId]) -> Option<[Option<NodeId>; Json
     Some(table)
 }
 
-/// Returns alternatives that are all sets of strings as one set: how schemars writes documented unit variants.
-fn string_literals(schemas: &[Value], mode: Mode) -> Option<Vec<&str>> {
-    const UNTOLD: &[&str] = &["title", "description", "deprecated", "$comment", "examples", "default"];
+/// Returns the values of alternatives that are constants and nothing else: how schemars writes documented unit variants.
+fn constants(schemas: &[Value], draft: Draft) -> Option<Vec<&Value>> {
+    const ANNOTATIONS: &[&str] = &["title", "description", "deprecated", "$comment", "examples", "default"];
     let mut all = Vec::new();
     for schema in schemas {
         let map = schema.as_object()?;
-        let literals = match (map.get("enum"), map.get("const")) {
-            (Some(Value::Array(literals)), None) => literals.as_slice(),
-            (None, Some(literal)) => std::slice::from_ref(literal),
+        let values = match (map.get("enum"), map.get("const").filter(|_| draft > Draft::Draft4)) {
+            (Some(Value::Array(values)), None) => values.as_slice(),
+            (None, Some(value)) => std::slice::from_ref(value),
             _ => return None,
         };
+        let are_strings = values.iter().all(Value::is_string);
         let is_plain = map.iter().all(|(name, value)| match name.as_str() {
             "enum" | "const" => true,
-            "type" => types_named(value) == Some(Types::STRING),
-            name => UNTOLD.contains(&name),
+            "type" => are_strings && types_named(value) == Some(Types::STRING),
+            name => ANNOTATIONS.contains(&name),
         });
         if !is_plain {
             return None;
         }
-        for literal in literals {
-            all.push(literal.as_str()?);
-        }
+        all.extend(values);
     }
-    let distinct = all.iter().collect::<HashSet<_>>().len();
-    (mode == Mode::AtLeastOne || distinct == all.len()).then_some(all)
+    Some(all)
+}
+
+/// Returns the node of alternatives that are constants, as one set of values; `None` where one of them must be told from the
+/// others.
+fn set_of(constants: &[&Value], mode: Mode, budget: &mut Budget) -> Result<Option<Typed>, Spent> {
+    let mut typed = Typed::default();
+    let strings: Option<Vec<&str>> = constants.iter().map(|value| value.as_str()).collect();
+    let are_different = match strings {
+        Some(strings) => {
+            let are_different = strings.iter().collect::<HashSet<_>>().len() == strings.len();
+            typed.types = Types::STRING;
+            typed.string.set_literals(strings.into_iter());
+            are_different
+        }
+        None => {
+            let literals = Literals::new("enum", constants, budget)?;
+            let are_different = literals.are_different(budget)?;
+            typed.rules.push(Box::new(literals));
+            are_different
+        }
+    };
+    Ok((mode == Mode::AtLeastOne || are_different).then_some(typed))
 }
 
 /// Alternatives that are tried one by one.
