@@ -14,6 +14,7 @@ mod setup;
 mod test;
 mod tidy;
 mod valgrind;
+mod weigh;
 mod workspace;
 
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ usage: cargo xtask <command>
   bench --instructions [WORK...]       count instructions, and compare with the published ratios
   bench --instructions --save          publish the ratios of this checkout
   growth [WORK...]                     measure how cost grows with size, and compare with the bar
+  weigh [--only SIDE] [--tools N]      measure what tools cost to build, and compare with rmcp and the bars
   fuzz [--seconds N] [--seed S] [--trace] [TARGET...]
   fuzz --replay FILE TARGET            run one saved input";
 
@@ -55,6 +57,7 @@ fn run(mut arguments: Arguments) -> anyhow::Result<()> {
         Some("tidy") => tidy::run(&workspace, arguments),
         Some("bench") => bench::run(&workspace, arguments),
         Some("growth") => growth::run(&workspace, arguments),
+        Some("weigh") => weigh::run(&workspace, arguments),
         Some("fuzz") => fuzz::run(&workspace, arguments),
         None | Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

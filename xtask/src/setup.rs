@@ -7,6 +7,7 @@
 //! Valgrind belongs to the system: root gets it by `apt-get`. A machine without it runs every test but the instruction
 //! counts.
 
+mod bfcl;
 mod json_schema;
 mod mcp_tools;
 mod session;
@@ -38,7 +39,7 @@ struct Folders<'a> {
     work: &'a Path,
 }
 
-const PARTS: [Part; 2] = [json_schema::PART, mcp_tools::PART];
+const PARTS: [Part; 3] = [json_schema::PART, mcp_tools::PART, bfcl::PART];
 
 /// The command.
 pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {

@@ -1,5 +1,6 @@
 //! Where things are in this checkout, and what cargo knows about it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -47,6 +48,12 @@ impl Workspace {
         self.invoke(&cargo)
     }
 
+    /// Counts the crates that a package brings into a build, itself included, with these more arguments for cargo.
+    pub(crate) fn crate_count(&self, package: &str, more: &[&str]) -> anyhow::Result<usize> {
+        let tree = ["tree", "-p", package, "-e", "normal", "--no-dedupe", "--prefix", "none"];
+        Ok(distinct_lines(&self.cargo().args(tree).args(more).capture()?))
+    }
+
     /// The packages of the workspace, as `cargo metadata` tells them.
     pub(crate) fn packages(&self) -> anyhow::Result<Vec<Value>> {
         let text = self.cargo().args(["metadata", "--no-deps", "--format-version", "1"]).capture()?;
@@ -55,5 +62,19 @@ impl Workspace {
             Some(Value::Array(packages)) => Ok(packages),
             _ => anyhow::bail!("cargo metadata lists no packages"),
         }
+    }
+}
+
+fn distinct_lines(text: &str) -> usize {
+    text.lines().filter(|line| !line.is_empty()).collect::<BTreeSet<_>>().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distinct_lines;
+
+    #[test]
+    fn a_crate_that_several_others_need_counts_once() {
+        assert_eq!(distinct_lines("a v1.0.0\nb v1.0.0\na v1.0.0\n\na v2.0.0\n"), 3);
     }
 }

@@ -37,9 +37,10 @@ use crate::executor::drop_isolated;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::issue::{Issue, Issues, REASON_CAP};
+use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::result::Outcome;
-use crate::schema::{DecodeOptions, Decoded, OUTPUT_DEPTH, Repair};
+use crate::schema::{DecodeOptions, Decoded, OUTPUT_DEPTH, Repair, Schema};
 use crate::tool::Tool;
 
 /// A future on the heap.
@@ -150,9 +151,9 @@ impl TypeInfo {
     }
 }
 
-/// Arguments that the tool's schema refuses.
+/// Arguments that the tool's schema rejects.
 pub(crate) fn invalid_input(issues: Issues) -> ToolFailure {
-    ToolFailure::with_issues(FailureKind::InputValidationError, issues).not_started()
+    ToolFailure::with_issues(FailureKind::InputValidationError, issues.bounded()).not_started()
 }
 
 #[cold]
@@ -169,21 +170,28 @@ pub(crate) fn broken(cause: impl std::error::Error + Send + Sync + 'static) -> T
 /// A value that breaks its tool's own schema: no mistake of the model's, and it is told so. The issues are those of a
 /// result, which quote nothing of it.
 pub(crate) fn invalid_output(issues: Issues) -> ToolFailure {
+    let issues = issues.bounded();
     let message = format!("the tool gave a result that it should not have: {}", issues.reason(REASON_CAP));
     ToolFailure::new(FailureKind::OutputValidationError, message).issues(issues)
 }
 
 /// The outcome of a success, encoded by the success schema. A handler that gives a [`ToolOutput`] has said itself what
 /// the model sees; its value is checked like any other.
+#[inline]
 pub(crate) fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> Outcome {
-    if let Some(output) = (value as &dyn Any).downcast_ref::<ToolOutput>() {
+    encoded(tool, value, &|schema| schema.encode(value))
+}
+
+/// The same with the type erased, so that this is compiled once and not for every tool.
+fn encoded(tool: &Tool, value: &dyn Any, encode: &dyn Fn(&Schema) -> Result<JsonText, Issues>) -> Outcome {
+    if let Some(output) = value.downcast_ref::<ToolOutput>() {
         return match tool.success().check_output(&output.value) {
             Ok(()) if has_deep_parts(output.model.as_deref()) => deep_parts(),
             Ok(()) => Outcome::Ok(output.clone()),
             Err(issues) => unpromised(issues),
         };
     }
-    match tool.success().encode(value) {
+    match encode(tool.success()) {
         Ok(encoded) => {
             let model = tool.render_for_model(value);
             if has_deep_parts(model.as_deref()) {

@@ -19,6 +19,13 @@ use crate::executor::Isolated;
 /// The longest reason [`Issues::reason`] gives by default, in bytes.
 pub const REASON_CAP: usize = 2_000;
 
+/// The most bytes that the issues of a rejected call take as JSON: 256 KiB. The first ones are kept, and one of keyword
+/// `maxIssues` says that there are more.
+///
+/// The whole [`ToolResult`](crate::ToolResult) of a rejection takes little more: its message has at most [`REASON_CAP`]
+/// bytes and a few words, before they are escaped.
+pub const ISSUES_CAP: usize = 256 << 10;
+
 /// One problem at one place of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -64,6 +71,32 @@ impl Issue {
         self.found = found.into();
         self
     }
+
+    /// The bytes that an issue without any text takes as JSON in a list.
+    const NAMES: usize = r#"{"pointer":"","keyword":"","expected":"","found":"","message":""},"#.len();
+
+    /// Returns the bytes of all its text.
+    fn text_length(&self) -> usize {
+        let Self { pointer, keyword, expected, found, message } = self;
+        pointer.len() + keyword.len() + expected.len() + found.len() + message.len()
+    }
+
+    /// Returns the most bytes that the issue takes as JSON in a list.
+    fn json_length(&self) -> usize {
+        let Self { pointer, keyword, expected, found, message } = self;
+        Self::NAMES
+            + [pointer, keyword, expected, found, message].into_iter().map(|text| escaped_length(text)).sum::<usize>()
+    }
+}
+
+/// Returns the length of text as a JSON string, without the quotes.
+fn escaped_length(text: &str) -> usize {
+    let length = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        ..0x20 => 6,
+        _ => 1,
+    };
+    text.bytes().map(length).sum()
 }
 
 impl fmt::Display for Issue {
@@ -113,6 +146,37 @@ impl Issues {
     #[must_use]
     pub fn new(issues: Vec<Issue>) -> Self {
         Self { list: issues, cause: None }
+    }
+
+    /// The first of these issues, as many as [`ISSUES_CAP`] allows. The last one is kept as well where it tells that the
+    /// check was given up or that the list was cut before.
+    pub(crate) fn bounded(mut self) -> Self {
+        /// Room for the issue that comes last.
+        const LAST: usize = 1_024;
+        // Six bytes for each is the most that JSON can take, so most lists need not be looked through.
+        let most = self.list.iter().map(|issue| Issue::NAMES + 6 * issue.text_length()).sum::<usize>();
+        if most <= ISSUES_CAP - LAST {
+            return self;
+        }
+        let each = || self.list.iter().map(Issue::json_length);
+        if each().sum::<usize>() <= ISSUES_CAP - LAST {
+            return self;
+        }
+        let mut room = ISSUES_CAP - LAST;
+        let fits = |length: &usize| match room.checked_sub(*length) {
+            Some(left) => {
+                room = left;
+                true
+            }
+            None => false,
+        };
+        let kept = each().take_while(fits).count();
+        let told = self.list.pop().filter(|last| matches!(last.keyword.as_str(), "budget" | "maxIssues"));
+        self.list.truncate(kept);
+        self.list.push(told.filter(|last| last.json_length() <= LAST).unwrap_or_else(|| {
+            Issue::new("", "maxIssues", format!("there are more problems than the {kept} that are listed"))
+        }));
+        self
     }
 
     /// The same issues, with what only the operator may know about them.

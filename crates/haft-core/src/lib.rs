@@ -71,7 +71,7 @@ pub mod secure_json;
 #[path = "../tests/it/seeded.rs"]
 mod seeded;
 
-pub use self::issue::{Issue, Issues, REASON_CAP};
+pub use self::issue::{ISSUES_CAP, Issue, Issues, REASON_CAP};
 pub use self::json_text::JsonText;
 pub use self::schema::{
     AppliesTo, DecodeOptions, Decoded, DuplicateKeys, Limits, Repair, RepairKind, Repairs, Schema, SchemaError,

@@ -12,6 +12,8 @@ mod schema_decode;
 mod schema_encode;
 #[path = "../../../../crates/haft-core/tests/it/schema_raw.rs"]
 mod schema_raw;
+#[path = "../../../../crates/haft-core/tests/it/schema_regression.rs"]
+mod schema_regression;
 #[path = "../../../../crates/haft-core/tests/it/secure_json.rs"]
 mod secure_json;
 #[path = "../../../../crates/haft-core/tests/it/seeded.rs"]

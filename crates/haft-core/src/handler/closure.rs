@@ -118,7 +118,8 @@ where
     Fut: Future<Output: Returned<KIND>> + Send + 'static,
 {
     fn answer(params: P, cx: Cx, tool: &Tool) -> BoxRunning {
-        if KIND == STREAM {
+        // In a constant: else every function is compiled as one that streams, too.
+        if const { KIND == STREAM } {
             Box::pin(Whole(Box::pin(Self::answer_in_steps(params, cx, tool.clone()))))
         } else {
             Box::pin(Answer::<Self, P, Fut> { stage: Stage::Given { params, cx }, handler: PhantomData })
@@ -147,18 +148,18 @@ where
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>> {
-        let Decoded { value, repairs } =
-            tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
-        let tool = tool.clone();
-        let answer = move |cx, passage: Arc<Passage>| {
-            passage.begin();
-            Self::answer(value, cx, &tool)
+        let deferred = |params: P| -> Deferred {
+            let tool = tool.clone();
+            Box::new(move |cx, passage: Arc<Passage>| {
+                passage.begin();
+                Self::answer(params, cx, &tool)
+            })
         };
-        Ok(Decoded { value: Box::new(answer), repairs })
+        tool.parameters().decode_then(arguments, cx.decode_options(), deferred).map_err(refused)
     }
 
     fn check(&self, tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<(), Issues> {
-        tool.parameters().decode::<P>(arguments, options).map(|_| ())
+        tool.parameters().decode_then(arguments, options, |_: P| ()).map(|_| ())
     }
 
     fn returns(&self) -> TypeInfo {
@@ -233,7 +234,7 @@ where
     }
 
     fn check(&self, tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<(), Issues> {
-        tool.parameters().decode::<P>(arguments, options).map(|_| ())
+        tool.parameters().decode_then(arguments, options, |_: P| ()).map(|_| ())
     }
 
     fn returns(&self) -> TypeInfo {

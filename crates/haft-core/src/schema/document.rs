@@ -50,6 +50,8 @@ pub(crate) struct Document<'t> {
     has_integral_float: bool,
     /// Whether some integer is longer than 64 bits are sure to hold.
     has_long_integer: bool,
+    /// Whether some key may be one that no object may have.
+    has_odd_key: bool,
 }
 
 /// The limits for reading a text.
@@ -113,14 +115,14 @@ impl<'t> Document<'t> {
         self.has_long_integer
     }
 
+    /// Returns whether some key may be one that no object may have.
+    pub(crate) fn has_odd_key(&self) -> bool {
+        self.has_odd_key
+    }
+
     /// Returns every value and key, in text order.
     pub(crate) fn values(&self) -> impl Iterator<Item = Instance<'_>> {
         self.cells.iter().zip(0..).map(|(_, id)| Instance::new(self, id))
-    }
-
-    /// Returns every key, in text order.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = Key<'_>> {
-        self.cells.iter().zip(0..).filter(|(cell, _)| cell.is_key()).map(|(_, id)| Key::new(self, id))
     }
 
     #[inline]
@@ -129,7 +131,8 @@ impl<'t> Document<'t> {
     }
 
     fn assemble(text: Cow<'t, str>, reading: Reading, budget: &mut Budget) -> Result<Self, ReadFault> {
-        let Reading { cells, index, lengths, has_duplicates, has_integral_float, has_long_integer } = reading;
+        let Reading { cells, index, lengths, has_duplicates, has_integral_float, has_long_integer, has_odd_key } =
+            reading;
         let mut duplicates = Vec::new();
         if has_duplicates {
             budget.work(cells.len() as u64 / 16)?;
@@ -137,7 +140,7 @@ impl<'t> Document<'t> {
             let repeated = cells.iter().zip(0..).filter(|(cell, _)| cell.is_repeated()).map(|(_, id)| id);
             duplicates.extend(repeated.take(MAX_DUPLICATES));
         }
-        Ok(Self { text, cells, index, lengths, duplicates, has_integral_float, has_long_integer })
+        Ok(Self { text, cells, index, lengths, duplicates, has_integral_float, has_long_integer, has_odd_key })
     }
 
     #[inline]

@@ -43,6 +43,8 @@ pub(super) struct Keyword {
     drafts: (Draft, Draft),
     pub(super) shape: Shape,
     pub(super) compile: Compile,
+    /// The keyword that must stand beside it.
+    pub(super) beside: Option<&'static str>,
     /// What of a value its subschemas are about.
     pub(super) part: Part,
 }
@@ -99,12 +101,18 @@ const ALL: (Draft, Draft) = (Draft::Draft4, Draft::Draft202012);
 impl Keyword {
     /// A keyword that these drafts know.
     const fn new(name: &'static str, drafts: (Draft, Draft), shape: Shape, compile: Compile) -> Self {
-        Self { name, drafts, shape, compile, part: Part::Nothing }
+        Self { name, drafts, shape, compile, part: Part::Nothing, beside: None }
     }
 
     /// Says what of a value the keyword's subschemas are about.
     const fn about(mut self, part: Part) -> Self {
         self.part = part;
+        self
+    }
+
+    /// Says that the keyword means something only beside another.
+    const fn beside(mut self, other: &'static str) -> Self {
+        self.beside = Some(other);
         self
     }
 

@@ -1,6 +1,11 @@
 //! Which members and items of one value some keyword has evaluated, for the keywords about those that none has.
 
+use std::collections::HashSet;
+
+use foldhash::fast::RandomState;
+
 use super::document::Instance;
+use super::node::NodeId;
 
 /// The parts of one array or object that were evaluated.
 #[derive(Debug, Default)]
@@ -8,17 +13,27 @@ pub(super) struct Marks {
     all: bool,
     /// A bit for each member or item, in order.
     bits: Vec<u64>,
+    /// The nodes that have marked what they evaluate, of those that may be asked again.
+    nodes: HashSet<NodeId, RandomState>,
 }
 
 impl Marks {
+    /// What one entered node takes, in bytes.
+    pub(super) const BYTES_PER_NODE: usize = 8;
+
     /// Creates marks for a value, none of its parts evaluated.
     pub(super) fn new(parts: usize) -> Self {
-        Self { all: false, bits: vec![0; parts.div_ceil(64)] }
+        Self { all: false, bits: vec![0; parts.div_ceil(64)], nodes: HashSet::default() }
     }
 
     /// Returns how many bytes the marks of so many parts take.
     pub(super) fn bytes(parts: usize) -> usize {
         parts.div_ceil(64) * 8
+    }
+
+    /// Enters a node; `false` if it was entered before.
+    pub(super) fn enter(&mut self, node: NodeId) -> bool {
+        self.nodes.insert(node)
     }
 
     pub(super) fn add(&mut self, at: usize) {

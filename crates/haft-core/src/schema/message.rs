@@ -139,10 +139,9 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             let message = ["must be ", expected, ", and is ", found].concat();
             (keyword, expected.to_string(), message)
         }
-        Problem::OneOf { keyword, literals } => {
-            let expected = listed(literals);
-            let message = ["must be ", one_of(literals.count), &expected, ", not ", found].concat();
-            (keyword, expected, message)
+        Problem::OneOf { keyword, listed, count } => {
+            let message = ["must be ", one_of(*count), listed, ", not ", found].concat();
+            (keyword, listed.to_string(), message)
         }
         Problem::Length { keyword, bound, count, length } => {
             let expected = format!("{bound} {}", counted(*count, "character"));
@@ -250,7 +249,8 @@ fn one_of(count: usize) -> &'static str {
     if count == 1 { "" } else { "one of " }
 }
 
-fn listed(Listed { first, count }: &Listed<'_>) -> String {
+/// Returns a list of values in words: the first few, and how many there are beyond.
+pub(super) fn listed(Listed { first, count }: &Listed<'_>) -> String {
     list_of(first.iter(), *count)
 }
 

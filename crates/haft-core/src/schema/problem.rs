@@ -17,10 +17,11 @@ pub(super) enum Problem<'a> {
         keyword: &'static str,
         expected: Cow<'a, str>,
     },
-    /// The value must be one of these.
+    /// The value must be one of so many, which are listed.
     OneOf {
         keyword: &'static str,
-        literals: Listed<'a>,
+        listed: Cow<'a, str>,
+        count: usize,
     },
     /// A string has too few or too many characters.
     Length {

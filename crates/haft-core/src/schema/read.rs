@@ -17,8 +17,9 @@ use std::cell::{Cell, RefCell};
 
 use serde::de::DeserializeOwned;
 use serde_json::Error;
+use serde_json::de::StrRead;
 
-use self::deserializer::Checked;
+use self::deserializer::{Checked, refusal};
 use self::place::Place;
 use super::budget::Budget;
 use super::document::{Document, ReadOptions};
@@ -182,6 +183,9 @@ impl<'a> Reading<'a> {
 
 /// Reads argument text. Blank text stands for `{}`: that is what models send when a tool takes nothing. The value goes
 /// straight to `take`, as every move of it shows in what a call costs.
+///
+/// Only what must know the types is generic: it is compiled again for every type there is, in the user's crate.
+#[inline]
 pub(super) fn from_text<T: DeserializeOwned, U>(
     arena: &Arena,
     custom: Option<&Validator>,
@@ -190,6 +194,30 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
     purpose: Purpose,
     take: impl FnOnce(T) -> U,
 ) -> Result<Decoded<U>, Issues> {
+    let (mut take, mut taken) = (Some(take), None);
+    let repairs = read_text(arena, custom, text, options, purpose, &mut |deserializer, reading| {
+        let value = one_value(deserializer, reading)?;
+        taken = take.take().map(|take| take(value));
+        Ok(())
+    })?;
+    match taken {
+        Some(value) => Ok(Decoded { value, repairs }),
+        None => Err(undecodable(arena, &Trail::default(), refusal())),
+    }
+}
+
+/// Reads one value from text, as a type.
+type ReadValue<'r> = dyn FnMut(&mut serde_json::Deserializer<StrRead<'_>>, &Reading<'_>) -> Result<(), Error> + 'r;
+
+/// Reads argument text by `read`, and returns the repairs it took.
+fn read_text(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    text: &str,
+    options: &DecodeOptions,
+    purpose: Purpose,
+    read: &mut ReadValue<'_>,
+) -> Result<Vec<Repair>, Issues> {
     let text = if text.trim_ascii().is_empty() { "{}" } else { text };
     if text.len() > options.limits.max_bytes {
         return Err(verify::too_long(text.len(), options.limits.max_bytes).into());
@@ -197,25 +225,35 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
     if custom.is_none()
         && options.limits.duplicate_keys == DuplicateKeys::Refuse
         && let wide = if purpose == Purpose::Use { Wide::Float } else { purpose.wide(text) }
-        && let Ok(value) = one_pass(&Reading::new(arena, text, options.limits, wide, None), text)
+        && one_pass(&Reading::new(arena, text, options.limits, wide, None), text, read).is_ok()
     {
-        return Ok(Decoded { value: take(value), repairs: Vec::new() });
+        return Ok(Vec::new());
     }
     let Verified { text, repairs } = verify::verify(arena, custom, text, options)?;
     let trail = Trail::default();
     let reading = Reading::new(arena, &text, options.limits, purpose.wide(&text), Some(&trail));
-    match one_pass(&reading, &text) {
-        Ok(value) => Ok(Decoded { value: take(value), repairs }),
+    match one_pass(&reading, &text, read) {
+        Ok(()) => Ok(repairs),
         Err(error) if reading.rejected_wide.get() => Err(inexact(&trail, &text, error)),
         Err(error) => Err(undecodable(arena, &trail, error)),
     }
 }
 
-fn one_pass<T: DeserializeOwned>(reading: &Reading<'_>, text: &str) -> Result<T, Error> {
+fn one_pass(reading: &Reading<'_>, text: &str, read: &mut ReadValue<'_>) -> Result<(), Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
-    let value = T::deserialize(Checked { inner: &mut deserializer, place: &Place::root(reading) })?;
+    read(&mut deserializer, reading)
+}
+
+/// Reads one value and nothing after it.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "moves the value once less; measured")]
+fn one_value<T: DeserializeOwned>(
+    deserializer: &mut serde_json::Deserializer<StrRead<'_>>,
+    reading: &Reading<'_>,
+) -> Result<T, Error> {
+    let value = T::deserialize(Checked { inner: &mut *deserializer, place: &Place::root(reading) })?;
     deserializer.end()?;
     Ok(value)
 }

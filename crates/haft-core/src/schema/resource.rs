@@ -99,7 +99,7 @@ impl<'a> Resources<'a> {
             next += 1;
             if self.resolve(from, to, budget)?.is_none() {
                 let message = if to.starts_with('#') {
-                    "must point at a part of this schema that exists"
+                    "must point at a subschema of this schema that exists"
                 } else {
                     "refers to something outside the schema, and nothing is fetched; put it under $defs"
                 };
@@ -181,6 +181,9 @@ impl<'a> Resources<'a> {
             at = next;
             owner = self.owner_of(at).unwrap_or(owner);
         }
+        if !is_schema(at, self.list[owner].draft) {
+            return Ok(None);
+        }
         if self.owner_of(at).is_none() && at.is_object() {
             // A subschema under a keyword that no draft knows.
             self.visit(vec![Place { schema: at, pointer: pointer.to_owned(), resource: owner }], budget)?;
@@ -219,7 +222,7 @@ impl<'a> Resources<'a> {
             let draft = self.list[resource].draft;
             let map = match schema {
                 Value::Object(map) => map,
-                Value::Bool(_) if draft > Draft::Draft4 => continue,
+                other if is_schema(other, draft) => continue,
                 other => {
                     let kinds = if draft == Draft::Draft4 { "an object" } else { "an object or a boolean" };
                     self.fault(&pointer, "schema", &format!("a schema must be {kinds}"), other);
@@ -239,6 +242,9 @@ impl<'a> Resources<'a> {
                 if let Some(message) = keyword.shape.fault(value) {
                     self.fault(&at, name, &message, value);
                     continue;
+                }
+                if let Some(other) = keyword.beside.filter(|other| !map.contains_key(*other)) {
+                    self.fault(&at, name, &format!("means something only beside {other:?}, which is missing"), value);
                 }
                 if let (true, Some(to)) = (keyword.is_reference(), value.as_str()) {
                     budget.memory(64 + at.len())?;
@@ -326,6 +332,11 @@ impl<'a> Resources<'a> {
             self.faults.push(Issue::new(pointer, keyword, message).found(super::message::excerpt(found)));
         }
     }
+}
+
+/// Reports whether JSON has the type of a schema.
+fn is_schema(value: &Value, draft: Draft) -> bool {
+    value.is_object() || (value.is_boolean() && draft > Draft::Draft4)
 }
 
 fn address(schema: &Value) -> usize {

@@ -79,7 +79,8 @@ impl Shape {
             Self::Schema | Self::SchemaOrBoolean => return None,
             Self::Schemas if value.is_array() && !is_empty(value) => return None,
             Self::Schemas => "a non-empty array of schemas",
-            Self::SchemaOrSchemas => return None,
+            Self::SchemaOrSchemas if !is_empty(value) => return None,
+            Self::SchemaOrSchemas => "a schema or a non-empty array of schemas",
             Self::SchemasByName if value.is_object() => return None,
             Self::SchemasByName => "an object of schemas",
             Self::SchemaOrNamesByName if value.is_object() => {

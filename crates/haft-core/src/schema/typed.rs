@@ -1,7 +1,7 @@
 //! Schemas made from Rust types, by schemars.
 
-use schemars::JsonSchema;
 use schemars::generate::{Contract, SchemaSettings};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 /// The exact form of "no parameters".
@@ -10,15 +10,23 @@ pub(super) fn empty_object() -> Value {
 }
 
 /// The draft 2020-12 schema of a type: without `$schema` and the type's name as title, definitions in `$defs`.
+#[inline]
 pub(super) fn schema<T: JsonSchema + ?Sized>(contract: Contract) -> Value {
+    tidied(generator(contract).into_root_schema_for::<T>(), &T::schema_name())
+}
+
+fn generator(contract: Contract) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.contract = contract;
         settings.meta_schema = None;
     });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    settings.into_generator()
+}
+
+fn tidied(schema: Schema, name: &str) -> Value {
+    let mut schema = schema.to_value();
     if let Value::Object(root) = &mut schema {
-        let name = T::schema_name();
-        if root.get("title").is_some_and(|title| title == name.as_ref()) {
+        if root.get("title").is_some_and(|title| title == name) {
             root.shift_remove("title");
         }
         if is_empty_object(root) {
@@ -29,8 +37,12 @@ pub(super) fn schema<T: JsonSchema + ?Sized>(contract: Contract) -> Value {
 }
 
 /// The same for a tool's parameters: a type without content (`()`, a unit struct) takes the empty object.
+#[inline]
 pub(super) fn parameters<T: JsonSchema + ?Sized>() -> Value {
-    let schema = schema::<T>(Contract::Deserialize);
+    of_parameters(schema::<T>(Contract::Deserialize))
+}
+
+fn of_parameters(schema: Value) -> Value {
     match &schema {
         Value::Object(root) if root.get("type").is_some_and(|kind| kind == "null") => {
             with_description(empty_object(), root)

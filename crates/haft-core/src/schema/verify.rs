@@ -125,7 +125,7 @@ pub(super) fn too_long(bytes: usize, max: usize) -> Issue {
 /// Finds the keys that no object may have, and those that stand more than once.
 pub(super) fn key_faults(document: &Document<'_>, inside: Inside, limits: &Limits) -> Vec<Issue> {
     let mut forbidden = Vec::new();
-    if document.keys().any(|key| may_be_forbidden(key.as_instance())) {
+    if document.has_odd_key() {
         collect_forbidden(document.root(), inside, &mut forbidden);
     }
     let mut pointers = Pointers::new(document);
@@ -152,12 +152,6 @@ fn duplicate_faults<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (u32
         let message = format!("the key {name} stands twice in this object; give it once");
         (key.id(), Issue::new(pointers.to(key.id()), "duplicateKey", message))
     })
-}
-
-/// Reports whether a key deserves a look at what it is inside of, which most do not.
-#[inline]
-fn may_be_forbidden(key: Instance<'_>) -> bool {
-    matches!(key.raw().as_bytes(), [_, b'_' | b'$', ..] | br#""prototype""#) || key.is_escaped()
 }
 
 /// Collects the keys that no object may have. Depth is bounded by that of the document.

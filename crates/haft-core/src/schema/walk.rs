@@ -234,6 +234,9 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Applies a node to an item of an array.
     pub(super) fn visit_item(&mut self, id: NodeId, at: usize, value: Instance<'_>) {
+        if Arena::is_free(id, value.kind()) && !is_container(value) {
+            return;
+        }
         if self.wants_words() {
             self.path.push(Step::Index(at));
             self.visit(id, value);
@@ -377,7 +380,10 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Marks what a node has evaluated in a value that fits it.
     pub(super) fn mark(&mut self, id: NodeId, value: Instance<'_>, marks: &mut Marks) {
-        if !self.work(1) || self.levels >= MOST_LEVELS {
+        if self.levels >= MOST_LEVELS {
+            self.budget.exhaust();
+        }
+        if !self.work(1) || !self.is_first_mark(id, marks) {
             return;
         }
         self.levels += 1;
@@ -391,6 +397,12 @@ impl<'a, 'b> Walk<'a, 'b> {
             Node::Typed(typed) => self.mark_typed(typed, value, marks),
         }
         self.levels -= 1;
+    }
+
+    /// Reports whether a node has not marked these parts before: one that is reached in several ways would mark the same
+    /// again.
+    fn is_first_mark(&mut self, id: NodeId, marks: &mut Marks) -> bool {
+        !self.arena.is_shared(id) || (self.budget.memory(Marks::BYTES_PER_NODE).is_ok() && marks.enter(id))
     }
 
     fn mark_typed(&mut self, typed: &Typed, value: Instance<'_>, marks: &mut Marks) {

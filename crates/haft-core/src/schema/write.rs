@@ -21,7 +21,7 @@ use self::text::Text;
 use super::budget::Budget;
 use super::disclosure::{Rejected, Step};
 use super::limit::{HELD_DEPTH, OUTPUT_DEPTH};
-use super::node::{ANY, Arena, NodeId};
+use super::node::{ANY, Arena, NEVER, NodeId};
 use super::scan::nesting;
 use super::tree::read_written;
 use super::validation::Validator;
@@ -29,12 +29,22 @@ use super::verify;
 use crate::issue::Issue;
 use crate::json_text::JsonText;
 
+/// Writes one value, held to what a node says of it.
+type WriteValue<'v> = dyn Fn(&mut Writing<'_>, NodeId) -> Result<(), Error> + 'v;
+
 /// Encodes a value: checked while it is written, or, where that can't be done or refuses, written and then checked.
+///
+/// Only what must know the type is generic: it is compiled again for every type there is, in the user's crate.
+#[inline]
 pub(super) fn to_text<T: Serialize + ?Sized>(
     arena: &Arena,
     custom: Option<&Validator>,
     value: &T,
 ) -> Result<JsonText, Box<Rejected>> {
+    encode(arena, custom, &|writing, node| writing.value(node, value))
+}
+
+fn encode(arena: &Arena, custom: Option<&Validator>, value: &WriteValue<'_>) -> Result<JsonText, Box<Rejected>> {
     match write(arena, None, arena.root(), value) {
         Ok(text) => match custom {
             None => Ok(text),
@@ -61,18 +71,26 @@ pub(super) fn check_text(arena: &Arena, custom: Option<&Validator>, text: &str) 
 pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
     let unruled = Arena::any();
     let (text, budget) = (Text::new(), Budget::for_input(0));
-    let mut writing =
-        Writing { arena: &unruled, trail: None, text, is_broken: false, room: HELD_DEPTH, odd: Odd::IsNull, budget };
+    let mut writing = Writing {
+        arena: &unruled,
+        trail: None,
+        text,
+        is_broken: false,
+        is_verbatim: false,
+        room: HELD_DEPTH,
+        odd: Odd::IsNull,
+        budget,
+    };
     writing.value(ANY, value)?;
     if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
 
 #[cold]
 #[inline(never)]
-fn write_then_check<T: Serialize + ?Sized>(
+fn write_then_check(
     arena: &Arena,
     custom: Option<&Validator>,
-    value: &T,
+    value: &WriteValue<'_>,
 ) -> Result<JsonText, Box<Rejected>> {
     let unruled = Arena::any();
     let trail = Trail::default();
@@ -98,17 +116,19 @@ fn too_deep() -> Issue {
 }
 
 /// Writes a value, held to what a node says of it.
-#[inline]
-fn write<T: Serialize + ?Sized>(
-    arena: &Arena,
-    trail: Option<&Trail>,
-    node: NodeId,
-    value: &T,
-) -> Result<JsonText, Error> {
+fn write(arena: &Arena, trail: Option<&Trail>, node: NodeId, value: &WriteValue<'_>) -> Result<JsonText, Error> {
     let (text, budget) = (Text::new(), Budget::for_input(0));
-    let mut writing =
-        Writing { arena, trail, text, is_broken: false, room: OUTPUT_DEPTH, odd: Odd::IsRejected, budget };
-    writing.value(node, value)?;
+    let mut writing = Writing {
+        arena,
+        trail,
+        text,
+        is_broken: false,
+        is_verbatim: false,
+        room: OUTPUT_DEPTH,
+        odd: Odd::IsRejected,
+        budget,
+    };
+    value(&mut writing, node)?;
     // A type may pass over an error; what was written by then is not JSON.
     if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
@@ -121,6 +141,8 @@ struct Writing<'a> {
     text: Text,
     /// Whether something was refused: the text is good for nothing then.
     is_broken: bool,
+    /// Whether the next string is JSON already, and the only value that may come.
+    is_verbatim: bool,
     /// How many arrays and objects may still be opened inside of each other.
     room: usize,
     odd: Odd,
@@ -176,22 +198,21 @@ impl Writing<'_> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every value there is; measured")]
     fn value<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
-        let written = if Arena::is_buffered(node) {
-            self.whole(node, value)
-        } else {
-            value.serialize(Checked { writing: &mut *self, node })
-        };
-        // Also an error of the type's own, which whoever holds the value may pass over.
-        self.is_broken |= written.is_err();
-        written
+        let (is_buffered, before) = (Arena::is_buffered(node), self.text.len());
+        let known = if is_buffered { ANY } else { node };
+        let written = value.serialize(Checked { writing: &mut *self, node: known });
+        if is_buffered || written.is_err() { self.settle(node, before, written) } else { written }
     }
 
-    /// Writes a value and then checks it whole.
+    /// Checks a value whole that was written from here on, or notes that it could not be.
     #[cold]
     #[inline(never)]
-    fn whole<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
-        let before = self.text.len();
-        value.serialize(Checked { writing: self, node: ANY })?;
+    fn settle(&mut self, node: NodeId, before: usize, written: Result<(), Error>) -> Result<(), Error> {
+        if let Err(error) = written {
+            // Also an error of the type's own, which whoever holds the value may pass over.
+            self.is_broken = true;
+            return Err(error);
+        }
         let written = self.text.since(before);
         self.budget.extend(written.len());
         let fits = verify::fits_written(self.arena, node, written, &mut self.budget);
@@ -204,6 +225,17 @@ impl Writing<'_> {
     fn refusal(&mut self) -> Error {
         self.is_broken = true;
         Error::custom("")
+    }
+
+    /// Writes a string that does not fit its node: as it is where it is JSON text, else not at all.
+    #[cold]
+    #[inline(never)]
+    fn verbatim(&mut self, node: NodeId, text: &str) -> Result<(), Error> {
+        if node == NEVER && std::mem::take(&mut self.is_verbatim) {
+            self.text.push(text);
+            return Ok(());
+        }
+        Err(self.refusal())
     }
 
     /// A number that isn't finite.

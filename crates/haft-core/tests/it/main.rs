@@ -92,13 +92,19 @@ mod run_options;
 mod run_spans;
 mod running;
 #[cfg(feature = "validate")]
+mod schema_attack;
+#[cfg(feature = "validate")]
 mod schema_attack_cost;
 #[cfg(feature = "validate")]
 mod schema_decode;
 #[cfg(feature = "validate")]
+mod schema_differential;
+#[cfg(feature = "validate")]
 mod schema_encode;
 #[cfg(feature = "validate")]
 mod schema_raw;
+#[cfg(feature = "validate")]
+mod schema_regression;
 mod secure_json;
 mod seeded;
 #[cfg(feature = "validate")]

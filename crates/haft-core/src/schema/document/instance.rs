@@ -89,12 +89,6 @@ impl<'d> Instance<'d> {
         self.cell().is_float()
     }
 
-    /// Returns whether the value is a string that is written with escapes.
-    #[inline]
-    pub(crate) fn is_escaped(self) -> bool {
-        self.cell().is_escaped()
-    }
-
     /// Returns the number of items or members; other values have none.
     #[inline]
     pub(crate) fn len(self) -> usize {

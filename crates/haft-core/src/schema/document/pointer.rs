@@ -166,6 +166,7 @@ fn with_tail<'t>(mut pointer: String, steps: &[Step], key: impl Fn(u32) -> Quote
 fn write_step<'t>(step: Step, key: impl Fn(u32) -> Quoted<'t>, pointer: &mut String) {
     pointer.push('/');
     match step {
+        Step::Index(digit @ 0..10) => pointer.push(char::from(b"0123456789"[digit])),
         Step::Index(index) => pointer.push_str(&index.to_string()),
         Step::Key(cell) => {
             let start = pointer.len();

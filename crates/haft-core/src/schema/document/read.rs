@@ -31,6 +31,7 @@ pub(super) struct Reading {
     pub(super) has_duplicates: bool,
     pub(super) has_integral_float: bool,
     pub(super) has_long_integer: bool,
+    pub(super) has_odd_key: bool,
 }
 
 /// The number of items or visible members of an array or object, where it is too large for its cell.
@@ -58,6 +59,7 @@ pub(super) struct Reader<'r> {
     has_duplicates: bool,
     has_integral_float: bool,
     has_long_integer: bool,
+    has_odd_key: bool,
     budget: &'r mut Budget,
 }
 
@@ -71,7 +73,7 @@ impl<'r> Reader<'r> {
         let mut cells = Vec::new();
         charge::reserve(&mut cells, cell_bound(bytes), budget)?;
         let (index, lengths) = (MemberIndex::new(RandomState::default()), Vec::new());
-        let (has_duplicates, has_integral_float, has_long_integer) = (false, false, false);
+        let (has_duplicates, has_integral_float, has_long_integer, has_odd_key) = (false, false, false, false);
         let (at, open, depth) = (0, NONE, 0);
         let mut reader = Self {
             text,
@@ -86,6 +88,7 @@ impl<'r> Reader<'r> {
             has_duplicates,
             has_integral_float,
             has_long_integer,
+            has_odd_key,
             budget,
         };
         match reader.values() {
@@ -209,6 +212,7 @@ impl<'r> Reader<'r> {
         }
         let mut cell = self.string()?;
         cell.set_key();
+        self.has_odd_key |= cell.is_escaped() || is_odd(&self.bytes[cell.start as usize..cell.end as usize]);
         self.push(cell)?;
         if self.peek() != Some(b':') {
             return Err(self.malformed());
@@ -310,7 +314,15 @@ impl<'r> Reader<'r> {
 
     fn finish(self) -> Reading {
         let Self {
-            mut cells, mut index, lengths, has_duplicates, has_integral_float, has_long_integer, budget, ..
+            mut cells,
+            mut index,
+            lengths,
+            has_duplicates,
+            has_integral_float,
+            has_long_integer,
+            has_odd_key,
+            budget,
+            ..
         } = self;
         let spare = cells.capacity() - cells.len();
         if spare > MAX_SPARE && spare > cells.len() / 4 {
@@ -318,8 +330,14 @@ impl<'r> Reader<'r> {
             budget.release(spare * size_of::<Cell>());
         }
         index.finish(budget);
-        Reading { cells, index, lengths, has_duplicates, has_integral_float, has_long_integer }
+        Reading { cells, index, lengths, has_duplicates, has_integral_float, has_long_integer, has_odd_key }
     }
+}
+
+/// Reports whether a key without escapes, in its quotes, may be one that no object may have: few begin as those do.
+#[inline]
+fn is_odd(key: &[u8]) -> bool {
+    matches!(key, [_, b'_' | b'$', ..] | br#""prototype""#)
 }
 
 /// The state of the text after a value.

@@ -10,7 +10,7 @@ use crate::schema::budget::{Budget, Spent};
 use crate::schema::compile::Subschema;
 use crate::schema::document::{Document, Fingerprints, Instance, ReadOptions, all_differ, same, sort_work};
 use crate::schema::draft::Draft::{Draft6, Draft202012};
-use crate::schema::message::clipped;
+use crate::schema::message::{clipped, listed};
 use crate::schema::node::Typed;
 use crate::schema::problem::{Listed, Problem};
 use crate::schema::rule::Rule;
@@ -102,8 +102,8 @@ impl Literals {
 impl Rule for Literals {
     fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.contains(value, walk.budget) == Ok(false) {
-            let literals = if walk.wants_words() { self.listed() } else { Listed::default() };
-            walk.report(value, &Problem::OneOf { keyword: self.keyword, literals });
+            let listed = if walk.wants_words() { listed(&self.listed()).into() } else { Cow::Borrowed("") };
+            walk.report(value, &Problem::OneOf { keyword: self.keyword, listed, count: self.by_hash.len() });
         }
     }
 }

@@ -21,8 +21,8 @@ use crate::schema::walk::Walk;
 pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("minimum", ALL, Shape::Number, Compile::Rules(minimum)),
     Keyword::new("maximum", ALL, Shape::Number, Compile::Rules(maximum)),
-    Keyword::new("exclusiveMinimum", (Draft4, Draft4), Shape::Boolean, Compile::Nothing),
-    Keyword::new("exclusiveMaximum", (Draft4, Draft4), Shape::Boolean, Compile::Nothing),
+    Keyword::new("exclusiveMinimum", (Draft4, Draft4), Shape::Boolean, Compile::Nothing).beside("minimum"),
+    Keyword::new("exclusiveMaximum", (Draft4, Draft4), Shape::Boolean, Compile::Nothing).beside("maximum"),
     Keyword::new("exclusiveMinimum", (Draft6, Draft202012), Shape::Number, Compile::Rules(exclusive_minimum)),
     Keyword::new("exclusiveMaximum", (Draft6, Draft202012), Shape::Number, Compile::Rules(exclusive_maximum)),
     Keyword::new("multipleOf", ALL, Shape::PositiveNumber, Compile::Rules(multiple_of)),

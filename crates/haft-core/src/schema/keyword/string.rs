@@ -9,7 +9,7 @@ use super::{ALL, Compile, Keyword};
 use crate::schema::budget::{Budget, Spent};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
-use crate::schema::message::in_quotes;
+use crate::schema::message::{in_quotes, listed as words};
 use crate::schema::pattern::Pattern;
 use crate::schema::problem::{Listed, Problem};
 use crate::schema::shape::Shape;
@@ -55,6 +55,8 @@ struct Literals {
     listed: Box<[Box<str>]>,
     /// Only for lists too long to scan.
     index: Sorted,
+    /// The list as a rejection shows it.
+    words: Box<str>,
 }
 
 /// Lists with more strings than this are searched by an index.
@@ -92,7 +94,8 @@ impl StringRule {
     pub(in crate::schema) fn set_literals<'a>(&mut self, literals: impl Iterator<Item = &'a str>) {
         let listed: Box<[Box<str>]> = literals.map(Box::from).collect();
         let index = if listed.len() > MANY { Sorted::new(listed.len(), |at| &listed[at]) } else { Sorted::default() };
-        self.literals = Some(Literals { listed, index });
+        let words = words(&Listed::of(listed.iter().map(|literal| Cow::Owned(in_quotes(literal))))).into();
+        self.literals = Some(Literals { listed, index, words });
     }
 
     /// Reports whether a string fits. `budget` is made when a pattern has to be matched.
@@ -113,9 +116,9 @@ impl StringRule {
             return;
         }
         if !self.is_listed(&text) {
-            let literals = if walk.wants_words() { self.listed() } else { Listed::default() };
-            let keyword = if literals.count == 1 { "const" } else { "enum" };
-            walk.report(value, &Problem::OneOf { keyword, literals });
+            let Some(Literals { listed, words, .. }) = &self.literals else { return };
+            let keyword = if listed.len() == 1 { "const" } else { "enum" };
+            walk.report(value, &Problem::OneOf { keyword, listed: Cow::Borrowed(words), count: listed.len() });
             return;
         }
         if let Some(problem) = self.length_problem(&text) {
@@ -128,16 +131,10 @@ impl StringRule {
         }
     }
 
-    /// Returns the strings that are allowed, as a rejection lists them.
-    pub(in crate::schema) fn listed(&self) -> Listed<'_> {
-        let literals = self.literals().unwrap_or_default().iter();
-        Listed::of(literals.map(|literal| Cow::Owned(in_quotes(literal))))
-    }
-
     pub(in crate::schema) fn is_listed(&self, text: &str) -> bool {
         match &self.literals {
             None => true,
-            Some(Literals { listed, index }) if listed.len() > MANY => index.find(text, |at| &listed[at]).is_some(),
+            Some(Literals { listed, index, .. }) if listed.len() > MANY => index.find(text, |at| &listed[at]).is_some(),
             Some(Literals { listed, .. }) => listed.iter().any(|literal| &**literal == text),
         }
     }

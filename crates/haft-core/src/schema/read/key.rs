@@ -28,7 +28,8 @@ impl<'k, 'de, E> KeyDeserializer<'k, 'de, E> {
         Self { key: Text::Borrowed(key), error: PhantomData }
     }
 
-    fn text(&self) -> &str {
+    #[inline]
+    pub(super) fn text(&self) -> &str {
         match self.key {
             Text::Transient(key) | Text::Borrowed(key) => key,
         }

@@ -10,13 +10,14 @@ use super::key::KeyDeserializer;
 use super::place::Place;
 use crate::schema::forbidden::Inside;
 use crate::schema::limit::DuplicateKeys;
-use crate::schema::node::{ANY, NEVER, ObjectRule};
+use crate::schema::node::{ANY, NEVER, ObjectRule, Open};
 use crate::schema::path::push_key;
 use crate::schema::seen::Seen;
+use crate::schema::types::JsonType;
 
 /// What the type gets to see of keys that the schema doesn't declare but allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum UnknownKeys {
+enum UnknownKeys {
     /// All of them.
     Show,
     /// None: the type the schema was made from can only ignore them, or mistake one for an alias that the schema
@@ -32,20 +33,20 @@ pub(super) struct CheckedMap<'a, A> {
 
 impl<'a, A> CheckedMap<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, rule: Option<&'a ObjectRule>, place: &'a Place<'a>, unknown: UnknownKeys) -> Self {
-        Self { access, keys: Keys::new(rule, place, unknown) }
+    pub(super) fn new(access: A, place: &'a Place<'a>) -> Self {
+        Self { access, keys: Keys::new(place) }
     }
 
-    /// Gives back a first key that was taken to look at it, or the news that there is none.
-    pub(super) fn put_back(&mut self, first: Option<String>) {
-        self.keys.rare().first = First::Taken(first);
+    /// Begins the object; `false` if there must not be one here.
+    #[inline]
+    pub(super) fn begin(&mut self) -> bool {
+        self.keys.begin()
     }
 
     /// Whether all keys that must be there were, when the type has taken what it wants.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
-        let Keys { count, required, .. } = self.keys;
-        self.keys.rule.is_none_or(|rule| required >= rule.required && (rule.min..=rule.max).contains(&count))
+        self.keys.are_complete()
     }
 }
 
@@ -55,18 +56,11 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, mut seed: K) -> Result<Option<K::Value>, A::Error> {
         loop {
-            let taken = match self.keys.peeked() {
-                First::NotTaken => {
-                    let taken = self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys });
-                    if taken.is_err() {
-                        self.keys.leave_trail();
-                    }
-                    taken?
-                }
-                First::Taken(None) => None,
-                First::Taken(Some(key)) => Some(KeySeed { inner: seed, keys: &mut self.keys }.take(&key)?),
-            };
-            match taken {
+            let taken = self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys });
+            if taken.is_err() {
+                self.keys.leave_trail();
+            }
+            match taken? {
                 None => return Ok(None),
                 Some(Key::Shown(key)) => return Ok(Some(key)),
                 Some(Key::Hidden(back)) => {
@@ -109,45 +103,48 @@ struct Keys<'a> {
 /// What few objects need.
 #[derive(Default)]
 struct Rare {
-    first: First,
     /// The keys that aren't declared.
     others: Others,
     /// The key taken last, if its name may be asked for.
     name: Option<String>,
 }
 
-/// Whether the first key, or the news that there is none, was taken from the access already.
-#[derive(Default)]
-enum First {
-    #[default]
-    NotTaken,
-    Taken(Option<String>),
-}
-
 impl<'a> Keys<'a> {
     #[inline]
-    fn new(rule: Option<&'a ObjectRule>, place: &'a Place<'a>, unknown: UnknownKeys) -> Self {
+    fn new(place: &'a Place<'a>) -> Self {
         Self {
-            rule,
+            rule: None,
             place,
             value: place.child(ANY),
             hint: 0,
             count: 0,
             required: 0,
             declared: Seen::default(),
-            unknown,
+            unknown: UnknownKeys::Show,
             rare: None,
         }
     }
 
-    fn rare(&mut self) -> &mut Rare {
-        self.rare.get_or_insert_default()
+    /// Begins the object; `false` if there must not be one here.
+    #[inline(never)]
+    fn begin(&mut self) -> bool {
+        let Ok(rules) = self.place.rules(JsonType::Object) else { return false };
+        if let Some(typed) = rules {
+            self.rule = Some(&typed.object);
+            if typed.object.open == Open::Implied && self.place.reading.arena.is_from_type() {
+                self.unknown = UnknownKeys::Hide;
+            }
+        }
+        self.place.may_nest()
     }
 
-    /// What was put back.
-    #[inline]
-    fn peeked(&mut self) -> First {
-        self.rare.as_mut().map_or(First::NotTaken, |rare| std::mem::take(&mut rare.first))
+    fn are_complete(&self) -> bool {
+        let Self { count, required, .. } = *self;
+        self.rule.is_none_or(|rule| required >= rule.required && (rule.min..=rule.max).contains(&count))
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
     }
 
     /// Notes the key under which the type rejected a value.
@@ -260,11 +257,13 @@ struct KeySeed<'s, 'a, K> {
 }
 
 impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
-    #[inline]
-    fn take<E: Error>(self, key: &str) -> Result<Key<K, K::Value>, E> {
-        match self.keys.take_carefully(key).ok_or_else(refusal)? {
-            UnknownKeys::Show => self.inner.deserialize(KeyDeserializer::transient(key)).map(Key::Shown),
-            UnknownKeys::Hide => Ok(Key::Hidden(self.inner)),
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "runs for every key there is; measured")]
+    fn take<E: Error>(self, key: KeyDeserializer<'_, 'de, E>) -> Result<Key<K, K::Value>, E> {
+        match self.keys.take(key.text()) {
+            Some(UnknownKeys::Show) => self.inner.deserialize(key).map(Key::Shown),
+            Some(UnknownKeys::Hide) => Ok(Key::Hidden(self.inner)),
+            None => Err(refusal()),
         }
     }
 }
@@ -285,17 +284,16 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, '_, K> {
         f.write_str("a key")
     }
 
-    #[inline]
+    /// Takes a key that is not written as it is read: few are.
+    #[cold]
+    #[inline(never)]
     fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
-        self.take(key)
+        self.take(KeyDeserializer::transient(key))
     }
 
     #[inline]
     fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Self::Value, E> {
-        match self.keys.take(key).ok_or_else(refusal)? {
-            UnknownKeys::Show => self.inner.deserialize(KeyDeserializer::borrowed(key)).map(Key::Shown),
-            UnknownKeys::Hide => Ok(Key::Hidden(self.inner)),
-        }
+        self.take(KeyDeserializer::borrowed(key))
     }
 }
 

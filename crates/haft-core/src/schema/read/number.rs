@@ -5,7 +5,32 @@ use std::marker::PhantomData;
 use serde::de::value::{StrDeserializer, StringDeserializer};
 use serde::de::{DeserializeSeed, Error, IntoDeserializer, MapAccess};
 
+use super::key::KeyDeserializer;
 use crate::schema::tree::number_token;
+
+/// Access to an object of which the first key, or the news that there is none, was taken to look at it.
+pub(super) struct PutBack<A> {
+    pub(super) first: Option<Option<String>>,
+    pub(super) access: A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for PutBack<A> {
+    type Error = A::Error;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        match self.first.take() {
+            None => self.access.next_key_seed(seed),
+            Some(None) => Ok(None),
+            Some(Some(key)) => seed.deserialize(KeyDeserializer::transient(&key)).map(Some),
+        }
+    }
+
+    #[inline]
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.access.next_value_seed(seed)
+    }
+}
 
 /// One entry: the token, then the digits.
 pub(super) struct NumberMap<E> {

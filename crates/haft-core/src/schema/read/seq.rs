@@ -7,8 +7,9 @@ use serde::de::{DeserializeSeed, SeqAccess};
 
 use super::deserializer::{Checked, refusal};
 use super::place::Place;
-use crate::schema::node::{ANY, ArrayRule, NodeId};
+use crate::schema::node::{ANY, NodeId};
 use crate::schema::path::push_index;
+use crate::schema::types::JsonType;
 
 /// Access to elements that counts and checks them.
 pub(super) struct CheckedSeq<'a, A> {
@@ -18,16 +19,22 @@ pub(super) struct CheckedSeq<'a, A> {
 
 impl<'a, A> CheckedSeq<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, rule: Option<&'a ArrayRule>, place: &Place<'a>) -> Self {
-        let (ahead, items, max) = rule.map_or((&[][..], ANY, usize::MAX), |rule| (&rule.prefix, rule.items, rule.max));
-        let elements = Elements { ahead: ahead.iter(), next: place.child(items), items, count: 0, max };
+    pub(super) fn new(access: A, place: &Place<'a>) -> Self {
+        let next = place.child(ANY);
+        let elements = Elements { ahead: [].iter(), next, items: ANY, count: 0, min: 0, max: usize::MAX };
         Self { access, elements }
+    }
+
+    /// Begins the array; `false` if there must not be one here.
+    #[inline]
+    pub(super) fn begin(&mut self, place: &Place<'a>) -> bool {
+        self.elements.begin(place)
     }
 
     /// Whether all elements that must be there were, when the type has taken what it wants.
     #[inline]
-    pub(super) fn is_complete(&self, rule: Option<&ArrayRule>) -> bool {
-        rule.is_none_or(|rule| self.elements.count >= rule.min)
+    pub(super) fn is_complete(&self) -> bool {
+        self.elements.count >= self.elements.min
     }
 }
 
@@ -58,10 +65,22 @@ struct Elements<'a> {
     next: Place<'a>,
     /// How many were begun.
     count: usize,
+    min: usize,
     max: usize,
 }
 
 impl<'a> Elements<'a> {
+    #[inline(never)]
+    fn begin(&mut self, place: &Place<'a>) -> bool {
+        let Ok(rules) = place.rules(JsonType::Array) else { return false };
+        if let Some(typed) = rules {
+            let rule = &typed.array;
+            (self.ahead, self.items) = (rule.prefix.iter(), rule.items);
+            (self.min, self.max) = (rule.min, rule.max);
+        }
+        place.may_nest()
+    }
+
     /// The place of the next element; none if there must not be one.
     #[inline]
     fn next(&mut self) -> Option<&Place<'a>> {

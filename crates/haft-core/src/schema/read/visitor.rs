@@ -6,12 +6,11 @@ use serde::Deserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
 use super::deserializer::{Checked as CheckedDeserializer, refusal};
-use super::map::{CheckedMap, UnknownKeys};
-use super::number::NumberMap;
+use super::map::CheckedMap;
+use super::number::{NumberMap, PutBack};
 use super::place::Place;
 use super::seq::CheckedSeq;
 use crate::schema::decimal::Decimal;
-use crate::schema::node::{Open, Typed};
 use crate::schema::tree::number_token;
 use crate::schema::types::JsonType;
 
@@ -28,44 +27,31 @@ pub(super) struct Checked<'a, V, const ORIGIN: u8> {
     pub(super) place: &'a Place<'a>,
 }
 
-impl<'a, V, const ORIGIN: u8> Checked<'a, V, ORIGIN> {
-    /// Returns the rules for a value of this type, or the refusal if there can't be one.
-    #[inline]
-    fn rules<E: Error>(&self, json_type: JsonType) -> Result<Option<&'a Typed>, E> {
-        self.place.rules(json_type).map_err(|_| refusal())
-    }
-
+impl<V, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
     #[inline]
     fn simple<E: Error>(&self, json_type: JsonType) -> Result<(), E> {
         if self.place.is_free(json_type) { Ok(()) } else { Err(refusal()) }
     }
 
     #[inline]
-    fn integer<E: Error>(&self, value: impl Copy + TryInto<i64> + Into<i128>) -> Result<(), E> {
-        let fits = self.place.is_free(JsonType::Number)
-            || match value.try_into() {
-                Ok(small) => small_integer_fits(self.place, small),
-                Err(_) => wide_integer_fits(self.place, &value.into().to_string()),
-            };
-        if fits { Ok(()) } else { Err(refusal()) }
-    }
-
-    #[inline]
     fn string<E: Error>(&self, text: &str) -> Result<(), E> {
         if self.place.is_free(JsonType::String) || string_fits(self.place, text) { Ok(()) } else { Err(refusal()) }
-    }
-
-    #[inline]
-    fn enter<E: Error>(&self) -> Result<(), E> {
-        if self.place.may_nest() { Ok(()) } else { Err(refusal()) }
     }
 }
 
 #[inline(never)]
-fn small_integer_fits(place: &Place<'_>, value: i64) -> bool {
+fn signed_fits(place: &Place<'_>, value: i64) -> bool {
     match place.rules(JsonType::Number) {
         Ok(Some(typed)) => typed.number.surely_fits(value) || wide_integer_fits(place, &value.to_string()),
         rules => rules.is_ok(),
+    }
+}
+
+#[inline(never)]
+fn unsigned_fits(place: &Place<'_>, value: u64) -> bool {
+    match value.try_into() {
+        Ok(small) => signed_fits(place, small),
+        Err(_) => wide_integer_fits(place, &value.to_string()),
     }
 }
 
@@ -117,14 +103,14 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
 
     #[inline]
     fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
-        self.integer(value)?;
-        self.inner.visit_i64(value)
+        let fits = self.place.is_free(JsonType::Number) || signed_fits(self.place, value);
+        if fits { self.inner.visit_i64(value) } else { Err(refusal()) }
     }
 
     #[inline]
     fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
-        self.integer(value)?;
-        self.inner.visit_u64(value)
+        let fits = self.place.is_free(JsonType::Number) || unsigned_fits(self.place, value);
+        if fits { self.inner.visit_u64(value) } else { Err(refusal()) }
     }
 
     fn visit_i128<E: Error>(self, value: i128) -> Result<V::Value, E> {
@@ -202,36 +188,30 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
 
     #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        self.enter()?;
-        let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
-        let mut seq = CheckedSeq::new(access, rule, self.place);
+        let mut seq = CheckedSeq::new(access, self.place);
+        if !seq.begin(self.place) {
+            return Err(refusal());
+        }
         let value = self.inner.visit_seq(&mut seq);
-        if value.is_ok() && !seq.is_complete(rule) {
+        if value.is_ok() && !seq.is_complete() {
             return Err(refusal());
         }
         value
     }
 
     #[inline]
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
-        let mut peeked = None;
-        if ORIGIN == UNHINTED
-            && let Some(token) = number_token()
-        {
-            let first: Option<String> = access.next_key()?;
-            if first.as_deref() == Some(token) {
-                let text: String = access.next_value()?;
-                return self.visit_number_text(text);
-            }
-            peeked = Some(first);
-        }
-        self.enter()?;
-        let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        let unplaced = rule.is_some_and(|rule| rule.open == Open::Implied) && self.place.reading.arena.is_from_type();
-        let unknown = if unplaced { UnknownKeys::Hide } else { UnknownKeys::Show };
-        let mut map = CheckedMap::new(access, rule, self.place, unknown);
-        if let Some(first) = peeked {
-            map.put_back(first);
+    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        // In a constant: else every type is compiled for numbers that come as text.
+        if const { ORIGIN == UNHINTED } { self.number_or_members(access) } else { self.members(access) }
+    }
+}
+
+impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
+    #[inline]
+    fn members<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        let mut map = CheckedMap::new(access, self.place);
+        if !map.begin() {
+            return Err(refusal());
         }
         let value = self.inner.visit_map(&mut map);
         if value.is_ok() && !map.is_complete() {
@@ -239,9 +219,21 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
         }
         value
     }
-}
 
-impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
+    /// Takes an object, or a number in the form of one: the first key tells.
+    fn number_or_members<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
+        let mut first = None;
+        if let Some(token) = number_token() {
+            let key: Option<String> = access.next_key()?;
+            if key.as_deref() == Some(token) {
+                let text: String = access.next_value()?;
+                return self.visit_number_text(text);
+            }
+            first = Some(key);
+        }
+        self.members(PutBack { first, access })
+    }
+
     fn digits<E: Error>(&self, digits: &str) -> Result<(), E> {
         let fits = self.place.is_free(JsonType::Number) || wide_integer_fits(self.place, digits);
         if fits { Ok(()) } else { Err(refusal()) }

@@ -15,7 +15,7 @@ use serde_json::Error;
 use super::key::{self, Keys};
 use super::{Begin, Writing};
 use crate::schema::disclosure::Step;
-use crate::schema::node::{ANY, ArrayRule, NodeId, ObjectRule};
+use crate::schema::node::{ANY, ArrayRule, NEVER, NodeId, ObjectRule};
 use crate::schema::scan::nesting;
 
 /// What an array or object is part of.
@@ -180,13 +180,21 @@ impl Private<'_, '_> {
     #[cold]
     #[inline(never)]
     fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
-        if std::mem::replace(&mut self.is_written, true) {
+        if std::mem::replace(&mut self.is_written, true) || key != self.name {
             return Err(self.writing.refusal());
         }
         let before = self.writing.text.len();
-        let written = self.writing.text.private(self.name, key, value);
-        self.writing.is_broken |= written.is_err();
+        // By the serializer of all other values, so that no type is compiled for another one because it might be in here.
+        self.writing.is_verbatim = true;
+        let written = self.writing.value(NEVER, value);
+        self.check(before, written)
+    }
+
+    fn check(&mut self, before: usize, written: Result<(), Error>) -> Result<(), Error> {
         written?;
+        if std::mem::take(&mut self.writing.is_verbatim) {
+            return Err(self.writing.refusal());
+        }
         // Text is handed on as it is, however deep it nests.
         if nesting(self.writing.text.since(before)) > self.writing.room {
             return Err(self.writing.begin(Begin::TooDeep, "nests too deep"));

@@ -67,7 +67,7 @@ impl<'a> Checked<'_, 'a> {
     #[inline]
     fn string(self, text: &str) -> Result<(), Error> {
         if !(self.is_free(JsonType::String) || string_fits(self.writing, self.node, text)) {
-            return Err(self.writing.refusal());
+            return self.writing.verbatim(self.node, text);
         }
         self.writing.text.string(text);
         Ok(())

@@ -1,10 +1,10 @@
 //! JSON text as it grows.
 //!
-//! `serde_json` writes numbers, odd map keys and its own private values. Strings and what stands between values are
+//! `serde_json` writes numbers and odd map keys. Strings and what stands between values are
 //! written here, as most of a result is just that: a string is looked at eight bytes at a time, and goes out in one
 //! piece unless something in it must be escaped.
 
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde::ser::{Serialize, Serializer};
 use serde_json::Error;
 
 /// The text so far.
@@ -76,17 +76,6 @@ impl Text {
     pub(super) fn key<K: Serialize + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
         let member = serde_json::to_string(&Member(key))?;
         self.push(member.strip_prefix('{').and_then(|rest| rest.strip_suffix("null}")).unwrap_or_default());
-        Ok(())
-    }
-
-    /// A struct by which `serde_json` hands something to itself: it knows what becomes of it.
-    pub(super) fn private<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), Error> {
-        self.push(&serde_json::to_string(&Private { name, key, value })?);
         Ok(())
     }
 
@@ -170,21 +159,6 @@ struct Member<'k, K: ?Sized>(&'k K);
 impl<K: Serialize + ?Sized> Serialize for Member<'_, K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map([(self.0, ())])
-    }
-}
-
-/// A struct with one field.
-struct Private<'v, T: ?Sized> {
-    name: &'static str,
-    key: &'static str,
-    value: &'v T,
-}
-
-impl<T: Serialize + ?Sized> Serialize for Private<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct(self.name, 1)?;
-        fields.serialize_field(self.key, self.value)?;
-        fields.end()
     }
 }
 
