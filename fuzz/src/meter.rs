@@ -94,7 +94,9 @@ mod tests {
     use std::hint::black_box;
     use std::panic::catch_unwind;
 
-    use super::bounded;
+    use cpu_time::ThreadTime;
+
+    use super::{SLOWEST_UNIT, bounded, plain_time};
 
     #[test]
     fn what_stays_within_the_bounds_is_returned_with_its_cost() {
@@ -107,7 +109,8 @@ mod tests {
     fn too_much_memory_and_too_much_time_are_found() {
         let hoard = |length| black_box(vec![1_u8; length]).len();
         assert!(catch_unwind(|| bounded("it", (10, 1), || 10 << 20, hoard)).is_err());
-        let loiter = |count: u64| (0..count).map(black_box).sum::<u64>();
-        assert!(catch_unwind(|| bounded("it", (10, 1), || 4_000_000_000, loiter)).is_err());
+        let long = plain_time(10) * SLOWEST_UNIT * 2;
+        let loiter = |start: ThreadTime| while start.elapsed() < long {};
+        assert!(catch_unwind(|| bounded("it", (10, 1), ThreadTime::now, loiter)).is_err());
     }
 }

@@ -55,6 +55,8 @@ fn cut(mut text: String) -> String {
     if text.len() > LONGEST {
         text.truncate(text.floor_char_boundary_at(LONGEST));
         text.push('…');
+        // A rejection may hold many issues.
+        text.shrink_to_fit();
     }
     text
 }
@@ -99,7 +101,7 @@ pub(super) fn excerpt_of_text(text: &str) -> String {
     in_quotes(text)
 }
 
-/// A string as JSON, as much of it as may be shown.
+/// Returns a string as JSON, as much of it as may be shown.
 pub(super) fn in_quotes(text: &str) -> String {
     let text = clipped(text);
     if text.bytes().any(|byte| matches!(byte, b'"' | b'\\') || byte < b' ') {
@@ -262,6 +264,9 @@ fn list_of<I: AsRef<str>>(items: impl Iterator<Item = I>, count: usize) -> Strin
     let more = count.saturating_sub(Listed::MOST);
     let mut text = String::with_capacity(64);
     for (at, item) in items.take(Listed::MOST).enumerate() {
+        if text.len() > LONGEST {
+            return text;
+        }
         if at > 0 {
             text.push_str(", ");
         }

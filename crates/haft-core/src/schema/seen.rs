@@ -1,6 +1,6 @@
-//! Which declared properties of an object were met.
+//! The declared properties of an object that it contains.
 
-/// Which declared properties were there: a bit each.
+/// A set of declared properties: a bit each.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     low: u64,
@@ -8,13 +8,13 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Marks one; `false` if it was marked before.
+    /// Adds one; `false` if it was there before.
     #[inline]
     pub(super) fn insert(&mut self, at: usize) -> bool {
         if at < 64 { mark(&mut self.low, at) } else { self.insert_beyond(at - 64) }
     }
 
-    /// Whether this one is marked.
+    /// Returns whether this one is in the set.
     pub(super) fn contains(&self, at: usize) -> bool {
         let word = if at < 64 { Some(&self.low) } else { self.high.get(at / 64 - 1) };
         word.is_some_and(|word| word & (1 << (at % 64)) != 0)

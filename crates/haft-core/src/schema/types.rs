@@ -44,7 +44,7 @@ impl Types {
     pub(super) const OBJECT: Self = Self(1 << 6);
     pub(super) const ALL: Self = Self(0x7f);
 
-    /// The type a schema calls `name`.
+    /// Returns the type that a schema calls `name`.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "null" => Self::NULL,
@@ -78,13 +78,13 @@ impl Types {
         self.0 == 0
     }
 
-    /// Whether some value of this type fits.
+    /// Returns whether some value of this type fits.
     #[inline]
     pub(super) fn allows(self, json_type: JsonType) -> bool {
         self.0 & Self::of(json_type).0 != 0
     }
 
-    /// Everything a reader takes for `json_type`.
+    /// Returns all types whose values a reader tells apart as `json_type`.
     pub(super) fn of(json_type: JsonType) -> Self {
         match json_type {
             JsonType::Null => Self::NULL,
@@ -96,7 +96,7 @@ impl Types {
         }
     }
 
-    /// The types in words: "a string or null".
+    /// Returns the types in words: "a string or null".
     pub(super) fn describe(self) -> String {
         let mut text = String::with_capacity(16);
         for (types, name) in [
