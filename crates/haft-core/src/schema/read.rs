@@ -47,6 +47,8 @@ pub(super) struct Reading<'a> {
     pub(super) ignored: Cell<u32>,
     /// What is left for patterns, and for values that are checked whole.
     budget: RefCell<Budget>,
+    /// Whether a declared key in its place says all there is to know of it.
+    is_plain: bool,
     /// Where the type rejects a value; there when the text was verified, so that nothing else can.
     trail: Option<&'a Trail>,
 }
@@ -97,12 +99,6 @@ impl Reading<'_> {
     fn rejects(&self, float: f64) -> bool {
         const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
         self.wide == Wide::Rejected && self.ignored.get() == 0 && float.abs() >= TWO_TO_THE_63
-    }
-
-    /// Reports whether a declared key in its place says all there is to know of it.
-    #[inline]
-    fn is_plain(&self) -> bool {
-        self.trail.is_none() && self.limits.duplicate_keys == DuplicateKeys::Refuse
     }
 
     /// Reports whether the text was looked at with care, so that there is nothing left to check.
@@ -196,7 +192,9 @@ fn one_pass(
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
     let budget = RefCell::new(Budget::for_input(text.len()));
-    let reading = Reading { arena, limits, depth: limits.depth(), wide, ignored: Cell::new(0), budget, trail };
+    let is_plain = trail.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse;
+    let (depth, ignored) = (limits.depth(), Cell::new(0));
+    let reading = Reading { arena, limits, depth, wide, ignored, budget, is_plain, trail };
     read(&mut deserializer, &reading)
 }
 

@@ -17,7 +17,7 @@ use super::rewrite::rewritten;
 use super::forbidden::Inside;
 use super::tree::read_written;
 use super::validation::Validator;
-use super::walk::{self, Explained, Finding, MOST_ISSUES};
+use super::walk::{self, Explained, Finding, MOST_ISSUES, is_container};
 use crate::issue::{Issue, Issues};
 
 /// Text that fits, as a type should be given it.
@@ -152,7 +152,7 @@ fn duplicate_faults<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (u32
 
 /// Collects the keys that no object may have. Depth is bounded by that of the document.
 fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Key<'d>>) {
-    for item in value.items() {
+    for item in value.items().filter(|item| is_container(*item)) {
         collect_forbidden(item, Inside::Other, found);
     }
     for (key, member) in value.members() {
@@ -163,7 +163,9 @@ fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Ke
         if inside.forbids(&name) {
             found.push(key);
         }
-        collect_forbidden(member, Inside::key(&name), found);
+        if is_container(member) {
+            collect_forbidden(member, Inside::key(&name), found);
+        }
     }
 }
 

@@ -413,7 +413,7 @@ fn key(id: NodeId, value: Instance<'_>) -> (u32, u32) {
     (id, value.id())
 }
 
-fn is_container(value: Instance<'_>) -> bool {
+pub(super) fn is_container(value: Instance<'_>) -> bool {
     matches!(value.kind(), JsonType::Array | JsonType::Object)
 }
 
