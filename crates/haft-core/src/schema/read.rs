@@ -23,12 +23,12 @@ use self::deserializer::{Checked, refusal};
 use self::place::Place;
 use super::budget::Budget;
 use super::document::{Document, ReadOptions};
-use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
+use super::forbidden::Inside;
 use super::keyword::union::types;
+use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::node::{Arena, Node, NodeId};
 use super::rewrite;
 use super::scan::rounded_integer;
-use super::forbidden::Inside;
 use super::types::{JsonType, Types};
 use super::validation::Validator;
 use super::verify::{self, Verified, key_faults};
@@ -150,8 +150,7 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
 }
 
 /// Reads one value from text, as a type.
-type ReadValue<'r> =
-    dyn FnMut(&mut serde_json::Deserializer<StrRead<'_>>, &Reading<'_>) -> Result<(), Error> + 'r;
+type ReadValue<'r> = dyn FnMut(&mut serde_json::Deserializer<StrRead<'_>>, &Reading<'_>) -> Result<(), Error> + 'r;
 
 /// Reads argument text by `read`, and returns the repairs it took.
 fn read_text(

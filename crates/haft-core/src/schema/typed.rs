@@ -1,7 +1,7 @@
 //! Schemas made from Rust types, by schemars.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use schemars::generate::{Contract, SchemaSettings};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 /// The exact form of "no parameters".

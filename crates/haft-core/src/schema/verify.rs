@@ -9,12 +9,12 @@ use serde::de::IgnoredAny;
 
 use super::budget::Budget;
 use super::document::{Document, Instance, Key, ReadFault, ReadOptions};
+use super::forbidden::Inside;
 use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::message::{self, excerpt_of_text};
 use super::node::{Arena, NodeId};
 use super::repair;
 use super::rewrite::rewritten;
-use super::forbidden::Inside;
 use super::tree::read_written;
 use super::validation::Validator;
 use super::walk::{self, Explained, Finding, MOST_ISSUES, is_container};
@@ -111,7 +111,8 @@ fn malformed(text: &str) -> Issue {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
     let read = serde::Deserialize::deserialize(&mut deserializer).and_then(|_: IgnoredAny| deserializer.end());
-    let said = read.err().map_or_else(|| "a string holds half of a surrogate pair".to_owned(), |error| error.to_string());
+    let said =
+        read.err().map_or_else(|| "a string holds half of a surrogate pair".to_owned(), |error| error.to_string());
     Issue::new("", "json", format!("not valid JSON: {said}; send one complete JSON value")).expected("valid JSON")
 }
 

@@ -70,8 +70,15 @@ pub(super) fn check_text(arena: &Arena, custom: Option<&Validator>, text: &str) 
 pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
     let unruled = Arena::any();
     let text = Text::new();
-    let mut writing =
-        Writing { arena: &unruled, trail: None, text, is_broken: false, is_verbatim: false, room: HELD_DEPTH, odd: Odd::IsNull };
+    let mut writing = Writing {
+        arena: &unruled,
+        trail: None,
+        text,
+        is_broken: false,
+        is_verbatim: false,
+        room: HELD_DEPTH,
+        odd: Odd::IsNull,
+    };
     writing.value(ANY, value)?;
     if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
@@ -107,14 +114,10 @@ fn too_deep() -> Issue {
 }
 
 /// Writes a value, held to what a node says of it.
-fn write(
-    arena: &Arena,
-    trail: Option<&Trail>,
-    node: NodeId,
-    value: &WriteValue<'_>,
-) -> Result<JsonText, Error> {
+fn write(arena: &Arena, trail: Option<&Trail>, node: NodeId, value: &WriteValue<'_>) -> Result<JsonText, Error> {
     let text = Text::new();
-    let mut writing = Writing { arena, trail, text, is_broken: false, is_verbatim: false, room: OUTPUT_DEPTH, odd: Odd::IsRejected };
+    let mut writing =
+        Writing { arena, trail, text, is_broken: false, is_verbatim: false, room: OUTPUT_DEPTH, odd: Odd::IsRejected };
     value(&mut writing, node)?;
     // A type may pass over an error; what was written by then is not JSON.
     if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }

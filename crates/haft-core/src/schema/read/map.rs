@@ -8,11 +8,11 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use super::deserializer::{CheckedSeed, refusal};
 use super::key::KeyDeserializer;
 use super::place::Place;
+use crate::schema::forbidden::Inside;
 use crate::schema::limit::DuplicateKeys;
 use crate::schema::node::{ANY, NEVER, ObjectRule, Open};
 use crate::schema::path::push_key;
 use crate::schema::seen::Seen;
-use crate::schema::forbidden::Inside;
 use crate::schema::types::JsonType;
 
 /// What the type gets to see of keys that the schema doesn't declare but allows.

@@ -4,8 +4,8 @@
 //! which travels in a register with every value there is.
 
 use super::Reading;
-use crate::schema::node::{Arena, Mismatch, NodeId, Typed};
 use crate::schema::forbidden::Inside;
+use crate::schema::node::{Arena, Mismatch, NodeId, Typed};
 use crate::schema::types::JsonType;
 
 /// What a reader must know of the value it is about to read.

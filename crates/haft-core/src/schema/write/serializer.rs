@@ -9,8 +9,8 @@ use super::compound::{Elements, Fields, Members, Shape};
 use crate::schema::budget::Budget;
 use crate::schema::decimal::Decimal;
 use crate::schema::disclosure::Step;
-use crate::schema::node::{ANY, Arena, NodeId, Typed};
 use crate::schema::forbidden::{PRIVATE, is_private};
+use crate::schema::node::{ANY, Arena, NodeId, Typed};
 use crate::schema::types::JsonType;
 
 /// A writing at a node.
