@@ -6,7 +6,9 @@
 
 mod corpus;
 mod engine;
+mod expansion;
 mod finding;
+mod meter;
 mod mutation;
 mod option;
 mod random;

@@ -3,6 +3,7 @@
 
 mod decode;
 mod raw_schema;
+mod schema_cost;
 mod secure_parse;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,7 +28,7 @@ pub(crate) struct Target {
 pub(crate) struct Outcome(u64);
 
 /// Every target.
-pub(crate) static ALL: [Target; 3] = [secure_parse::TARGET, decode::TARGET, raw_schema::TARGET];
+pub(crate) static ALL: [Target; 4] = [secure_parse::TARGET, decode::TARGET, raw_schema::TARGET, schema_cost::TARGET];
 
 /// The target of a name.
 pub(crate) fn find(name: &str) -> Option<&'static Target> {

@@ -1,16 +1,16 @@
 //! The arguments of a call, as those who decide about it see them.
 //!
 //! A policy, a middleware, a person and a digest must see what the handler is given, not something near it. A
-//! [`serde_json::Value`] has no integers beyond 64 bits: it holds the float next to one. So arguments that a tree would
-//! round have no tree here. They are read into types that take such integers, or by their text; whoever wants the tree is
+//! [`serde_json::Value`] has no integers beyond 64 bits: it holds the float next to one, which may be another number. So
+//! arguments that a tree would round have no tree here. They are read into types that take such integers, or by their text; whoever wants the tree is
 //! told that there is none, and the call goes no further.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::handler::BoxError;
-use crate::issue::{CharBoundary, Issue, Issues};
-use crate::schema::{DecodeOptions, wide_integer};
+use crate::issue::Issues;
+use crate::schema::{DecodeOptions, INEXACT};
 use crate::tool::Tool;
 
 /// Arguments that the tool accepts.
@@ -26,15 +26,13 @@ pub(crate) enum Arguments {
 impl Arguments {
     /// Reads argument text as the tool's handler would accept it.
     pub(crate) fn read(tool: &Tool, text: &str, options: &DecodeOptions) -> Result<Self, Issues> {
-        let issues = match tool.parameters().decode_exactly::<Value>(text, options) {
-            Ok(decoded) => return Ok(Self::Exact(decoded.value)),
-            Err(issues) => issues,
-        };
-        let Some(integer) = wide_integer(text) else { return Err(issues) };
-        match tool.handler() {
-            Some(handler) => handler.check(tool, text, options).map(|()| Self::TextOnly),
-            None if issues.iter().all(|issue| issue.keyword == "decode") => Err(inexact(integer)),
-            None => Err(issues),
+        match tool.parameters().decode_exactly::<Value>(text, options) {
+            Ok(decoded) => Ok(Self::Exact(decoded.value)),
+            Err(issues) if issues.iter().all(|issue| issue.keyword == INEXACT) => match tool.handler() {
+                Some(handler) => handler.check(tool, text, options).map(|()| Self::TextOnly),
+                None => Err(issues),
+            },
+            Err(issues) => Err(issues),
         }
     }
 
@@ -42,33 +40,55 @@ impl Arguments {
     pub(crate) fn tree(tool: &Tool, text: &str, options: &DecodeOptions) -> Result<Value, Issues> {
         match Self::read(tool, text, options)? {
             Self::Exact(tree) => Ok(tree),
-            Self::TextOnly => Err(inexact(wide_integer(text).unwrap_or_default())),
+            // Reading it again says why there is no tree.
+            Self::TextOnly => tool.parameters().decode_exactly(text, options).map(|decoded| decoded.value),
         }
     }
 }
 
 /// Arguments that a policy decides on.
-pub(crate) enum Decisive<'a> {
-    /// A tree that holds them exactly.
-    Tree(&'a Value),
-    /// Their text, to be read as the tool reads it.
-    Text { tool: &'a Tool, text: &'a str, options: &'a DecodeOptions },
+pub(crate) struct Decisive<'a> {
+    /// A tree that holds them exactly, if there is one.
+    tree: Option<&'a Value>,
+    /// The text, to be read as the tool reads it; not there for arguments that never were text.
+    text: Option<Text<'a>>,
+}
+
+/// Argument text, and what it takes to read it.
+#[derive(Clone, Copy)]
+struct Text<'a> {
+    tool: &'a Tool,
+    text: &'a str,
+    options: &'a DecodeOptions,
 }
 
 impl<'a> Decisive<'a> {
-    /// The arguments as far as they were read, and the text they were read from.
+    /// Takes the arguments as far as they were read, and the text they were read from.
     pub(crate) fn of(arguments: &'a Arguments, tool: &'a Tool, text: &'a str, options: &'a DecodeOptions) -> Self {
-        match arguments {
-            Arguments::Exact(tree) => Self::Tree(tree),
-            Arguments::TextOnly => Self::Text { tool, text, options },
-        }
+        let tree = match arguments {
+            Arguments::Exact(tree) => Some(tree),
+            Arguments::TextOnly => None,
+        };
+        Self { tree, text: Some(Text { tool, text, options }) }
+    }
+
+    /// Takes arguments that somebody has as a tree.
+    pub(crate) fn tree(tree: &'a Value) -> Self {
+        Self { tree: Some(tree), text: None }
     }
 
     /// Reads the arguments into a type, exactly or not at all.
     pub(crate) fn read<P: DeserializeOwned>(&self) -> Result<P, BoxError> {
-        match self {
-            Self::Tree(tree) => Ok(read_tree(tree)?),
-            Self::Text { tool, text, options } => Ok(tool.parameters().decode_exactly(text, options)?.value),
+        let error = match self.tree.map(read_tree) {
+            Some(Ok(read)) => return Ok(read),
+            Some(Err(error)) => Some(error),
+            None => None,
+        };
+        // A tree holds an integer beyond 64 bits as a float, which no type of 128 bits takes.
+        match (self.text, error) {
+            (Some(Text { tool, text, options }), _) => Ok(tool.parameters().decode_exactly(text, options)?.value),
+            (None, Some(error)) => Err(error.into()),
+            (None, None) => Err("there are no arguments".into()),
         }
     }
 }
@@ -79,14 +99,4 @@ fn read_tree<P: DeserializeOwned>(arguments: &Value) -> Result<P, serde_json::Er
         Value::Object(none) if none.is_empty() => P::deserialize(&Value::Null).map_err(|_| error),
         _ => Err(error),
     })
-}
-
-/// Arguments that would have to be rounded for those who look at them.
-fn inexact(integer: &str) -> Issues {
-    const LONGEST: usize = 60;
-    let (shown, rest) = integer.split_at(integer.floor_char_boundary_at(LONGEST));
-    let more = if rest.is_empty() { "" } else { "…" };
-    let message =
-        format!("the integer {shown}{more} is beyond 64 bits and can't be checked exactly; send a smaller one");
-    Issue::new("", "exact", message).expected("integers of at most 64 bits").found(format!("{shown}{more}")).into()
 }

@@ -66,12 +66,16 @@ mod json_text;
 mod nearest;
 mod schema;
 pub mod secure_json;
+/// Property tests that print their seed, shared with the integration tests.
+#[cfg(test)]
+#[path = "../tests/it/seeded.rs"]
+mod seeded;
 
 pub use self::issue::{Issue, Issues, REASON_CAP};
 pub use self::json_text::JsonText;
 pub use self::schema::{
-    DecodeOptions, Decoded, DuplicateKeys, Limits, Repair, RepairKind, Repairs, Schema, SchemaError, Validation,
-    Validator,
+    AppliesTo, DecodeOptions, Decoded, DuplicateKeys, Limits, Repair, RepairKind, Repairs, Schema, SchemaError,
+    Subschema, Subschemas, Validation, Validator,
 };
 
 // the values of a conversation

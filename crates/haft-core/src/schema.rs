@@ -35,6 +35,7 @@ mod rule;
 mod scan;
 mod seen;
 mod shape;
+mod subschema;
 mod tree;
 mod typed;
 mod types;
@@ -57,10 +58,12 @@ use self::compile::{Source, Widths, compile};
 use self::draft::Draft;
 pub(crate) use self::limit::OUTPUT_DEPTH;
 pub use self::limit::{DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs};
+pub(crate) use self::message::INEXACT;
 use self::node::{ANY, Arena};
 pub use self::read::Decoded;
-use self::read::Wide;
-pub(crate) use self::scan::{nests_within, rounded_integer, wide_integer};
+use self::read::Purpose;
+pub(crate) use self::scan::{nests_within, rounded_integer};
+pub use self::subschema::{AppliesTo, Subschema, Subschemas};
 pub(crate) use self::tree::{read as read_tree, read_written, tree};
 pub use self::validation::{Validation, Validator};
 use crate::issue::Issues;
@@ -96,6 +99,7 @@ use crate::json_text::JsonText;
 pub struct Schema {
     compiled: Arc<Compiled>,
     custom: Option<Validator>,
+    is_raw: bool,
 }
 
 /// A schema that can't be used: all its faults, each with a pointer to its place in the schema.
@@ -150,7 +154,7 @@ impl Schema {
             Validation::With(custom) => (Compiled::shown(schema)?, Some(custom)),
             Validation::None => (Compiled::shown(schema)?, None),
         };
-        Ok(Self { compiled, custom })
+        Ok(Self { compiled, custom, is_raw: true })
     }
 
     /// The closed empty object: no parameters.
@@ -175,6 +179,39 @@ impl Schema {
     #[must_use]
     pub fn never() -> Self {
         Self::constant(Value::Bool(false))
+    }
+
+    /// Reports whether the schema was given as JSON, rather than made from a type or by a constructor such as
+    /// [`Schema::empty`].
+    #[must_use]
+    pub fn is_raw(&self) -> bool {
+        self.is_raw
+    }
+
+    /// Finds the schema's subschemas: where each stands, what of a value it is about, and what it refers to.
+    ///
+    /// What only looks like a subschema, in a literal, in an example, or under a keyword that the draft does not know, is
+    /// none; a property *named* `$ref` is a property.
+    ///
+    /// ```
+    /// use haft_core::{AppliesTo, Schema};
+    /// use serde_json::json;
+    ///
+    /// let schema = Schema::json(json!({
+    ///     "properties": {"home": {"$ref": "#/$defs/address"}, "tags": {"items": {"type": "string"}}},
+    ///     "$defs": {"address": {"type": "string"}},
+    /// }))?;
+    /// let all = schema.subschemas();
+    /// let pointers: Vec<&str> = all.iter().map(|subschema| subschema.pointer()).collect();
+    /// assert_eq!(pointers, ["", "/properties/home", "/properties/tags", "/$defs/address", "/properties/tags/items"]);
+    ///
+    /// let home = all.root().parts().find(|part| part.applies_to() == AppliesTo::Member("home")).unwrap();
+    /// assert_eq!(home.targets().next().unwrap().pointer(), "/$defs/address");
+    /// # Ok::<_, haft_core::SchemaError>(())
+    /// ```
+    #[must_use]
+    pub fn subschemas(&self) -> Subschemas<'_> {
+        Subschemas::of(self.as_json())
     }
 
     /// The JSON Schema.
@@ -218,7 +255,7 @@ impl Schema {
         options: &DecodeOptions,
         take: impl FnOnce(T) -> U,
     ) -> Result<Decoded<U>, Issues> {
-        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Wide::Rounded, take)
+        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Purpose::Use, take)
     }
 
     /// Reads argument text into a type that somebody decides by: what the type is given is exactly what was written, or
@@ -228,8 +265,7 @@ impl Schema {
         text: &str,
         options: &DecodeOptions,
     ) -> Result<Decoded<T>, Issues> {
-        let wide = if rounded_integer(text).is_some() { Wide::Rejected } else { Wide::Rounded };
-        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, wide, |value| value)
+        read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Purpose::Decide, |value| value)
     }
 
     /// Reads a tree into a type, with the same checks.
@@ -239,7 +275,8 @@ impl Schema {
         let limits = Limits::default().max_bytes(usize::MAX).max_depth(Limits::DEEPEST);
         let options = DecodeOptions::default().limits(limits);
         let arena = &self.compiled.arena;
-        let decoded = read::from_text(arena, self.custom.as_ref(), text.as_str(), &options, Wide::Rounded, |value| value);
+        let decoded =
+            read::from_text(arena, self.custom.as_ref(), text.as_str(), &options, Purpose::Use, |value| value);
         decoded.map(|decoded| decoded.value)
     }
 
@@ -272,14 +309,14 @@ impl Schema {
         let compiled = Compiled::shared(json, Widths::Checked, |json| {
             compile(Source { schema: json, draft: Draft::Draft202012, widths: Widths::Checked })
         })?;
-        Ok(Self { compiled, custom: None })
+        Ok(Self { compiled, custom: None, is_raw: false })
     }
 
     /// For schemas that are known to compile; one that didn't would take nothing.
     fn constant(json: Value) -> Self {
         Self::from_type(json).unwrap_or_else(|_| {
             let compiled = Compiled { json: Value::Bool(false), widths: Widths::Checked, arena: Arena::never() };
-            Self { compiled: Arc::new(compiled), custom: None }
+            Self { compiled: Arc::new(compiled), custom: None, is_raw: false }
         })
     }
 }

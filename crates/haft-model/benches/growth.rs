@@ -7,6 +7,9 @@
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::unwrap_used, reason = "a work that can't be prepared should stop")]
 
+#[path = "growth/schema.rs"]
+mod schema;
+
 use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::pin::pin;
@@ -42,12 +45,16 @@ const WORKS: [Work; 11] = [
 fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     match (arguments.next(), arguments.next().and_then(|size| size.parse().ok())) {
-        (Some(name), Some(size)) => match WORKS.iter().find(|(known, ..)| *known == name) {
+        (Some(name), Some(size)) => match works().find(|(known, ..)| *known == name) {
             Some((_, _, work)) => work(size),
             None => panic!("there is no work `{name}`"),
         },
-        _ => WORKS.iter().for_each(|(name, size, _)| println!("{name} {size}")),
+        _ => works().for_each(|(name, size, _)| println!("{name} {size}")),
     }
+}
+
+fn works() -> impl Iterator<Item = &'static Work> {
+    WORKS.iter().chain(&schema::WORKS)
 }
 
 /// Does what is counted.

@@ -70,8 +70,9 @@ pub use haft_core::{
 // schemas, and what is wrong with a value
 #[doc(inline)]
 pub use haft_core::{
-    DecodeOptions, Decoded, Dialect, DuplicateKeys, Issue, Issues, JsonText, Limits, Loss, REASON_CAP, Rendered,
-    Repair, RepairKind, Repairs, Schema, SchemaError, Validation, Validator, secure_json,
+    AppliesTo, DecodeOptions, Decoded, Dialect, DuplicateKeys, Issue, Issues, JsonText, Limits, Loss, REASON_CAP,
+    Rendered, Repair, RepairKind, Repairs, Schema, SchemaError, Subschema, Subschemas, Validation, Validator,
+    secure_json,
 };
 
 // calls and their results

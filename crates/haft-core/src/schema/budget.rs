@@ -28,6 +28,14 @@ impl Budget {
         }
     }
 
+    /// Adds what so many more bytes of input allow.
+    #[inline]
+    pub(crate) fn extend(&mut self, bytes: usize) {
+        let bytes = bytes as u64;
+        self.work = self.work.saturating_add(bytes.saturating_mul(Self::WORK_PER_BYTE));
+        self.memory = self.memory.saturating_add(bytes.saturating_mul(Self::MEMORY_PER_BYTE));
+    }
+
     /// Takes units of work.
     #[inline]
     pub(crate) fn work(&mut self, units: u64) -> Result<(), Spent> {
@@ -43,7 +51,7 @@ impl Budget {
         }
     }
 
-    /// Takes bytes of memory. They are not given back.
+    /// Takes bytes of memory, for good or until they are [released](Self::release).
     pub(crate) fn memory(&mut self, bytes: usize) -> Result<(), Spent> {
         match self.memory.checked_sub(bytes as u64) {
             Some(left) if !self.is_spent => {

@@ -4,7 +4,7 @@
 //! got to a node. Subschemas are compiled one after the other from a list, not one inside the other: a long chain of
 //! references takes no stack. Every keyword that a draft knows is enforced; others are annotations, as JSON Schema says.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ use super::draft::Draft;
 use super::keyword::{Compile, Keyword, types_named};
 use super::node::{ANY, Arena, NEVER, Node, NodeId, Typed};
 use super::path::{push_index, push_key};
-use super::resource::{ResourceId, Resources, Target};
+use super::resource::{MOST_FAULTS, ResourceId, Resources, Target};
 use super::rule::Rule;
 use super::scan::nests_within;
 use super::types::Types;
@@ -70,7 +70,7 @@ pub(super) fn compile(source: Source<'_>) -> Result<Arena, Issues> {
 
 /// The scope in which dynamic references are resolved: the outermost subschema of each name, by where it stands in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Scope(Vec<(String, usize)>);
+struct Scope<'a>(BTreeMap<&'a str, usize>);
 
 /// An index into the list of scopes.
 type ScopeId = usize;
@@ -83,8 +83,10 @@ struct Compiler<'a> {
     /// Nodes by subschema and scope, entered before they are filled, so that recursion ends.
     known: HashMap<(usize, ScopeId), NodeId>,
     ahead: VecDeque<Ahead<'a>>,
-    scopes: Vec<Scope>,
-    scope_ids: HashMap<Scope, ScopeId>,
+    scopes: Vec<Scope<'a>>,
+    scope_ids: HashMap<Scope<'a>, ScopeId>,
+    /// The scope inside each resource by the scope it is reached from.
+    entered: HashMap<(ResourceId, ScopeId), ScopeId>,
     /// The subschemas that scopes lead to.
     anchored: HashMap<usize, &'a Value>,
     faults: Vec<Issue>,
@@ -129,6 +131,7 @@ impl<'a> Compiler<'a> {
             ahead: VecDeque::new(),
             scopes: vec![Scope::default()],
             scope_ids: HashMap::from([(Scope::default(), 0)]),
+            entered: HashMap::new(),
             anchored: HashMap::new(),
             faults: Vec::new(),
         })
@@ -148,8 +151,12 @@ impl<'a> Compiler<'a> {
             _ => NEVER,
         };
         while let Some(ahead) = self.ahead.pop_front() {
-            let id = ahead.id;
-            self.nodes[super::node::index(id)] = self.compile(&ahead)?;
+            let node = self.compile(&ahead)?;
+            if matches!(node, Node::Typed(_)) {
+                self.budget.memory(size_of::<Typed>())?;
+            }
+            self.nodes[super::node::index(ahead.id)] = node;
+            self.budget.release(size_of::<Ahead<'_>>() + ahead.pointer.len());
         }
         if !self.faults.is_empty() {
             return Ok(Err(Issues::new(self.faults)));
@@ -180,6 +187,7 @@ impl<'a> Compiler<'a> {
             return Ok(*known);
         }
         let id = self.push(Node::Any)?;
+        self.budget.memory(size_of::<Ahead<'_>>() + pointer.len())?;
         self.known.insert(key, id);
         self.ahead.push_back(Ahead { id, map, resource, scope, pointer });
         Ok(id)
@@ -187,7 +195,7 @@ impl<'a> Compiler<'a> {
 
     fn push(&mut self, node: Node) -> Result<NodeId, Spent> {
         self.budget.work(1)?;
-        self.budget.memory(std::mem::size_of::<Node>() + 64)?;
+        self.budget.memory(size_of::<Node>() + 64)?;
         if !Arena::has_room(self.nodes.len()) {
             return Err(Spent);
         }
@@ -201,22 +209,28 @@ impl<'a> Compiler<'a> {
         if dynamic.is_empty() {
             return Ok(scope);
         }
-        let mut entered = self.scopes[scope].clone();
-        for (name, schema) in dynamic {
-            if !entered.0.iter().any(|(known, _)| known == name) {
-                let address = std::ptr::from_ref(*schema).addr();
-                self.anchored.insert(address, schema);
-                entered.0.push(((*name).to_owned(), address));
-            }
-        }
-        self.budget.work(entered.0.len() as u64)?;
-        if let Some(known) = self.scope_ids.get(&entered) {
+        if let Some(known) = self.entered.get(&(resource, scope)) {
             return Ok(*known);
         }
-        self.budget.memory(entered.0.len() * 64)?;
-        self.scopes.push(entered.clone());
-        self.scope_ids.insert(entered, self.scopes.len() - 1);
-        Ok(self.scopes.len() - 1)
+        let names = self.scopes[scope].0.len() + dynamic.len();
+        self.budget.work(names as u64)?;
+        self.budget.memory(64 + names * 64)?;
+        let mut entered = self.scopes[scope].clone();
+        for (name, schema) in dynamic {
+            let address = std::ptr::from_ref(*schema).addr();
+            self.anchored.insert(address, schema);
+            entered.0.entry(name).or_insert(address);
+        }
+        let id = match self.scope_ids.get(&entered) {
+            Some(known) => *known,
+            None => {
+                self.scopes.push(entered.clone());
+                self.scope_ids.insert(entered, self.scopes.len() - 1);
+                self.scopes.len() - 1
+            }
+        };
+        self.entered.insert((resource, scope), id);
+        Ok(id)
     }
 
     fn compile(&mut self, ahead: &Ahead<'a>) -> Result<Node, Spent> {
@@ -336,6 +350,9 @@ impl<'a> Subschema<'_, 'a> {
         let mut pointer = self.pointer.to_owned();
         push_key(&mut pointer, keyword);
         let found = self.map.get(keyword).map(super::message::excerpt).unwrap_or_default();
+        if self.compiler.faults.len() >= MOST_FAULTS {
+            return;
+        }
         self.compiler.faults.push(Issue::new(pointer, keyword, message).found(found));
     }
 
@@ -357,7 +374,7 @@ impl<'a> Subschema<'_, 'a> {
 
     /// Returns the outermost subschema in scope that has a dynamic anchor of this name.
     pub(super) fn dynamic(&mut self, name: &str) -> Option<NodeId> {
-        let (_, address) = self.compiler.scopes[self.scope].0.iter().find(|(known, _)| known == name)?;
+        let address = self.compiler.scopes[self.scope].0.get(name)?;
         let schema = *self.compiler.anchored.get(address)?;
         let id = self.compiler.node(schema, self.resource, self.scope, format!("#{name}"));
         Some(self.take(id))
@@ -373,7 +390,8 @@ impl<'a> Subschema<'_, 'a> {
             resource = self.compiler.resources.owner_of(schema).unwrap_or(resource);
             let reference = map.get("$ref").and_then(Value::as_str);
             let keeps_siblings = self.compiler.resources.get(resource).draft.keeps_ref_siblings();
-            if let Some(types) = map.get("type").filter(|_| reference.is_none() || keeps_siblings).and_then(types_named) {
+            if let Some(types) = map.get("type").filter(|_| reference.is_none() || keeps_siblings).and_then(types_named)
+            {
                 return types;
             }
             let Compiler { resources, budget, .. } = &mut *self.compiler;
@@ -386,7 +404,7 @@ impl<'a> Subschema<'_, 'a> {
 }
 
 /// Returns the length of a schema as JSON text.
-fn written_length(schema: &Value) -> usize {
+pub(super) fn written_length(schema: &Value) -> usize {
     struct Count(usize);
     impl io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

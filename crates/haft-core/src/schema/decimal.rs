@@ -8,6 +8,8 @@
 mod digits;
 mod multiple;
 mod number;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -76,26 +78,9 @@ impl<'t> Decimal<'t> {
         self.digits.is_empty()
     }
 
-    pub(crate) fn is_negative(self) -> bool {
-        self.is_negative
-    }
-
     /// Returns whether the value is whole, however it is written: `3.0` and `1e3` are.
     pub(crate) fn is_integer(self) -> bool {
         self.exponent >= 0
-    }
-
-    /// Returns the length of the text, which bounds the cost of every operation.
-    pub(crate) fn text_len(self) -> usize {
-        self.text.len()
-    }
-
-    pub(crate) fn to_i64(self) -> Option<i64> {
-        i64::try_from(self.to_i128()?).ok()
-    }
-
-    pub(crate) fn to_u64(self) -> Option<u64> {
-        u64::try_from(self.to_u128()?).ok()
     }
 
     pub(crate) fn to_i128(self) -> Option<i128> {
@@ -110,23 +95,6 @@ impl<'t> Decimal<'t> {
     /// Returns the nearest float, which is infinite beyond the range of `f64`.
     pub(crate) fn to_f64(self) -> f64 {
         self.text.parse().unwrap_or(f64::NAN)
-    }
-
-    /// Appends a form that equal numbers share and others do not: `-12e3` for `-12000.0`. It is never longer than the
-    /// text by more than an exponent.
-    pub(crate) fn write_canonical(self, out: &mut String) {
-        if self.is_zero() {
-            out.push('0');
-            return;
-        }
-        if self.is_negative {
-            out.push('-');
-        }
-        let (head, tail) = self.digits.parts();
-        out.push_str(head);
-        out.push_str(tail);
-        out.push('e');
-        out.push_str(&self.exponent.to_string());
     }
 
     /// Returns the absolute value where it is whole and fits.

@@ -19,6 +19,8 @@ mod instance;
 mod member;
 mod pointer;
 mod read;
+#[cfg(test)]
+mod tests;
 mod token;
 
 use std::borrow::Cow;
@@ -27,8 +29,10 @@ use crate::schema::budget::{Budget, Spent};
 use cell::Cell;
 pub(crate) use equality::same;
 pub(crate) use fingerprint::{Fingerprints, all_differ};
-pub(crate) use instance::{Instance, Key, Kind};
+pub(crate) use instance::{Instance, Key};
 use member::MemberIndex;
+pub(crate) use member::sort_work;
+pub(crate) use pointer::{Pointers, Step};
 use read::{Length, Reader, Reading};
 
 /// The most duplicate keys that a document reports.
@@ -44,6 +48,8 @@ pub(crate) struct Document<'t> {
     lengths: Vec<Length>,
     duplicates: Vec<u32>,
     has_integral_float: bool,
+    /// Whether some integer is longer than 64 bits are sure to hold.
+    has_long_integer: bool,
 }
 
 /// The limits for reading a text.
@@ -102,22 +108,28 @@ impl<'t> Document<'t> {
         self.has_integral_float
     }
 
+    /// Returns whether some integer is written with more digits than 64 bits are sure to hold.
+    pub(crate) fn has_long_integer(&self) -> bool {
+        self.has_long_integer
+    }
+
     /// Returns every value and key, in text order.
     pub(crate) fn values(&self) -> impl Iterator<Item = Instance<'_>> {
         self.cells.iter().zip(0..).map(|(_, id)| Instance::new(self, id))
     }
 
+    /// Returns every key, in text order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key<'_>> {
+        self.cells.iter().zip(0..).filter(|(cell, _)| cell.is_key()).map(|(_, id)| Key::new(self, id))
+    }
+
+    #[inline]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the number of ids in use: all ids are below it.
-    pub(crate) fn cell_count(&self) -> usize {
-        self.cells.len()
-    }
-
     fn assemble(text: Cow<'t, str>, reading: Reading, budget: &mut Budget) -> Result<Self, ReadFault> {
-        let Reading { cells, index, lengths, has_duplicates, has_integral_float } = reading;
+        let Reading { cells, index, lengths, has_duplicates, has_integral_float, has_long_integer } = reading;
         let mut duplicates = Vec::new();
         if has_duplicates {
             budget.work(cells.len() as u64 / 16)?;
@@ -125,9 +137,10 @@ impl<'t> Document<'t> {
             let repeated = cells.iter().zip(0..).filter(|(cell, _)| cell.is_repeated()).map(|(_, id)| id);
             duplicates.extend(repeated.take(MAX_DUPLICATES));
         }
-        Ok(Self { text, cells, index, lengths, duplicates, has_integral_float })
+        Ok(Self { text, cells, index, lengths, duplicates, has_integral_float, has_long_integer })
     }
 
+    #[inline]
     fn cell(&self, id: u32) -> Cell {
         self.cells[id as usize]
     }

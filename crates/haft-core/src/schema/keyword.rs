@@ -43,6 +43,26 @@ pub(super) struct Keyword {
     drafts: (Draft, Draft),
     pub(super) shape: Shape,
     pub(super) compile: Compile,
+    /// What of a value its subschemas are about.
+    pub(super) part: Part,
+}
+
+/// The part of a value that the subschemas of a keyword are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// None: there are no subschemas, or only definitions.
+    Nothing,
+    /// The value itself.
+    Value,
+    /// Members, by name.
+    Members,
+    /// Members, by a pattern of their names.
+    MatchingMembers,
+    /// Members that nothing else speaks of.
+    OtherMembers,
+    MemberNames,
+    /// Items: by index where there is a list of subschemas, else all of them.
+    Items,
 }
 
 /// How a keyword compiles.
@@ -79,7 +99,18 @@ const ALL: (Draft, Draft) = (Draft::Draft4, Draft::Draft202012);
 impl Keyword {
     /// A keyword that these drafts know.
     const fn new(name: &'static str, drafts: (Draft, Draft), shape: Shape, compile: Compile) -> Self {
-        Self { name, drafts, shape, compile }
+        Self { name, drafts, shape, compile, part: Part::Nothing }
+    }
+
+    /// Says what of a value the keyword's subschemas are about.
+    const fn about(mut self, part: Part) -> Self {
+        self.part = part;
+        self
+    }
+
+    /// Reports whether the keyword refers to a subschema somewhere else.
+    pub(super) fn is_reference(&self) -> bool {
+        matches!(self.name, "$ref" | "$dynamicRef" | "$recursiveRef")
     }
 
     /// Finds a keyword of a draft, with its place in the order of rules.

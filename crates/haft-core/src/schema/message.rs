@@ -5,16 +5,12 @@ use serde_json::Value;
 use super::document::Instance;
 use super::keyword::union::{Slip, Variants};
 use super::node::Property;
-use super::problem::Problem;
-use super::seen::Seen;
+use super::problem::{Listed, Problem, Words};
 use super::types::{JsonType, Types};
 use crate::issue::{CharBoundary, Issue};
-use crate::nearest::nearest;
 
 /// The longest piece of a value that is quoted, in bytes.
 const EXCERPT: usize = 60;
-/// The number of names or literals that are listed.
-const LISTED: usize = 12;
 
 /// A value as far as words need it.
 pub(super) struct Found {
@@ -63,6 +59,11 @@ fn cut(mut text: String) -> String {
     text
 }
 
+/// Returns as much of a part of an issue as may be shown, so that no more than that is copied.
+pub(super) fn clipped(part: &str) -> &str {
+    &part[..part.floor_char_boundary_at(LONGEST.min(part.len()))]
+}
+
 fn shortened(text: &str) -> String {
     if text.len() <= EXCERPT {
         return text.to_owned();
@@ -98,8 +99,9 @@ pub(super) fn excerpt_of_text(text: &str) -> String {
     in_quotes(text)
 }
 
-/// A string as JSON.
+/// A string as JSON, as much of it as may be shown.
 pub(super) fn in_quotes(text: &str) -> String {
+    let text = clipped(text);
     if text.bytes().any(|byte| matches!(byte, b'"' | b'\\') || byte < b' ') {
         return Value::from(text).to_string();
     }
@@ -108,6 +110,18 @@ pub(super) fn in_quotes(text: &str) -> String {
     quoted.push_str(text);
     quoted.push('"');
     quoted
+}
+
+/// The keyword of an issue about an integer that would have to be rounded.
+pub(crate) const INEXACT: &str = "exact";
+
+/// Returns the issue for an integer that would have to be rounded for whoever reads it.
+pub(super) fn inexact(pointer: String, integer: &str) -> Issue {
+    const LONGEST: usize = 60;
+    let (shown, rest) = integer.split_at(integer.floor_char_boundary_at(LONGEST));
+    let more = if rest.is_empty() { "" } else { "…" };
+    let message = format!("the integer {shown}{more} is beyond 64 bits and can't be read exactly; send a smaller one");
+    Issue::new(pointer, INEXACT, message).expected("an integer of at most 64 bits").found(format!("{shown}{more}"))
 }
 
 fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String) {
@@ -124,8 +138,8 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             (keyword, expected.to_string(), message)
         }
         Problem::OneOf { keyword, literals } => {
-            let expected = list(literals.iter());
-            let message = ["must be ", one_of(literals.len()), &expected, ", not ", found].concat();
+            let expected = listed(literals);
+            let message = ["must be ", one_of(literals.count), &expected, ", not ", found].concat();
             (keyword, expected, message)
         }
         Problem::Length { keyword, bound, count, length } => {
@@ -134,7 +148,8 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             (keyword, expected, message)
         }
         Problem::Pattern(pattern) => {
-            ("pattern", (*pattern).to_owned(), format!("must match the pattern {pattern}, and {found} does not"))
+            let pattern = clipped(pattern);
+            ("pattern", pattern.to_owned(), format!("must match the pattern {pattern}, and {found} does not"))
         }
         Problem::TooFewItems(min) => size("minItems", "at least", *min, "item", found),
         Problem::TooManyItems(max) => size("maxItems", "at most", *max, "item", found),
@@ -142,14 +157,14 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             ("uniqueItems", "different items".to_owned(), "must not hold the same item twice".to_owned())
         }
         Problem::Missing(name, types) => missing(name, *types),
-        Problem::Unknown(name, properties, seen) => unknown(name, properties, seen),
+        Problem::Unknown(name, properties, nearest) => unknown(name, properties, *nearest),
         Problem::Tag(names) => {
-            let expected = list(names.iter().map(|name| in_quotes(name)));
-            let message = ["must be ", one_of(names.len()), &expected, ", not ", found].concat();
+            let expected = listed(names);
+            let message = ["must be ", one_of(names.count), &expected, ", not ", found].concat();
             ("enum", expected, message)
         }
         Problem::Keys(keys) => {
-            let expected = list(keys.iter().map(|key| format!("{key:?}")));
+            let expected = list(keys.iter().map(|key| format!("{:?}", clipped(key))));
             let message = format!("must have exactly one key, which is {}{expected}", one_of(keys.len()));
             ("oneOf", expected, message)
         }
@@ -166,7 +181,10 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             "exactly one form".to_owned(),
             "fits several of the forms that are allowed here, and must fit exactly one".to_owned(),
         ),
-        Problem::Said { keyword, expected, message } => (keyword, expected.clone(), message.clone()),
+        Problem::Said { keyword, words } => {
+            let Words { expected, message } = words();
+            (keyword, expected, message)
+        }
     }
 }
 
@@ -188,21 +206,20 @@ fn missing(name: &str, types: Types) -> (&'static str, String, String) {
     } else {
         [" (", &types.describe(), ")"].concat()
     };
-    let expected = format!("the key {name:?}");
+    let expected = format!("the key {:?}", clipped(name));
     let message = [&expected, &*kind, " is missing and must be given"].concat();
     ("required", expected, message)
 }
 
-fn unknown(name: &str, properties: &[Property], seen: &Seen) -> (&'static str, String, String) {
-    let names = || properties.iter().map(|property| &*property.name);
-    let absent = names().enumerate().filter(|(at, _)| !seen.contains(*at)).map(|(_, name)| name);
+fn unknown(name: &str, properties: &[Property], nearest: Option<&str>) -> (&'static str, String, String) {
+    let names = properties.iter().map(|property| clipped(&property.name));
     let quoted = excerpt_of_text(name);
     let message = if properties.is_empty() {
         ["the key ", &quoted, " is not allowed: this object takes no keys; leave it out"].concat()
-    } else if let Some(close) = nearest(name, absent).first() {
+    } else if let Some(close) = nearest {
         format!("the key {quoted} is not allowed; did you mean {close:?}?")
     } else {
-        let allowed = list(names());
+        let allowed = list(names);
         ["the key ", &quoted, " is not allowed; leave it out (allowed: ", &allowed, ")"].concat()
     };
     ("additionalProperties", "only declared keys".to_owned(), message)
@@ -214,10 +231,9 @@ fn variant(
     slip: Option<&Slip<'_>>,
     found: &str,
 ) -> (&'static str, String, String) {
-    let plain_names = list(plain.iter().map(|name| in_quotes(name)));
-    let key_names = list(keys.iter().map(|key| in_quotes(key)));
-    let objects = ["an object with exactly one key, ", one_of(keys.len()), &key_names].concat();
-    let expected = [one_of(plain.len()), &plain_names, ", or ", &objects].concat();
+    let (plain_names, key_names) = (listed(plain), listed(keys));
+    let objects = ["an object with exactly one key, ", one_of(keys.count), &key_names].concat();
+    let expected = [one_of(plain.count), &plain_names, ", or ", &objects].concat();
     let message = match slip {
         Some(Slip::LacksContent(name)) => {
             format!("{0} needs a value: send an object with {0} as its one key", in_quotes(name))
@@ -232,10 +248,20 @@ fn one_of(count: usize) -> &'static str {
     if count == 1 { "" } else { "one of " }
 }
 
+fn listed(Listed { first, count }: &Listed<'_>) -> String {
+    list_of(first.iter(), *count)
+}
+
 fn list<I: AsRef<str>>(items: impl ExactSizeIterator<Item = I>) -> String {
-    let more = items.len().saturating_sub(LISTED);
+    let count = items.len();
+    list_of(items, count)
+}
+
+/// Lists the first few of so many items.
+fn list_of<I: AsRef<str>>(items: impl Iterator<Item = I>, count: usize) -> String {
+    let more = count.saturating_sub(Listed::MOST);
     let mut text = String::with_capacity(64);
-    for (at, item) in items.take(LISTED).enumerate() {
+    for (at, item) in items.take(Listed::MOST).enumerate() {
         if at > 0 {
             text.push_str(", ");
         }

@@ -84,7 +84,7 @@ pub(super) struct ArrayRule {
 pub(super) struct ObjectRule {
     pub(super) properties: Box<[Property]>,
     /// Only for objects too wide to scan.
-    index: Option<HashMap<Box<str>, usize>>,
+    index: Option<Box<HashMap<Box<str>, usize>>>,
     /// The number of `properties` that are required.
     pub(super) required: usize,
     pub(super) additional: NodeId,
@@ -131,7 +131,7 @@ pub(super) struct InPlaceCycle;
 impl Arena {
     /// Closes an arena: shortcuts are followed once, here, so that no reader has to.
     pub(super) fn new(mut nodes: Vec<Node>, root: NodeId) -> Result<Self, InPlaceCycle> {
-        let targets = (0..nodes.len()).map(|id| follow(&nodes, id)).collect::<Option<Vec<_>>>().ok_or(InPlaceCycle)?;
+        let targets = follow(&nodes).ok_or(InPlaceCycle)?;
         for node in &mut nodes {
             node.edges(&mut |id, _| *id = targets[index(*id)]);
         }
@@ -340,8 +340,8 @@ impl Property {
 impl ObjectRule {
     /// Sets the properties, each name once.
     pub(super) fn set_properties(&mut self, properties: Vec<Property>) {
-        self.index = (properties.len() > WIDE)
-            .then(|| properties.iter().enumerate().map(|(at, property)| (property.name.clone(), at)).collect());
+        let places = || properties.iter().enumerate().map(|(at, property)| (property.name.clone(), at)).collect();
+        self.index = (properties.len() > WIDE).then(|| Box::new(places()));
         self.required = properties.iter().filter(|property| property.required).count();
         self.properties = properties.into();
     }
@@ -399,16 +399,28 @@ fn needs_buffer(nodes: &[Node], node: &Node) -> bool {
     }
 }
 
-/// Returns where a chain of shortcuts ends; `None` if it never does.
-fn follow(nodes: &[Node], id: usize) -> Option<NodeId> {
-    let mut at = id;
-    for _ in 0..=nodes.len() {
-        match &nodes[at] {
-            Node::Same(next) => at = index(*next),
-            _ => return NodeId::try_from(at).ok(),
-        }
+/// Returns, for each node, where the chain of shortcuts from it ends; `None` if one never does.
+fn follow(nodes: &[Node]) -> Option<Vec<NodeId>> {
+    let mut targets: Vec<Option<NodeId>> = vec![None; nodes.len()];
+    let mut chain = Vec::new();
+    for start in 0..nodes.len() {
+        let mut at = start;
+        // Each node is followed once: a chain ends where the target is known.
+        let target = loop {
+            match (targets[at], &nodes[at]) {
+                (Some(target), _) => break target,
+                (None, Node::Same(_)) if chain.len() > nodes.len() => return None,
+                (None, Node::Same(next)) => {
+                    chain.push(at);
+                    at = index(*next);
+                }
+                (None, _) => break NodeId::try_from(at).ok()?,
+            }
+        };
+        targets[at] = Some(target);
+        chain.drain(..).for_each(|passed| targets[passed] = Some(target));
     }
-    None
+    targets.into_iter().collect()
 }
 
 /// Reports whether some node applies itself to the same value again: such a schema has no meaning and its check no end.

@@ -1,4 +1,4 @@
-//! Where a walk stands: a JSON Pointer that grows and shrinks with it.
+//! JSON Pointers into schemas.
 
 use std::fmt::Write;
 
@@ -9,48 +9,12 @@ const LONGEST_KEY: usize = 256;
 /// The longest pointer that is spelled out, in bytes.
 const LONGEST_POINTER: usize = 1_024;
 
-/// A place in a value.
-#[derive(Debug, Default)]
-pub(super) struct Path {
-    pointer: String,
-    /// The length of the pointer before each step.
-    steps: Vec<usize>,
-}
-
-impl Path {
-    /// Steps into the member of this name.
-    pub(super) fn push_key(&mut self, key: &str) {
-        self.steps.push(self.pointer.len());
-        if self.pointer.len() <= LONGEST_POINTER {
-            push_key(&mut self.pointer, key);
-        }
-    }
-
-    /// Steps into the item at this index.
-    pub(super) fn push_index(&mut self, index: usize) {
-        self.steps.push(self.pointer.len());
-        if self.pointer.len() <= LONGEST_POINTER {
-            push_index(&mut self.pointer, index);
-        }
-    }
-
-    /// Steps back.
-    pub(super) fn pop(&mut self) {
-        self.pointer.truncate(self.steps.pop().unwrap_or_default());
-    }
-
-    /// Returns the JSON Pointer of this place. Of a very long one only the beginning, with `…` behind it.
-    pub(super) fn pointer(&self) -> String {
-        if self.pointer.len() <= LONGEST_POINTER {
-            return self.pointer.clone();
-        }
-        let end = self.pointer.floor_char_boundary_at(LONGEST_POINTER);
-        format!("{}…", &self.pointer[..end])
-    }
-}
-
-/// Appends a key to a JSON Pointer, escaped. Of a very long one only the beginning, with `…` behind it.
+/// Appends a key to a JSON Pointer, escaped. Of a very long one only the beginning, with `…` behind it. A very long
+/// pointer stays as it is.
 pub(super) fn push_key(pointer: &mut String, key: &str) {
+    if pointer.len() > LONGEST_POINTER {
+        return;
+    }
     pointer.push('/');
     if key.len() > LONGEST_KEY {
         push_key_characters(pointer, &key[..key.floor_char_boundary_at(LONGEST_KEY)]);
@@ -74,8 +38,11 @@ fn push_key_characters(pointer: &mut String, key: &str) {
     }
 }
 
-/// Appends an index to a JSON Pointer.
+/// Appends an index to a JSON Pointer. A very long pointer stays as it is.
 pub(super) fn push_index(pointer: &mut String, index: usize) {
+    if pointer.len() > LONGEST_POINTER {
+        return;
+    }
     // Writing into a string never fails.
     let _ = write!(pointer, "/{index}");
 }

@@ -4,39 +4,87 @@ use std::borrow::Cow;
 
 use super::keyword::union::{Slip, Variants};
 use super::node::Property;
-use super::seen::Seen;
 use super::types::Types;
 
 /// What is wrong at one place.
-#[derive(Debug)]
 pub(super) enum Problem<'a> {
     /// No value is allowed.
     Never,
     /// The value has none of these types.
     Type(Types),
     /// The value must be what `expected` says.
-    Is { keyword: &'static str, expected: Cow<'a, str> },
+    Is {
+        keyword: &'static str,
+        expected: Cow<'a, str>,
+    },
     /// The value must be one of these.
-    OneOf { keyword: &'static str, literals: Vec<Cow<'a, str>> },
+    OneOf {
+        keyword: &'static str,
+        literals: Listed<'a>,
+    },
     /// A string has too few or too many characters.
-    Length { keyword: &'static str, bound: &'static str, count: usize, length: usize },
+    Length {
+        keyword: &'static str,
+        bound: &'static str,
+        count: usize,
+        length: usize,
+    },
     Pattern(&'a str),
     TooFewItems(usize),
     TooManyItems(usize),
     NotUnique,
     Missing(&'a str, Types),
-    /// The key, what is declared, and which of that is there.
-    Unknown(Cow<'a, str>, &'a [Property], &'a Seen),
-    Tag(Vec<&'a str>),
+    /// The key, what is declared, and the declared name that was probably meant.
+    Unknown(Cow<'a, str>, &'a [Property], Option<&'a str>),
+    Tag(Listed<'a>),
     Keys(Vec<&'a str>),
     /// None of an enum's variants, or one in the form of another.
     Variant(Variants<'a>, Option<Slip<'a>>),
     TooFewKeys(usize),
     TooManyKeys(usize),
-    NoBranch { keyword: &'static str, count: usize },
+    NoBranch {
+        keyword: &'static str,
+        count: usize,
+    },
     SeveralBranches,
-    /// What a keyword says in words of its own: what it asks for, and one sentence.
-    Said { keyword: &'static str, expected: String, message: String },
+    /// What a keyword says in words of its own, which are made only if somebody wants them.
+    Said {
+        keyword: &'static str,
+        words: &'a dyn Fn() -> Words,
+    },
+}
+
+/// What a keyword asks for, and the sentence for a value that does not have it.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub(super) expected: String,
+    pub(super) message: String,
+}
+
+/// The values that are allowed: the first few of them, as JSON, and their number. A rejection of many values must not cost
+/// the whole list each time.
+#[derive(Debug, Default)]
+pub(super) struct Listed<'a> {
+    pub(super) first: Vec<Cow<'a, str>>,
+    pub(super) count: usize,
+}
+
+impl<'a> Listed<'a> {
+    /// The number of values that are listed.
+    pub(super) const MOST: usize = 12;
+
+    /// Adds values; only those that are listed are taken from the iterator.
+    pub(super) fn extend(&mut self, values: impl ExactSizeIterator<Item = Cow<'a, str>>) {
+        self.count += values.len();
+        self.first.extend(values.take(Self::MOST.saturating_sub(self.first.len())));
+    }
+
+    /// Creates the list of these values.
+    pub(super) fn of(values: impl ExactSizeIterator<Item = Cow<'a, str>>) -> Self {
+        let mut listed = Self::default();
+        listed.extend(values);
+        listed
+    }
 }
 
 impl Problem<'_> {

@@ -26,6 +26,7 @@ use super::document::{Document, ReadOptions};
 use super::forbidden::Inside;
 use super::keyword::union::types;
 use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
+use super::message;
 use super::node::{Arena, Node, NodeId};
 use super::rewrite;
 use super::scan::rounded_integer;
@@ -42,7 +43,9 @@ pub(super) struct Reading<'a> {
     /// How deep values may nest.
     pub(super) depth: usize,
     /// What becomes of integers beyond 64 bits that are read as floats.
-    pub(super) wide: Wide,
+    wide: Cell<Wide>,
+    /// Whether such an integer was rejected.
+    rejected_wide: Cell<bool>,
     /// How many values around this one the type does not look at.
     pub(super) ignored: Cell<u32>,
     /// What is left for patterns, and for values that are checked whole.
@@ -74,13 +77,35 @@ impl Trail {
     }
 }
 
+/// What the value is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be used by a tool, whose types say how exact a number has to be.
+    Use,
+    /// To decide about a call: no number may be read as another.
+    Decide,
+}
+
 /// What becomes of an integer beyond 64 bits where a type takes a float for it, as a tree does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wide {
-    /// The type is given the float next to it.
-    Rounded,
-    /// It is rejected, unless the type ignores it: whoever reads decides by what is read.
+enum Wide {
+    /// The type is given the float, which is the same number or only needs to be near it.
+    Float,
+    /// The type is given the float, but not where the schema asks for an integer.
+    NotAsInteger,
+    /// It is rejected, unless the type ignores it.
     Rejected,
+}
+
+impl Purpose {
+    /// Decides by the integers that a text holds.
+    fn wide(self, text: &str) -> Wide {
+        match self {
+            _ if rounded_integer(text).is_none() => Wide::Float,
+            Self::Use => Wide::NotAsInteger,
+            Self::Decide => Wide::Rejected,
+        }
+    }
 }
 
 /// A value read from text, and the repairs it took.
@@ -93,12 +118,39 @@ pub struct Decoded<T> {
     pub repairs: Vec<Repair>,
 }
 
-impl Reading<'_> {
-    /// Reports whether a float may stand for an integer that was written with other digits, and that must not be.
+impl<'a> Reading<'a> {
+    fn new(arena: &'a Arena, text: &str, limits: Limits, wide: Wide, trail: Option<&'a Trail>) -> Self {
+        Self {
+            arena,
+            limits,
+            depth: limits.depth(),
+            wide: Cell::new(wide),
+            rejected_wide: Cell::new(false),
+            ignored: Cell::new(0),
+            budget: RefCell::new(Budget::for_input(text.len())),
+            is_plain: trail.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse,
+            trail,
+        }
+    }
+
+    /// Reports whether a float stands for an integer that no float is, where that must not be.
     #[inline]
     fn rejects(&self, float: f64) -> bool {
         const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
-        self.wide == Wide::Rejected && self.ignored.get() == 0 && float.abs() >= TWO_TO_THE_63
+        let rejects = self.wide.get() == Wide::Rejected && self.ignored.get() == 0 && float.abs() >= TWO_TO_THE_63;
+        if rejects {
+            self.rejected_wide.set(true);
+        }
+        rejects
+    }
+
+    /// Reports whether a float may be given to a type where the schema asks for an integer; the text is verified.
+    fn takes_as_integer(&self) -> bool {
+        let takes = self.wide.get() == Wide::Float || self.ignored.get() > 0;
+        if !takes {
+            self.rejected_wide.set(true);
+        }
+        takes
     }
 
     /// Reports whether the text was looked at with care, so that there is nothing left to check.
@@ -109,16 +161,18 @@ impl Reading<'_> {
     /// Reports whether the text of a value fits a node and can be given to its type as it is.
     #[inline(never)]
     fn fits_whole(&self, node: NodeId, text: &str, depth: usize, inside: Inside) -> bool {
-        if self.wide == Wide::Rejected && self.ignored.get() == 0 && rounded_integer(text).is_some() {
-            return false;
-        }
         if self.is_verified() {
+            // In here the type is not told where the schema asks for an integer.
+            if self.wide.get() == Wide::NotAsInteger && rounded_integer(text).is_some() {
+                self.wide.set(Wide::Rejected);
+            }
             return true;
         }
         let mut budget = self.budget.borrow_mut();
         let options = ReadOptions { max_depth: self.depth.saturating_sub(depth) };
         let Ok(document) = Document::read(text, options, &mut budget) else { return false };
-        walk::fits(self.arena, node, document.root(), &mut budget)
+        !document.has_long_integer()
+            && walk::fits(self.arena, node, document.root(), &mut budget)
             && key_faults(&document, inside, &self.limits).is_empty()
             && rewrite::is_as_wanted(self.arena, node, &document, &mut budget)
     }
@@ -134,11 +188,11 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
     custom: Option<&Validator>,
     text: &str,
     options: &DecodeOptions,
-    wide: Wide,
+    purpose: Purpose,
     take: impl FnOnce(T) -> U,
 ) -> Result<Decoded<U>, Issues> {
     let (mut take, mut taken) = (Some(take), None);
-    let repairs = read_text(arena, custom, text, options, wide, &mut |deserializer, reading| {
+    let repairs = read_text(arena, custom, text, options, purpose, &mut |deserializer, reading| {
         let value = one_value(deserializer, reading)?;
         taken = take.take().map(|take| take(value));
         Ok(())
@@ -158,7 +212,7 @@ fn read_text(
     custom: Option<&Validator>,
     text: &str,
     options: &DecodeOptions,
-    wide: Wide,
+    purpose: Purpose,
     read: &mut ReadValue<'_>,
 ) -> Result<Vec<Repair>, Issues> {
     let text = if text.trim_ascii().is_empty() { "{}" } else { text };
@@ -167,34 +221,26 @@ fn read_text(
     }
     if custom.is_none()
         && options.limits.duplicate_keys == DuplicateKeys::Refuse
-        && one_pass(arena, text, options.limits, wide, None, read).is_ok()
+        && let wide = if purpose == Purpose::Use { Wide::Float } else { purpose.wide(text) }
+        && one_pass(&Reading::new(arena, text, options.limits, wide, None), text, read).is_ok()
     {
         return Ok(Vec::new());
     }
     let Verified { text, repairs } = verify::verify(arena, custom, text, options)?;
     let trail = Trail::default();
-    match one_pass(arena, &text, options.limits, wide, Some(&trail), read) {
+    let reading = Reading::new(arena, &text, options.limits, purpose.wide(&text), Some(&trail));
+    match one_pass(&reading, &text, read) {
         Ok(()) => Ok(repairs),
+        Err(error) if reading.rejected_wide.get() => Err(inexact(&trail, &text, error)),
         Err(error) => Err(undecodable(arena, &trail, error)),
     }
 }
 
-fn one_pass(
-    arena: &Arena,
-    text: &str,
-    limits: Limits,
-    wide: Wide,
-    trail: Option<&Trail>,
-    read: &mut ReadValue<'_>,
-) -> Result<(), Error> {
+fn one_pass(reading: &Reading<'_>, text: &str, read: &mut ReadValue<'_>) -> Result<(), Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
-    let budget = RefCell::new(Budget::for_input(text.len()));
-    let is_plain = trail.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse;
-    let (depth, ignored) = (limits.depth(), Cell::new(0));
-    let reading = Reading { arena, limits, depth, wide, ignored, budget, is_plain, trail };
-    read(&mut deserializer, &reading)
+    read(&mut deserializer, reading)
 }
 
 /// Reads one value and nothing after it.
@@ -207,6 +253,14 @@ fn one_value<T: DeserializeOwned>(
     let value = T::deserialize(Checked { inner: &mut *deserializer, place: &Place::root(reading) })?;
     deserializer.end()?;
     Ok(value)
+}
+
+/// Returns the issue for an integer that would have to be rounded to be read at all.
+#[cold]
+#[inline(never)]
+fn inexact(trail: &Trail, text: &str, error: Error) -> Issues {
+    let integer = rounded_integer(text).unwrap_or_default();
+    Issues::from(message::inexact(trail.pointer(), integer)).because(TypeError(error))
 }
 
 /// Returns the issue for text that fits its schema and that the type itself rejects. What the type says of it is for the

@@ -85,7 +85,6 @@ fn replacement(value: Instance<'_>, wanted: Types, options: &DecodeOptions) -> O
             _ => {}
         }
     }
-    let wraps =
-        options.repairs.single_item_arrays && wanted.allows(JsonType::Array) && value.kind() != JsonType::Null;
+    let wraps = options.repairs.single_item_arrays && wanted.allows(JsonType::Array) && value.kind() != JsonType::Null;
     wraps.then(|| (RepairKind::SingleItemArray, format!("[{}]", value.raw())))
 }

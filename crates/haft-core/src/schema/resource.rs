@@ -3,7 +3,7 @@
 //! The scan visits every subschema once. It finds identifiers and anchors, and reports every keyword whose value does not
 //! have the form its draft asks for. A reference that leads nowhere inside the schema is a fault: nothing is fetched.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ use crate::issue::Issue;
 pub(super) type ResourceId = usize;
 
 /// The faults that are listed.
-const MOST_FAULTS: usize = 100;
+pub(super) const MOST_FAULTS: usize = 100;
 
 /// A schema with an address of its own, and what can be found in it by name.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Resource<'a> {
     pub(super) draft: Draft,
     anchors: HashMap<&'a str, &'a Value>,
     /// The anchors that a dynamic reference looks for, by name; that of `$recursiveAnchor` is the empty name.
-    pub(super) dynamic: Vec<(&'a str, &'a Value)>,
+    pub(super) dynamic: BTreeMap<&'a str, &'a Value>,
 }
 
 /// All resources of a schema.
@@ -66,6 +66,13 @@ struct Place<'a> {
     schema: &'a Value,
     pointer: String,
     resource: ResourceId,
+}
+
+impl Place<'_> {
+    /// Returns the memory of a place with this pointer.
+    fn bytes(pointer: &str) -> usize {
+        size_of::<Self>() + pointer.len()
+    }
 }
 
 impl<'a> Resources<'a> {
@@ -106,6 +113,12 @@ impl<'a> Resources<'a> {
         &self.list[id]
     }
 
+    /// Returns every subschema that has a dynamic anchor of this name, in whatever resource.
+    pub(super) fn dynamic_anchors(&self, name: &str) -> Vec<&'a Value> {
+        let anchors = self.list.iter().flat_map(|resource| &resource.dynamic);
+        anchors.filter(|(anchor, _)| **anchor == name).map(|(_, schema)| *schema).collect()
+    }
+
     /// Returns the resource that a subschema belongs to.
     pub(super) fn owner_of(&self, schema: &'a Value) -> Option<ResourceId> {
         self.owners.get(&address(schema)).copied()
@@ -118,6 +131,8 @@ impl<'a> Resources<'a> {
         reference: &'a str,
         budget: &mut Budget,
     ) -> Result<Option<Target<'a>>, Spent> {
+        // A reference may be followed from many places.
+        budget.work(1 + reference.len() as u64 / 16)?;
         let (address, fragment) = uri::split_fragment(reference);
         let resource = if address.is_empty() {
             from
@@ -133,7 +148,7 @@ impl<'a> Resources<'a> {
         };
         let Some(fragment) = uri::percent_decoded(fragment) else { return Ok(None) };
         if fragment.is_empty() {
-            let dynamic = self.list[resource].dynamic.iter().any(|(name, _)| name.is_empty()).then_some("");
+            let dynamic = self.list[resource].dynamic.contains_key("").then_some("");
             return Ok(Some(Target { schema: self.list[resource].root, resource, dynamic }));
         }
         if fragment.starts_with('/') {
@@ -141,7 +156,7 @@ impl<'a> Resources<'a> {
         }
         let found = self.list[resource].anchors.get_key_value(fragment.as_str());
         Ok(found.map(|(name, schema)| {
-            let is_dynamic = self.list[resource].dynamic.iter().any(|(dynamic, _)| dynamic == name);
+            let is_dynamic = self.list[resource].dynamic.contains_key(name);
             Target { schema, resource, dynamic: is_dynamic.then_some(*name) }
         }))
     }
@@ -190,12 +205,16 @@ impl<'a> Resources<'a> {
     fn add(&mut self, uri: String, root: &'a Value, draft: Draft) -> ResourceId {
         let id = self.list.len();
         self.by_uri.insert(uri.clone(), id);
-        self.list.push(Resource { uri, root, draft, anchors: HashMap::new(), dynamic: Vec::new() });
+        self.list.push(Resource { uri, root, draft, anchors: HashMap::new(), dynamic: BTreeMap::new() });
         id
     }
 
     fn visit(&mut self, mut places: Vec<Place<'a>>, budget: &mut Budget) -> Result<(), Spent> {
+        for place in &places {
+            budget.memory(Place::bytes(&place.pointer))?;
+        }
         while let Some(Place { schema, pointer, resource }) = places.pop() {
+            budget.release(Place::bytes(&pointer));
             budget.work(1 + pointer.len() as u64 / 16)?;
             let draft = self.list[resource].draft;
             let map = match schema {
@@ -212,6 +231,7 @@ impl<'a> Resources<'a> {
             self.owners.insert(address(schema), resource);
             let draft = self.list[resource].draft;
             let first = places.len();
+            let mut spent = Ok(());
             for (name, value) in map {
                 let Some((_, keyword)) = Keyword::find(name, draft) else { continue };
                 let mut at = pointer.clone();
@@ -220,7 +240,7 @@ impl<'a> Resources<'a> {
                     self.fault(&at, name, &message, value);
                     continue;
                 }
-                if let ("$ref" | "$dynamicRef" | "$recursiveRef", Some(to)) = (keyword.name, value.as_str()) {
+                if let (true, Some(to)) = (keyword.is_reference(), value.as_str()) {
                     budget.memory(64 + at.len())?;
                     self.references.push(Reference { keyword: keyword.name, to, pointer: at, from: resource });
                     continue;
@@ -232,8 +252,12 @@ impl<'a> Resources<'a> {
                         Step::Index(index) => push_index(&mut pointer, index),
                         Step::Name(name) => push_key(&mut pointer, name),
                     }
-                    places.push(Place { schema, pointer, resource });
+                    spent = spent.and_then(|()| budget.memory(Place::bytes(&pointer)));
+                    if spent.is_ok() {
+                        places.push(Place { schema, pointer, resource });
+                    }
                 });
+                spent?;
             }
             // The first one first, so that faults come in the order of the schema.
             places[first..].reverse();
@@ -263,10 +287,14 @@ impl<'a> Resources<'a> {
             let (address, fragment) = uri::split_fragment(id);
             if !address.is_empty() {
                 let uri = uri::resolve(&self.list[resource].uri, address);
-                let is_taken =
-                    self.by_uri.get(&uri).is_some_and(|known| !std::ptr::eq(self.list[*known].root, schema));
+                let is_taken = self.by_uri.get(&uri).is_some_and(|known| !std::ptr::eq(self.list[*known].root, schema));
                 if is_taken {
-                    self.fault(pointer, draft.id_keyword(), "is the address of another subschema too", &map[draft.id_keyword()]);
+                    self.fault(
+                        pointer,
+                        draft.id_keyword(),
+                        "is the address of another subschema too",
+                        &map[draft.id_keyword()],
+                    );
                 }
                 resource = self.add(uri, schema, draft);
             }
@@ -284,11 +312,11 @@ impl<'a> Resources<'a> {
             && let Some(Value::String(anchor)) = map.get("$dynamicAnchor")
         {
             resource_of.anchors.insert(anchor, schema);
-            resource_of.dynamic.push((anchor, schema));
+            resource_of.dynamic.entry(anchor).or_insert(schema);
         }
         let is_recursive = map.get("$recursiveAnchor") == Some(&Value::Bool(true));
         if draft == Draft::Draft201909 && is_recursive && std::ptr::eq(resource_of.root, schema) {
-            resource_of.dynamic.push(("", schema));
+            resource_of.dynamic.insert("", schema);
         }
         resource
     }

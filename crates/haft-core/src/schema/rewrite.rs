@@ -124,7 +124,8 @@ impl<'a> Unwanted<'_, 'a, '_> {
         match value.kind() {
             JsonType::Array => {
                 for (at, item) in value.items().enumerate() {
-                    let nodes: Vec<NodeId> = applied.typed.iter().map(parts).map(|typed| typed.array.element(at)).collect();
+                    let nodes: Vec<NodeId> =
+                        applied.typed.iter().map(parts).map(|typed| typed.array.element(at)).collect();
                     self.collect(&nodes, item);
                 }
             }

@@ -7,12 +7,6 @@ use serde_json::{Number, Value};
 use super::tree::number_token;
 use crate::canonical::is_same_number;
 
-/// Returns the first integer in `text` that is beyond 64 bits. A [`Value`] holds no such integer, but the
-/// float next to it.
-pub(crate) fn wide_integer(text: &str) -> Option<&str> {
-    wide_integers(text).next()
-}
-
 /// Returns the first integer in `text` that would be another number in a [`Value`].
 ///
 /// A number with a fraction or an exponent stands for the float next to it, whoever reads it, and is never one.
@@ -138,14 +132,14 @@ mod tests {
         for text in
             ["", "0", "-1", "18446744073709551615", "-9223372036854775808", "1e400", "0.5", r#""99999999999999999999""#]
         {
-            assert_eq!(wide_integer(text), None, "{text}");
+            assert_eq!(wide_integers(text).next(), None, "{text}");
         }
         for (text, wide) in [
             ("18446744073709551616", "18446744073709551616"),
             (r#"{"a\"":[1,-9223372036854775809]}"#, "-9223372036854775809"),
             (r#"["\\",100000000000000000000,"é"]"#, "100000000000000000000"),
         ] {
-            assert_eq!(wide_integer(text), Some(wide), "{text}");
+            assert_eq!(wide_integers(text).next(), Some(wide), "{text}");
         }
     }
 
@@ -166,7 +160,11 @@ mod tests {
     #[test]
     fn text_that_is_no_json_is_passed_to_its_end() {
         for text in ["\"", "\"\\", "]]]", "-", "é\"é", "{\"a"] {
-            assert_eq!((wide_integer(text), nesting(text)), (None, usize::from(text.starts_with('{'))), "{text}");
+            assert_eq!(
+                (wide_integers(text).next(), nesting(text)),
+                (None, usize::from(text.starts_with('{'))),
+                "{text}"
+            );
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::message::excerpt;
 use super::types::Types;
 
 /// The form of a keyword's value.
@@ -61,7 +62,9 @@ impl Shape {
             Self::Count if is_count(value) => return None,
             Self::Count => "an integer that is 0 or greater",
             Self::TypeNames if names_types(value) => return None,
-            Self::TypeNames => return Some(format!("must be one of {TYPE_NAMES}, or a list of them, not {value:.80}")),
+            Self::TypeNames => {
+                return Some(format!("must be one of {TYPE_NAMES}, or a list of them, not {}", excerpt(value)));
+            }
             Self::Literals | Self::List if value.is_array() => return None,
             Self::Literals | Self::List => "an array",
             Self::Names if is_names(value) => return None,

@@ -1,7 +1,5 @@
 //! The types of JSON values: as a reader tells them apart, and as schemas name them.
 
-use serde_json::Value;
-
 /// The JSON types as a reader tells them apart; an integer is a number to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -22,17 +20,6 @@ impl JsonType {
     pub(super) const COUNT: usize = 6;
     pub(super) const EACH: [Self; Self::COUNT] =
         [Self::Null, Self::Boolean, Self::Number, Self::String, Self::Array, Self::Object];
-
-    pub(super) fn of(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            Value::Bool(_) => Self::Boolean,
-            Value::Number(_) => Self::Number,
-            Value::String(_) => Self::String,
-            Value::Array(_) => Self::Array,
-            Value::Object(_) => Self::Object,
-        }
-    }
 
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 
 use super::budget::Budget;
-use super::document::{Document, Instance, Key, ReadFault, ReadOptions};
+use super::document::{Document, Instance, Key, Pointers, ReadFault, ReadOptions};
 use super::forbidden::Inside;
 use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::message::{self, excerpt_of_text};
@@ -17,7 +17,7 @@ use super::repair;
 use super::rewrite::rewritten;
 use super::tree::read_written;
 use super::validation::Validator;
-use super::walk::{self, Explained, Finding, MOST_ISSUES, is_container};
+use super::walk::{self, Explained, Finding, MOST_BYTES, MOST_ISSUES};
 use crate::issue::{Issue, Issues};
 
 /// Text that fits, as a type should be given it.
@@ -59,10 +59,9 @@ pub(super) fn check(arena: &Arena, custom: Option<&Validator>, text: &str) -> Re
 }
 
 /// Decides whether text that was written here fits a node.
-pub(super) fn fits_written(arena: &Arena, node: NodeId, text: &str) -> bool {
-    let mut budget = Budget::for_input(text.len());
-    let document = Document::read(text, ReadOptions { max_depth: usize::MAX }, &mut budget);
-    document.is_ok_and(|document| walk::fits(arena, node, document.root(), &mut budget))
+pub(super) fn fits_written(arena: &Arena, node: NodeId, text: &str, budget: &mut Budget) -> bool {
+    let document = Document::read(text, ReadOptions { max_depth: usize::MAX }, budget);
+    document.is_ok_and(|document| walk::fits(arena, node, document.root(), budget))
 }
 
 /// Finds everything that is wrong with text that was written here. What keys it may have is for its schema to say, but none
@@ -126,13 +125,16 @@ pub(super) fn too_long(bytes: usize, max: usize) -> Issue {
 /// Finds the keys that no object may have, and those that stand more than once.
 pub(super) fn key_faults(document: &Document<'_>, inside: Inside, limits: &Limits) -> Vec<Issue> {
     let mut forbidden = Vec::new();
-    collect_forbidden(document.root(), inside, &mut forbidden);
+    if document.keys().any(|key| may_be_forbidden(key.as_instance())) {
+        collect_forbidden(document.root(), inside, &mut forbidden);
+    }
+    let mut pointers = Pointers::new(document);
     let mut faults: Vec<(u32, Issue)> = forbidden
         .into_iter()
         .map(|key| {
             let name = excerpt_of_text(&key.name());
             let message = format!("the key {name} is not allowed in any object; leave it out");
-            (key.id(), Issue::new(document.pointer_to(key.id()), "forbiddenKey", message))
+            (key.id(), Issue::new(pointers.to(key.id()), "forbiddenKey", message))
         })
         .collect();
     if limits.duplicate_keys == DuplicateKeys::Refuse {
@@ -144,16 +146,23 @@ pub(super) fn key_faults(document: &Document<'_>, inside: Inside, limits: &Limit
 }
 
 fn duplicate_faults<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (u32, Issue)> + use<'d> {
-    document.duplicates().map(|key| {
+    let mut pointers = Pointers::new(document);
+    document.duplicates().map(move |key| {
         let name = excerpt_of_text(&key.name());
         let message = format!("the key {name} stands twice in this object; give it once");
-        (key.id(), Issue::new(document.pointer_to(key.id()), "duplicateKey", message))
+        (key.id(), Issue::new(pointers.to(key.id()), "duplicateKey", message))
     })
+}
+
+/// Reports whether a key deserves a look at what it is inside of, which most do not.
+#[inline]
+fn may_be_forbidden(key: Instance<'_>) -> bool {
+    matches!(key.raw().as_bytes(), [_, b'_' | b'$', ..] | br#""prototype""#) || key.is_escaped()
 }
 
 /// Collects the keys that no object may have. Depth is bounded by that of the document.
 fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Key<'d>>) {
-    for item in value.items().filter(|item| is_container(*item)) {
+    for item in value.items() {
         collect_forbidden(item, Inside::Other, found);
     }
     for (key, member) in value.members() {
@@ -164,15 +173,13 @@ fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Ke
         if inside.forbids(&name) {
             found.push(key);
         }
-        if is_container(member) {
-            collect_forbidden(member, Inside::key(&name), found);
-        }
+        collect_forbidden(member, Inside::key(&name), found);
     }
 }
 
 /// Puts faults of the text and problems of the value together, without naming a key twice.
 fn all_issues(mut faults: Vec<Issue>, explained: Explained) -> Issues {
-    let Explained { findings, cut } = explained;
+    let Explained { findings, mut cut } = explained;
     if faults.is_empty() {
         return Issues::new(findings.into_iter().map(|finding| finding.issue).chain(cut).collect());
     }
@@ -182,6 +189,16 @@ fn all_issues(mut faults: Vec<Issue>, explained: Explained) -> Issues {
     let more: Vec<Issue> =
         findings.into_iter().filter(|finding| !is_named(finding)).map(|finding| finding.issue).collect();
     faults.extend(more);
+    let mut bytes = 0;
+    let within = |issue: &&Issue| {
+        bytes += walk::size(issue);
+        bytes <= MOST_BYTES
+    };
+    let listed = faults.iter().take_while(within).count();
+    if listed < faults.len() {
+        faults.truncate(listed);
+        cut.get_or_insert_with(|| message::too_many(listed));
+    }
     faults.extend(cut);
     Issues::new(faults)
 }

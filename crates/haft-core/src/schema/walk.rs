@@ -9,24 +9,30 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 
 use super::budget::Budget;
-use super::document::{Instance, Key};
+use super::document::{Instance, Key, Step};
 use super::keyword::union;
 use super::mark::Marks;
 use super::message::{self, Found};
-use super::node::{Arena, NEVER, Node, NodeId, Typed};
-use super::path::Path;
+use super::node::{Arena, NEVER, Node, NodeId, Property, Typed};
 use super::problem::Problem;
 use super::rule::Rule;
 use super::seen::Seen;
 use super::types::{JsonType, Types};
 use crate::issue::Issue;
+use crate::nearest::nearest;
 
 /// The number of issues that are listed; a hostile value could have one per byte.
 pub(super) const MOST_ISSUES: usize = 1_000;
 
+/// The size of all issues together, in bytes, beyond which no more are listed.
+pub(super) const MOST_BYTES: usize = 256 << 10;
+
 /// How deep nodes may be applied inside each other. Every level takes stack, and the nesting of a value is bounded
 /// elsewhere; this bounds what a schema makes of each of its levels.
 const MOST_LEVELS: u32 = 1_500;
+
+/// The number of names that unknown keys are compared with, names of usual length.
+const MOST_SUGGESTIONS: usize = 20_000;
 
 /// What a remembered verdict takes, in bytes.
 const VERDICT: usize = 20;
@@ -36,8 +42,11 @@ pub(super) struct Walk<'a, 'b> {
     pub(super) arena: &'a Arena,
     pub(super) budget: &'b mut Budget,
     mode: Mode,
-    path: Path,
+    /// The way from the root to the value, kept while problems are wanted in words.
+    path: Vec<Step>,
     levels: u32,
+    /// How many more names unknown keys may be compared with.
+    suggestions: usize,
     /// Verdicts of shared nodes. Without them, alternatives within alternatives would be tried again for every way to
     /// reach them.
     verdicts: HashMap<(u32, u32), bool, RandomState>,
@@ -97,17 +106,18 @@ pub(super) fn explain(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &m
     Explained { findings, cut }
 }
 
-impl Report {
-    /// The size of all issues together, in bytes, beyond which no more are listed.
-    const MOST_BYTES: usize = 256 << 10;
+/// Returns the size of an issue, in bytes.
+pub(super) fn size(Issue { pointer, expected, found, message, .. }: &Issue) -> usize {
+    pointer.len() + expected.len() + found.len() + message.len()
+}
 
+impl Report {
     fn is_full(&self) -> bool {
-        self.findings.len() > MOST_ISSUES || self.size > Self::MOST_BYTES
+        self.findings.len() > MOST_ISSUES || self.size > MOST_BYTES
     }
 
     fn add(&mut self, finding: Finding) {
-        let Issue { pointer, expected, found, message, .. } = &finding.issue;
-        self.size += pointer.len() + expected.len() + found.len() + message.len();
+        self.size += size(&finding.issue);
         self.findings.push(finding);
     }
 }
@@ -118,8 +128,9 @@ impl<'a, 'b> Walk<'a, 'b> {
             arena,
             budget,
             mode,
-            path: Path::default(),
+            path: Vec::new(),
             levels: 0,
+            suggestions: MOST_SUGGESTIONS,
             verdicts: HashMap::default(),
             reported: HashSet::default(),
         }
@@ -149,7 +160,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         match &mut self.mode {
             Mode::Deciding { fits } => *fits = false,
             Mode::Explaining(report) if !report.is_full() => {
-                let issue = message::issue(problem, Found::of(value), self.path.pointer());
+                let issue = message::issue(problem, Found::of(value), value.document().pointer_along(&self.path));
                 report.add(Finding { issue, value: value.id(), wanted: problem.wanted() });
             }
             Mode::Explaining(_) => {}
@@ -161,7 +172,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         match &mut self.mode {
             Mode::Deciding { fits } => *fits = false,
             Mode::Explaining(_) => {
-                self.path.push_key(&key.name());
+                self.path.push(Step::Key(key.id()));
                 self.report(value, problem);
                 self.path.pop();
             }
@@ -213,7 +224,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             return;
         }
         if self.wants_words() {
-            self.path.push_key(&member.name());
+            self.path.push(Step::Key(member.id()));
             self.visit(id, value);
             self.path.pop();
         } else {
@@ -227,7 +238,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             return;
         }
         if self.wants_words() {
-            self.path.push_index(at);
+            self.path.push(Step::Index(at));
             self.visit(id, value);
             self.path.pop();
         } else {
@@ -306,10 +317,12 @@ impl<'a, 'b> Walk<'a, 'b> {
         let rule = &typed.object;
         let mut seen = None;
         if rule.required > 0 {
-            let seen = seen.insert(declared(typed, value));
-            for property in missing(typed, seen) {
-                let types = union::types(self.arena, property.node);
-                self.report(value, &Problem::Missing(&property.name, types));
+            let declared = seen.insert(declared(typed, value));
+            if declared.required < rule.required {
+                self.report_missing(typed, declared, value);
+            }
+            if !self.goes_on() {
+                return;
             }
         }
         let length = value.len();
@@ -320,19 +333,49 @@ impl<'a, 'b> Walk<'a, 'b> {
             self.report(value, &Problem::TooManyKeys(rule.max));
         }
         for (at, (key, member)) in value.members().enumerate() {
-            if !self.goes_on() || !self.work(1) {
+            let name = key.name();
+            if !self.goes_on() || !self.work(1 + name.len() / 64) {
                 return;
             }
-            match rule.find(&key.name(), at) {
+            match rule.find(&name, at) {
                 Some(found) => self.visit_member(rule.properties[found].node, key, member),
                 None if rule.additional == NEVER => {
-                    let seen = seen.get_or_insert_with(|| declared(typed, value));
-                    let problem = Problem::Unknown(key.name(), &rule.properties, seen);
-                    self.report_member(key, member, &problem);
+                    let declared = seen.get_or_insert_with(|| declared(typed, value));
+                    let nearest = self.nearest(&name, &rule.properties, &declared.seen);
+                    self.report_member(key, member, &Problem::Unknown(name, &rule.properties, nearest));
                 }
                 None => self.visit_member(rule.additional, key, member),
             }
         }
+    }
+
+    /// Reports the properties that must be there and are not.
+    fn report_missing(&mut self, typed: &'a Typed, declared: &Declared, value: Instance<'_>) {
+        let properties = &typed.object.properties;
+        // All of them are looked through, and small objects may lack few of many.
+        if !self.work(properties.len() / 64) {
+            return;
+        }
+        let each = properties.iter().enumerate();
+        for (_, property) in each.filter(|(at, property)| property.required && !declared.seen.contains(*at)) {
+            let types = union::types(self.arena, property.node);
+            self.report(value, &Problem::Missing(&property.name, types));
+            if !self.goes_on() {
+                return;
+            }
+        }
+    }
+
+    /// Returns the declared name that an unknown key was probably meant to be, if it is not there. All names are compared
+    /// with it, so this is done for the first unknown keys only.
+    fn nearest<'p>(&mut self, name: &str, properties: &'p [Property], seen: &Seen) -> Option<&'p str> {
+        if !self.wants_words() {
+            return None;
+        }
+        let cost = properties.len().saturating_mul(1 + name.len().pow(2) / 256);
+        self.suggestions = self.suggestions.checked_sub(cost)?;
+        let absent = properties.iter().enumerate().filter(|(at, _)| !seen.contains(*at));
+        nearest(name, absent.map(|(_, property)| &*property.name)).first().copied()
     }
 
     /// Marks what a node has evaluated in a value that fits it.
@@ -409,21 +452,22 @@ fn key(id: NodeId, value: Instance<'_>) -> (u32, u32) {
     (id, value.id())
 }
 
-pub(super) fn is_container(value: Instance<'_>) -> bool {
+fn is_container(value: Instance<'_>) -> bool {
     matches!(value.kind(), JsonType::Array | JsonType::Object)
 }
 
-/// Returns the properties that must be there and are not.
-fn missing<'a>(typed: &'a Typed, seen: &Seen) -> impl Iterator<Item = &'a super::node::Property> {
-    let each = typed.object.properties.iter().enumerate();
-    each.filter(|(at, property)| property.required && !seen.contains(*at)).map(|(_, property)| property)
+/// The declared properties that an object has.
+struct Declared {
+    seen: Seen,
+    /// How many of them are required.
+    required: usize,
 }
 
-/// Returns the properties that are there.
-fn declared(typed: &Typed, value: Instance<'_>) -> Seen {
-    let mut seen = Seen::default();
+fn declared(typed: &Typed, value: Instance<'_>) -> Declared {
+    let mut declared = Declared { seen: Seen::default(), required: 0 };
     for found in value.members().enumerate().filter_map(|(at, (key, _))| typed.object.find(&key.name(), at)) {
-        seen.insert(found);
+        declared.seen.insert(found);
+        declared.required += usize::from(typed.object.properties[found].required);
     }
-    seen
+    declared
 }

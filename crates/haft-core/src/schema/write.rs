@@ -18,6 +18,7 @@ use serde_json::Error;
 
 use self::serializer::Checked;
 use self::text::Text;
+use super::budget::Budget;
 use super::disclosure::{Rejected, Step};
 use super::limit::{HELD_DEPTH, OUTPUT_DEPTH};
 use super::node::{ANY, Arena, NEVER, NodeId};
@@ -69,7 +70,7 @@ pub(super) fn check_text(arena: &Arena, custom: Option<&Validator>, text: &str) 
 /// Writes any value as JSON text. What JSON can't say of a number is `null`, as `serde_json` has it.
 pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
     let unruled = Arena::any();
-    let text = Text::new();
+    let (text, budget) = (Text::new(), Budget::for_input(0));
     let mut writing = Writing {
         arena: &unruled,
         trail: None,
@@ -78,6 +79,7 @@ pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error
         is_verbatim: false,
         room: HELD_DEPTH,
         odd: Odd::IsNull,
+        budget,
     };
     writing.value(ANY, value)?;
     if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
@@ -115,9 +117,17 @@ fn too_deep() -> Issue {
 
 /// Writes a value, held to what a node says of it.
 fn write(arena: &Arena, trail: Option<&Trail>, node: NodeId, value: &WriteValue<'_>) -> Result<JsonText, Error> {
-    let text = Text::new();
-    let mut writing =
-        Writing { arena, trail, text, is_broken: false, is_verbatim: false, room: OUTPUT_DEPTH, odd: Odd::IsRejected };
+    let (text, budget) = (Text::new(), Budget::for_input(0));
+    let mut writing = Writing {
+        arena,
+        trail,
+        text,
+        is_broken: false,
+        is_verbatim: false,
+        room: OUTPUT_DEPTH,
+        odd: Odd::IsRejected,
+        budget,
+    };
     value(&mut writing, node)?;
     // A type may pass over an error; what was written by then is not JSON.
     if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
@@ -136,6 +146,8 @@ struct Writing<'a> {
     /// How many arrays and objects may still be opened inside of each other.
     room: usize,
     odd: Odd,
+    /// What is left for patterns, and for values that are checked whole. It grows with what they are held against.
+    budget: Budget,
 }
 
 /// What becomes of a number that isn't finite.
@@ -201,7 +213,9 @@ impl Writing<'_> {
             self.is_broken = true;
             return Err(error);
         }
-        let fits = verify::fits_written(self.arena, node, self.text.since(before));
+        let written = self.text.since(before);
+        self.budget.extend(written.len());
+        let fits = verify::fits_written(self.arena, node, written, &mut self.budget);
         if fits { Ok(()) } else { Err(self.refusal()) }
     }
 

@@ -144,7 +144,7 @@ impl ApprovalPolicy {
         arguments: &Value,
         cx: ApprovalCx,
     ) -> impl Future<Output = ApprovalNeed> + Send + 'static + use<> {
-        self.decide(&Decisive::Tree(arguments), cx)
+        self.decide(&Decisive::tree(arguments), cx)
     }
 
     /// Decides whether a call needs approval.

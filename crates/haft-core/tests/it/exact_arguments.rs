@@ -52,11 +52,20 @@ fn table() -> Vec<(ToolCall, String)> {
     let signed = SIGNED.map(|by| ("shift", "by", by));
     let call = |tool, key, number| ToolCall::new("c1", tool, format!(r#"{{"to":"Ada","{key}":{number}}}"#));
     let all = unsigned.into_iter().chain(signed);
-    all.map(|(tool, key, number)| (call(tool, key, number), format!(r#""Ada {number}""#))).collect()
+    let written = all.map(|(tool, key, number)| (call(tool, key, number), format!(r#""Ada {number}""#)));
+    let exponent = ("1e30", "1000000000000000000000000000000");
+    let point = ("18446744073709551617.0", "18446744073709551617");
+    let other = [exponent, point].map(|(number, same)| (call("mint", "amount", number), format!(r#""Ada {same}""#)));
+    written.chain(other).collect()
 }
 
 fn minting(amount: &str) -> ToolCall {
     ToolCall::new("c1", "mint", format!(r#"{{"to":"Ada","amount":{amount}}}"#))
+}
+
+/// Reports whether the tree holds another number than the text: not the digits of an integer, but of the float next to it.
+fn is_rounded(integer: &str) -> bool {
+    integer.parse::<u64>().is_err() && integer.parse::<f64>().unwrap().to_string() != integer
 }
 
 fn kit() -> Toolkit {
@@ -78,7 +87,7 @@ async fn gated_and_ungated_calls_accept_the_same_text() {
             assert_eq!(all_came(&results), [given.as_str()], "{way:?}");
         }
     }
-    for refused in [minting("1e400"), minting("1e30"), minting("-1"), minting(&"9".repeat(40)), minting("0.5")] {
+    for refused in [minting("1e400"), minting("1e39"), minting("-1"), minting(&"9".repeat(40)), minting("0.5")] {
         let options = asking(ApprovalRequest::approve).policy(ApprovalPolicy::always());
         for options in [RunOptions::new(), options] {
             let result = one(&kit(), &refused, &options).await;
@@ -111,8 +120,8 @@ async fn a_policy_sees_the_number_that_is_minted_or_asks() {
     let float = ApprovalPolicy::when(|_: Rounded, _| async { false });
     for amount in UNSIGNED {
         let exact: u128 = amount.parse().unwrap();
-        let is_wide = exact > u128::from(u64::MAX);
-        for (policy, asks) in [(&typed, exact > limit), (&other, false), (&tree, is_wide), (&float, is_wide)] {
+        let is_rounded = is_rounded(amount);
+        for (policy, asks) in [(&typed, exact > limit), (&other, false), (&tree, is_rounded), (&float, is_rounded)] {
             let result = one(&kit(), &minting(amount), &RunOptions::new().policy(policy.clone())).await;
             assert_eq!(came(&result) == "denied", asks, "{amount} {}", came(&result));
             let single = Tool::new("mint").needs_approval(policy.clone());
@@ -166,14 +175,14 @@ async fn typed_guard(request: Request, next: Next) -> Outcome {
 #[tokio::test]
 async fn no_guard_passes_a_call_whose_arguments_it_did_not_see() {
     for amount in UNSIGNED {
-        let is_wide = amount.parse::<u64>().is_err();
+        let is_rounded = is_rounded(amount);
         for to in ["Ada", "Eve"] {
             let call = ToolCall::new("c1", "mint", format!(r#"{{"to":"{to}","amount":{amount}}}"#));
             let kits = [mint().wrap(ada_only), mint().wrap(careless), mint().wrap(typed_guard)];
             let [strict, loose, typed] = kits.map(|tool| Toolkit::from_iter([tool]));
             for kit in [strict, loose] {
                 let result = one(&kit, &call, &RunOptions::new()).await;
-                let expected = match (is_wide, to) {
+                let expected = match (is_rounded, to) {
                     (true, _) => "input_validation_error".to_owned(),
                     (false, "Ada") => format!(r#""Ada {amount}""#),
                     (false, _) => "permission_denied".to_owned(),

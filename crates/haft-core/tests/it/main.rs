@@ -92,6 +92,8 @@ mod run_options;
 mod run_spans;
 mod running;
 #[cfg(feature = "validate")]
+mod schema_attack_cost;
+#[cfg(feature = "validate")]
 mod schema_decode;
 #[cfg(feature = "validate")]
 mod schema_encode;

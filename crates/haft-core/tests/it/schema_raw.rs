@@ -351,3 +351,14 @@ fn a_schema_deeper_than_anyone_writes_is_refused() {
     let error = Schema::json(deep(5_000)).unwrap_err();
     assert_eq!(faults(&error), [("", "maxDepth")]);
 }
+
+#[test]
+fn only_what_was_given_as_json_is_raw() {
+    assert!(Schema::json(json!({"type": "integer"})).unwrap().is_raw());
+    assert!(Schema::json_with(json!({}), Validation::None).unwrap().is_raw());
+    for made in [Schema::of::<u8>().unwrap(), Schema::empty(), Schema::unknown(), Schema::unit(), Schema::never()] {
+        assert!(!made.is_raw(), "{}", made.as_json());
+    }
+    // Equal JSON shares its compiled form, and is still told apart.
+    assert!(Schema::json(Schema::unknown().as_json().clone()).unwrap().is_raw());
+}

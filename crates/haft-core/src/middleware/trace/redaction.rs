@@ -4,132 +4,98 @@
 //! decide which branch of a schema a value took: it applies every branch that might hold, and where it can't tell what a
 //! reference leads to, it hides the value. It may hide too much, and must never show too much.
 
-use std::cell::OnceCell;
-
 use serde_json::{Map, Value};
 
-use crate::schema::Schema;
+use crate::schema::{AppliesTo, Schema, Subschema};
 
 /// What stands in place of a secret.
 pub(super) const REDACTED: &str = "[redacted]";
 
-/// Keywords whose subschemas are about the value itself: one schema, a list of schemas, or schemas by name.
-const HERE_ONE: [&str; 5] = ["not", "if", "then", "else", "propertyNames"];
-const HERE_LIST: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-const HERE_NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];
-
-/// Keywords whose subschema is about any member or item that others don't name.
-const OTHER_MEMBERS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
-const ANY_ITEM: [&str; 4] = ["items", "additionalItems", "unevaluatedItems", "contains"];
-
 /// What one schema marks as secret.
 pub(super) struct Redaction<'a> {
-    root: &'a Value,
-    /// Whether a part of the schema has an id of its own, so that references may not mean what they seem to.
-    has_ids: OnceCell<bool>,
+    schema: &'a Schema,
 }
 
-/// All schemas that may be about one value.
+/// All subschemas that may be about one value.
 #[derive(Default)]
-struct Nodes<'a> {
-    nodes: Vec<&'a Map<String, Value>>,
+struct About<'s> {
+    subschemas: Vec<Subschema<'s>>,
     is_secret: bool,
 }
 
 impl<'a> Redaction<'a> {
     pub(super) fn of(schema: &'a Schema) -> Self {
-        Self { root: schema.as_json(), has_ids: OnceCell::new() }
+        Self { schema }
     }
 
-    /// The value without its secrets.
+    /// Returns the value without its secrets.
     pub(super) fn apply(&self, value: &Value) -> Value {
-        self.redact(&self.nodes([self.root]), value)
+        let subschemas = self.schema.subschemas();
+        About::of([subschemas.root()]).redact(value)
     }
 
-    /// Whether anything in the schema is marked, wherever it applies.
+    /// Reports whether anything in the schema is marked, wherever it applies.
     pub(super) fn marks_any(&self) -> bool {
-        any_object(self.root, &is_marked)
+        any_object(self.schema.as_json(), &is_marked)
+    }
+}
+
+impl<'s> About<'s> {
+    /// Collects these subschemas and all that they apply to the same value.
+    fn of(subschemas: impl IntoIterator<Item = Subschema<'s>>) -> Self {
+        let mut about = Self::default();
+        let mut open: Vec<Subschema<'s>> = subschemas.into_iter().collect();
+        while let Some(subschema) = open.pop() {
+            if about.subschemas.contains(&subschema) {
+                continue;
+            }
+            about.subschemas.push(subschema);
+            about.is_secret |= subschema.as_json().as_object().is_some_and(is_marked);
+            about.is_secret |= subschema.has_unresolved_reference();
+            open.extend(subschema.targets());
+            let is_here = |part: &Subschema<'_>| matches!(part.applies_to(), AppliesTo::Value | AppliesTo::MemberNames);
+            open.extend(subschema.parts().filter(is_here));
+        }
+        about
     }
 
-    fn redact(&self, here: &Nodes<'a>, value: &Value) -> Value {
-        if here.is_secret {
+    fn redact(&self, value: &Value) -> Value {
+        if self.is_secret {
             return Value::from(REDACTED);
         }
         match value {
-            Value::Object(members) => members
-                .iter()
-                .map(|(key, member)| (key.clone(), self.redact(&self.nodes(here.of_member(key)), member)))
-                .collect(),
-            Value::Array(items) => items
-                .iter()
-                .enumerate()
-                .map(|(index, item)| self.redact(&self.nodes(here.of_item(index)), item))
-                .collect(),
+            Value::Object(members) => {
+                members.iter().map(|(key, member)| (key.clone(), self.of_member(key).redact(member))).collect()
+            }
+            Value::Array(items) => {
+                items.iter().enumerate().map(|(index, item)| self.of_item(index).redact(item)).collect()
+            }
             other => other.clone(),
         }
     }
 
-    /// These schemas and all that they apply to the same value.
-    fn nodes(&self, schemas: impl IntoIterator<Item = &'a Value>) -> Nodes<'a> {
-        let mut found = Nodes::default();
-        let mut open: Vec<&'a Value> = schemas.into_iter().collect();
-        while let Some(schema) = open.pop() {
-            let Some(node) = schema.as_object() else { continue };
-            if found.nodes.iter().any(|known| std::ptr::eq(*known, node)) {
-                continue;
-            }
-            found.nodes.push(node);
-            found.is_secret |= is_marked(node);
-            open.extend(HERE_ONE.iter().filter_map(|keyword| node.get(*keyword)));
-            open.extend(HERE_LIST.iter().filter_map(|keyword| node.get(*keyword)?.as_array()).flatten());
-            open.extend(HERE_NAMED.iter().filter_map(|keyword| node.get(*keyword)?.as_object()).flat_map(Map::values));
-            for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
-                let Some(reference) = node.get(keyword) else { continue };
-                match self.resolve(reference) {
-                    Some(target) => open.push(target),
-                    None => found.is_secret = true,
-                }
-            }
-        }
-        found
+    /// Returns the subschemas of the member of this name. Patterns are not matched: all of them count.
+    fn of_member(&self, key: &str) -> Self {
+        let found = self.subschemas.iter().flat_map(|subschema| {
+            let is_named = subschema.parts().any(|part| part.applies_to() == AppliesTo::Member(key));
+            subschema.parts().filter(move |part| match part.applies_to() {
+                AppliesTo::Member(name) => name == key,
+                AppliesTo::MatchingMembers(_) => true,
+                AppliesTo::OtherMembers => !is_named,
+                _ => false,
+            })
+        });
+        Self::of(found)
     }
 
-    /// What a reference leads to, if that is certain.
-    fn resolve(&self, reference: &Value) -> Option<&'a Value> {
-        let pointer = reference.as_str()?.strip_prefix('#')?;
-        if *self.has_ids.get_or_init(|| self.root.as_object().is_some_and(has_inner_ids)) {
-            return None;
-        }
-        self.root.pointer(&percent_decoded(pointer)?)
-    }
-}
-
-impl<'a> Nodes<'a> {
-    /// The schemas of the member of this name. Patterns are not matched: all of them count.
-    fn of_member(&self, key: &str) -> Vec<&'a Value> {
-        let mut found = Vec::new();
-        for node in &self.nodes {
-            let named = node.get("properties").and_then(|properties| properties.get(key));
-            found.extend(named);
-            found.extend(node.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::values));
-            if named.is_none() {
-                found.extend(OTHER_MEMBERS.iter().filter_map(|keyword| node.get(*keyword)));
-            }
-        }
-        found
-    }
-
-    /// The schemas of the item at this place.
-    fn of_item(&self, index: usize) -> Vec<&'a Value> {
-        let mut found = Vec::new();
-        for node in &self.nodes {
-            found.extend(node.get("prefixItems").and_then(|places| places.get(index)));
-            for schema in ANY_ITEM.iter().filter_map(|keyword| node.get(*keyword)) {
-                // Before draft 2020-12, a list under `items` was what `prefixItems` is now.
-                found.extend(if schema.is_array() { schema.get(index) } else { Some(schema) });
-            }
-        }
-        found
+    /// Returns the subschemas of the item at this index.
+    fn of_item(&self, index: usize) -> Self {
+        let parts = self.subschemas.iter().flat_map(|subschema| subschema.parts());
+        Self::of(parts.filter(|part| match part.applies_to() {
+            AppliesTo::Item(at) => at == index,
+            AppliesTo::Items => true,
+            _ => false,
+        }))
     }
 }
 
@@ -138,36 +104,12 @@ fn is_marked(node: &Map<String, Value>) -> bool {
     says("writeOnly") || says("x-redact") || node.get("format").and_then(Value::as_str) == Some("password")
 }
 
-fn has_inner_ids(root: &Map<String, Value>) -> bool {
-    let is_draft_4 = root.get("$schema").and_then(Value::as_str).is_some_and(|draft| draft.contains("draft-04"));
-    let keyword = if is_draft_4 { "id" } else { "$id" };
-    let has_id = |node: &Map<String, Value>| node.get(keyword).is_some_and(Value::is_string);
-    root.values().any(|value| any_object(value, &has_id))
-}
-
 fn any_object(value: &Value, is_it: &impl Fn(&Map<String, Value>) -> bool) -> bool {
     match value {
         Value::Object(members) => is_it(members) || members.values().any(|member| any_object(member, is_it)),
         Value::Array(items) => items.iter().any(|item| any_object(item, is_it)),
         _ => false,
     }
-}
-
-/// A JSON Pointer out of a URI fragment; `None` if it isn't text.
-fn percent_decoded(fragment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = &rest[2..];
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
@@ -300,22 +242,33 @@ mod tests {
             let schema = json!({"properties": {"a": {"$ref": reference}, "b": {}}});
             assert_eq!(redacted(schema, &json!({"a": 1, "b": 2})), json!({"a": REDACTED, "b": 2}), "{reference}");
         }
-        // A schema inside of the schema, by draft and keyword, and whether references are still certain.
+    }
+
+    #[test]
+    fn references_into_schemas_with_ids_of_their_own_are_followed() {
         let (new, old) = ("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-04/schema#");
-        for (draft, keyword, certain) in [(new, "$id", false), (new, "id", true), (old, "id", false)] {
+        for (draft, keyword) in [(new, "$id"), (old, "id")] {
             let embedded = json!({
                 "$schema": draft,
-                "definitions": {"inner": {keyword: "https://example.com/inner", "definitions": {"t": {}}}, "t": {}},
-                "properties": {"a": {"$ref": "#/definitions/t"}},
+                "definitions": {
+                    "inner": {keyword: "https://example.com/inner", "definitions": {"t": secret()}},
+                    "t": {},
+                },
+                "properties": {
+                    "a": {"$ref": "#/definitions/t"},
+                    "b": {"$ref": "https://example.com/inner#/definitions/t"},
+                },
             });
-            let expected = if certain { json!({"a": 1}) } else { json!({"a": REDACTED}) };
-            assert_eq!(redacted(embedded, &json!({"a": 1})), expected, "{keyword} in {draft}");
+            assert_eq!(redacted(embedded, &json!({"a": 1, "b": 2})), json!({"a": 1, "b": REDACTED}), "{draft}");
         }
     }
 
     #[test]
     fn a_schema_knows_whether_it_marks_anything() {
-        let marks = |schema: Value| Redaction { root: &schema, has_ids: OnceCell::new() }.marks_any();
+        let marks = |schema: Value| {
+            let schema = Schema::json_with(schema, Validation::None).unwrap();
+            Redaction::of(&schema).marks_any()
+        };
         assert!(marks(json!({"$defs": {"never_used": {"oneOf": [{}, secret()]}}})));
         assert!(!marks(json!({"properties": {"password": {"type": "string"}}})));
         assert!(!marks(json!(true)));

@@ -28,11 +28,6 @@ impl Number {
         let Self { text, digits, exponent, is_negative } = self;
         Decimal { text, digits: Digits::new(digits, ""), exponent: *exponent, is_negative: *is_negative }
     }
-
-    /// Returns the number as written.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
 }
 
 impl Eq for Number {}

@@ -27,10 +27,13 @@ impl<'t> Quoted<'t> {
         Self { raw: &text[cell.start as usize + 1..cell.end as usize - 1], is_escaped: cell.is_escaped() }
     }
 
+    #[inline]
     pub(super) fn decode(self) -> Cow<'t, str> {
-        if !self.is_escaped {
-            return Cow::Borrowed(self.raw);
-        }
+        if self.is_escaped { Cow::Owned(self.decoded()) } else { Cow::Borrowed(self.raw) }
+    }
+
+    #[inline(never)]
+    fn decoded(self) -> String {
         let mut decoded = String::with_capacity(self.raw.len());
         for piece in self.pieces() {
             match piece {
@@ -38,7 +41,7 @@ impl<'t> Quoted<'t> {
                 Piece::Char(char) => decoded.push(char),
             }
         }
-        Cow::Owned(decoded)
+        decoded
     }
 
     /// Hashes the characters, decoded. A decoded copy is taken from the budget while it lives.

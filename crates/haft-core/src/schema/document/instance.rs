@@ -48,7 +48,7 @@ impl<'d> Instance<'d> {
         self.document
     }
 
-    /// Returns a number that no other value of the document has. It is below [`Document::cell_count`].
+    /// Returns a number that no other value of the document has.
     pub(crate) fn id(self) -> u32 {
         self.cell
     }
@@ -59,15 +59,10 @@ impl<'d> Instance<'d> {
     }
 
     /// Returns the text of the value.
+    #[inline]
     pub(crate) fn raw(self) -> &'d str {
         let Cell { start, end, .. } = self.cell();
         &self.document.text()[start as usize..end as usize]
-    }
-
-    /// Returns where in the text the value stands.
-    pub(crate) fn range(self) -> std::ops::Range<usize> {
-        let Cell { start, end, .. } = self.cell();
-        start as usize..end as usize
     }
 
     pub(crate) fn as_bool(self) -> Option<bool> {
@@ -75,6 +70,7 @@ impl<'d> Instance<'d> {
     }
 
     /// Returns the characters of a string. They are borrowed unless the string has escapes.
+    #[inline]
     pub(crate) fn string(self) -> Option<Cow<'d, str>> {
         Some(self.quoted()?.decode())
     }
@@ -88,17 +84,19 @@ impl<'d> Instance<'d> {
         (self.kind() == Kind::Number).then(|| Decimal::parse(self.raw()))
     }
 
-    /// Returns whether the value is a whole number, however it is written.
-    pub(crate) fn is_integer(self) -> bool {
-        self.kind() == Kind::Number && (!self.cell().is_float() || Decimal::parse(self.raw()).is_integer())
-    }
-
     /// Returns whether the value is a number that is written with a point or an exponent.
     pub(crate) fn is_float(self) -> bool {
         self.cell().is_float()
     }
 
+    /// Returns whether the value is a string that is written with escapes.
+    #[inline]
+    pub(crate) fn is_escaped(self) -> bool {
+        self.cell().is_escaped()
+    }
+
     /// Returns the number of items or members; other values have none.
+    #[inline]
     pub(crate) fn len(self) -> usize {
         match self.cell().length() {
             Some(length) => length as usize,
@@ -135,6 +133,7 @@ impl<'d> Instance<'d> {
         Some(Self::new(self.document, key + 1))
     }
 
+    #[inline]
     pub(super) fn quoted(self) -> Option<Quoted<'d>> {
         (self.kind() == Kind::String).then(|| Quoted::of(self.document.text(), self.cell()))
     }
@@ -156,6 +155,7 @@ impl<'d> Key<'d> {
     }
 
     /// Returns the characters of the key. They are borrowed unless the key has escapes.
+    #[inline]
     pub(crate) fn name(self) -> Cow<'d, str> {
         self.quoted().decode()
     }
@@ -170,6 +170,7 @@ impl<'d> Key<'d> {
         Instance::new(self.document, self.cell)
     }
 
+    #[inline]
     pub(super) fn quoted(self) -> Quoted<'d> {
         Quoted::of(self.document.text(), self.document.cell(self.cell))
     }

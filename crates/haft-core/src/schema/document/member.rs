@@ -160,7 +160,7 @@ impl<S: BuildHasher> MemberIndex<S> {
 }
 
 /// Returns the units of work that sorting takes.
-pub(super) fn sort_work(length: usize) -> u64 {
+pub(crate) fn sort_work(length: usize) -> u64 {
     let depth = u64::from(length.checked_ilog2().unwrap_or_default());
     (length as u64).saturating_mul(1 + depth / 8)
 }

@@ -23,47 +23,96 @@ const GAP: &str = "/…";
 
 /// The way from an array or object to one of its values.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// The cell of a key.
     Key(u32),
     Index(usize),
 }
 
+/// Pointers to the values of a document.
+///
+/// The way to a value is searched from the way to the one before it, so that the pointers of many values take no more than
+/// one pass over the document where they are asked for in text order.
+#[derive(Debug)]
+pub(crate) struct Pointers<'d> {
+    document: &'d Document<'d>,
+    levels: Vec<Level>,
+}
+
+/// An array or object on the way to a value, and the part of it that contains the value.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    container: u32,
+    /// The cell of an item, or of a key.
+    part: u32,
+    index: usize,
+}
+
 impl Document<'_> {
     /// Returns the pointer to the value with this id, or to the value of the key with this id, shortened where it is
-    /// long. It searches from the root, so it is meant for reports.
+    /// long. It searches from the root.
+    #[cfg(test)]
     pub(crate) fn pointer_to(&self, id: u32) -> String {
-        render(&steps(&self.cells, id), |key| Quoted::of(self.text(), self.cell(key)))
+        Pointers::new(self).to(id)
+    }
+
+    /// Returns the pointer that leads along these steps from the root, shortened where it is long.
+    pub(crate) fn pointer_along(&self, steps: &[Step]) -> String {
+        render(steps, |key| Quoted::of(self.text(), self.cell(key)))
     }
 }
 
-/// Finds the way from the root to a cell.
-fn steps(cells: &[Cell], target: u32) -> Vec<Step> {
-    let mut steps = Vec::new();
-    let mut at = 0;
-    loop {
-        let first = at + 1;
-        match cells[at as usize].kind() {
-            Kind::Array if at < target => {
-                let mut item = first;
-                let mut index = 0;
-                while cells[item as usize].next <= target {
-                    item = cells[item as usize].next;
-                    index += 1;
-                }
-                steps.push(Step::Index(index));
-                at = item;
-            }
-            Kind::Object if at < target => {
-                let mut key = first;
-                while cells[key as usize + 1].next <= target {
-                    key = cells[key as usize + 1].next;
-                }
-                steps.push(Step::Key(key));
-                at = key + 1;
-            }
-            _ => return steps,
+impl<'d> Pointers<'d> {
+    pub(crate) fn new(document: &'d Document<'d>) -> Self {
+        Self { document, levels: Vec::new() }
+    }
+
+    /// Returns the pointer to the value with this id, or to the value of the key with this id, shortened where it is
+    /// long.
+    pub(crate) fn to(&mut self, id: u32) -> String {
+        self.seek(id);
+        let is_object = |level: &Level| self.document.cell(level.container).is_object();
+        let step = |level: &Level| if is_object(level) { Step::Key(level.part) } else { Step::Index(level.index) };
+        let steps: Vec<Step> = self.levels.iter().map(step).collect();
+        render(&steps, |key| Quoted::of(self.document.text(), self.document.cell(key)))
+    }
+
+    /// Finds the way from the root to a cell.
+    fn seek(&mut self, target: u32) {
+        let document = self.document;
+        let contains = |level: &Level| level.part <= target && target < document.cell(level.container).next;
+        while self.levels.last().is_some_and(|level| !contains(level)) {
+            self.levels.pop();
         }
+        loop {
+            let value = match self.levels.last_mut() {
+                Some(level) => {
+                    while document.end_of_part(*level) <= target {
+                        level.part = document.end_of_part(*level);
+                        level.index += 1;
+                    }
+                    document.value_of_part(*level)
+                }
+                None => 0,
+            };
+            let is_container = matches!(document.cell(value).kind(), Kind::Array | Kind::Object);
+            if target <= value || !is_container {
+                return;
+            }
+            self.levels.push(Level { container: value, part: value + 1, index: 0 });
+        }
+    }
+}
+
+impl Document<'_> {
+    /// Returns the cell of the value in a part of an array or object.
+    fn value_of_part(&self, level: Level) -> u32 {
+        if self.cell(level.container).is_object() { level.part + 1 } else { level.part }
+    }
+
+    /// Returns the cell after a part of an array or object.
+    fn end_of_part(&self, level: Level) -> u32 {
+        self.cell(self.value_of_part(level)).next
     }
 }
 
@@ -80,7 +129,7 @@ pub(super) fn position(cells: &[Cell], array: u32, item: u32) -> usize {
 
 /// Writes a pointer, shortened where it is long.
 pub(super) fn render<'t>(steps: &[Step], key: impl Fn(u32) -> Quoted<'t>) -> String {
-    let mut pointer = String::new();
+    let mut pointer = String::with_capacity(32.min(steps.len() * 32));
     let mut head = (0, 0);
     for (at, step) in steps.iter().enumerate() {
         write_step(*step, &key, &mut pointer);
@@ -120,7 +169,12 @@ fn write_step<'t>(step: Step, key: impl Fn(u32) -> Quoted<'t>, pointer: &mut Str
         Step::Index(index) => pointer.push_str(&index.to_string()),
         Step::Key(cell) => {
             let start = pointer.len();
-            for char in key(cell).chars() {
+            let key = key(cell);
+            if key.raw.len() <= MAX_KEY && !key.raw.bytes().any(|byte| matches!(byte, b'~' | b'/' | b'\\')) {
+                pointer.push_str(key.raw);
+                return;
+            }
+            for char in key.chars() {
                 let length = pointer.len();
                 match char {
                     '~' => pointer.push_str("~0"),

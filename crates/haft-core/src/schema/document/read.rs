@@ -11,6 +11,9 @@ use super::token::{self, Broken};
 use super::{ReadFault, ReadOptions, charge};
 use crate::schema::budget::Budget;
 
+/// The most digits, with a sign, that an integer of 64 bits is sure to hold.
+const LONGEST_SURE_INTEGER: usize = 18;
+
 /// The container around the root.
 const NONE: u32 = u32::MAX;
 
@@ -27,6 +30,7 @@ pub(super) struct Reading {
     pub(super) lengths: Vec<Length>,
     pub(super) has_duplicates: bool,
     pub(super) has_integral_float: bool,
+    pub(super) has_long_integer: bool,
 }
 
 /// The number of items or visible members of an array or object, where it is too large for its cell.
@@ -53,6 +57,7 @@ pub(super) struct Reader<'r> {
     lengths: Vec<Length>,
     has_duplicates: bool,
     has_integral_float: bool,
+    has_long_integer: bool,
     budget: &'r mut Budget,
 }
 
@@ -66,7 +71,7 @@ impl<'r> Reader<'r> {
         let mut cells = Vec::new();
         charge::reserve(&mut cells, cell_bound(bytes), budget)?;
         let (index, lengths) = (MemberIndex::new(RandomState::default()), Vec::new());
-        let (has_duplicates, has_integral_float) = (false, false);
+        let (has_duplicates, has_integral_float, has_long_integer) = (false, false, false);
         let (at, open, depth) = (0, NONE, 0);
         let mut reader = Self {
             text,
@@ -80,6 +85,7 @@ impl<'r> Reader<'r> {
             lengths,
             has_duplicates,
             has_integral_float,
+            has_long_integer,
             budget,
         };
         match reader.values() {
@@ -231,6 +237,8 @@ impl<'r> Reader<'r> {
         if token.is_float {
             cell.set_float();
             self.has_integral_float |= token.is_integral_float;
+        } else {
+            self.has_long_integer |= token.end - start > LONGEST_SURE_INTEGER;
         }
         self.push(cell)?;
         Ok(())
@@ -301,14 +309,16 @@ impl<'r> Reader<'r> {
     }
 
     fn finish(self) -> Reading {
-        let Self { mut cells, mut index, lengths, has_duplicates, has_integral_float, budget, .. } = self;
+        let Self {
+            mut cells, mut index, lengths, has_duplicates, has_integral_float, has_long_integer, budget, ..
+        } = self;
         let spare = cells.capacity() - cells.len();
         if spare > MAX_SPARE && spare > cells.len() / 4 {
             cells.shrink_to_fit();
             budget.release(spare * size_of::<Cell>());
         }
         index.finish(budget);
-        Reading { cells, index, lengths, has_duplicates, has_integral_float }
+        Reading { cells, index, lengths, has_duplicates, has_integral_float, has_long_integer }
     }
 }
 

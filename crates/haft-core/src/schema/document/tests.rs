@@ -14,7 +14,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Document, ReadFault, ReadOptions};
-use crate::budget::Budget;
+use crate::schema::budget::Budget;
 
 /// The depth that `serde_json` reads without its recursion limit.
 const DEPTH: usize = 127;

@@ -2,17 +2,20 @@
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword};
+use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::draft::Draft::{Draft4, Draft201909, Draft202012};
 use crate::schema::shape::Shape;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("prefixItems", (Draft202012, Draft202012), Shape::Schemas, Compile::Rules(prefix)),
-    Keyword::new("items", (Draft202012, Draft202012), Shape::Schema, Compile::Rules(items)),
-    Keyword::new("items", (Draft4, Draft201909), Shape::SchemaOrSchemas, Compile::Rules(items_or_prefix)),
-    Keyword::new("additionalItems", (Draft4, Draft4), Shape::SchemaOrBoolean, Compile::Rules(additional)),
-    Keyword::new("additionalItems", (Draft4, Draft201909), Shape::Schema, Compile::Rules(additional)),
+    Keyword::new("prefixItems", (Draft202012, Draft202012), Shape::Schemas, Compile::Rules(prefix)).about(Part::Items),
+    Keyword::new("items", (Draft202012, Draft202012), Shape::Schema, Compile::Rules(items)).about(Part::Items),
+    Keyword::new("items", (Draft4, Draft201909), Shape::SchemaOrSchemas, Compile::Rules(items_or_prefix))
+        .about(Part::Items),
+    Keyword::new("additionalItems", (Draft4, Draft4), Shape::SchemaOrBoolean, Compile::Rules(additional))
+        .about(Part::Items),
+    Keyword::new("additionalItems", (Draft4, Draft201909), Shape::Schema, Compile::Rules(additional))
+        .about(Part::Items),
     Keyword::new("minItems", ALL, Shape::Count, Compile::Rules(min)),
     Keyword::new("maxItems", ALL, Shape::Count, Compile::Rules(max)),
 ];

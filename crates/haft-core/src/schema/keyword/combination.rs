@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword};
+use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::mark::Marks;
 use crate::schema::node::{NodeId, Typed};
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("allOf", ALL, Shape::Schemas, Compile::Rules(all_of)),
-    Keyword::new("not", ALL, Shape::Schema, Compile::Rules(not)),
+    Keyword::new("allOf", ALL, Shape::Schemas, Compile::Rules(all_of)).about(Part::Value),
+    Keyword::new("not", ALL, Shape::Schema, Compile::Rules(not)).about(Part::Value),
 ];
 
 fn all_of<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
@@ -58,14 +58,11 @@ struct Not(NodeId);
 impl Rule for Not {
     fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if walk.fits(self.0, value) {
-            walk.report(
-                value,
-                &Problem::Said {
-                    keyword: "not",
-                    expected: "another value".to_owned(),
-                    message: "has a form that is not allowed here; look at the schema of this value".to_owned(),
-                },
-            );
+            let words = || Words {
+                expected: "another value".to_owned(),
+                message: "has a form that is not allowed here; look at the schema of this value".to_owned(),
+            };
+            walk.report(value, &Problem::Said { keyword: "not", words: &words });
         }
     }
 

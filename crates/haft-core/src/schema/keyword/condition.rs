@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Compile, Keyword};
+use super::{Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft7, Draft202012};
@@ -13,9 +13,9 @@ use crate::schema::shape::Shape;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("if", (Draft7, Draft202012), Shape::Schema, Compile::Rules(compile)),
-    Keyword::new("then", (Draft7, Draft202012), Shape::Schema, Compile::Nothing),
-    Keyword::new("else", (Draft7, Draft202012), Shape::Schema, Compile::Nothing),
+    Keyword::new("if", (Draft7, Draft202012), Shape::Schema, Compile::Rules(compile)).about(Part::Value),
+    Keyword::new("then", (Draft7, Draft202012), Shape::Schema, Compile::Nothing).about(Part::Value),
+    Keyword::new("else", (Draft7, Draft202012), Shape::Schema, Compile::Nothing).about(Part::Value),
 ];
 
 fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {

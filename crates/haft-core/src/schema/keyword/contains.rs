@@ -3,20 +3,20 @@
 use serde_json::Value;
 
 use super::array::count;
-use super::{Compile, Keyword};
+use super::{Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft6, Draft201909, Draft202012};
 use crate::schema::mark::Marks;
 use crate::schema::node::{NodeId, Typed};
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("contains", (Draft6, Draft202012), Shape::Schema, Compile::Rules(compile)),
+    Keyword::new("contains", (Draft6, Draft202012), Shape::Schema, Compile::Rules(compile)).about(Part::Items),
     Keyword::new("minContains", (Draft201909, Draft202012), Shape::Count, Compile::Nothing),
     Keyword::new("maxContains", (Draft201909, Draft202012), Shape::Count, Compile::Nothing),
 ];
@@ -60,10 +60,13 @@ impl Rule for Contains {
             _ if fitting > self.max => ("maxContains", "at most", self.max),
             _ => return,
         };
-        let items = if count == 1 { "item" } else { "items" };
-        let expected = format!("{bound} {count} {items} of a certain form");
-        let message = format!("must have {expected}; look at `contains` in the schema of this value");
-        walk.report(value, &Problem::Said { keyword, expected, message });
+        let words = || {
+            let items = if count == 1 { "item" } else { "items" };
+            let expected = format!("{bound} {count} {items} of a certain form");
+            let message = format!("must have {expected}; look at `contains` in the schema of this value");
+            Words { expected, message }
+        };
+        walk.report(value, &Problem::Said { keyword, words: &words });
     }
 
     fn mark(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>, marks: &mut Marks) {

@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword};
+use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
 use crate::schema::mark::Marks;
+use crate::schema::message::clipped;
 use crate::schema::node::{NodeId, Typed};
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
@@ -16,9 +17,10 @@ use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("dependentRequired", (Draft201909, Draft202012), Shape::NamesByName, Compile::Rules(required)),
-    Keyword::new("dependentSchemas", (Draft201909, Draft202012), Shape::SchemasByName, Compile::Rules(schemas)),
+    Keyword::new("dependentSchemas", (Draft201909, Draft202012), Shape::SchemasByName, Compile::Rules(schemas))
+        .about(Part::Value),
     // Later drafts have split it in two; schemas that still use it mean it.
-    Keyword::new("dependencies", ALL, Shape::SchemaOrNamesByName, Compile::Rules(either)),
+    Keyword::new("dependencies", ALL, Shape::SchemaOrNamesByName, Compile::Rules(either)).about(Part::Value),
 ];
 
 fn required<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
@@ -59,13 +61,22 @@ struct DependentRequired {
 
 impl Rule for DependentRequired {
     fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
-        if value.kind() != JsonType::Object || !walk.work(1 + self.needs.len()) || value.get(&self.key).is_none() {
+        if value.kind() != JsonType::Object || !walk.work(1 + self.key.len() / 64) || value.get(&self.key).is_none() {
             return;
         }
-        for name in self.needs.iter().filter(|name| value.get(name).is_none()) {
-            let expected = format!("the key {name:?}");
-            let message = format!("{expected} is missing and must be given, as {:?} is", self.key);
-            walk.report(value, &Problem::Said { keyword: self.keyword, expected, message });
+        for name in &self.needs {
+            if !walk.goes_on() || !walk.work(1 + name.len() / 64) {
+                return;
+            }
+            if value.get(name).is_some() {
+                continue;
+            }
+            let words = || {
+                let expected = format!("the key {:?}", clipped(name));
+                let message = format!("{expected} is missing and must be given, as {:?} is", clipped(&self.key));
+                Words { expected, message }
+            };
+            walk.report(value, &Problem::Said { keyword: self.keyword, words: &words });
         }
     }
 }
@@ -79,7 +90,7 @@ struct DependentSchema {
 
 impl DependentSchema {
     fn applies(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>) -> bool {
-        value.kind() == JsonType::Object && walk.work(1) && value.get(&self.key).is_some()
+        value.kind() == JsonType::Object && walk.work(1 + self.key.len() / 64) && value.get(&self.key).is_some()
     }
 }
 

@@ -1,17 +1,17 @@
 //! `enum` and `const`: the values that are allowed, one by one.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
 use crate::schema::budget::{Budget, Spent};
 use crate::schema::compile::Subschema;
-use crate::schema::document::{Document, Fingerprints, Instance, ReadOptions, same};
+use crate::schema::document::{Document, Fingerprints, Instance, ReadOptions, same, sort_work};
 use crate::schema::draft::Draft::{Draft6, Draft202012};
+use crate::schema::message::clipped;
 use crate::schema::node::Typed;
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Listed, Problem};
 use crate::schema::rule::Rule;
 use crate::schema::shape::Shape;
 use crate::schema::types::Types;
@@ -50,44 +50,53 @@ fn compile(subschema: &mut Subschema<'_, '_>, keyword: &'static str, literals: &
 #[derive(Debug)]
 struct Literals {
     keyword: &'static str,
-    documents: Vec<Document<'static>>,
+    /// All of them, as one array.
+    document: Document<'static>,
     fingerprints: Fingerprints,
-    by_hash: HashMap<u64, Vec<usize>>,
+    /// The hash and the id of each, sorted.
+    by_hash: Vec<(u64, u32)>,
 }
 
 impl Literals {
     fn new(keyword: &'static str, literals: &[Value], budget: &mut Budget) -> Result<Self, Spent> {
         let fingerprints = Fingerprints::new();
-        let mut documents = Vec::with_capacity(literals.len());
-        let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
-        for literal in literals {
-            let options = ReadOptions { max_depth: usize::MAX };
-            let document = Document::read_owned(literal.to_string(), options, budget).map_err(|_| Spent)?;
-            by_hash.entry(fingerprints.of(document.root(), budget)?).or_default().push(documents.len());
-            documents.push(document);
+        let text = serde_json::to_string(literals).map_err(|_| Spent)?;
+        budget.memory(text.len() + literals.len() * size_of::<(u64, u32)>())?;
+        let options = ReadOptions { max_depth: usize::MAX };
+        let document = Document::read_owned(text, options, budget).map_err(|_| Spent)?;
+        let mut by_hash = Vec::with_capacity(literals.len());
+        for literal in document.root().items() {
+            by_hash.push((fingerprints.of(literal, budget)?, literal.id()));
         }
-        Ok(Self { keyword, documents, fingerprints, by_hash })
+        budget.work(sort_work(by_hash.len()))?;
+        by_hash.sort_unstable();
+        Ok(Self { keyword, document, fingerprints, by_hash })
     }
 
     fn contains(&self, value: Instance<'_>, budget: &mut Budget) -> Result<bool, Spent> {
         let hash = self.fingerprints.of(value, budget)?;
-        for at in self.by_hash.get(&hash).into_iter().flatten() {
-            if same(self.documents[*at].root(), value, budget)? {
+        let first = self.by_hash.partition_point(|(other, _)| *other < hash);
+        for (_, id) in self.by_hash[first..].iter().take_while(|(other, _)| *other == hash) {
+            if let Some(literal) = self.document.instance(*id)
+                && same(literal, value, budget)?
+            {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    fn listed(&self) -> Listed<'_> {
+        let literals = self.document.root().items().take(Listed::MOST);
+        let first = literals.map(|literal| Cow::Borrowed(clipped(literal.raw()))).collect();
+        Listed { first, count: self.by_hash.len() }
     }
 }
 
 impl Rule for Literals {
     fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.contains(value, walk.budget) == Ok(false) {
-            let literals = if walk.wants_words() {
-                self.documents.iter().map(|document| Cow::Borrowed(document.text())).collect()
-            } else {
-                Vec::new()
-            };
+            let literals = if walk.wants_words() { self.listed() } else { Listed::default() };
             walk.report(value, &Problem::OneOf { keyword: self.keyword, literals });
         }
     }

@@ -50,14 +50,15 @@ fn exclusive_maximum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
 fn bound(subschema: &mut Subschema<'_, '_>, keyword: &Value, side: Side) {
     if let Value::Number(number) = keyword {
         let limit = Number::parse(&number.to_string());
-        subschema.typed().number.bounds.push(Bound { side, limit });
+        let expected = format!("{} {limit}", side.words()).into();
+        subschema.typed().number.bounds.push(Bound { side, limit, expected });
     }
 }
 
 fn multiple_of(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
     let Value::Number(number) = keyword else { return };
     match Divisor::new(Number::parse(&number.to_string())) {
-        Ok(divisor) => subschema.typed().number.multiple_of = Some(divisor),
+        Ok(divisor) => subschema.typed().number.multiple_of = Some(divisor.into()),
         Err(DivisorFault::NotPositive) => subschema.fault("multipleOf", "must be a number greater than 0"),
         Err(DivisorFault::TooManyDigits { max, .. }) => {
             subschema.fault("multipleOf", format!("has more digits than the {max} that are supported"));
@@ -75,7 +76,7 @@ fn format(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
         && is_numeric
         && let Some(width) = keyword.as_str().and_then(Width::named)
     {
-        subschema.typed().number.width = Some(width);
+        subschema.typed().number.width = Some(width.into());
     }
     if types == Types::STRING
         && let Some(format) = keyword.as_str()
@@ -88,8 +89,8 @@ fn format(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
 #[derive(Debug, Default)]
 pub(in crate::schema) struct NumberRule {
     bounds: Vec<Bound>,
-    multiple_of: Option<Divisor>,
-    width: Option<Width>,
+    multiple_of: Option<Box<Divisor>>,
+    width: Option<Box<Width>>,
     sure: Sure,
 }
 
@@ -97,6 +98,8 @@ pub(in crate::schema) struct NumberRule {
 struct Bound {
     side: Side,
     limit: Number,
+    /// The numbers that fit, in words.
+    expected: Box<str>,
 }
 
 /// The side of a bound on which numbers fit.
@@ -106,6 +109,26 @@ enum Side {
     AtMost,
     Above,
     Below,
+}
+
+impl Side {
+    fn keyword(self) -> &'static str {
+        match self {
+            Self::AtLeast => "minimum",
+            Self::AtMost => "maximum",
+            Self::Above => "exclusiveMinimum",
+            Self::Below => "exclusiveMaximum",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::AtLeast => "at least",
+            Self::AtMost => "at most",
+            Self::Above => "more than",
+            Self::Below => "less than",
+        }
+    }
 }
 
 /// Numbers that fit whatever else is known of them; empty where none is.
@@ -124,7 +147,7 @@ impl Default for Sure {
     }
 }
 
-/// The machine type a number must fit.
+/// A machine type that a number must fit.
 #[derive(Clone, Debug)]
 struct Width {
     expected: &'static str,
@@ -187,14 +210,8 @@ impl Bound {
         }
     }
 
-    fn problem(&self) -> Problem<'static> {
-        let (keyword, words) = match self.side {
-            Side::AtLeast => ("minimum", "at least"),
-            Side::AtMost => ("maximum", "at most"),
-            Side::Above => ("exclusiveMinimum", "more than"),
-            Side::Below => ("exclusiveMaximum", "less than"),
-        };
-        Problem::Is { keyword, expected: format!("{words} {}", self.limit).into() }
+    fn problem(&self) -> Problem<'_> {
+        Problem::Is { keyword: self.side.keyword(), expected: Cow::Borrowed(&self.expected) }
     }
 }
 
@@ -230,6 +247,9 @@ impl NumberRule {
         if self.is_bare() && !integers_only {
             return;
         }
+        if !value.is_float() && value.raw().parse().is_ok_and(|integer| self.surely_fits(integer)) {
+            return;
+        }
         let Some(number) = value.number() else { return };
         if !walk.work(value.raw().len() / 16) {
             return;
@@ -263,7 +283,7 @@ impl NumberRule {
         }
         let (mut first, mut last) = (i128::from(i64::MIN), i128::from(i64::MAX));
         let (mut above, mut below) = (f64::NEG_INFINITY, f64::INFINITY);
-        for Bound { side, limit } in &self.bounds {
+        for Bound { side, limit, .. } in &self.bounds {
             let decimal = limit.as_decimal();
             let whole = decimal.to_i128().filter(|_| decimal.is_integer())?;
             match side {
@@ -273,7 +293,7 @@ impl NumberRule {
                 Side::Below => last = last.min(whole.checked_sub(1)?),
             }
         }
-        if let Some(Width { least, most, .. }) = &self.width {
+        if let Some(Width { least, most, .. }) = self.width.as_deref() {
             first = first.max(least.as_decimal().to_i128().unwrap_or(i128::MIN));
             last = last.min(most.as_decimal().to_i128().unwrap_or(i128::MAX));
         }

@@ -6,27 +6,30 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::array::count;
-use super::{ALL, Compile, Keyword};
+use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft4, Draft6, Draft202012};
+use crate::schema::message::excerpt_of_text;
 use crate::schema::node::{ANY, NEVER, NodeId, Open, Property, Typed};
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("properties", ALL, Shape::SchemasByName, Compile::Rules(properties)),
+    Keyword::new("properties", ALL, Shape::SchemasByName, Compile::Rules(properties)).about(Part::Members),
     // Read together with `properties`; this row stands for it where there are none.
     Keyword::new("required", (Draft4, Draft4), Shape::SomeNames, Compile::Rules(properties)),
     Keyword::new("required", (Draft6, Draft202012), Shape::Names, Compile::Rules(properties)),
-    Keyword::new("additionalProperties", (Draft4, Draft4), Shape::SchemaOrBoolean, Compile::Rules(additional)),
-    Keyword::new("additionalProperties", (Draft6, Draft202012), Shape::Schema, Compile::Rules(additional)),
+    Keyword::new("additionalProperties", (Draft4, Draft4), Shape::SchemaOrBoolean, Compile::Rules(additional))
+        .about(Part::OtherMembers),
+    Keyword::new("additionalProperties", (Draft6, Draft202012), Shape::Schema, Compile::Rules(additional))
+        .about(Part::OtherMembers),
     Keyword::new("minProperties", ALL, Shape::Count, Compile::Rules(min)),
     Keyword::new("maxProperties", ALL, Shape::Count, Compile::Rules(max)),
-    Keyword::new("propertyNames", (Draft6, Draft202012), Shape::Schema, Compile::Rules(names)),
+    Keyword::new("propertyNames", (Draft6, Draft202012), Shape::Schema, Compile::Rules(names)).about(Part::MemberNames),
 ];
 
 /// Compiles `properties` and `required` into one list. Runs for whichever comes first.
@@ -105,10 +108,14 @@ impl Rule for PropertyNames {
                 return;
             }
             if self.0 == NEVER || !walk.fits(self.0, key.as_instance()) {
-                let expected = "an allowed key".to_owned();
-                let name = crate::schema::message::excerpt_of_text(&key.name());
-                let message = format!("the key {name} is not allowed by `propertyNames` in the schema of this object");
-                walk.report_member(key, member, &Problem::Said { keyword: "propertyNames", expected, message });
+                let words = || {
+                    let expected = "an allowed key".to_owned();
+                    let name = excerpt_of_text(&key.name());
+                    let message =
+                        format!("the key {name} is not allowed by `propertyNames` in the schema of this object");
+                    Words { expected, message }
+                };
+                walk.report_member(key, member, &Problem::Said { keyword: "propertyNames", words: &words });
             }
         }
     }

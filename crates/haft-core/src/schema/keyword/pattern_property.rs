@@ -2,20 +2,22 @@
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword};
+use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
-use crate::schema::document::Instance;
+use crate::schema::document::{Instance, Key};
 use crate::schema::mark::Marks;
+use crate::schema::message::{clipped, excerpt_of_text};
 use crate::schema::node::{ANY, NEVER, NodeId, Typed};
 use crate::schema::pattern::Pattern;
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] =
-    &[Keyword::new("patternProperties", ALL, Shape::SchemasByName, Compile::Rules(compile))];
+    &[Keyword::new("patternProperties", ALL, Shape::SchemasByName, Compile::Rules(compile))
+        .about(Part::MatchingMembers)];
 
 fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
     let mut patterns = Vec::new();
@@ -23,7 +25,7 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
         let node = subschema.named_schema("patternProperties", source, schema);
         match Pattern::compile(source, subschema.budget()) {
             Ok(pattern) => patterns.push((pattern, node)),
-            Err(fault) => subschema.fault("patternProperties", format!("the pattern {source} {fault}")),
+            Err(fault) => subschema.fault("patternProperties", format!("the pattern {} {fault}", clipped(source))),
         }
     }
     let map = subschema.map;
@@ -45,6 +47,21 @@ impl PatternProperties {
         let matches = |(pattern, _): &&(Pattern, NodeId)| pattern.is_match(key, walk.budget).unwrap_or_default();
         self.patterns.iter().filter(matches).map(|(_, node)| *node).collect()
     }
+
+    fn check_additional(&self, key: Key<'_>, member: Instance<'_>, walk: &mut Walk<'_, '_>) {
+        if self.additional != NEVER {
+            walk.visit_member(self.additional, key, member);
+            return;
+        }
+        let words = || {
+            let name = excerpt_of_text(&key.name());
+            let sources: Vec<&str> =
+                self.patterns.iter().map(|(pattern, _)| clipped(pattern.source())).take(4).collect();
+            let message = format!("the key {name} is not allowed; keys must match {}", sources.join(" or "));
+            Words { expected: "only declared keys".to_owned(), message }
+        };
+        walk.report_member(key, member, &Problem::Said { keyword: "additionalProperties", words: &words });
+    }
 }
 
 impl Rule for PatternProperties {
@@ -63,7 +80,7 @@ impl Rule for PatternProperties {
             }
             let declared = owner.object.find(&name, at).map(|at| &owner.object.properties[at]);
             if matching.is_empty() && declared.is_none_or(|property| !property.declared) {
-                self.check_additional(owner, value, (key, member), walk);
+                self.check_additional(key, member, walk);
             }
         }
     }
@@ -82,26 +99,5 @@ impl Rule for PatternProperties {
     fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
         self.patterns.iter_mut().for_each(|(_, node)| visit(node, Applied::ToParts));
         visit(&mut self.additional, Applied::ToParts);
-    }
-}
-
-impl PatternProperties {
-    fn check_additional(
-        &self,
-        owner: &Typed,
-        value: Instance<'_>,
-        (key, member): (crate::schema::document::Key<'_>, Instance<'_>),
-        walk: &mut Walk<'_, '_>,
-    ) {
-        if self.additional != NEVER {
-            walk.visit_member(self.additional, key, member);
-            return;
-        }
-        let (keyword, expected) = ("additionalProperties", "only declared keys".to_owned());
-        let _ = (owner, value);
-        let name = crate::schema::message::excerpt_of_text(&key.name());
-        let sources: Vec<&str> = self.patterns.iter().map(|(pattern, _)| pattern.source()).take(4).collect();
-        let message = format!("the key {name} is not allowed; keys must match {}", sources.join(" or "));
-        walk.report_member(key, member, &Problem::Said { keyword, expected, message });
     }
 }

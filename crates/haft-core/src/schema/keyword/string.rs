@@ -12,7 +12,7 @@ use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::message::in_quotes;
 use crate::schema::pattern::Pattern;
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Listed, Problem};
 use crate::schema::shape::Shape;
 use crate::schema::walk::Walk;
 
@@ -33,7 +33,7 @@ fn max(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
 fn pattern(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
     let source = keyword.as_str().unwrap_or_default();
     match Pattern::compile(source, subschema.budget()) {
-        Ok(pattern) => subschema.typed().string.pattern = Some(pattern),
+        Ok(pattern) => subschema.typed().string.pattern = Some(pattern.into()),
         Err(fault) => subschema.fault("pattern", fault.to_string()),
     }
 }
@@ -43,7 +43,7 @@ fn pattern(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
 pub(in crate::schema) struct StringRule {
     min: usize,
     max: usize,
-    pattern: Option<Pattern>,
+    pattern: Option<Box<Pattern>>,
     literals: Option<Literals>,
     /// The name of the form that such strings have. It is shown, not checked.
     format: Option<Box<str>>,
@@ -54,7 +54,7 @@ pub(in crate::schema) struct StringRule {
 struct Literals {
     listed: Box<[Box<str>]>,
     /// Only for lists too long to scan.
-    index: Option<HashSet<Box<str>>>,
+    index: Option<Box<HashSet<Box<str>>>>,
 }
 
 /// Lists with more strings than this are looked up by hash.
@@ -91,7 +91,7 @@ impl StringRule {
 
     pub(in crate::schema) fn set_literals<'a>(&mut self, literals: impl Iterator<Item = &'a str>) {
         let listed: Box<[Box<str>]> = literals.map(Box::from).collect();
-        let index = (listed.len() > MANY).then(|| listed.iter().cloned().collect());
+        let index = (listed.len() > MANY).then(|| Box::new(listed.iter().cloned().collect()));
         self.literals = Some(Literals { listed, index });
     }
 
@@ -113,13 +113,8 @@ impl StringRule {
             return;
         }
         if !self.is_listed(&text) {
-            let listed = self.literals().unwrap_or_default();
-            let literals = if walk.wants_words() {
-                listed.iter().map(|literal| Cow::Owned(in_quotes(literal))).collect()
-            } else {
-                Vec::new()
-            };
-            let keyword = if listed.len() == 1 { "const" } else { "enum" };
+            let literals = if walk.wants_words() { self.listed() } else { Listed::default() };
+            let keyword = if literals.count == 1 { "const" } else { "enum" };
             walk.report(value, &Problem::OneOf { keyword, literals });
             return;
         }
@@ -133,7 +128,13 @@ impl StringRule {
         }
     }
 
-    fn is_listed(&self, text: &str) -> bool {
+    /// Returns the strings that are allowed, as a rejection lists them.
+    pub(in crate::schema) fn listed(&self) -> Listed<'_> {
+        let literals = self.literals().unwrap_or_default().iter();
+        Listed::of(literals.map(|literal| Cow::Owned(in_quotes(literal))))
+    }
+
+    pub(in crate::schema) fn is_listed(&self, text: &str) -> bool {
         match &self.literals {
             None => true,
             Some(Literals { index: Some(index), .. }) => index.contains(text),
@@ -150,6 +151,11 @@ impl StringRule {
         if length < self.min {
             return Some(Problem::Length { keyword: "minLength", bound: "at least", count: self.min, length });
         }
-        (length > self.max).then_some(Problem::Length { keyword: "maxLength", bound: "at most", count: self.max, length })
+        (length > self.max).then_some(Problem::Length {
+            keyword: "maxLength",
+            bound: "at most",
+            count: self.max,
+            length,
+        })
     }
 }

@@ -4,21 +4,24 @@
 
 use serde_json::Value;
 
-use super::{Compile, Keyword};
+use super::{Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
 use crate::schema::mark::Marks;
+use crate::schema::message::excerpt_of_text;
 use crate::schema::node::{NEVER, NodeId, Typed};
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Problem, Words};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("unevaluatedItems", (Draft201909, Draft202012), Shape::Schema, Compile::Rules(items)),
-    Keyword::new("unevaluatedProperties", (Draft201909, Draft202012), Shape::Schema, Compile::Rules(properties)),
+    Keyword::new("unevaluatedItems", (Draft201909, Draft202012), Shape::Schema, Compile::Rules(items))
+        .about(Part::Items),
+    Keyword::new("unevaluatedProperties", (Draft201909, Draft202012), Shape::Schema, Compile::Rules(properties))
+        .about(Part::OtherMembers),
 ];
 
 fn items<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
@@ -77,9 +80,11 @@ impl Unevaluated {
                 continue;
             }
             if self.node == NEVER {
-                let expected = "no further items".to_owned();
-                let message = format!("the items from index {at} on are not allowed; leave them out");
-                walk.report(value, &Problem::Said { keyword: "unevaluatedItems", expected, message });
+                let words = || Words {
+                    expected: "no further items".to_owned(),
+                    message: format!("the items from index {at} on are not allowed; leave them out"),
+                };
+                walk.report(value, &Problem::Said { keyword: "unevaluatedItems", words: &words });
                 return;
             }
             walk.visit_item(self.node, at, item);
@@ -95,11 +100,12 @@ impl Unevaluated {
                 continue;
             }
             if self.node == NEVER {
-                let expected = "only declared keys".to_owned();
-                let name = crate::schema::message::excerpt_of_text(&key.name());
-                let message = format!("the key {name} is not allowed; leave it out");
-                let keyword = "unevaluatedProperties";
-                walk.report_member(key, member, &Problem::Said { keyword, expected, message });
+                let words = || {
+                    let name = excerpt_of_text(&key.name());
+                    let message = format!("the key {name} is not allowed; leave it out");
+                    Words { expected: "only declared keys".to_owned(), message }
+                };
+                walk.report_member(key, member, &Problem::Said { keyword: "unevaluatedProperties", words: &words });
             } else {
                 walk.visit_member(self.node, key, member);
             }

@@ -4,24 +4,27 @@
 //! all sets of strings become one set. What is left is tried, one by one. When none fits, the words are about the one
 //! that was meant, if that can be told.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword, types_named};
+use super::string::StringRule;
+use super::{ALL, Compile, Keyword, Part, types_named};
 use crate::schema::compile::Subschema;
 use crate::schema::document::Instance;
 use crate::schema::mark::Marks;
+use crate::schema::message::in_quotes;
 use crate::schema::node::{Arena, NEVER, Node, NodeId, Typed};
-use crate::schema::problem::Problem;
+use crate::schema::problem::{Listed, Problem};
 use crate::schema::rule::{Applied, Rule};
 use crate::schema::shape::Shape;
 use crate::schema::types::{JsonType, Types};
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)),
-    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)),
+    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)).about(Part::Value),
+    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)).about(Part::Value),
 ];
 
 /// The number of alternatives that must fit.
@@ -50,6 +53,12 @@ fn one_of<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
 
 fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, mode: Mode) {
     let Some(schemas) = keyword.as_array() else { return };
+    if schemas.len() == 1 {
+        // A table by type would have one entry for every type, and a chain of such tables that many ways through it.
+        let only = subschema.schemas(mode.keyword(), schemas);
+        only.into_iter().for_each(|only| subschema.also(only));
+        return;
+    }
     if let Some(literals) = string_literals(schemas, mode) {
         let mut typed = Typed { types: Types::STRING, ..Typed::default() };
         typed.string.set_literals(literals.into_iter());
@@ -272,15 +281,15 @@ fn tag_of<'a>(arena: &'a Arena, typed: &'a Typed) -> Option<(&'a str, &'a [Box<s
 }
 
 /// Returns the tag that all of these objects have, and every value it may have.
-fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a Typed]) -> Option<(&'a str, Vec<&'a str>)> {
+fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a Typed]) -> Option<(&'a str, Listed<'a>)> {
     let (tag, _) = tag_of(arena, objects.first()?)?;
-    let mut names = Vec::new();
+    let mut names = Listed::default();
     for typed in objects {
         let (name, values) = tag_of(arena, typed)?;
         if name != tag {
             return None;
         }
-        names.extend(values.iter().map(|value| &**value));
+        names.extend(values.iter().map(|value| Cow::Owned(in_quotes(value))));
     }
     Some((tag, names))
 }
@@ -300,9 +309,18 @@ fn only_key(typed: &Typed) -> Option<&str> {
 #[derive(Debug)]
 pub(in crate::schema) struct Variants<'a> {
     /// Those without content: a string each.
-    pub(in crate::schema) plain: Vec<&'a str>,
+    pub(in crate::schema) plain: Listed<'a>,
     /// Those with content: an object with this one key each.
-    pub(in crate::schema) keys: Vec<&'a str>,
+    pub(in crate::schema) keys: Listed<'a>,
+}
+
+/// The forms of an enum's variants.
+#[derive(Debug, Default)]
+struct Forms<'a> {
+    /// The sets of strings that are variants without content.
+    plain: Vec<&'a StringRule>,
+    /// The keys of variants with content.
+    keys: Vec<&'a str>,
 }
 
 /// A variant named in the form of another.
@@ -311,7 +329,7 @@ pub(in crate::schema) enum Slip<'a> {
     /// It has content and was named without.
     LacksContent(&'a str),
     /// It has no content and was given some.
-    HasContent(&'a str),
+    HasContent(Cow<'a, str>),
 }
 
 /// Reports a value that should be a variant of an enum and names none. Only where somebody wants to know.
@@ -323,24 +341,24 @@ fn is_no_variant_of(walk: &mut Walk<'_, '_>, forms: &[NodeId], value: Instance<'
     if !walk.wants_words() {
         return false;
     }
-    let Some(variants) = Variants::of(walk.arena, forms).filter(|variants| !variants.name(value)) else {
-        return false;
-    };
-    let slip = variants.slip(value);
-    walk.report(value, &Problem::Variant(variants, slip));
+    let mut steps = Forms::STEPS;
+    let forms = Forms::of(walk.arena, forms, &mut steps);
+    walk.work(Forms::STEPS - steps);
+    let Some(forms) = forms.filter(|forms| !forms.name(value)) else { return false };
+    let problem = Problem::Variant(forms.variants(), forms.slip(value));
+    walk.report(value, &problem);
     true
 }
 
-impl<'a> Variants<'a> {
+impl<'a> Forms<'a> {
     /// The number of forms that are looked at: forms of forms could be more than there is time for.
     const STEPS: usize = 500;
 
-    /// Returns the variants of these forms, if that is what they are: some with content, and some without.
-    fn of(arena: &'a Arena, forms: &[NodeId]) -> Option<Self> {
-        let mut variants = Self { plain: Vec::new(), keys: Vec::new() };
-        let mut steps = Self::STEPS;
-        forms.iter().try_for_each(|id| variants.collect(arena, *id, &mut steps))?;
-        (!variants.plain.is_empty() && !variants.keys.is_empty()).then_some(variants)
+    /// Returns the forms of these nodes, if they are those of an enum: some variants with content, and some without.
+    fn of(arena: &'a Arena, ids: &[NodeId], steps: &mut usize) -> Option<Self> {
+        let mut forms = Self::default();
+        ids.iter().try_for_each(|id| forms.collect(arena, *id, steps))?;
+        (!forms.plain.is_empty() && !forms.keys.is_empty()).then_some(forms)
     }
 
     fn collect(&mut self, arena: &'a Arena, id: NodeId, steps: &mut usize) -> Option<()> {
@@ -348,7 +366,8 @@ impl<'a> Variants<'a> {
         match arena.node(id) {
             Node::Typed(typed) => match typed.rules.as_slice() {
                 [] if typed.types == Types::STRING => {
-                    self.plain.extend(typed.string.literals()?.iter().map(|name| &**name));
+                    typed.string.literals()?;
+                    self.plain.push(&typed.string);
                     Some(())
                 }
                 [] if typed.types == Types::OBJECT => {
@@ -368,14 +387,28 @@ impl<'a> Variants<'a> {
         }
     }
 
+    fn variants(&self) -> Variants<'a> {
+        let quoted = |name: &&'a str| Cow::Owned(in_quotes(name));
+        let mut plain = Listed::default();
+        for rule in &self.plain {
+            let names = rule.literals().unwrap_or_default().iter();
+            plain.extend(names.map(|name| Cow::Owned(in_quotes(name))));
+        }
+        Variants { plain, keys: Listed::of(self.keys.iter().map(quoted)) }
+    }
+
     /// Reports whether a value names one of them in the way it is to be named. What else is wrong with it is another
     /// matter.
     fn name(&self, value: Instance<'_>) -> bool {
         match value.kind() {
-            JsonType::String => self.plain.iter().any(|plain| value.is_string(plain)),
+            JsonType::String => value.string().is_some_and(|name| self.is_plain(&name)),
             JsonType::Object => self.keys.iter().any(|key| value.get(key).is_some()),
             _ => true,
         }
+    }
+
+    fn is_plain(&self, name: &str) -> bool {
+        self.plain.iter().any(|rule| rule.is_listed(name))
     }
 
     /// Returns which of them a value names in the wrong form, if it is that.
@@ -383,7 +416,8 @@ impl<'a> Variants<'a> {
         match value.kind() {
             JsonType::String => self.keys.iter().find(|key| value.is_string(key)).map(|key| Slip::LacksContent(key)),
             JsonType::Object if value.len() == 1 => {
-                self.plain.iter().find(|plain| value.get(plain).is_some()).map(|plain| Slip::HasContent(plain))
+                let name = value.members().next()?.0.name();
+                self.is_plain(&name).then(|| Slip::HasContent(name.into_owned().into()))
             }
             _ => None,
         }

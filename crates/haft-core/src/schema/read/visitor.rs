@@ -69,8 +69,12 @@ fn wide_integer_fits(place: &Place<'_>, digits: &str) -> bool {
 fn float_fits(place: &Place<'_>, value: f64) -> bool {
     match place.rules(JsonType::Number) {
         Ok(Some(typed)) => {
-            let is_sure = !typed.integers_only() && typed.number.surely_fits_float(value);
-            is_sure || place.reading.is_verified()
+            let is_verified = place.reading.is_verified();
+            if typed.integers_only() {
+                is_verified && place.reading.takes_as_integer()
+            } else {
+                is_verified || typed.number.surely_fits_float(value)
+            }
         }
         rules => rules.is_ok(),
     }

@@ -6,7 +6,6 @@ use serde_json::Error;
 
 use super::Writing;
 use super::compound::{Elements, Fields, Members, Shape};
-use crate::schema::budget::Budget;
 use crate::schema::decimal::Decimal;
 use crate::schema::disclosure::Step;
 use crate::schema::forbidden::{PRIVATE, is_private};
@@ -120,7 +119,10 @@ fn digits_fit(arena: &Arena, node: NodeId, digits: &str) -> bool {
 #[inline(never)]
 fn string_fits(writing: &mut Writing<'_>, node: NodeId, text: &str) -> bool {
     match writing.arena.rules(node, JsonType::String) {
-        Ok(Some(typed)) => typed.string.fits(text, &mut Budget::for_input(text.len())) == Ok(true),
+        Ok(Some(typed)) => {
+            writing.budget.extend(text.len());
+            typed.string.fits(text, &mut writing.budget) == Ok(true)
+        }
         rules => rules.is_ok(),
     }
 }

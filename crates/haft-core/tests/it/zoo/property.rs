@@ -38,7 +38,10 @@ pub(super) fn agrees_with_the_validator<T: Specimen>(taste: Taste) {
     let oracle = Oracle::new(schema.as_json());
     for_values(&schema, |value| {
         let checked = schema.check(value);
-        prop_assert_eq!(checked.is_ok(), oracle.takes(value), "check says {:?}", checked);
+        // The other validator compares such integers as floats, haft by their digits.
+        if !holds_inexact_integer(value) {
+            prop_assert_eq!(checked.is_ok(), oracle.takes(value), "check says {:?}", checked);
+        }
         let decoded = decode::<T>(&schema, &value.to_string());
         if let Err(issues) = &checked {
             prop_assert!(decoded.is_err(), "forbidden, and read as {:?}", decoded);
@@ -50,7 +53,7 @@ pub(super) fn agrees_with_the_validator<T: Specimen>(taste: Taste) {
             Err(issues) => {
                 let keywords: Vec<_> = issues.as_slice().iter().map(|issue| issue.keyword.as_str()).collect();
                 prop_assert!(!issues.is_empty());
-                let excused = holds_inexact_integer(value) || (taste == Taste::IsPicky && keywords == ["decode"]);
+                let excused = taste == Taste::IsPicky && keywords == ["decode"];
                 prop_assert!(excused, "allowed, and refused: {}", issues);
             }
         }
@@ -118,7 +121,7 @@ fn points_into(value: &Value, issues: &Issues) -> TestCaseResult {
     Ok(())
 }
 
-/// Whether some number is whole and too large to be told from its neighbours: haft refuses to guess which was meant.
+/// Reports whether some number is whole and too large for a float to be told from its neighbours.
 fn holds_inexact_integer(value: &Value) -> bool {
     match value {
         Value::Number(number) => {

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 use super::super::escape::Quoted;
 use super::super::member::MemberIndex;
 use super::super::{Document, Key, ReadFault, ReadOptions, all_differ, same};
-use crate::budget::Budget;
+use crate::schema::budget::Budget;
 
 const MB: usize = 1_000_000;
 const UNLIMITED: ReadOptions = ReadOptions { max_depth: usize::MAX };
@@ -50,12 +50,12 @@ fn deep_values_are_read_and_compared_without_recursion() {
     let text = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     let mut budget = Budget::for_input(100 * text.len());
     let document = Document::read(&text, UNLIMITED, &mut budget).unwrap();
-    assert_eq!(document.cell_count(), depth);
+    assert_eq!(document.cells.len(), depth);
     assert_eq!(same(document.root(), document.root(), &mut budget), Ok(true));
     let text = format!("[{text},{text}]");
     let document = Document::read(&text, UNLIMITED, &mut budget).unwrap();
     assert_eq!(all_differ(document.root(), &mut budget), Ok(false));
-    let last = u32::try_from(document.cell_count()).unwrap() - 1;
+    let last = u32::try_from(document.cells.len()).unwrap() - 1;
     assert!(document.pointer_to(last).len() <= 1_024);
 }
 
@@ -159,7 +159,7 @@ fn long_numbers_are_linear() {
     let text = format!("[{}]", items.join(","));
     let (document, mut budget) = read_within(&text, 1, 1);
     assert_eq!(all_differ(document.root(), &mut budget), Ok(false));
-    assert!(!document.root().items().any(super::super::Instance::is_integer));
+    assert!(!document.has_integral_float());
 }
 
 #[test]

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::super::{Document, ReadFault, ReadOptions};
 use super::{DEPTH, document, json, oracle, read};
-use crate::budget::Budget;
+use crate::schema::budget::Budget;
+use crate::seeded::for_all;
 
 /// Asserts that both agree. Depending on its features, `serde_json` accepts numbers out of range.
 fn agrees(text: &str) {
@@ -21,42 +22,59 @@ fn agrees(text: &str) {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
-
-    #[test]
-    fn generated_json_is_read(text in json()) {
+#[test]
+fn generated_json_is_read() {
+    for_all(1_000, json(), |text| {
         agrees(&text);
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn mutated_json_is_read_or_rejected_as_serde_json_does(
-        text in json(),
-        edits in prop::collection::vec((any::<prop::sample::Index>(), 0..3_u8, "[\\[\\]{}:,\"\\\\0-9eE.+tfnudD \u{0}\u{1f}\u{7f}-]"), 1..4),
-    ) {
-        let mut chars: Vec<char> = text.chars().collect();
-        for (at, edit, new) in edits {
-            let new = new.chars().next().unwrap();
-            let at = at.index(chars.len() + 1);
-            match edit {
-                0 => chars.insert(at, new),
-                1 if at < chars.len() => chars[at] = new,
-                _ if at < chars.len() => { chars.remove(at); }
-                _ => chars.truncate(at),
+#[test]
+fn mutated_json_is_read_or_rejected_as_serde_json_does() {
+    for_all(
+        1_000,
+        (
+            json(),
+            prop::collection::vec(
+                (any::<prop::sample::Index>(), 0..3_u8, "[\\[\\]{}:,\"\\\\0-9eE.+tfnudD \u{0}\u{1f}\u{7f}-]"),
+                1..4,
+            ),
+        ),
+        |(text, edits)| {
+            let mut chars: Vec<char> = text.chars().collect();
+            for (at, edit, new) in edits {
+                let new = new.chars().next().unwrap();
+                let at = at.index(chars.len() + 1);
+                match edit {
+                    0 => chars.insert(at, new),
+                    1 if at < chars.len() => chars[at] = new,
+                    _ if at < chars.len() => {
+                        chars.remove(at);
+                    }
+                    _ => chars.truncate(at),
+                }
             }
-        }
-        agrees(&chars.into_iter().collect::<String>());
-    }
+            agrees(&chars.into_iter().collect::<String>());
+            Ok(())
+        },
+    );
+}
 
-    #[test]
-    fn arbitrary_text_is_read_or_rejected_as_serde_json_does(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+#[test]
+fn arbitrary_text_is_read_or_rejected_as_serde_json_does() {
+    for_all(1_000, prop::collection::vec(any::<u8>(), 0..40), |bytes| {
         agrees(&String::from_utf8_lossy(&bytes));
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn text_of_json_characters_is_read_or_rejected_as_serde_json_does(text in "[\\[\\]{}:,\"\\\\0-2eE.+a \n-]{0,12}") {
+#[test]
+fn text_of_json_characters_is_read_or_rejected_as_serde_json_does() {
+    for_all(1_000, "[\\[\\]{}:,\"\\\\0-2eE.+a \n-]{0,12}", |text| {
         agrees(&text);
-    }
+        Ok(())
+    });
 }
 
 #[test]

@@ -1,0 +1,103 @@
+//! Schemas and values that once cost far more than they weigh. Their growth is measured by `cargo xtask growth`, and others
+//! are searched for by the fuzz target `schema_cost`.
+
+use haft_core::{DecodeOptions, Issues, Schema};
+use serde_json::{Map, Value, json};
+
+fn definitions(count: usize, definition: impl Fn(usize) -> Value) -> Map<String, Value> {
+    (0..count).map(|n| (format!("d{n}"), definition(n))).collect()
+}
+
+fn size(issues: &Issues) -> usize {
+    let each = issues.as_slice().iter();
+    each.map(|issue| issue.pointer.len() + issue.expected.len() + issue.found.len() + issue.message.len()).sum()
+}
+
+/// Each was a table by type with six entries, and building looked through all of them at every level.
+#[test]
+fn a_chain_of_single_alternatives_builds() {
+    for keyword in ["anyOf", "oneOf"] {
+        for count in [40, 2_000] {
+            let link = |n: usize| json!({keyword: [{"$ref": format!("#/$defs/d{}", n + 1)}]});
+            let definition = |n| if n + 1 == count { json!({"type": "string"}) } else { link(n) };
+            let schema = json!({"$ref": "#/$defs/d0", "$defs": definitions(count, definition)});
+            let schema = Schema::json(schema).unwrap();
+            assert!(schema.check(&json!("text")).is_ok());
+            assert!(schema.check(&json!(1)).is_err());
+            assert!(schema.decode::<Value>("null", &DecodeOptions::default()).is_err());
+        }
+    }
+}
+
+/// Following a reference costs as much as it is long, wherever it is followed from.
+#[test]
+fn a_long_reference_that_is_followed_from_many_places_is_rejected() {
+    let long = "x".repeat(200_000);
+    let branches = vec![json!({"$ref": "#/$defs/short"}); 20_000];
+    let definitions = json!({"short": {"$ref": format!("#/$defs/{long}")}, &*long: {"type": "string"}});
+    let error = Schema::json(json!({"anyOf": branches, "$defs": definitions})).unwrap_err();
+    assert_eq!(error.issues().as_slice()[0].keyword, "budget");
+}
+
+/// The place of every subschema was kept whole, which took gigabytes where they stand deep.
+#[test]
+fn many_subschemas_in_a_deep_place_take_no_more_memory_than_they_weigh() {
+    let wide: Map<String, Value> = (0..100_000).map(|n| (n.to_string(), json!({}))).collect();
+    let deep = (0..60).fold(json!({"properties": wide}), |inner, _| json!({"properties": {"k".repeat(250): inner}}));
+    let error = Schema::json(deep).unwrap_err();
+    assert_eq!(error.issues().as_slice()[0].keyword, "budget");
+}
+
+/// Names of dynamic anchors were compared with each other for every subschema.
+#[test]
+fn many_dynamic_anchors_build() {
+    let count = 3_000;
+    let definition = |n: usize| json!({"$dynamicAnchor": format!("a{n}"), "items": {"$dynamicRef": format!("#a{n}")}});
+    let schema = json!({"$dynamicRef": "#a7", "$defs": definitions(count, definition)});
+    assert!(Schema::json(schema).unwrap().check(&json!([[[]]])).is_ok());
+}
+
+#[test]
+fn the_issues_of_a_rejection_stay_small_together() {
+    let long = "long ".repeat(100_000);
+    let list: Vec<Value> = (0..3_000).map(|n| json!([n])).collect();
+    let objects: Vec<String> = (0..3_000).map(|n| format!(r#"{{"{}{n}":1,"a":1,"a":2}}"#, "k".repeat(200))).collect();
+    let nested = format!("{}[{}]{}", r#"{"key_of_some_length":"#.repeat(60), objects.join(","), "}".repeat(60));
+    let texts = [Value::from(list).to_string(), nested, format!("[{}]", vec!["{}"; 3_000].join(","))];
+    for schema in [
+        json!({"items": {"const": long}}),
+        json!({"items": {"enum": [long, 1]}}),
+        json!({"items": {"pattern": long[..9_000], "required": [long]}}),
+        json!({"items": {"properties": {&*long: {}}, "additionalProperties": false, "minProperties": 9}}),
+        json!({"items": {"dependentRequired": {"a": [long]}, "type": "string"}}),
+    ] {
+        let schema = Schema::json(schema).unwrap();
+        for text in &texts {
+            if let Err(issues) = schema.decode::<Value>(text, &DecodeOptions::default()) {
+                assert!(size(&issues) <= 300 << 10, "{}", size(&issues));
+            }
+        }
+        assert!(schema.decode::<Value>(&texts[1], &DecodeOptions::default()).is_err());
+    }
+}
+
+/// Every string of a result had a budget of its own.
+#[test]
+fn the_patterns_of_a_result_draw_on_one_budget() {
+    let schema = Schema::json(json!({"items": {"pattern": "^(?:(a|aa)+)+\\1b|a$"}})).unwrap();
+    let fits = |count: usize, length: usize| schema.encode(&vec!["a".repeat(length); count]).is_ok();
+    let longest = (1..200).take_while(|length| fits(1, *length)).last().unwrap();
+    assert!(longest < 199, "a single string can be too costly");
+    assert!(!fits(100, longest));
+}
+
+#[test]
+fn an_unknown_key_is_compared_with_the_declared_ones_while_that_is_cheap() {
+    let properties: Map<String, Value> = (0..1_000).map(|n| (format!("property_{n}"), json!({}))).collect();
+    let schema = Schema::json(json!({"properties": properties, "additionalProperties": false})).unwrap();
+    let object: Map<String, Value> = (0..900).map(|n| (format!("propperty_{n}"), json!(1))).collect();
+    let issues = schema.check(&object.into()).unwrap_err();
+    let suggests = |at: usize| issues.as_slice()[at].message.contains("did you mean \"property_");
+    assert!(suggests(0) && suggests(10));
+    assert!(!suggests(899));
+}

@@ -1,0 +1,113 @@
+//! The cost of one operation: the memory it held at once, and the time its thread spent on it.
+//!
+//! Neither is asked from the code under test, so work that forgets to draw on its budget is seen too. Time is compared with
+//! that of a plain check in the same process, so the bound is the same on a slow machine and in an unoptimised build.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+use haft_core::Schema;
+use peak_alloc::PeakAlloc;
+use serde_json::{Value, json};
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// The work that any input may take, and the work per byte of it, in visited nodes.
+const WORK: (u64, u64) = (100_000, 16);
+/// The memory that any input may take, and the memory per byte of it.
+const MEMORY: (u64, u64) = (1 << 20, 16);
+/// The most that the slowest unit of work may take, in units of a plain check: a unit also stands for some bytes of text
+/// that are copied, hashed or compared, for a lookup, and for a message that is written.
+const SLOWEST_UNIT: u32 = 30;
+/// The most memory over what the budget counts: it counts the contents of lists and maps, not the room to grow or the
+/// moves while they do.
+const OVERHEAD: u64 = 2;
+/// The times that an operation is repeated before it counts as slow.
+const REPEATS: usize = 4;
+
+/// The cost of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    /// The most bytes that were allocated at once.
+    pub(crate) memory: u64,
+    time: Duration,
+}
+
+/// Does an operation on an input of so many bytes, and panics when it takes more memory than that allows, or more work
+/// than so many checks. What it takes to prepare the operation does not count.
+pub(crate) fn bounded<I, T>(
+    what: &str,
+    (bytes, checks): (usize, u32),
+    prepare: impl Fn() -> I,
+    operation: impl Fn(I) -> T,
+) -> (T, Cost) {
+    let (mut result, mut cost) = measured(prepare(), &operation);
+    let allowed = OVERHEAD * (MEMORY.0 + MEMORY.1 * bytes as u64);
+    let Cost { memory, .. } = cost;
+    assert!(memory <= allowed, "{what} held {memory} bytes for {bytes} of input, and {allowed} are allowed");
+    let allowed = plain_time(bytes) * checks * SLOWEST_UNIT;
+    for _ in 0..REPEATS {
+        if cost.time <= allowed {
+            return (result, cost);
+        }
+        // Equal schemas share their compiled form: it must be gone to be built again.
+        drop(result);
+        let again = measured(prepare(), &operation);
+        result = again.0;
+        cost.time = cost.time.min(again.1.time);
+    }
+    let time = cost.time;
+    assert!(time <= allowed, "{what} took {time:?} for {bytes} bytes of input, and {allowed:?} are allowed");
+    (result, cost)
+}
+
+fn measured<I, T>(input: I, operation: impl Fn(I) -> T) -> (T, Cost) {
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let start = ThreadTime::now();
+    let result = operation(input);
+    let time = start.elapsed();
+    let memory = ALLOCATOR.peak_usage().saturating_sub(before) as u64;
+    (result, Cost { memory, time })
+}
+
+/// The time that the work allowed for so many bytes takes where each unit is a visited node and nothing else.
+fn plain_time(bytes: usize) -> Duration {
+    /// The visited nodes of the plain check: two for each of its items.
+    const NODES: u64 = 40_000;
+    static PLAIN: OnceLock<Duration> = OnceLock::new();
+    let plain = PLAIN.get_or_init(|| {
+        let schema =
+            Schema::json(json!({"items": {"type": "integer", "minimum": 1}})).unwrap_or_else(|_| Schema::unknown());
+        let items: Value = vec![1; 20_000].into();
+        let fastest = (0..10).map(|_| measured((), |()| schema.check(&items)).1.time).min();
+        fastest.unwrap_or_default().max(Duration::from_micros(200))
+    });
+    let units = WORK.0 + WORK.1 * bytes as u64;
+    *plain * u32::try_from(units / NODES + 1).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+    use std::panic::catch_unwind;
+
+    use super::bounded;
+
+    #[test]
+    fn what_stays_within_the_bounds_is_returned_with_its_cost() {
+        let (length, cost) = bounded("it", (10, 1), || 100_000, |length| vec![1_u8; length].len());
+        assert_eq!(length, 100_000);
+        assert!(cost.memory >= 100_000, "{cost:?}");
+    }
+
+    #[test]
+    fn too_much_memory_and_too_much_time_are_found() {
+        let hoard = |length| black_box(vec![1_u8; length]).len();
+        assert!(catch_unwind(|| bounded("it", (10, 1), || 10 << 20, hoard)).is_err());
+        let loiter = |count: u64| (0..count).map(black_box).sum::<u64>();
+        assert!(catch_unwind(|| bounded("it", (10, 1), || 4_000_000_000, loiter)).is_err());
+    }
+}
