@@ -7,7 +7,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
 use super::deserializer::{Checked as CheckedDeserializer, refusal};
 use super::map::CheckedMap;
-use super::number::{NumberMap, PutBack};
+use super::number::{First, NumberMap, PutBack};
 use super::place::Place;
 use super::seq::CheckedSeq;
 use crate::schema::decimal::Decimal;
@@ -222,14 +222,14 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
 
     /// Takes an object, or a number in the form of one: the first key tells.
     fn number_or_members<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
-        let mut first = None;
+        let mut first = First::Ahead;
         if let Some(token) = number_token() {
             let key: Option<String> = access.next_key()?;
             if key.as_deref() == Some(token) {
                 let text: String = access.next_value()?;
                 return self.visit_number_text(text);
             }
-            first = Some(key);
+            first = key.map_or(First::Missing, First::Taken);
         }
         self.members(PutBack { first, access })
     }
