@@ -20,6 +20,8 @@ use crate::schema::types::JsonType;
 pub(super) const UNHINTED: u8 = 0;
 pub(super) const HINTED: u8 = 1;
 pub(super) const INTEGER: u8 = 2;
+/// For an object with certain keys. An array in its place is rejected: no type is compiled to be read from both.
+pub(super) const STRUCT: u8 = 3;
 
 /// A visitor at a place.
 pub(super) struct Checked<'a, V, const ORIGIN: u8> {
@@ -188,6 +190,9 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
 
     #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        if const { ORIGIN == STRUCT } {
+            return Err(refusal());
+        }
         let mut seq = CheckedSeq::new(access, self.place);
         if !seq.begin(self.place) {
             return Err(refusal());
