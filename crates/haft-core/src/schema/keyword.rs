@@ -4,7 +4,7 @@
 //! What it compiles to checks values and says what is wrong with them: rules by type where a value can be checked
 //! while it is read (see [`Typed`](super::node::Typed)), a [`Rule`](super::rule::Rule) where it takes the whole value.
 //!
-//! To add a keyword, write its file with its row and its rule, and name the file in [`GROUPS`].
+//! To add a keyword, write its file with its row and its rule, and name the file in [`GROUPS`]. `even.rs` is a worked example.
 
 mod annotation;
 mod array;
@@ -12,6 +12,8 @@ mod combination;
 mod condition;
 mod contains;
 mod dependency;
+#[cfg(test)]
+mod even;
 mod literal;
 pub(super) mod number;
 mod object;
@@ -94,6 +96,8 @@ const GROUPS: &[&[Keyword]] = &[
     dependency::KEYWORDS,
     condition::KEYWORDS,
     unevaluated::KEYWORDS,
+    #[cfg(test)]
+    even::KEYWORDS,
 ];
 
 const ALL: (Draft, Draft) = (Draft::Draft4, Draft::Draft202012);
