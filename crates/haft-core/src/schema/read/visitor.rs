@@ -10,6 +10,7 @@ use super::map::CheckedMap;
 use super::number::{First, NumberMap, PutBack};
 use super::place::Place;
 use super::seq::CheckedSeq;
+use crate::canonical::is_same_number;
 use crate::schema::decimal::Decimal;
 use crate::schema::tree::number_token;
 use crate::schema::types::JsonType;
@@ -254,7 +255,8 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
         }
         self.digits::<E>(&text)?;
         let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(refusal)?;
-        let lossless = serde_json::Number::from_f64(float).is_some_and(|number| number.to_string() == text);
+        let lossless =
+            serde_json::Number::from_f64(float).is_some_and(|number| is_same_number(&number.to_string(), &text));
         if lossless {
             return self.inner.visit_f64(float);
         }
