@@ -58,7 +58,7 @@ pub(crate) struct Decisive<'a> {
 #[derive(Clone, Copy)]
 struct Text<'a> {
     tool: &'a Tool,
-    text: &'a str,
+    written: &'a str,
     options: &'a DecodeOptions,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Decisive<'a> {
             Arguments::Exact(tree) => Some(tree),
             Arguments::TextOnly => None,
         };
-        Self { tree, text: Some(Text { tool, text, options }) }
+        Self { tree, text: Some(Text { tool, written: text, options }) }
     }
 
     /// Takes arguments that somebody has as a tree.
@@ -86,7 +86,7 @@ impl<'a> Decisive<'a> {
         };
         // A tree holds an integer beyond 64 bits as a float, which no type of 128 bits takes.
         match (self.text, error) {
-            (Some(Text { tool, text, options }), _) => Ok(tool.parameters().decode_exactly(text, options)?.value),
+            (Some(Text { tool, written, options }), _) => Ok(tool.parameters().decode_exactly(written, options)?.value),
             (None, Some(error)) => Err(error.into()),
             (None, None) => Err("there are no arguments".into()),
         }

@@ -40,7 +40,7 @@ use crate::issue::{Issue, Issues, REASON_CAP};
 use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::result::Outcome;
-use crate::schema::{DecodeOptions, Decoded, OUTPUT_DEPTH, Repair, Schema};
+use crate::schema::{DecodeOptions, Decoded, OUTPUT_DEPTH, Repair};
 use crate::tool::Tool;
 
 /// A future on the heap.
@@ -179,19 +179,23 @@ pub(crate) fn invalid_output(issues: Issues) -> ToolFailure {
 /// the model sees; its value is checked like any other.
 #[inline]
 pub(crate) fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> Outcome {
-    encoded(tool, value, &|schema| schema.encode(value))
+    match (value as &dyn Any).downcast_ref::<ToolOutput>() {
+        Some(output) => given_output(tool, output),
+        None => encoded_output(tool, tool.success().encode(value), value),
+    }
 }
 
-/// The same with the type erased, so that this is compiled once and not for every tool.
-fn encoded(tool: &Tool, value: &dyn Any, encode: &dyn Fn(&Schema) -> Result<JsonText, Issues>) -> Outcome {
-    if let Some(output) = value.downcast_ref::<ToolOutput>() {
-        return match tool.success().check_output(&output.value) {
-            Ok(()) if has_deep_parts(output.model.as_deref()) => deep_parts(),
-            Ok(()) => Outcome::Ok(output.clone()),
-            Err(issues) => unpromised(issues),
-        };
+fn given_output(tool: &Tool, output: &ToolOutput) -> Outcome {
+    match tool.success().check_output(&output.value) {
+        Ok(()) if has_deep_parts(output.model.as_deref()) => deep_parts(),
+        Ok(()) => Outcome::Ok(output.clone()),
+        Err(issues) => unpromised(issues),
     }
-    match encode(tool.success()) {
+}
+
+/// The outcome of a value that was encoded, with its type erased: it is compiled once and not for every tool.
+fn encoded_output(tool: &Tool, encoded: Result<JsonText, Issues>, value: &dyn Any) -> Outcome {
+    match encoded {
         Ok(encoded) => {
             let model = tool.render_for_model(value);
             if has_deep_parts(model.as_deref()) {

@@ -51,7 +51,7 @@ impl Side {
     fn manifest(self, workspace: &Workspace) -> String {
         let (name, needed) = match self {
             Self::Ours => {
-                let path = workspace.root().join("crates/haft");
+                let path = workspace.root().join("crates/haft").to_string_lossy().into_owned();
                 (
                     "weigh-ours",
                     format!(
@@ -85,15 +85,14 @@ impl Side {
 }
 
 fn ours(tools: usize, types: &str) -> String {
-    let functions: String = (0..tools)
-        .map(|number| {
-            let template = Template::of(number);
-            let [about, result, body] =
-                [template.about, template.result, template.body].map(|text| template.fill(text, number));
-            let (name, fields) = (template.tool_name(number), template.declared(number));
-            format!("\n/// {about}\n#[tool]\nasync fn {name}(\n{fields}) -> {result} {body}\n")
-        })
-        .collect();
+    let mut functions = String::new();
+    for number in 0..tools {
+        let template = Template::of(number);
+        let [about, result, body] =
+            [template.about, template.result, template.body].map(|text| template.fill(text, number));
+        let (name, fields) = (template.tool_name(number), template.declared(number));
+        functions.push_str(&format!("\n/// {about}\n#[tool]\nasync fn {name}(\n{fields}) -> {result} {body}\n"));
+    }
     let names: Vec<String> = (0..tools).map(|number| Template::of(number).type_name(number)).collect();
     let (names, (arguments, value)) = (names.join(", "), CALL);
     format!(

@@ -339,8 +339,11 @@ impl Template {
 
     /// Returns the parameters of a tool as they are declared.
     pub(super) fn declared(&self, number: usize) -> String {
-        let fields = self.fields.iter().map(|Field { name, about, ty }| format!("{about}\n{name}: {ty},\n"));
-        self.fill(&fields.collect::<String>(), number)
+        let mut fields = String::new();
+        for Field { name, about, ty } in self.fields {
+            fields.push_str(&format!("{about}\n{name}: {ty},\n"));
+        }
+        self.fill(&fields, number)
     }
 
     /// Returns the names of the parameters.

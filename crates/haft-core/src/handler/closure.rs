@@ -126,6 +126,17 @@ where
         }
     }
 
+    /// Reads arguments for a call that waits. Checks go this way too, so that the parameters are not compiled once more.
+    fn deferred(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Decoded<Deferred>, Issues> {
+        tool.parameters().decode_then(arguments, options, |params: P| -> Deferred {
+            let tool = tool.clone();
+            Box::new(move |cx, passage: Arc<Passage>| {
+                passage.begin();
+                Self::answer(params, cx, &tool)
+            })
+        })
+    }
+
     /// A stream needs its context and its tool between polls, for the early values it shows.
     async fn answer_in_steps(params: P, cx: Cx, tool: Tool) -> Outcome {
         let Some(Self { run, .. }) = of_tool(&tool) else { return lost() };
@@ -148,18 +159,11 @@ where
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>> {
-        let deferred = |params: P| -> Deferred {
-            let tool = tool.clone();
-            Box::new(move |cx, passage: Arc<Passage>| {
-                passage.begin();
-                Self::answer(params, cx, &tool)
-            })
-        };
-        tool.parameters().decode_then(arguments, cx.decode_options(), deferred).map_err(refused)
+        Self::deferred(tool, arguments, cx.decode_options()).map_err(refused)
     }
 
     fn check(&self, tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<(), Issues> {
-        tool.parameters().decode_then(arguments, options, |_: P| ()).map(|_| ())
+        Self::deferred(tool, arguments, options).map(|_| ())
     }
 
     fn returns(&self) -> TypeInfo {

@@ -33,7 +33,7 @@ pub(crate) use instance::{Instance, Key};
 use member::MemberIndex;
 pub(crate) use member::sort_work;
 pub(crate) use pointer::{Pointers, Step};
-use read::{Length, Reader, Reading};
+use read::{Keys, Length, Numbers, Reader, Reading};
 
 /// The most duplicate keys that a document reports.
 const MAX_DUPLICATES: usize = 1_000;
@@ -47,11 +47,8 @@ pub(crate) struct Document<'t> {
     /// At most a handful, as each takes millions of bytes of text.
     lengths: Vec<Length>,
     duplicates: Vec<u32>,
-    has_integral_float: bool,
-    /// Whether some integer is longer than 64 bits are sure to hold.
-    has_long_integer: bool,
-    /// Whether some key may be one that no object may have.
-    has_odd_key: bool,
+    keys: Keys,
+    numbers: Numbers,
 }
 
 /// The limits for reading a text.
@@ -107,17 +104,17 @@ impl<'t> Document<'t> {
 
     /// Returns whether some whole number is written with a point or an exponent.
     pub(crate) fn has_integral_float(&self) -> bool {
-        self.has_integral_float
+        self.numbers.has_integral_float
     }
 
     /// Returns whether some integer is written with more digits than 64 bits are sure to hold.
     pub(crate) fn has_long_integer(&self) -> bool {
-        self.has_long_integer
+        self.numbers.has_long_integer
     }
 
     /// Returns whether some key may be one that no object may have.
     pub(crate) fn has_odd_key(&self) -> bool {
-        self.has_odd_key
+        self.keys.has_odd
     }
 
     /// Returns every value and key, in text order.
@@ -131,16 +128,15 @@ impl<'t> Document<'t> {
     }
 
     fn assemble(text: Cow<'t, str>, reading: Reading, budget: &mut Budget) -> Result<Self, ReadFault> {
-        let Reading { cells, index, lengths, has_duplicates, has_integral_float, has_long_integer, has_odd_key } =
-            reading;
+        let Reading { cells, index, lengths, keys, numbers } = reading;
         let mut duplicates = Vec::new();
-        if has_duplicates {
+        if keys.has_duplicates {
             budget.work(cells.len() as u64 / 16)?;
             budget.memory(MAX_DUPLICATES * size_of::<u32>())?;
             let repeated = cells.iter().zip(0..).filter(|(cell, _)| cell.is_repeated()).map(|(_, id)| id);
             duplicates.extend(repeated.take(MAX_DUPLICATES));
         }
-        Ok(Self { text, cells, index, lengths, duplicates, has_integral_float, has_long_integer, has_odd_key })
+        Ok(Self { text, cells, index, lengths, duplicates, keys, numbers })
     }
 
     #[inline]

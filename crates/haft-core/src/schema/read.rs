@@ -50,6 +50,8 @@ pub(super) struct Reading<'a> {
     pub(super) ignored: Cell<u32>,
     /// What is left for patterns, and for values that are checked whole.
     budget: RefCell<Budget>,
+    /// Whether a declared key in its place says all there is to know of it.
+    is_plain: bool,
     /// Where the type rejects a value; there when the text was verified, so that nothing else can.
     trail: Option<&'a Trail>,
 }
@@ -126,6 +128,7 @@ impl<'a> Reading<'a> {
             rejected_wide: Cell::new(false),
             ignored: Cell::new(0),
             budget: RefCell::new(Budget::for_input(text.len())),
+            is_plain: trail.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse,
             trail,
         }
     }
@@ -148,12 +151,6 @@ impl<'a> Reading<'a> {
             self.rejected_wide.set(true);
         }
         takes
-    }
-
-    /// Reports whether a declared key in its place says all there is to know of it.
-    #[inline]
-    fn is_plain(&self) -> bool {
-        self.trail.is_none() && self.limits.duplicate_keys == DuplicateKeys::Refuse
     }
 
     /// Reports whether the text was looked at with care, so that there is nothing left to check.

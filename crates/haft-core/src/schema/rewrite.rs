@@ -119,7 +119,9 @@ impl<'a> Unwanted<'_, 'a, '_> {
             return;
         }
         let mut applied = Applied { is_complete: true, ..Applied::default() };
-        ids.iter().for_each(|id| self.gather(*id, value, &mut applied));
+        for id in ids {
+            self.gather(*id, value, &mut applied);
+        }
         let parts = |typed: &&'a Typed| *typed;
         match value.kind() {
             JsonType::Array => {

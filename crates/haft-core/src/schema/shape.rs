@@ -49,49 +49,34 @@ const TYPE_NAMES: &str = "array, boolean, integer, null, number, object, string"
 impl Shape {
     /// Reports what is wrong with a keyword's value, leaving subschemas to whoever visits them.
     pub(super) fn fault(self, value: &Value) -> Option<String> {
-        let expected = match self {
-            Self::Any => return None,
-            Self::Boolean if value.is_boolean() => return None,
-            Self::Boolean => "a boolean",
-            Self::Text if value.is_string() => return None,
-            Self::Text => "a string",
-            Self::Number if value.is_number() => return None,
-            Self::Number => "a number",
-            Self::PositiveNumber if value.as_f64().is_some_and(|number| number > 0.0) => return None,
-            Self::PositiveNumber => "a number greater than 0",
-            Self::Count if is_count(value) => return None,
-            Self::Count => "an integer that is 0 or greater",
+        let (fits, expected) = match self {
+            // What is no schema is reported as such, where it stands.
+            Self::Any | Self::Schema | Self::SchemaOrBoolean => return None,
+            Self::Boolean => (value.is_boolean(), "a boolean"),
+            Self::Text => (value.is_string(), "a string"),
+            Self::Number => (value.is_number(), "a number"),
+            Self::PositiveNumber => (value.as_f64().is_some_and(|number| number > 0.0), "a number greater than 0"),
+            Self::Count => (is_count(value), "an integer that is 0 or greater"),
             Self::TypeNames if names_types(value) => return None,
             Self::TypeNames => {
                 return Some(format!("must be one of {TYPE_NAMES}, or a list of them, not {}", excerpt(value)));
             }
-            Self::Literals | Self::List if value.is_array() => return None,
-            Self::Literals | Self::List => "an array",
-            Self::Names if is_names(value) => return None,
-            Self::Names => "an array of different strings",
-            Self::SomeNames if is_names(value) && !is_empty(value) => return None,
-            Self::SomeNames => "a non-empty array of different strings",
-            Self::NamesByName if value.as_object().is_some_and(|map| map.values().all(is_names)) => return None,
-            Self::NamesByName => "an object of arrays of different strings",
-            Self::Object if value.is_object() => return None,
-            Self::Object => "an object",
-            // What is no schema is reported as such, where it stands.
-            Self::Schema | Self::SchemaOrBoolean => return None,
-            Self::Schemas if value.is_array() && !is_empty(value) => return None,
-            Self::Schemas => "a non-empty array of schemas",
-            Self::SchemaOrSchemas if !is_empty(value) => return None,
-            Self::SchemaOrSchemas => "a schema or a non-empty array of schemas",
-            Self::SchemasByName if value.is_object() => return None,
-            Self::SchemasByName => "an object of schemas",
-            Self::SchemaOrNamesByName if value.is_object() => {
-                let is_fit = |member: &Value| !member.is_array() || is_names(member);
-                if value.as_object().is_some_and(|map| map.values().all(is_fit)) {
-                    return None;
-                }
-                "an object of schemas or arrays of different strings"
+            Self::Literals | Self::List => (value.is_array(), "an array"),
+            Self::Names => (is_names(value), "an array of different strings"),
+            Self::SomeNames => (is_names(value) && !is_empty(value), "a non-empty array of different strings"),
+            Self::NamesByName => (all_members(value, is_names), "an object of arrays of different strings"),
+            Self::Object => (value.is_object(), "an object"),
+            Self::Schemas => (value.is_array() && !is_empty(value), "a non-empty array of schemas"),
+            Self::SchemaOrSchemas => (!is_empty(value), "a schema or a non-empty array of schemas"),
+            Self::SchemasByName => (value.is_object(), "an object of schemas"),
+            Self::SchemaOrNamesByName => {
+                let fits = all_members(value, |member| !member.is_array() || is_names(member));
+                (fits, "an object of schemas or arrays of different strings")
             }
-            Self::SchemaOrNamesByName => "an object of schemas or arrays of different strings",
         };
+        if fits {
+            return None;
+        }
         Some(format!("must be {expected}"))
     }
 
@@ -158,6 +143,10 @@ pub(super) enum Step<'a> {
     Here,
     Index(usize),
     Name(&'a str),
+}
+
+fn all_members(value: &Value, fits: impl Fn(&Value) -> bool) -> bool {
+    value.as_object().is_some_and(|map| map.values().all(fits))
 }
 
 fn is_count(value: &Value) -> bool {

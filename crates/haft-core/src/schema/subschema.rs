@@ -86,6 +86,7 @@ impl<'a> Subschemas<'a> {
     }
 
     /// Returns every subschema once, each after the one around it.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Subschema<'_>> {
         (0..self.list.len()).map(|at| Subschema { all: self, at })
     }
@@ -119,12 +120,14 @@ impl<'s> Subschema<'s> {
 
     /// Returns the subschemas that stand directly in it, in the order of its keywords. Where a draft ignores keywords
     /// beside a `$ref`, theirs are returned as well.
+    #[must_use]
     pub fn parts(self) -> impl ExactSizeIterator<Item = Self> {
         self.entry().parts.iter().map(move |at| Self { all: self.all, at: *at })
     }
 
     /// Returns what its references lead to: one subschema for a `$ref`, all that may be meant for a `$dynamicRef` or
     /// `$recursiveRef`.
+    #[must_use]
     pub fn targets(self) -> impl ExactSizeIterator<Item = Self> {
         self.entry().targets.iter().map(move |at| Self { all: self.all, at: *at })
     }

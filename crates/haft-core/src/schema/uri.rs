@@ -23,10 +23,10 @@ pub(super) fn resolve(base: &str, reference: &str) -> String {
     }
     let (base, own) = (Parts::of(base), Parts::of(reference));
     if own.scheme.is_some() {
-        return own.write(own.scheme, own.authority, &without_dots(own.path), own.query);
+        return Parts { path: &without_dots(own.path), ..own }.write();
     }
     if own.authority.is_some() {
-        return own.write(base.scheme, own.authority, &without_dots(own.path), own.query);
+        return Parts { scheme: base.scheme, path: &without_dots(own.path), ..own }.write();
     }
     let path = match own.path {
         "" => base.path.to_owned(),
@@ -34,7 +34,7 @@ pub(super) fn resolve(base: &str, reference: &str) -> String {
         path => without_dots(&merged(&base, path)),
     };
     let query = if own.path.is_empty() { own.query.or(base.query) } else { own.query };
-    own.write(base.scheme, base.authority, &path, query)
+    Parts { path: &path, query, ..base }.write()
 }
 
 /// Decodes a fragment, if what it decodes to is text.
@@ -75,7 +75,8 @@ impl<'a> Parts<'a> {
         Self { scheme, authority: Some(authority), path, query }
     }
 
-    fn write(&self, scheme: Option<&str>, authority: Option<&str>, path: &str, query: Option<&str>) -> String {
+    fn write(self) -> String {
+        let Self { scheme, authority, path, query } = self;
         let mut uri = String::new();
         if let Some(scheme) = scheme {
             uri.push_str(scheme);

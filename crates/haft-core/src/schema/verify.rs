@@ -43,11 +43,12 @@ pub(super) fn verify<'t>(
         check_custom(custom, &text)?;
         return Ok(Verified { text, repairs: Vec::new() });
     }
-    if faults.is_empty() && options.repairs.any() {
-        if let Some((text, repairs)) = repair::repaired(arena, &document, &explained.findings, options) {
-            check_custom(custom, &text)?;
-            return Ok(Verified { text: text.into(), repairs });
-        }
+    if faults.is_empty()
+        && options.repairs.any()
+        && let Some((text, repairs)) = repair::repaired(arena, &document, &explained.findings, options)
+    {
+        check_custom(custom, &text)?;
+        return Ok(Verified { text: text.into(), repairs });
     }
     Err(all_issues(faults, explained))
 }

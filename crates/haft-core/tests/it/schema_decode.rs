@@ -461,3 +461,21 @@ fn a_reason_is_capped_at_a_character_and_says_how_much_is_left_out() {
     assert_eq!((alone.reason(7).as_str(), alone.reason(3).as_str()), ("🦀", ""));
     assert_eq!(alone.len(), 1);
 }
+
+/// Serde would read a struct from an array as well. A type is compiled to be read from objects alone.
+#[test]
+fn a_struct_is_never_read_from_an_array_whatever_the_schema_says() {
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only read")]
+    struct Point {
+        x: i64,
+        y: i64,
+    }
+    for schema in [json!({}), json!({"type": "array"}), json!({"anyOf": [{"type": "array"}, {"type": "object"}]})] {
+        let schema = Schema::json(schema).unwrap();
+        let issues = schema.decode::<Point>("[1, 2]", &DecodeOptions::default()).unwrap_err();
+        assert_eq!(marks(&issues), [("", "decode")], "{}", schema.as_json());
+        let pair = schema.decode::<(i64, i64)>("[1, 2]", &DecodeOptions::default()).unwrap().value;
+        assert_eq!(pair, (1, 2));
+    }
+}

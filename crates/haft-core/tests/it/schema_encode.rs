@@ -485,6 +485,26 @@ fn only_what_serde_json_hands_to_itself_is_taken_for_that() {
     assert!(unruly!(|s| s.serialize_struct("$serde_json::private::RawValue", 1)?.end()).is_refused());
 }
 
+#[test]
+fn raw_json_is_one_string_under_its_own_name() {
+    const RAW: &str = "$serde_json::private::RawValue";
+    macro_rules! raw {
+        ($($name:expr => $value:expr),*) => {
+            unruly!(|s| {
+                let mut raw = s.serialize_struct(RAW, 1)?;
+                $(raw.serialize_field($name, $value)?;)*
+                raw.end()
+            })
+        };
+    }
+    assert_eq!(Schema::unknown().encode(&raw!(RAW => "[1, 2]").0).unwrap().as_str(), "[1, 2]");
+    assert!(raw!("json" => "1").is_refused());
+    assert!(raw!(RAW => &1).is_refused());
+    assert!(raw!(RAW => &["1"]).is_refused());
+    assert!(raw!(RAW => &None::<&str>).is_refused());
+    assert!(raw!(RAW => "1", RAW => "2").is_refused());
+}
+
 proptest! {
     #[test]
     fn any_tree_is_written_as_serde_writes_it(tree in tree()) {

@@ -28,10 +28,25 @@ pub(super) struct Reading {
     pub(super) cells: Vec<Cell>,
     pub(super) index: MemberIndex,
     pub(super) lengths: Vec<Length>,
+    pub(super) keys: Keys,
+    pub(super) numbers: Numbers,
+}
+
+/// What is special about some key.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Keys {
     pub(super) has_duplicates: bool,
+    /// Some key may be one that no object may have.
+    pub(super) has_odd: bool,
+}
+
+/// What is special about some number.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Numbers {
+    /// A whole number is written with a point or an exponent.
     pub(super) has_integral_float: bool,
+    /// An integer is longer than 64 bits are sure to hold.
     pub(super) has_long_integer: bool,
-    pub(super) has_odd_key: bool,
 }
 
 /// The number of items or visible members of an array or object, where it is too large for its cell.
@@ -56,10 +71,8 @@ pub(super) struct Reader<'r> {
     options: ReadOptions,
     index: MemberIndex,
     lengths: Vec<Length>,
-    has_duplicates: bool,
-    has_integral_float: bool,
-    has_long_integer: bool,
-    has_odd_key: bool,
+    keys: Keys,
+    numbers: Numbers,
     budget: &'r mut Budget,
 }
 
@@ -73,24 +86,9 @@ impl<'r> Reader<'r> {
         let mut cells = Vec::new();
         charge::reserve(&mut cells, cell_bound(bytes), budget)?;
         let (index, lengths) = (MemberIndex::new(RandomState::default()), Vec::new());
-        let (has_duplicates, has_integral_float, has_long_integer, has_odd_key) = (false, false, false, false);
+        let (keys, numbers) = (Keys::default(), Numbers::default());
         let (at, open, depth) = (0, NONE, 0);
-        let mut reader = Self {
-            text,
-            bytes,
-            at,
-            cells,
-            open,
-            depth,
-            options,
-            index,
-            lengths,
-            has_duplicates,
-            has_integral_float,
-            has_long_integer,
-            has_odd_key,
-            budget,
-        };
+        let mut reader = Self { text, bytes, at, cells, open, depth, options, index, lengths, keys, numbers, budget };
         match reader.values() {
             Ok(()) => Ok(reader.finish()),
             Err(fault) => {
@@ -183,7 +181,7 @@ impl<'r> Reader<'r> {
         container.end = offset(self.at);
         container.next = next;
         if container.is_object() && container.length() != Some(0) && container.length() != Some(1) {
-            self.has_duplicates |= self.index.settle(self.text, &mut self.cells, id, self.budget)?;
+            self.keys.has_duplicates |= self.index.settle(self.text, &mut self.cells, id, self.budget)?;
         }
         if self.cells[id as usize].length().is_none() {
             self.count(id)?;
@@ -212,7 +210,7 @@ impl<'r> Reader<'r> {
         }
         let mut cell = self.string()?;
         cell.set_key();
-        self.has_odd_key |= cell.is_escaped() || is_odd(&self.bytes[cell.start as usize..cell.end as usize]);
+        self.keys.has_odd |= cell.is_escaped() || is_odd(&self.bytes[cell.start as usize..cell.end as usize]);
         self.push(cell)?;
         if self.peek() != Some(b':') {
             return Err(self.malformed());
@@ -240,9 +238,9 @@ impl<'r> Reader<'r> {
         let mut cell = self.leaf(Kind::Number, token.end);
         if token.is_float {
             cell.set_float();
-            self.has_integral_float |= token.is_integral_float;
+            self.numbers.has_integral_float |= token.is_integral_float;
         } else {
-            self.has_long_integer |= token.end - start > LONGEST_SURE_INTEGER;
+            self.numbers.has_long_integer |= token.end - start > LONGEST_SURE_INTEGER;
         }
         self.push(cell)?;
         Ok(())
@@ -313,24 +311,14 @@ impl<'r> Reader<'r> {
     }
 
     fn finish(self) -> Reading {
-        let Self {
-            mut cells,
-            mut index,
-            lengths,
-            has_duplicates,
-            has_integral_float,
-            has_long_integer,
-            has_odd_key,
-            budget,
-            ..
-        } = self;
+        let Self { mut cells, mut index, lengths, keys, numbers, budget, .. } = self;
         let spare = cells.capacity() - cells.len();
         if spare > MAX_SPARE && spare > cells.len() / 4 {
             cells.shrink_to_fit();
             budget.release(spare * size_of::<Cell>());
         }
         index.finish(budget);
-        Reading { cells, index, lengths, has_duplicates, has_integral_float, has_long_integer, has_odd_key }
+        Reading { cells, index, lengths, keys, numbers }
     }
 }
 

@@ -23,26 +23,26 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
     let condition = subschema.schema("if", keyword);
     let [then, otherwise] =
         ["then", "else"].map(|word| map.get(word).map_or(ANY, |schema| subschema.schema(word, schema)));
-    subschema.rule(Condition { condition, then, otherwise });
+    subschema.rule(Condition { tested: condition, then, otherwise });
 }
 
 /// A value that fits the first node must fit the second, any other the third.
 #[derive(Debug)]
 struct Condition {
-    condition: NodeId,
+    tested: NodeId,
     then: NodeId,
     otherwise: NodeId,
 }
 
 impl Rule for Condition {
     fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
-        let applied = if walk.fits(self.condition, value) { self.then } else { self.otherwise };
+        let applied = if walk.fits(self.tested, value) { self.then } else { self.otherwise };
         walk.visit(applied, value);
     }
 
     fn mark(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>, marks: &mut Marks) {
-        if walk.fits(self.condition, value) {
-            walk.mark(self.condition, value, marks);
+        if walk.fits(self.tested, value) {
+            walk.mark(self.tested, value, marks);
             walk.mark(self.then, value, marks);
         } else {
             walk.mark(self.otherwise, value, marks);
@@ -50,7 +50,7 @@ impl Rule for Condition {
     }
 
     fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
-        for node in [&mut self.condition, &mut self.then, &mut self.otherwise] {
+        for node in [&mut self.tested, &mut self.then, &mut self.otherwise] {
             visit(node, Applied::InPlace);
         }
     }

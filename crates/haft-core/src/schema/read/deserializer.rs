@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::place::Place;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
-use super::visitor::{Checked as CheckedVisitor, HINTED, INTEGER, UNHINTED};
+use super::visitor::{Checked as CheckedVisitor, HINTED, INTEGER, STRUCT, UNHINTED};
 use crate::schema::node::ANY;
 use crate::schema::types::JsonType;
 
@@ -179,7 +179,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        pass!(self.deserialize_struct(name, fields; visitor) HINTED)
+        pass!(self.deserialize_struct(name, fields; visitor) STRUCT)
     }
 
     /// A set of strings is read as a string, never in the `{"Variant":null}` form that serde would also take.

@@ -167,7 +167,7 @@ impl<'a> Keys<'a> {
             && let Some(property) = rule.properties.get(self.hint)
             && &*property.name == key
             && property.plain
-            && self.place.reading.is_plain()
+            && self.place.reading.is_plain
             && self.declared.insert(self.hint)
         {
             self.hint += 1;

@@ -8,10 +8,22 @@ use serde::de::{DeserializeSeed, Error, IntoDeserializer, MapAccess};
 use super::key::KeyDeserializer;
 use crate::schema::tree::number_token;
 
-/// Access to an object of which the first key, or the news that there is none, was taken to look at it.
+/// Access to an object of which the first key may have been taken to look at it.
 pub(super) struct PutBack<A> {
-    pub(super) first: Option<Option<String>>,
+    pub(super) first: First,
     pub(super) access: A,
+}
+
+/// The first key of an object.
+#[derive(Default)]
+pub(super) enum First {
+    /// It is still in the access, or was given back.
+    #[default]
+    Ahead,
+    /// It was taken.
+    Taken(String),
+    /// It was asked for, and there is none.
+    Missing,
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for PutBack<A> {
@@ -19,10 +31,10 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for PutBack<A> {
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        match self.first.take() {
-            None => self.access.next_key_seed(seed),
-            Some(None) => Ok(None),
-            Some(Some(key)) => seed.deserialize(KeyDeserializer::transient(&key)).map(Some),
+        match std::mem::take(&mut self.first) {
+            First::Ahead => self.access.next_key_seed(seed),
+            First::Missing => Ok(None),
+            First::Taken(key) => seed.deserialize(KeyDeserializer::transient(&key)).map(Some),
         }
     }
 

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, EnumAccess, Error, IntoDeserializer, MapAccess,
 
 use super::deserializer::CheckedSeed;
 use super::place::Place;
-use super::visitor::{Checked, HINTED};
+use super::visitor::{Checked, HINTED, STRUCT};
 use crate::schema::node::ANY;
 
 /// Takes an object without members for `()`.
@@ -103,7 +103,7 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for WrappedEnum<'_, A> {
         visitor: V,
     ) -> Result<V::Value, A::Error> {
         let place = self.content();
-        let visitor = Checked::<_, HINTED> { inner: visitor, place: &place };
+        let visitor = Checked::<_, STRUCT> { inner: visitor, place: &place };
         self.inner.struct_variant(fields, visitor)
     }
 }

@@ -7,7 +7,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
 use super::deserializer::{Checked as CheckedDeserializer, refusal};
 use super::map::CheckedMap;
-use super::number::{NumberMap, PutBack};
+use super::number::{First, NumberMap, PutBack};
 use super::place::Place;
 use super::seq::CheckedSeq;
 use crate::schema::decimal::Decimal;
@@ -20,6 +20,8 @@ use crate::schema::types::JsonType;
 pub(super) const UNHINTED: u8 = 0;
 pub(super) const HINTED: u8 = 1;
 pub(super) const INTEGER: u8 = 2;
+/// For an object with certain keys. An array in its place is rejected: no type is compiled to be read from both.
+pub(super) const STRUCT: u8 = 3;
 
 /// A visitor at a place.
 pub(super) struct Checked<'a, V, const ORIGIN: u8> {
@@ -188,6 +190,9 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
 
     #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        if const { ORIGIN == STRUCT } {
+            return Err(refusal());
+        }
         let mut seq = CheckedSeq::new(access, self.place);
         if !seq.begin(self.place) {
             return Err(refusal());
@@ -222,14 +227,14 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
 
     /// Takes an object, or a number in the form of one: the first key tells.
     fn number_or_members<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
-        let mut first = None;
+        let mut first = First::Ahead;
         if let Some(token) = number_token() {
             let key: Option<String> = access.next_key()?;
             if key.as_deref() == Some(token) {
                 let text: String = access.next_value()?;
                 return self.visit_number_text(text);
             }
-            first = Some(key);
+            first = key.map_or(First::Missing, First::Taken);
         }
         self.members(PutBack { first, access })
     }

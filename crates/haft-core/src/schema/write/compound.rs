@@ -152,8 +152,8 @@ impl<'w, 'a> Fields<'w, 'a> {
 }
 
 impl Object<'_, '_> {
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the key is known where this is inlined, and costs one comparison")]
+    /// Writes a field. Not inlined by force: fields of one type share the code.
+    #[inline]
     fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
         let Some(node) = self.keys.write(key, &mut self.writing.text) else {
             return Err(self.writing.refusal());
@@ -213,7 +213,7 @@ macro_rules! fields {
             type Ok = ();
             type Error = Error;
 
-            #[inline(always)]
+            #[inline]
             fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
                 match self {
                     Fields::Object(object) => object.next(key, value),

@@ -14,7 +14,7 @@ pub(super) const KEYS: [&str; 8] = ["a", "b", "c", "ab", "x1", "foo/bar", "const
 
 /// Draws a schema.
 pub(super) fn draw(plan: &Plan, tape: &mut Tape) -> Value {
-    let mut drawing = Drawing { plan, tape, draft: plan.draft, home: Home::Root };
+    let mut drawing = Drawing { plan, tape, draft: plan.draft, home: Home::Root, evaluates: false };
     let mut root = Map::new();
     root.insert("$schema".to_owned(), plan.draft.address().into());
     if plan.has_address {
@@ -24,7 +24,10 @@ pub(super) fn draw(plan: &Plan, tape: &mut Tape) -> Value {
     if plan.draft >= Draft::Draft201909 && drawing.tape.once_in(3) {
         drawing.rest(&mut root);
     }
-    drawing.keywords(&mut root, 3);
+    // What is drawn beside it would seldom let a value get that far.
+    if !root.contains_key("unevaluatedItems") && !root.contains_key("unevaluatedProperties") {
+        drawing.keywords(&mut root, 3);
+    }
     if plan.has_address && plan.draft < Draft::Draft201909 {
         root.remove("$ref");
     }
@@ -46,6 +49,8 @@ struct Drawing<'a> {
     /// The draft of the resource that is drawn.
     draft: Draft,
     home: Home,
+    /// Whether subschemas are drawn that evaluate some parts of a value and seldom reject it.
+    evaluates: bool,
 }
 
 impl Drawing<'_> {
@@ -109,6 +114,9 @@ impl Drawing<'_> {
 
     /// Draws a subschema with at most so many levels below it.
     fn schema(&mut self, levels: usize) -> Value {
+        if self.evaluates && self.tape.once_in(2) {
+            return self.evaluating();
+        }
         if self.draft > Draft::Draft4 && self.tape.once_in(8) {
             return Value::Bool(!self.tape.once_in(2));
         }
@@ -145,6 +153,7 @@ impl Drawing<'_> {
     fn rest(&mut self, map: &mut Map<String, Value>) {
         let is_array = self.tape.once_in(2);
         let word = if is_array { "unevaluatedItems" } else { "unevaluatedProperties" };
+        self.evaluates = self.tape.once_in(2);
         for _ in 0..=self.tape.pick(3) {
             match self.tape.pick(3) {
                 0 if is_array => self.array(map, 2),
@@ -153,8 +162,22 @@ impl Drawing<'_> {
                 _ => self.reference(map, 2),
             }
         }
+        self.evaluates = false;
         let rest = if self.tape.once_in(3) { self.schema(1) } else { json!(false) };
         self.put(map, word, rest);
+    }
+
+    /// Draws a schema that evaluates some parts of a value.
+    fn evaluating(&mut self) -> Value {
+        let key = *self.tape.one_of(&KEYS[..3]);
+        let prefix = if self.draft == Draft::Draft202012 { "prefixItems" } else { "items" };
+        match self.tape.pick(5) {
+            0 => json!({"properties": {key: {}}}),
+            1 => json!({"properties": {key: {}}, "required": [key]}),
+            2 => json!({prefix: [{}]}),
+            3 => json!({prefix: [{"type": "integer"}], "patternProperties": {"^a": {}}}),
+            _ => json!({"items": {"type": "string"}, "additionalProperties": {"type": "integer"}}),
+        }
     }
 
     fn types(&mut self, map: &mut Map<String, Value>) {

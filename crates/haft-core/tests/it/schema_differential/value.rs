@@ -140,7 +140,14 @@ fn of_type(map: &Map<String, Value>, tape: &mut Tape) -> Value {
 }
 
 /// Adds the members and items that a schema speaks of.
-fn completed(base: Value, map: &Map<String, Value>, root: &Value, tape: &mut Tape, levels: usize) -> Value {
+fn completed(mut base: Value, map: &Map<String, Value>, root: &Value, tape: &mut Tape, levels: usize) -> Value {
+    if levels > 1 {
+        for schema in in_place(map) {
+            if tape.once_in(2) {
+                base = completed(base, schema, root, tape, levels - 1);
+            }
+        }
+    }
     match base {
         Value::Object(mut members) => {
             let properties = map.get("properties").and_then(Value::as_object);
@@ -154,7 +161,8 @@ fn completed(base: Value, map: &Map<String, Value>, root: &Value, tape: &mut Tap
                     members.insert(name.to_owned(), any(tape, 1));
                 }
             }
-            if tape.once_in(2) {
+            let is_closed = map.get("unevaluatedProperties") == Some(&Value::Bool(false));
+            if tape.once_in(if is_closed { 6 } else { 2 }) {
                 let words = ["additionalProperties", "unevaluatedProperties"];
                 let rest = words.into_iter().find_map(|word| map.get(word)).unwrap_or(&Value::Bool(true));
                 members.insert(key(tape), fitting(rest, root, tape, levels - 1));
@@ -179,6 +187,14 @@ fn completed(base: Value, map: &Map<String, Value>, root: &Value, tape: &mut Tap
         }
         other => other,
     }
+}
+
+/// Returns the subschemas that stand in a schema and are about the same value.
+fn in_place(map: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
+    let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|word| map.get(word)?.as_array()).flatten();
+    let alone = ["if", "then", "else"].into_iter().filter_map(|word| map.get(word));
+    let by_key = map.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(|map| map.values());
+    lists.chain(alone).chain(by_key).filter_map(Value::as_object)
 }
 
 /// Changes a value at one place.
