@@ -26,7 +26,7 @@ impl Draft {
                 "$schema",
                 "must name a JSON Schema draft: 4, 6, 7, 2019-09 or 2020-12; or leave it out",
             )
-            .found(address.to_string())
+            .found(super::message::excerpt(address))
         })
     }
 

@@ -99,6 +99,17 @@ fn the_issues_of_a_rejection_stay_small_together() {
     }
 }
 
+#[test]
+fn the_fault_of_a_schema_quotes_little_of_it() {
+    let long = "long ".repeat(100_000);
+    for schema in
+        [json!({"$schema": {"a": long}}), json!({"$schema": long}), json!({"type": [long]}), json!({"$ref": long})]
+    {
+        let error = Schema::json(schema).unwrap_err();
+        assert!(size(error.issues()) <= 2_048, "{}", size(error.issues()));
+    }
+}
+
 /// Every string of a result had a budget of its own.
 #[test]
 fn the_patterns_of_a_result_draw_on_one_budget() {
