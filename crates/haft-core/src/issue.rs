@@ -33,7 +33,7 @@ pub struct Issue {
     /// JSON Pointer to the offending value; empty for the root.
     pub pointer: String,
     /// The rule that was broken: a JSON Schema keyword, or one of haft's own (`json`, `maxBytes`, `maxDepth`,
-    /// `maxIssues`, `duplicateKey`, `forbiddenKey`, `validator`, `decode`, `exact`; for results also `finite` and `encode`).
+    /// `maxIssues`, `budget`, `duplicateKey`, `forbiddenKey`, `validator`, `decode`, `exact`; for results also `finite` and `encode`).
     pub keyword: String,
     /// What the rule asks for, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -149,7 +149,7 @@ impl Issues {
     }
 
     /// The first of these issues, as many as [`ISSUES_CAP`] allows. The last one is kept as well where it tells that the
-    /// check was given up or that the list was cut before.
+    /// check was given up.
     pub(crate) fn bounded(mut self) -> Self {
         /// Room for the issue that comes last.
         const LAST: usize = 1_024;
@@ -171,9 +171,10 @@ impl Issues {
             None => false,
         };
         let kept = each().take_while(fits).count();
-        let told = self.list.pop().filter(|last| matches!(last.keyword.as_str(), "budget" | "maxIssues"));
+        let told = self.list.pop().filter(|last| last.keyword == "budget" && last.json_length() <= LAST);
         self.list.truncate(kept);
-        self.list.push(told.filter(|last| last.json_length() <= LAST).unwrap_or_else(|| {
+        let kept = self.list.len();
+        self.list.push(told.unwrap_or_else(|| {
             Issue::new("", "maxIssues", format!("there are more problems than the {kept} that are listed"))
         }));
         self

@@ -209,7 +209,8 @@ impl Schema {
     /// assert_eq!(pointers, ["", "/properties/home", "/properties/tags", "/$defs/address", "/properties/tags/items"]);
     ///
     /// let home = all.root().parts().find(|part| part.applies_to() == AppliesTo::Member("home")).unwrap();
-    /// assert_eq!(home.targets().next().unwrap().pointer(), "/$defs/address");
+    /// let (keyword, address) = home.references().next().unwrap();
+    /// assert_eq!((keyword, address.pointer()), ("$ref", "/$defs/address"));
     /// # Ok::<_, haft_core::SchemaError>(())
     /// ```
     #[must_use]
@@ -243,7 +244,7 @@ impl Schema {
 
     /// Reads argument text into a type. What the schema forbids never gets there, even if serde would let it pass.
     ///
-    /// Blank text stands for `{}`. Integers may be written as floats (`3.0`) below 2^53. Beyond what the schema says,
+    /// Blank text stands for `{}`. Integers may be written as floats (`3.0`, `1e3`). Beyond what the schema says,
     /// text is refused that is malformed, over its [`Limits`], or has a key twice or one of the keys of
     /// [`secure_json`](crate::secure_json); and so is what the type itself refuses (a custom `Deserialize`, a
     /// `format` it insists on, a numeric map key out of range).

@@ -5,6 +5,8 @@
 pub(crate) struct Budget {
     work: u64,
     memory: u64,
+    /// The steps of patterns that are left at a low price.
+    cheap_steps: u64,
     is_spent: bool,
 }
 
@@ -15,6 +17,11 @@ pub(crate) struct Spent;
 impl Budget {
     const WORK: u64 = 100_000;
     const WORK_PER_BYTE: u64 = 16;
+    /// The steps of patterns that one unit of work pays for, as long as there are cheap ones.
+    pub(crate) const STEPS_PER_UNIT: u64 = 128;
+    /// The cheap steps of one check. A step takes some nanoseconds: patterns that go through a short text many times over
+    /// are fine, and those that do so with a long one are not.
+    pub(crate) const CHEAP_STEPS: u64 = 8_000_000;
     const MEMORY: u64 = 1 << 20;
     const MEMORY_PER_BYTE: u64 = 16;
 
@@ -24,6 +31,7 @@ impl Budget {
         Self {
             work: Self::WORK.saturating_add(bytes.saturating_mul(Self::WORK_PER_BYTE)),
             memory: Self::MEMORY.saturating_add(bytes.saturating_mul(Self::MEMORY_PER_BYTE)),
+            cheap_steps: Self::CHEAP_STEPS,
             is_spent: false,
         }
     }
@@ -49,6 +57,13 @@ impl Budget {
                 Err(Spent)
             }
         }
+    }
+
+    /// Takes the work of so many elementary steps of a pattern: little at first, a unit each when the cheap ones are gone.
+    pub(crate) fn steps(&mut self, steps: u64) -> Result<(), Spent> {
+        let cheap = steps.min(self.cheap_steps);
+        self.cheap_steps -= cheap;
+        self.work(cheap.div_ceil(Self::STEPS_PER_UNIT) + (steps - cheap))
     }
 
     /// Takes bytes of memory, for good or until they are [released](Self::release).

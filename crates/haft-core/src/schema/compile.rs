@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::budget::{Budget, Spent};
 use super::draft::Draft;
 use super::keyword::{Compile, Keyword, types_named};
-use super::node::{ANY, Arena, NEVER, Node, NodeId, Typed};
+use super::node::{ANY, Arena, MOST_IN_PLACE, NEVER, Node, NodeId, Typed, Unfit};
 use super::path::{push_index, push_key};
 use super::resource::{MOST_FAULTS, ResourceId, Resources, Target};
 use super::rule::Rule;
@@ -138,10 +138,36 @@ impl<'a> Compiler<'a> {
     }
 
     fn run(mut self, source: Source<'a>) -> Result<Result<Arena, Issues>, Spent> {
-        let faults = std::mem::take(&mut self.resources.faults);
+        let mut faults = std::mem::take(&mut self.resources.faults);
+        let root = match self.compile_all(source) {
+            Ok(root) => root,
+            Err(Spent) if faults.is_empty() => return Err(Spent),
+            Err(Spent) => return Ok(Err(Issues::new(faults))),
+        };
+        // What a keyword finds wrong with its value is told beside wrong forms and dangling references.
+        for fault in self.faults {
+            if !faults.iter().any(|known| known.pointer == fault.pointer && known.keyword == fault.keyword) {
+                faults.push(fault);
+            }
+        }
         if !faults.is_empty() {
             return Ok(Err(Issues::new(faults)));
         }
+        Ok(Arena::new(self.nodes, root).map_err(|unfit| {
+            let message = match unfit {
+                Unfit::Cycle => {
+                    "applies itself to the same value again, so that checking it would have no end".to_owned()
+                }
+                Unfit::TooTall => format!(
+                    "applies more than {MOST_IN_PLACE} subschemas, one by the other, to one value; make it flatter"
+                ),
+            };
+            Issues::from(Issue::new("", "$ref", message))
+        }))
+    }
+
+    /// Compiles the schema and every subschema that it leads to; returns its node.
+    fn compile_all(&mut self, source: Source<'a>) -> Result<NodeId, Spent> {
         let root = match source.schema {
             Value::Object(_) => {
                 let resource = self.resources.owner_of(source.schema).unwrap_or_default();
@@ -158,13 +184,7 @@ impl<'a> Compiler<'a> {
             self.nodes[super::node::index(ahead.id)] = node;
             self.budget.release(size_of::<Ahead<'_>>() + ahead.pointer.len());
         }
-        if !self.faults.is_empty() {
-            return Ok(Err(Issues::new(self.faults)));
-        }
-        Ok(Arena::new(self.nodes, root).map_err(|_| {
-            let message = "applies itself to the same value again, so that checking it would have no end";
-            Issues::from(Issue::new("", "$ref", message))
-        }))
+        Ok(root)
     }
 
     /// Returns the node of a subschema, which is compiled later if it is new.

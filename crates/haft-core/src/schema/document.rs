@@ -102,7 +102,12 @@ impl<'t> Document<'t> {
         self.duplicates.iter().map(|cell| Key::new(self, *cell))
     }
 
-    /// Returns whether some whole number is written with a point or an exponent.
+    /// Returns whether some number with a point or an exponent may be another number as a float.
+    pub(crate) fn has_fine_float(&self) -> bool {
+        self.numbers.has_fine_float
+    }
+
+    /// Returns whether some whole number is written with a point or an exponent, or as `-0`.
     pub(crate) fn has_integral_float(&self) -> bool {
         self.numbers.has_integral_float
     }

@@ -43,8 +43,15 @@ pub(super) fn too_many(listed: usize) -> Issue {
 }
 
 /// Returns the issue for a check that was given up.
-pub(super) fn too_costly() -> Issue {
-    let message = "checking this value takes more work than its size allows; send a smaller or simpler value";
+///
+/// Where even a short value costs too much, no other value will do.
+pub(super) fn too_costly(bytes: usize) -> Issue {
+    const SHORT: usize = 4_096;
+    let message = if bytes > SHORT {
+        "checking this value takes more work than its size allows; send a smaller or simpler value"
+    } else {
+        "the schema takes more work to check this value than its size allows; this is a fault of the schema"
+    };
     Issue::new("", "budget", message).expected("a value that can be checked")
 }
 

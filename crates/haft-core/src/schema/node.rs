@@ -123,21 +123,30 @@ pub(super) struct Property {
 /// Objects with more properties than this are searched by an index.
 const WIDE: usize = 16;
 
-/// A node that applies itself to the same value again, so that its check would have no end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct InPlaceCycle;
+/// The most subschemas that may apply to one value, each by the one before: so many levels of a check one level of a value
+/// may take.
+pub(super) const MOST_IN_PLACE: usize = 500;
+
+/// The reason why no value could be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfit {
+    /// A node applies itself to the same value again.
+    Cycle,
+    /// More than [`MOST_IN_PLACE`] nodes apply to one value, each by the one before.
+    TooTall,
+}
 
 impl Arena {
     /// Closes an arena: shortcuts are followed once, here, so that no reader has to.
-    pub(super) fn new(mut nodes: Vec<Node>, root: NodeId) -> Result<Self, InPlaceCycle> {
-        let targets = follow(&nodes).ok_or(InPlaceCycle)?;
+    pub(super) fn new(mut nodes: Vec<Node>, root: NodeId) -> Result<Self, Unfit> {
+        let targets = follow(&nodes).ok_or(Unfit::Cycle)?;
         for node in &mut nodes {
             node.edges(&mut |id, _| *id = targets[index(*id)]);
         }
         let root = targets[index(root)];
         let edges: Vec<Vec<(usize, Applied)>> = nodes.iter_mut().map(Node::targets).collect();
-        if has_in_place_cycle(&edges) {
-            return Err(InPlaceCycle);
+        if in_place_height(&edges).ok_or(Unfit::Cycle)? > MOST_IN_PLACE {
+            return Err(Unfit::TooTall);
         }
         let mut uses = vec![0_usize; nodes.len()];
         uses[index(root)] += 1;
@@ -428,8 +437,8 @@ fn follow(nodes: &[Node]) -> Option<Vec<NodeId>> {
     targets.into_iter().collect()
 }
 
-/// Reports whether some node applies itself to the same value again: such a schema has no meaning and its check no end.
-fn has_in_place_cycle(edges: &[Vec<(usize, Applied)>]) -> bool {
+/// Returns how many nodes apply to one value at most, each by the one before; `None` if there is no end of it.
+fn in_place_height(edges: &[Vec<(usize, Applied)>]) -> Option<usize> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
@@ -438,6 +447,7 @@ fn has_in_place_cycle(edges: &[Vec<(usize, Applied)>]) -> bool {
     }
     let in_place = |at: usize| edges[at].iter().filter(|(_, applied)| *applied == Applied::InPlace).map(|(to, _)| *to);
     let mut marks = vec![Mark::New; edges.len()];
+    let mut heights = vec![0_usize; edges.len()];
     for start in 0..edges.len() {
         if marks[start] != Mark::New {
             continue;
@@ -448,10 +458,11 @@ fn has_in_place_cycle(edges: &[Vec<(usize, Applied)>]) -> bool {
             match rest.pop() {
                 None => {
                     marks[*at] = Mark::Done;
+                    heights[*at] = 1 + in_place(*at).map(|next| heights[next]).max().unwrap_or_default();
                     stack.pop();
                 }
                 Some(next) => match marks[next] {
-                    Mark::Open => return true,
+                    Mark::Open => return None,
                     Mark::Done => {}
                     Mark::New => {
                         marks[next] = Mark::Open;
@@ -461,5 +472,5 @@ fn has_in_place_cycle(edges: &[Vec<(usize, Applied)>]) -> bool {
             }
         }
     }
-    false
+    Some(heights.into_iter().max().unwrap_or_default())
 }

@@ -8,7 +8,9 @@
 //! - A pattern with backreferences is matched by [`Backtrack`]. No bound better than exponential is known for these;
 //!   the budget ends the search.
 //!
-//! Both charge one unit of work per [`STEPS_PER_UNIT`] steps, and at least one unit per match. Neither recurses while
+//! A step tests one character, follows one edge of the program, compares or skips up to 16 bytes, or clears up to 16 words.
+//!
+//! Both charge their steps to the budget ([`Budget::steps`]), and at least one unit of work per match. Neither recurses while
 //! it matches, and groups nest at most [`MAX_DEPTH`] deep, so neither patterns nor texts can overflow the stack.
 //!
 //! Where the `u` flag is stricter than schemas in use, the parser is lenient as Annex B is: `\-` and other escaped
@@ -44,9 +46,8 @@ const MAX_VISITS: usize = 4 * MAX_SIZE;
 /// The groups that may stand inside each other.
 const MAX_DEPTH: usize = 100;
 
-/// The elementary steps that one unit of work pays for. A step tests one character, follows one edge of the program,
-/// compares or skips up to 16 bytes, or clears up to 16 words.
-const STEPS_PER_UNIT: u64 = 16;
+/// The visits to parts of a pattern, while it is compiled, that one unit of work pays for.
+const VISITS_PER_UNIT: u64 = 16;
 
 /// A compiled pattern.
 #[derive(Debug)]
@@ -65,7 +66,7 @@ enum Matcher {
 impl Pattern {
     /// Compiles a pattern. Its program, at most [`MAX_SIZE`] operations, is charged to the budget.
     pub(crate) fn compile(source: &str, budget: &mut Budget) -> Result<Self, PatternFault> {
-        budget.work(1 + source.len() as u64 / STEPS_PER_UNIT)?;
+        budget.work(1 + source.len() as u64 / VISITS_PER_UNIT)?;
         // A part of a pattern takes at least one byte of its source.
         let tree = source.len().min(MAX_SIZE) * size_of::<Node>();
         budget.memory(tree)?;

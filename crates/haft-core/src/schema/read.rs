@@ -172,6 +172,7 @@ impl<'a> Reading<'a> {
         let options = ReadOptions { max_depth: self.depth.saturating_sub(depth) };
         let Ok(document) = Document::read(text, options, &mut budget) else { return false };
         !document.has_long_integer()
+            && !document.has_fine_float()
             && walk::fits(self.arena, node, document.root(), &mut budget)
             && key_faults(&document, inside, &self.limits).is_empty()
             && rewrite::is_as_wanted(self.arena, node, &document, &mut budget)

@@ -225,7 +225,13 @@ impl<'a> Resources<'a> {
                 other if is_schema(other, draft) => continue,
                 other => {
                     let kinds = if draft == Draft::Draft4 { "an object" } else { "an object or a boolean" };
-                    self.fault(&pointer, "schema", &format!("a schema must be {kinds}"), other);
+                    let is_old_tuple = draft == Draft::Draft202012 && other.is_array() && pointer.ends_with("/items");
+                    let advice = if is_old_tuple {
+                        "; a list of schemas goes under `prefixItems`, or `$schema` names an older draft"
+                    } else {
+                        ""
+                    };
+                    self.fault(&pointer, "schema", &format!("a schema must be {kinds}{advice}"), other);
                     continue;
                 }
             };

@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::budget::Budget;
+use super::decimal::Decimal;
 use super::document::{Document, Instance, Key};
 use super::node::{Arena, Node, NodeId, Open, Typed};
 use super::types::JsonType;
@@ -17,6 +18,25 @@ use super::walk::Walk;
 pub(super) fn rewritten(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> Option<String> {
     let edits = Edits { unwanted: unwanted(arena, id, document, budget), ..Edits::default() };
     edits.change(document).then(|| edits.apply(document))
+}
+
+/// Returns the text with every number that has a point or an exponent as a float holds it; `None` where that is the same.
+///
+/// A type that takes a float is given that number, so it has to fit as well.
+pub(super) fn rounded(document: &Document<'_>) -> Option<String> {
+    if !document.has_fine_float() {
+        return None;
+    }
+    let each = document.values().filter_map(|value| Some((value.id(), as_float(value)?)));
+    let edits = Edits { replaced: each.collect(), ..Edits::default() };
+    (!edits.replaced.is_empty()).then(|| edits.apply(document))
+}
+
+/// Returns the digits of the float next to a number that is none.
+fn as_float(value: Instance<'_>) -> Option<String> {
+    let number = value.number().filter(|number| value.is_float() && !number.is_integer())?;
+    let float = value.raw().parse().ok().and_then(serde_json::Number::from_f64)?.to_string();
+    (Decimal::parse(&float) != number).then_some(float)
 }
 
 /// Reports whether a type should be given the text of a fitting value as it is.
@@ -93,7 +113,7 @@ impl Edits {
 
 /// Returns the digits of an integer that was written as a float, if a machine integer holds it.
 fn integer(value: Instance<'_>) -> Option<String> {
-    let number = value.number().filter(|_| value.is_float())?;
+    let number = value.number().filter(|_| value.is_float() || value.raw() == "-0")?;
     number.to_i128().map(|integer| integer.to_string()).or_else(|| Some(number.to_u128()?.to_string()))
 }
 

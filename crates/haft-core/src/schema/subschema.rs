@@ -59,8 +59,9 @@ struct Entry<'a> {
     keyword: Option<&'static str>,
     applies_to: AppliesTo<'a>,
     parts: Vec<usize>,
-    targets: Vec<usize>,
+    targets: Vec<(&'static str, usize)>,
     has_unresolved: bool,
+    is_only_reference: bool,
 }
 
 impl<'a> Subschemas<'a> {
@@ -99,8 +100,8 @@ impl<'s> Subschema<'s> {
         self.entry().json
     }
 
-    /// Returns the JSON Pointer to it from the root of the schema. A meta-schema that is referred to has its address
-    /// instead.
+    /// Returns the JSON Pointer to it from the root of the schema. In a meta-schema that is referred to, it comes after the
+    /// address and `#`; what is found there says what haft accepts, in words of its own.
     #[must_use]
     pub fn pointer(self) -> &'s str {
         &self.entry().pointer
@@ -125,11 +126,17 @@ impl<'s> Subschema<'s> {
         self.entry().parts.iter().map(move |at| Self { all: self.all, at: *at })
     }
 
-    /// Returns what its references lead to: one subschema for a `$ref`, all that may be meant for a `$dynamicRef` or
-    /// `$recursiveRef`.
+    /// Returns what its references lead to, each with its keyword: one subschema for a `$ref`, all that may be meant for a
+    /// `$dynamicRef` or `$recursiveRef`.
     #[must_use]
-    pub fn targets(self) -> impl ExactSizeIterator<Item = Self> {
-        self.entry().targets.iter().map(move |at| Self { all: self.all, at: *at })
+    pub fn references(self) -> impl ExactSizeIterator<Item = (&'s str, Self)> {
+        self.entry().targets.iter().map(move |(keyword, at)| (*keyword, Self { all: self.all, at: *at }))
+    }
+
+    /// Reports whether its draft ignores all other keywords beside its `$ref`, as those before 2019-09 do.
+    #[must_use]
+    pub fn is_only_reference(self) -> bool {
+        self.entry().is_only_reference
     }
 
     /// Reports whether a reference of it leads nowhere, as in a schema that is only shown one may.
@@ -159,8 +166,26 @@ impl fmt::Debug for Subschema<'_> {
 
 impl<'a> Entry<'a> {
     fn new(json: &'a Value, pointer: String, keyword: Option<&'static str>, applies_to: AppliesTo<'a>) -> Self {
-        Self { json, pointer, keyword, applies_to, parts: Vec::new(), targets: Vec::new(), has_unresolved: false }
+        Self {
+            json,
+            pointer,
+            keyword,
+            applies_to,
+            parts: Vec::new(),
+            targets: Vec::new(),
+            has_unresolved: false,
+            is_only_reference: false,
+        }
     }
+}
+
+/// A reference of a subschema.
+#[derive(Clone, Copy)]
+struct Reference<'a> {
+    at: usize,
+    resource: ResourceId,
+    keyword: &'static str,
+    to: &'a str,
 }
 
 /// A walk under way.
@@ -170,8 +195,8 @@ struct Survey<'a> {
     budget: Budget,
     list: Vec<Entry<'a>>,
     known: HashMap<*const Value, usize>,
-    /// References that are yet to be followed: which subschema has them, in which resource, and to what.
-    references: Vec<(usize, ResourceId, &'a str)>,
+    /// References, of which some are yet to be followed.
+    references: Vec<Reference<'a>>,
 }
 
 impl<'a> Survey<'a> {
@@ -184,8 +209,7 @@ impl<'a> Survey<'a> {
                 self.visit(visited);
                 visited += 1;
             } else {
-                let (at, from, reference) = self.references[followed];
-                self.follow(at, from, reference);
+                self.follow(self.references[followed]);
                 followed += 1;
             }
         }
@@ -196,10 +220,11 @@ impl<'a> Survey<'a> {
         let Value::Object(map) = self.list[at].json else { return };
         let Some(resource) = self.resources.owner_of(self.list[at].json) else { return };
         let draft = self.resources.get(resource).draft;
+        self.list[at].is_only_reference = !draft.keeps_ref_siblings() && map.contains_key("$ref");
         for (name, value) in map {
             let Some((_, keyword)) = Keyword::find(name, draft) else { continue };
             if let (true, Value::String(reference)) = (keyword.is_reference(), value) {
-                self.references.push((at, resource, reference));
+                self.references.push(Reference { at, resource, keyword: keyword.name, to: reference });
                 continue;
             }
             let mut pointer = self.list[at].pointer.clone();
@@ -219,8 +244,8 @@ impl<'a> Survey<'a> {
         }
     }
 
-    fn follow(&mut self, at: usize, from: ResourceId, reference: &'a str) {
-        let Ok(Some(target)) = self.resources.resolve(from, reference, &mut self.budget) else {
+    fn follow(&mut self, Reference { at, resource, keyword, to: reference }: Reference<'a>) {
+        let Ok(Some(target)) = self.resources.resolve(resource, reference, &mut self.budget) else {
             self.list[at].has_unresolved = true;
             return;
         };
@@ -232,12 +257,12 @@ impl<'a> Survey<'a> {
             let to = match self.known.get(&std::ptr::from_ref(schema)) {
                 Some(known) => *known,
                 None => {
-                    let pointer = pointer_to(self.root, schema).unwrap_or_else(|| reference.to_owned());
+                    let pointer = pointer_to(self.root, schema).unwrap_or_else(|| address(reference));
                     self.add(Entry::new(schema, pointer, None, AppliesTo::Nothing))
                 }
             };
-            if !self.list[at].targets.contains(&to) {
-                self.list[at].targets.push(to);
+            if !self.list[at].targets.contains(&(keyword, to)) {
+                self.list[at].targets.push((keyword, to));
             }
         }
     }
@@ -253,6 +278,11 @@ impl<'a> Survey<'a> {
         self.list.push(entry);
         self.list.len() - 1
     }
+}
+
+/// Returns the address of a meta-schema, with a fragment that a pointer may be appended to.
+fn address(reference: &str) -> String {
+    if reference.contains('#') { reference.to_owned() } else { format!("{reference}#") }
 }
 
 /// Searches a tree for a value that is part of it.
@@ -311,7 +341,7 @@ mod tests {
     fn targets(schema: &Value, pointer: &str) -> Vec<String> {
         let all = Subschemas::of(schema);
         let from = all.iter().find(|found| found.pointer() == pointer).unwrap();
-        from.targets().map(|target| target.pointer().to_owned()).collect()
+        from.references().map(|(_, target)| target.pointer().to_owned()).collect()
     }
 
     #[test]
@@ -374,8 +404,20 @@ mod tests {
         assert_eq!(targets(&schema, "/properties/by_anchor"), ["/$defs/i/not"]);
         assert_eq!(targets(&schema, "/properties/loop"), [""]);
         assert_eq!(targets(&schema, "/properties/unknown"), ["/x-parts/one"]);
-        assert_eq!(targets(&schema, "/properties/meta"), ["https://json-schema.org/draft/2020-12/schema"]);
+        assert_eq!(targets(&schema, "/properties/meta"), ["https://json-schema.org/draft/2020-12/schema#"]);
         assert!(listed(&schema).contains(&("/x-parts/one/items".to_owned(), "Items".to_owned())));
+    }
+
+    #[test]
+    fn references_are_told_apart_by_keyword() {
+        let schema =
+            json!({"$ref": "#/$defs/a", "$dynamicRef": "#b", "$defs": {"a": {}, "b": {"$dynamicAnchor": "b"}}});
+        let all = Subschemas::of(&schema);
+        let found: Vec<(&str, &str)> = all.root().references().map(|(word, to)| (word, to.pointer())).collect();
+        assert_eq!(found, [("$ref", "/$defs/a"), ("$dynamicRef", "/$defs/b")]);
+        assert!(!all.root().is_only_reference());
+        let old = json!({"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/a", "definitions": {"a": {}}});
+        assert!(Subschemas::of(&old).root().is_only_reference());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::message::{self, excerpt_of_text};
 use super::node::{Arena, NodeId};
 use super::repair;
-use super::rewrite::rewritten;
+use super::rewrite::{rewritten, rounded};
 use super::tree::read_written;
 use super::validation::Validator;
 use super::walk::{self, Explained, Finding, MOST_BYTES, MOST_ISSUES};
@@ -39,6 +39,7 @@ pub(super) fn verify<'t>(
     let faults = key_faults(&document, Inside::Other, &options.limits);
     let explained = walk::explain(arena, arena.root(), document.root(), &mut budget);
     if explained.findings.is_empty() && explained.cut.is_none() && faults.is_empty() {
+        check_rounded(arena, &document, &options.limits)?;
         let text = rewritten(arena, arena.root(), &document, &mut budget).map_or(Cow::Borrowed(text), Cow::Owned);
         check_custom(custom, &text)?;
         return Ok(Verified { text, repairs: Vec::new() });
@@ -51,6 +52,16 @@ pub(super) fn verify<'t>(
         return Ok(Verified { text: text.into(), repairs });
     }
     Err(all_issues(faults, explained))
+}
+
+/// Checks a fitting value once more with its numbers as floats hold them.
+fn check_rounded(arena: &Arena, document: &Document<'_>, limits: &Limits) -> Result<(), Issues> {
+    let Some(text) = rounded(document) else { return Ok(()) };
+    let mut budget = Budget::for_input(text.len());
+    let document = read(&text, limits, &mut budget)?;
+    let explained = walk::explain(arena, arena.root(), document.root(), &mut budget);
+    let fits = explained.findings.is_empty() && explained.cut.is_none();
+    if fits { Ok(()) } else { Err(all_issues(Vec::new(), explained)) }
 }
 
 /// Finds everything that is wrong with a value.
@@ -102,7 +113,7 @@ fn read_issue(text: &str, limits: &Limits, fault: ReadFault) -> Issue {
             Issue::new(pointer, "maxDepth", message).expected(format!("at most {max} levels"))
         }
         ReadFault::TooLong => too_long(text.len(), u32::MAX as usize),
-        ReadFault::Spent => message::too_costly(),
+        ReadFault::Spent => message::too_costly(text.len()),
     }
 }
 

@@ -102,7 +102,11 @@ pub(super) fn explain(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &m
     let is_full = report.is_full();
     let mut findings = report.findings;
     findings.truncate(MOST_ISSUES);
-    let cut = if is_spent { Some(message::too_costly()) } else { is_full.then(|| message::too_many(findings.len())) };
+    let cut = if is_spent {
+        Some(message::too_costly(value.document().text().len()))
+    } else {
+        is_full.then(|| message::too_many(findings.len()))
+    };
     Explained { findings, cut }
 }
 

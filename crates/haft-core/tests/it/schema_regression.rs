@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use haft_core::Schema;
+use haft_core::{DecodeOptions, Schema, Tool, ToolCall};
 use serde_json::{Value, json};
 
 /// Asserts that a schema is rejected, at one place.
@@ -44,4 +44,98 @@ fn a_reference_leads_to_a_schema_or_nowhere() {
     let schema =
         Schema::json(json!({"additionalProperties": false, "items": {"$ref": "#/additionalProperties"}})).unwrap();
     assert!(schema.check(&json!([])).is_ok() && schema.check(&json!([1])).is_err());
+}
+
+#[test]
+fn a_float_that_the_schema_forbids_reaches_no_handler() {
+    let between = json!({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 5});
+    for schema in [between.clone(), json!({"allOf": [between]}), json!({"not": {"enum": [0, 5]}})] {
+        let schema = Schema::json(schema).unwrap();
+        let read = |text: &str| schema.decode::<f64>(text, &DecodeOptions::default());
+        for text in ["4.99999999999999999999", "1e-400", "0.0000000000000000000001e-400"] {
+            assert!(read(text).is_err(), "{text} for {}", schema.as_json());
+        }
+        assert_eq!(read("4.999999999999").unwrap().value.to_string(), "4.999999999999");
+        assert_eq!(read("1.00000000000000000000001").unwrap().value.to_string(), "1");
+    }
+}
+
+#[test]
+fn minus_zero_is_an_integer() {
+    let schema = Schema::json(json!({"type": "integer"})).unwrap();
+    let options = DecodeOptions::default();
+    for text in ["-0", "-0.0", "-0e5"] {
+        assert_eq!(schema.decode::<i64>(text, &options).unwrap().value, 0, "{text}");
+        assert_eq!(schema.decode::<u8>(text, &options).unwrap().value, 0, "{text}");
+        assert_eq!(schema.decode::<Value>(text, &options).unwrap().value.to_string(), "0", "{text}");
+    }
+}
+
+#[test]
+fn an_untagged_alternative_is_known_by_its_keys() {
+    let filters = json!({"type": "array", "items": {"$ref": "#/$defs/filter"}});
+    let schema = Schema::json(json!({
+        "$ref": "#/$defs/filter",
+        "$defs": {"filter": {"anyOf": [
+            {"type": "object", "properties": {"and": filters}, "required": ["and"], "additionalProperties": false},
+            {"type": "object", "properties": {"or": filters}, "required": ["or"], "additionalProperties": false},
+            {
+                "type": "object",
+                "properties": {"field": {"type": "string"}, "op": {"enum": ["eq", "lt"]}, "value": {}},
+                "required": ["field", "op", "value"],
+                "additionalProperties": false,
+            },
+        ]}},
+    }))
+    .unwrap();
+    let wrong = |value: Value| schema.check(&value).unwrap_err().to_string();
+    let leaf = json!({"field": "a", "op": "equals", "value": 1});
+    assert_eq!(wrong(leaf.clone()), r#"/op: must be one of "eq", "lt", not "equals""#);
+    let deep = json!({"and": [{"or": [{"and": [leaf]}]}]});
+    assert_eq!(wrong(deep), r#"/and/0/or/0/and/0/op: must be one of "eq", "lt", not "equals""#);
+    let missing = wrong(json!({"field": "a", "value": 1}));
+    assert_eq!(missing, r#"the key "op" (a string) is missing and must be given"#);
+    assert_eq!(wrong(json!({})), "fits none of the 3 forms that are allowed here; look at the schema of this value");
+}
+
+#[test]
+fn faults_of_patterns_come_with_all_others() {
+    let error = Schema::json(json!({
+        "properties": {"a": {"pattern": "("}, "b": {"minimum": "1"}, "c": {"$ref": "#/nope"}},
+        "patternProperties": {"[z-a]": {}},
+    }))
+    .unwrap_err();
+    let mut pointers: Vec<&str> = error.issues().iter().map(|issue| issue.pointer.as_str()).collect();
+    pointers.sort_unstable();
+    assert_eq!(
+        pointers,
+        ["/patternProperties", "/properties/a/pattern", "/properties/b/minimum", "/properties/c/$ref"]
+    );
+}
+
+#[test]
+fn a_list_under_items_of_the_newest_draft_is_advised_on() {
+    let error = Schema::json(json!({"items": [{}, {}]})).unwrap_err();
+    assert!(error.to_string().contains("a list of schemas goes under `prefixItems`"), "{error}");
+}
+
+#[test]
+fn a_schema_that_no_value_could_be_checked_by_is_rejected_when_it_is_built() {
+    let link = |n: usize| json!({"allOf": [{"$ref": format!("#/$defs/d{}", n + 1)}, {"minProperties": 1}]});
+    let mut definitions: serde_json::Map<String, Value> = (0..2_000).map(|n| (format!("d{n}"), link(n))).collect();
+    definitions.insert("d2000".to_owned(), json!({"type": "object"}));
+    let error = Schema::json(json!({"$ref": "#/$defs/d0", "$defs": definitions})).unwrap_err();
+    assert!(error.to_string().contains("make it flatter"), "{error}");
+}
+
+#[test]
+fn the_issue_that_stands_for_others_counts_what_is_listed() {
+    let schema = Schema::json(json!({"items": {"type": "integer"}})).unwrap();
+    let value: Value = (0..2_000).map(|_| json!("\u{1}".repeat(60))).collect();
+    let tool = Tool::new("t").run(|_: Value, _cx| async {}).unwrap().set_parameters(schema);
+    let call = ToolCall::new("c1", "t", value.to_string());
+    let failure = tool.argument_tree(&call).unwrap_err();
+    let issues = failure.issues.as_slice();
+    let (last, listed) = issues.split_last().unwrap();
+    assert_eq!(last.message, format!("there are more problems than the {} that are listed", listed.len()));
 }

@@ -52,7 +52,7 @@ impl<'s> About<'s> {
             about.subschemas.push(subschema);
             about.is_secret |= subschema.as_json().as_object().is_some_and(is_marked);
             about.is_secret |= subschema.has_unresolved_reference();
-            open.extend(subschema.targets());
+            open.extend(subschema.references().map(|(_, target)| target));
             let is_here = |part: &Subschema<'_>| matches!(part.applies_to(), AppliesTo::Value | AppliesTo::MemberNames);
             open.extend(subschema.parts().filter(is_here));
         }

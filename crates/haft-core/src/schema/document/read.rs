@@ -11,6 +11,9 @@ use super::token::{self, Broken};
 use super::{ReadFault, ReadOptions, charge};
 use crate::schema::budget::Budget;
 
+/// The longest number with a point, and with a sign, that a float is sure to hold: one of 15 digits.
+const LONGEST_SURE_FLOAT: usize = 17;
+
 /// The most digits, with a sign, that an integer of 64 bits is sure to hold.
 const LONGEST_SURE_INTEGER: usize = 18;
 
@@ -43,8 +46,10 @@ pub(super) struct Keys {
 /// What is special about some number.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Numbers {
-    /// A whole number is written with a point or an exponent.
+    /// A whole number is written with a point or an exponent, or as `-0`.
     pub(super) has_integral_float: bool,
+    /// A number with a point or an exponent may be another number as a float.
+    pub(super) has_fine_float: bool,
     /// An integer is longer than 64 bits are sure to hold.
     pub(super) has_long_integer: bool,
 }
@@ -239,7 +244,10 @@ impl<'r> Reader<'r> {
         if token.is_float {
             cell.set_float();
             self.numbers.has_integral_float |= token.is_integral_float;
+            self.numbers.has_fine_float |= token.has_exponent || token.end - start > LONGEST_SURE_FLOAT;
         } else {
+            // Most readers take it for a float.
+            self.numbers.has_integral_float |= &self.bytes[start..token.end] == b"-0";
             self.numbers.has_long_integer |= token.end - start > LONGEST_SURE_INTEGER;
         }
         self.push(cell)?;

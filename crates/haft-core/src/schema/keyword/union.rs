@@ -220,12 +220,44 @@ impl Union {
             return;
         }
         let keys: Vec<&str> = objects.iter().filter_map(|typed| only_key(typed)).collect();
+        let is_keyed = !keys.is_empty() && keys.len() == objects.len();
+        if !is_keyed && let Some(branch) = self.nearest_by_keys(walk, value) {
+            walk.visit(branch, value);
+            return;
+        }
         let problem = if value.kind() == JsonType::Object && !keys.is_empty() && keys.len() == objects.len() {
             Problem::Keys(keys)
         } else {
             self.no_branch()
         };
         walk.report(value, &problem);
+    }
+
+    /// Returns the one alternative that declares more of an object's keys than any other.
+    fn nearest_by_keys(&self, walk: &mut Walk<'_, '_>, value: Instance<'_>) -> Option<NodeId> {
+        const MOST: usize = 10_000;
+        let cost = self.branches.len().saturating_mul(value.len());
+        if value.kind() != JsonType::Object || cost > MOST || !walk.work(cost) {
+            return None;
+        }
+        let arena = walk.arena;
+        let declared = |id: NodeId| {
+            let parts: Vec<&Typed> = declaring(arena, id).collect();
+            let names = value.members().enumerate();
+            names
+                .filter(|(at, (key, _))| parts.iter().any(|typed| typed.object.find(&key.name(), *at).is_some()))
+                .count()
+        };
+        let mut best = (0, None);
+        for branch in &self.branches {
+            let count = declared(*branch);
+            if count > best.0 {
+                best = (count, Some(*branch));
+            } else if count == best.0 {
+                best.1 = None;
+            }
+        }
+        best.1
     }
 
     /// Returns the one alternative that `value` was clearly meant to be: by its type, or by a tag that only one asks for.
@@ -284,6 +316,17 @@ fn types_within(arena: &Arena, id: NodeId, steps: &mut u32) -> Types {
             })
             .fold(Types::default(), Types::with),
     }
+}
+
+/// Returns the rules that may declare keys of an alternative: its own, and those that all have to fit with it.
+fn declaring(arena: &Arena, id: NodeId) -> impl Iterator<Item = &Typed> {
+    let typed = |id: NodeId| match arena.node(id) {
+        Node::Typed(typed) => Some(&**typed),
+        Node::Any | Node::Never | Node::Same(_) | Node::ByType(_) => None,
+    };
+    let own = typed(id);
+    let parts = own.into_iter().flat_map(|typed| &typed.rules).flat_map(|rule| rule.all_of());
+    own.into_iter().chain(parts.filter_map(move |part| typed(*part)))
 }
 
 /// Returns the rules for objects of an alternative, if it is one for objects.

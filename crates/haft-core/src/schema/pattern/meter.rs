@@ -1,6 +1,6 @@
 //! The account of one match.
 
-use super::{Budget, STEPS_PER_UNIT, Spent};
+use super::{Budget, Spent};
 
 /// The steps and the memory of one match, charged to the budget of its check.
 ///
@@ -23,8 +23,8 @@ impl<'b> Meter<'b> {
     /// Charges steps. What is less than a unit is charged with the next ones.
     pub(super) fn charge(&mut self, steps: u64) -> Result<(), Spent> {
         let steps = self.unpaid + steps;
-        self.unpaid = steps % STEPS_PER_UNIT;
-        self.budget.work(steps / STEPS_PER_UNIT)
+        self.unpaid = steps % Budget::STEPS_PER_UNIT;
+        self.budget.steps(steps - self.unpaid)
     }
 
     /// Takes more memory.

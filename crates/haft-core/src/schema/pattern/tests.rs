@@ -1,4 +1,4 @@
-use super::{Budget, MAX_SIZE, Pattern, PatternFault, STEPS_PER_UNIT, Spent};
+use super::{Budget, MAX_SIZE, Pattern, PatternFault, Spent};
 
 mod hostile;
 mod oracle;

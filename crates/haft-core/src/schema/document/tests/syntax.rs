@@ -223,10 +223,10 @@ fn nesting_is_limited() {
 
 #[test]
 fn whole_numbers_written_as_floats_are_noticed() {
-    for text in ["1.0", "[1e3]", "[1.5e1, 2]", "-0.0", "0e5", "10e-1", r#"{"a":2.50e2}"#] {
+    for text in ["1.0", "[1e3]", "[1.5e1, 2]", "-0.0", "-0", "0e5", "10e-1", r#"{"a":2.50e2}"#] {
         assert!(document(text).has_integral_float(), "{text}");
     }
-    for text in ["1", "[1.5]", "1e-1", "1.05", "1.50", "-0", "1e-400", "\"1.0\"", "4.99999999999999999999"] {
+    for text in ["1", "[1.5]", "1e-1", "1.05", "1.50", "1e-400", "\"1.0\"", "4.99999999999999999999"] {
         assert!(!document(text).has_integral_float(), "{text}");
     }
 }

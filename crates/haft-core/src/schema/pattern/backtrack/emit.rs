@@ -4,7 +4,7 @@
 //! algorithms of ECMA-262 to the letter, above all `RepeatMatcher`.
 
 use super::super::syntax::{Direction, Greed, Look, Node, Repeat, Side, Syntax};
-use super::super::{Budget, MAX_SIZE, MAX_VISITS, PatternFault, STEPS_PER_UNIT};
+use super::super::{Budget, MAX_SIZE, MAX_VISITS, PatternFault, VISITS_PER_UNIT};
 use super::{Backtrack, Op};
 
 impl Backtrack {
@@ -20,7 +20,7 @@ impl Backtrack {
         emitter.node(&syntax.root)?;
         emitter.push(Op::Match)?;
         let Emitter { references: _, registers, visits, code, direction: _ } = emitter;
-        budget.work(visits as u64 / STEPS_PER_UNIT)?;
+        budget.work(visits as u64 / VISITS_PER_UNIT)?;
         Ok(Self { code: code.into(), registers, is_anchored: syntax.root.is_anchored() })
     }
 }

@@ -1,7 +1,7 @@
 //! The compiler to the operations of [`Scan`].
 
 use super::super::syntax::{Direction, Look, Node, Repeat, Set, Side, Syntax};
-use super::super::{Budget, MAX_SIZE, MAX_VISITS, STEPS_PER_UNIT};
+use super::super::{Budget, MAX_SIZE, MAX_VISITS, VISITS_PER_UNIT};
 use super::{Counter, Obstacle, Op, Scan, Seeds, Segment};
 
 /// Repetitions of a set up to this many times are written out, which is faster than to count.
@@ -21,7 +21,7 @@ impl Scan {
         };
         emitter.node(&syntax.root)?;
         emitter.push(Op::Match)?;
-        budget.work(emitter.visits as u64 / STEPS_PER_UNIT)?;
+        budget.work(emitter.visits as u64 / VISITS_PER_UNIT)?;
         let seeds = if syntax.root.is_anchored() { Seeds::First } else { Seeds::Each };
         let main = emitter.segment(seeds);
         Ok(Self { main, looks: emitter.segments.into() })

@@ -1,6 +1,6 @@
 //! Patterns and texts made to take long. All bounds are on the budget, none on time.
 
-use super::{Budget, MAX_SIZE, STEPS_PER_UNIT, Spent, compile};
+use super::{Budget, MAX_SIZE, Spent, compile};
 
 const SMALL: usize = 36 * 1024;
 const LARGE: usize = 1024 * 1024;
@@ -21,7 +21,9 @@ fn measure(source: &str, text: &str) -> (Result<bool, Spent>, u64) {
 fn check_bound(source: &str, operations: u64, texts: &[String]) {
     for text in texts {
         let (found, units) = measure(source, text);
-        let bound = operations * (text.len() as u64 + 1) / STEPS_PER_UNIT + text.len() as u64 / 1000 + 2;
+        let steps = operations * (text.len() as u64 + 1);
+        let cheap = steps.min(Budget::CHEAP_STEPS);
+        let bound = cheap / Budget::STEPS_PER_UNIT + (steps - cheap) + text.len() as u64 / 250 + 2;
         assert_eq!(found, Ok(false), "{source}");
         assert!(units <= bound, "{source} over {} bytes: {units} units, at most {bound}", text.len());
     }
