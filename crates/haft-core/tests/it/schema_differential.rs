@@ -28,7 +28,11 @@ use serde_json::Value;
 use self::exception::Exception;
 use self::plan::Plan;
 use self::tape::Tape;
-use crate::seeded::for_all;
+use crate::seeded::for_all_from;
+
+/// Where the cases come from unless another seed is asked for: the other checker has faults of its own, and a rare one must not
+/// fail an unrelated change.
+const SEED: u64 = 11;
 
 /// The schemas that are drawn in one run.
 const SCHEMAS: u32 = 6_000;
@@ -48,7 +52,7 @@ struct Tally {
 #[test]
 fn agrees_with_another_checker_on_drawn_schemas_of_every_draft() {
     let tally = RefCell::new(Tally::default());
-    for_all(SCHEMAS, Tape::any(), |mut tape| {
+    for_all_from(SEED, SCHEMAS, Tape::any(), |mut tape| {
         let plan = Plan::draw(&mut tape);
         let schema = schema::draw(&plan, &mut tape);
         agrees_on_schema(&plan, &schema, &mut tape, &mut tally.borrow_mut())

@@ -28,6 +28,9 @@ pub(super) enum Exception {
     /// Drafts from 2019-09 on have no `dependencies`. Both checkers apply it there all the same; to haft, what a schema
     /// below it speaks of counts as evaluated, as below `dependentSchemas`.
     DependenciesEvaluate,
+    /// To the oracle `unevaluated…` in a resource of an older draft evaluates for one around it. The older draft does not know
+    /// the keyword, so there it says nothing.
+    UnevaluatedInOlder,
 }
 
 impl Exception {
@@ -62,6 +65,16 @@ impl Exception {
         }
         if has("dependencies") && (has("unevaluatedItems") || has("unevaluatedProperties")) {
             return Some(Self::DependenciesEvaluate);
+        }
+        let is_unevaluated = |schema: &Value| {
+            ["unevaluatedItems", "unevaluatedProperties"].iter().any(|word| schema.get(word).is_some())
+        };
+        let is_older = |schema: &Value| {
+            let older = [Draft::Draft4, Draft::Draft6, Draft::Draft7];
+            older.iter().any(|draft| schema.get("$schema").is_some_and(|address| address == draft.address()))
+        };
+        if plan.draft >= Draft::Draft201909 && any(schema, &|part| is_older(part) && any(part, &is_unevaluated)) {
+            return Some(Self::UnevaluatedInOlder);
         }
         let is_large = |value: &Value| value.as_f64().is_some_and(|number| number.abs() > 9_007_199_254_740_992.0);
         (has("multipleOf") && any(value, &is_large)).then_some(Self::MultipleOfLarge)
