@@ -220,12 +220,15 @@ fn read_text(
     if text.len() > options.limits.max_bytes {
         return Err(verify::too_long(text.len(), options.limits.max_bytes).into());
     }
-    if custom.is_none()
-        && options.limits.duplicate_keys == DuplicateKeys::Refuse
-        && let wide = if purpose == Purpose::Use { Wide::Float } else { purpose.wide(text) }
-        && one_pass(&Reading::new(arena, text, options.limits, wide, None), text, read).is_ok()
-    {
-        return Ok(Vec::new());
+    if custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse {
+        let wide = if purpose == Purpose::Use { Wide::Float } else { purpose.wide(text) };
+        let reading = Reading::new(arena, text, options.limits, wide, None);
+        if one_pass(&reading, text, read).is_ok() {
+            return Ok(Vec::new());
+        }
+        if reading.budget.borrow().is_spent() {
+            return Err(message::too_costly(text.len()).into());
+        }
     }
     let Verified { text, repairs } = verify::verify(arena, custom, text, options)?;
     let trail = Trail::default();
