@@ -244,7 +244,7 @@ impl<'r> Reader<'r> {
         if token.is_float {
             cell.set_float();
             self.numbers.has_integral_float |= token.is_integral_float;
-            self.numbers.has_fine_float |= token.has_exponent || token.end - start > LONGEST_SURE_FLOAT;
+            self.numbers.has_fine_float |= is_fine(&self.bytes[start..token.end]);
         } else {
             // Most readers take it for a float.
             self.numbers.has_integral_float |= &self.bytes[start..token.end] == b"-0";
@@ -328,6 +328,11 @@ impl<'r> Reader<'r> {
         index.finish(budget);
         Reading { cells, index, lengths, keys, numbers }
     }
+}
+
+/// Reports whether a number with a point or an exponent may be another number as a float.
+fn is_fine(number: &[u8]) -> bool {
+    number.len() > LONGEST_SURE_FLOAT || number.iter().any(|byte| matches!(byte, b'e' | b'E'))
 }
 
 /// Reports whether a key without escapes, in its quotes, may be one that no object may have: few begin as those do.

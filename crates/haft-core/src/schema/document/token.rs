@@ -16,7 +16,6 @@ pub(super) struct NumberToken {
     pub(super) is_float: bool,
     /// Written with a point or an exponent, and whole.
     pub(super) is_integral_float: bool,
-    pub(super) has_exponent: bool,
     pub(super) is_in_range: bool,
 }
 
@@ -99,13 +98,7 @@ pub(super) fn number(text: &str, start: usize) -> Result<NumberToken, Broken> {
         Some(b'.' | b'e' | b'E') => {}
         _ => {
             let is_in_range = places <= SAFE_PLACES || is_finite(&text[start..at]);
-            return Ok(NumberToken {
-                end: at,
-                is_float: false,
-                is_integral_float: false,
-                has_exponent: false,
-                is_in_range,
-            });
+            return Ok(NumberToken { end: at, is_float: false, is_integral_float: false, is_in_range });
         }
     }
     if bytes[at] == b'.' {
@@ -122,7 +115,7 @@ pub(super) fn number(text: &str, start: usize) -> Result<NumberToken, Broken> {
     let is_in_range = is_in_range || is_finite(&text[start..at]);
     let may_be_whole = has_exponent || bytes[at - 1] == b'0';
     let is_integral_float = may_be_whole && Decimal::parse(&text[start..at]).is_integer();
-    Ok(NumberToken { end: at, is_float: true, is_integral_float, has_exponent, is_in_range })
+    Ok(NumberToken { end: at, is_float: true, is_integral_float, is_in_range })
 }
 
 /// Returns a bound of an exponent with its sign: 0 where it is negative, `None` where it is large.
