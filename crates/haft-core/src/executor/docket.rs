@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
-use super::flight::Flight;
+use super::call_state::CallState;
 use super::run::Run;
 use super::span::CallSpan;
 #[cfg(feature = "approval")]
@@ -162,8 +162,9 @@ impl Run {
 
     /// Reports whether every call of a planning run has its result, may run, or waits for an answer.
     pub(crate) fn is_waiting_for_answers(&self) -> bool {
-        let has_stopped = |flight: &Flight| flight.is_answered() || flight.is_asking() || flight.is_waiting();
-        self.has_begun() && self.flights.iter().all(has_stopped)
+        let has_stopped =
+            |call_state: &CallState| call_state.is_answered() || call_state.is_asking() || call_state.is_waiting();
+        self.has_begun() && self.call_states.iter().all(has_stopped)
     }
 
     /// Goes on with a planning run as the run of its calls: the same calls, limits and questions. `shown` are the events
@@ -178,19 +179,19 @@ impl Run {
         }
         let unread = std::mem::replace(&mut self.ready, shown.into());
         self.ready.extend(unread);
-        for index in 0..self.flights.len() {
-            if self.flights[index].is_answered() {
+        for index in 0..self.call_states.len() {
+            if self.call_states[index].is_answered() {
                 continue;
             }
             if taken.contains(&index) {
-                self.flights[index].leave();
+                self.call_states[index].leave();
                 self.unfinished -= 1;
                 self.docket.get_or_insert_default().absent.push(index);
                 continue;
             }
-            self.flights[index].open_span(&self.calls[index], &self.set);
+            self.call_states[index].open_span(&self.calls[index], &self.set);
             if plan.held.contains(&index) {
-                self.flights[index].clear();
+                self.call_states[index].clear();
                 self.enqueue(index);
             }
         }
@@ -214,8 +215,8 @@ impl Run {
         let Some(docket) = &mut self.docket else { return };
         let mut known = std::mem::take(&mut docket.known);
         for index in docket.earlier.iter().map(|finished| finished.index).chain(docket.absent.iter().copied()) {
-            if let Some(flight) = self.flights.get_mut(index) {
-                flight.leave();
+            if let Some(call_state) = self.call_states.get_mut(index) {
+                call_state.leave();
                 self.unfinished -= 1;
             }
         }
@@ -227,7 +228,7 @@ impl Run {
         for (index, known) in known {
             match known.standing {
                 Standing::Settled(outcome) => self.land(index, outcome),
-                standing => self.flights[index].set_standing(standing),
+                standing => self.call_states[index].set_standing(standing),
             }
         }
     }
@@ -235,7 +236,7 @@ impl Run {
     /// Keeps a result for as long as the run may still be suspended. Whatever was asked about its call is over, and a
     /// verdict that could not be used for it is given back.
     pub(super) fn keep(&mut self, index: usize, result: &ToolResult) {
-        let refused = self.flights[index].close_question(&self.calls[index], &self.options);
+        let refused = self.call_states[index].close_question(&self.calls[index], &self.options);
         if self.options.approver.is_some() || self.docket.is_some() {
             let docket = self.docket.get_or_insert_default();
             docket.refused.extend(refused);
@@ -252,8 +253,8 @@ impl Run {
             return self.settle(index, ToolFailure::new(FailureKind::Denied, NO_APPROVAL));
         }
         self.hear();
-        let refused = self.flights[index].take_refused();
-        self.flights[index].leave();
+        let refused = self.call_states[index].take_refused();
+        self.call_states[index].leave();
         self.unfinished -= 1;
         let docket = self.docket.get_or_insert_default();
         docket.refused.extend(refused);
@@ -263,9 +264,9 @@ impl Run {
 
     /// Holds a call that was found fit to run, until its plan is run.
     pub(super) fn hold(&mut self, index: usize) {
-        let digest = self.flights[index].digest().unwrap_or_default().to_owned();
+        let digest = self.call_states[index].digest().unwrap_or_default().to_owned();
         let approved = ApprovedCall::new(self.calls[index].clone(), digest);
-        let refused = self.flights[index].take_refused();
+        let refused = self.call_states[index].take_refused();
         let Some(docket) = &mut self.docket else { return };
         docket.refused.extend(refused);
         if let Some(plan) = &mut docket.plan {

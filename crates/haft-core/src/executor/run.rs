@@ -17,8 +17,8 @@ use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 
 use super::approve::Approve;
+use super::call_state::CallState;
 use super::docket::{Docket, Suspending};
-use super::flight::Flight;
 use super::isolation::{Isolated, isolated, wake_isolated};
 use super::line::Ground;
 use super::option::RunOptions;
@@ -97,7 +97,7 @@ pub struct Run {
     /// Shared with the contexts of the calls.
     pub(super) calls: Arc<Vec<ToolCall>>,
     /// There from the first poll on.
-    pub(super) flights: Vec<Flight>,
+    pub(super) call_states: Vec<CallState>,
     /// What the calls have in common, from the first poll on.
     ground: Option<Arc<Ground>>,
     wakers: Vec<Option<Waker>>,
@@ -126,7 +126,7 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     Run,
-    Flight(usize),
+    CallState(usize),
 }
 
 impl Toolkit {
@@ -153,7 +153,7 @@ impl Run {
             options: RunOptions::new(),
             unfinished: calls.len(),
             calls: Arc::new(calls),
-            flights: Vec::new(),
+            call_states: Vec::new(),
             ground: None,
             wakers: Vec::new(),
             woken: VecDeque::new(),

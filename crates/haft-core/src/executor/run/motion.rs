@@ -16,7 +16,7 @@ use crate::cx::RunCx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::executor::board::Emission;
-use crate::executor::flight::{Flight, Step, Tower};
+use crate::executor::call_state::{CallState, Step, Tower};
 use crate::executor::isolation::{Isolated, Panicked, poll_isolated};
 use crate::executor::line::Ground;
 use crate::executor::option::{Place, Until};
@@ -51,7 +51,7 @@ impl Run {
     /// Moves every call as far as it goes.
     pub(super) fn start(&mut self) {
         let count = self.calls.len();
-        self.flights = std::iter::repeat_with(Flight::new).take(count).collect();
+        self.call_states = std::iter::repeat_with(CallState::new).take(count).collect();
         self.wakers.resize(count, None);
         self.ready.reserve(count);
         self.slots = Slots::new(self.options.concurrency);
@@ -79,7 +79,7 @@ impl Run {
             return;
         }
         for index in self.repeated_ids() {
-            if self.flights[index].is_answered() {
+            if self.call_states[index].is_answered() {
                 continue;
             }
             let failure = ToolResult::duplicate_call_id(&self.calls[index]).into_failure();
@@ -129,8 +129,8 @@ impl Run {
         while let Some(due) = self.timer.pop(now) {
             match due {
                 Due::Run => self.settle_all(|| ToolFailure::new(FailureKind::TimedOut, RUN_OVER)),
-                Due::Flight(index) if self.flights[index].fall_due() => self.settle_if_late(index, now),
-                Due::Flight(_) => {}
+                Due::CallState(index) if self.call_states[index].fall_due() => self.settle_if_late(index, now),
+                Due::CallState(_) => {}
             }
         }
     }
@@ -142,30 +142,30 @@ impl Run {
             return self.settle_if_late(index, Instant::now());
         }
         self.enqueue(index);
-        self.flights[index].fall_due();
+        self.call_states[index].fall_due();
     }
 
     fn settle_if_late(&mut self, index: usize, now: Instant) {
-        let flight = &mut self.flights[index];
+        let call_state = &mut self.call_states[index];
         if let Some(at) = self.ground.as_ref().and_then(|ground| ground.board.last_alive(index)) {
-            flight.touch(at);
+            call_state.touch(at);
         }
-        let Some(due) = flight.due().filter(|_| flight.is_timed()) else { return };
+        let Some(due) = call_state.due().filter(|_| call_state.is_timed()) else { return };
         if due > now {
-            return self.timer.add(due, Due::Flight(index));
+            return self.timer.add(due, Due::CallState(index));
         }
         // A handler that waits for its reader is not silent.
-        if flight.is_running()
-            && flight.is_merely_silent(now)
+        if call_state.is_running()
+            && call_state.is_merely_silent(now)
             && self.ground.as_ref().is_some_and(|ground| ground.board.is_full(index))
         {
-            flight.touch(now);
-            if let Some(due) = flight.due() {
-                self.timer.add(due, Due::Flight(index));
+            call_state.touch(now);
+            if let Some(due) = call_state.due() {
+                self.timer.add(due, Due::CallState(index));
             }
             return;
         }
-        let failure = flight.lateness(now);
+        let failure = call_state.lateness(now);
         self.settle(index, failure);
     }
 
@@ -175,8 +175,8 @@ impl Run {
         self.hear();
         for _ in 0..self.woken.len() {
             let Some(index) = self.next_woken() else { return };
-            let flight = &self.flights[index];
-            if flight.is_running() || flight.is_asking() {
+            let call_state = &self.call_states[index];
+            if call_state.is_running() || call_state.is_asking() {
                 self.advance_to(index, Reach::Answer);
                 if !has_budget_remaining() {
                     return;
@@ -208,14 +208,14 @@ impl Run {
 
     /// Notes that a call is to be looked at.
     pub(in crate::executor) fn enqueue(&mut self, index: usize) {
-        if self.flights[index].enqueue() {
+        if self.call_states[index].enqueue() {
             self.woken.push_back(index);
         }
     }
 
     fn next_woken(&mut self) -> Option<usize> {
         let index = self.woken.pop_front()?;
-        self.flights[index].dequeue();
+        self.call_states[index].dequeue();
         Some(index)
     }
 
@@ -226,11 +226,11 @@ impl Run {
             self.enqueue(index);
         }
         for Emission { index, emitted, at } in emissions {
-            if self.flights[index].is_answered() {
+            if self.call_states[index].is_answered() {
                 continue;
             }
-            self.flights[index].touch(at);
-            let seq = self.flights[index].next_seq();
+            self.call_states[index].touch(at);
+            let seq = self.call_states[index].next_seq();
             let (call_id, tool) = (self.calls[index].call_id.clone(), self.name(index));
             self.ready.push_back(match emitted {
                 Emitted::Progress(data) => ToolEvent::Progress { index, call_id, tool, seq, data },
@@ -263,7 +263,7 @@ impl Run {
     }
 
     fn advance_to(&mut self, index: usize, reach: Reach) {
-        if self.flights[index].is_answered() {
+        if self.call_states[index].is_answered() {
             return self.leave_place(index);
         }
         let is_planning = self.is_planning();
@@ -278,27 +278,27 @@ impl Run {
                 suspending: self.suspending,
                 problems: self.problems.as_deref(),
             };
-            let (flight, call) = (&mut self.flights[index], &self.calls[index]);
+            let (call_state, call) = (&mut self.call_states[index], &self.calls[index]);
             // Most calls never wait, so only those that do get a waker of their own, and are polled once more with it.
             let mut step = match &self.wakers[index] {
-                Some(waker) => flight.step(index, call, tower, &mut Context::from_waker(waker)),
-                None => flight.step(index, call, tower, &mut Context::from_waker(Waker::noop())),
+                Some(waker) => call_state.step(index, call, tower, &mut Context::from_waker(waker)),
+                None => call_state.step(index, call, tower, &mut Context::from_waker(Waker::noop())),
             };
-            if matches!(step, Step::Pending) && self.wakers[index].is_none() && flight.is_pending() {
+            if matches!(step, Step::Pending) && self.wakers[index].is_none() && call_state.is_pending() {
                 let waker = self.wakers[index].insert(ground.board.waker(index));
-                step = flight.step(index, call, tower, &mut Context::from_waker(waker));
+                step = call_state.step(index, call, tower, &mut Context::from_waker(waker));
             }
             match step {
                 Step::Pending => {
-                    if flight.was_overdue() {
+                    if call_state.was_overdue() {
                         self.judge(index);
                     }
                     return;
                 }
                 Step::Moved => {}
                 Step::Asked(request) => {
-                    if let Some(due) = flight.due() {
-                        self.timer.add(due, Due::Flight(index));
+                    if let Some(due) = call_state.due() {
+                        self.timer.add(due, Due::CallState(index));
                     }
                     self.ready.push_back(ToolEvent::ApprovalRequested { index, request });
                 }
@@ -317,7 +317,7 @@ impl Run {
                 Step::Suspended(request) => return self.suspend(index, request),
                 Step::WantsPlace if is_planning => return self.hold(index),
                 Step::WantsPlace => {
-                    let entered = flight.tool(&self.set).is_none_or(|tool| self.slots.enter(index, tool));
+                    let entered = call_state.tool(&self.set).is_none_or(|tool| self.slots.enter(index, tool));
                     if !entered {
                         // It may pass those that wait for their own kind only.
                         self.has_free_place = true;
@@ -335,13 +335,13 @@ impl Run {
     /// Lets a call that has a place run. Says no when it could not.
     fn take_off(&mut self, index: usize) -> bool {
         let Some(ground) = &self.ground else { return false };
-        let flight = &mut self.flights[index];
-        if let Err(failure) = flight.take_off(index, &self.set, self.options.place, &ground.board) {
+        let call_state = &mut self.call_states[index];
+        if let Err(failure) = call_state.take_off(index, &self.set, self.options.place, &ground.board) {
             self.settle(index, failure);
             return false;
         }
-        if let Some(due) = flight.due() {
-            self.timer.add(due, Due::Flight(index));
+        if let Some(due) = call_state.due() {
+            self.timer.add(due, Due::CallState(index));
         }
         true
     }
@@ -349,8 +349,8 @@ impl Run {
     /// Ends every call that is not done.
     pub(super) fn settle_all(&mut self, failure: impl Fn() -> ToolFailure) {
         self.slots.clear_line();
-        for index in 0..self.flights.len() {
-            if !self.flights[index].is_answered() {
+        for index in 0..self.call_states.len() {
+            if !self.call_states[index].is_answered() {
                 self.settle(index, failure());
             }
         }
@@ -364,7 +364,7 @@ impl Run {
             board.close(index);
         }
         self.is_cut_short = true;
-        let outcome = self.flights[index].settle(&self.calls[index], failure);
+        let outcome = self.call_states[index].settle(&self.calls[index], failure);
         self.land(index, outcome);
     }
 
@@ -372,7 +372,7 @@ impl Run {
     pub(in crate::executor) fn land(&mut self, index: usize, outcome: Outcome) {
         // What the call showed comes before its output.
         self.hear();
-        let repairs = self.flights[index].answer();
+        let repairs = self.call_states[index].answer();
         // With no line left nobody can ask whether the call is over.
         if let Some(ground) = self.ground.as_ref().filter(|ground| Arc::strong_count(ground) > 1) {
             ground.board.close(index);
@@ -390,8 +390,8 @@ impl Run {
         if self.ground.as_ref().is_some_and(|ground| ground.board.is_occupied(index)) {
             return;
         }
-        if self.flights[index].gives_back_place()
-            && let Some(tool) = self.flights[index].tool(&self.set)
+        if self.call_states[index].gives_back_place()
+            && let Some(tool) = self.call_states[index].tool(&self.set)
         {
             self.slots.leave(tool);
             self.has_free_place = true;
@@ -407,7 +407,7 @@ impl Run {
 
     /// The name of a call's tool, shared if there is such a tool.
     pub(in crate::executor) fn name(&self, index: usize) -> ToolName {
-        match self.flights[index].tool(&self.set) {
+        match self.call_states[index].tool(&self.set) {
             Some(tool) => tool.shared_name().clone(),
             None => self.calls[index].name.as_str().into(),
         }

@@ -23,7 +23,7 @@ struct Shelf {
     /// The keys by when they were last used, the least recent first.
     order: BTreeMap<u64, Arc<Key>>,
     uses: u64,
-    flights: HashMap<Arc<Key>, Flight>,
+    call_states: HashMap<Arc<Key>, CallState>,
 }
 
 struct Entry {
@@ -32,7 +32,7 @@ struct Entry {
     last_use: u64,
 }
 
-struct Flight {
+struct CallState {
     gate: Arc<Gate>,
     seats: usize,
 }
@@ -61,9 +61,10 @@ impl Store {
             return Found::Answer(output);
         }
         let key = Arc::new(key);
-        let flight = shelf.flights.entry(Arc::clone(&key)).or_insert_with(|| Flight { gate: Arc::default(), seats: 0 });
-        flight.seats += 1;
-        Found::Seat(Seat { store: self, gate: Arc::clone(&flight.gate), key })
+        let call_state =
+            shelf.call_states.entry(Arc::clone(&key)).or_insert_with(|| CallState { gate: Arc::default(), seats: 0 });
+        call_state.seats += 1;
+        Found::Seat(Seat { store: self, gate: Arc::clone(&call_state.gate), key })
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
@@ -75,7 +76,7 @@ impl Store {
     pub(super) fn len(&self) -> (usize, usize) {
         let shelf = self.shelf();
         assert_eq!(shelf.entries.len(), shelf.order.len());
-        (shelf.entries.len(), shelf.flights.len())
+        (shelf.entries.len(), shelf.call_states.len())
     }
 }
 
@@ -88,8 +89,8 @@ impl Seat<'_> {
     /// Keeps the answer, and ends the flight: who comes from now on finds the answer itself.
     pub(super) fn land(&self, output: Arc<ToolOutput>, ttl: Duration, max_entries: usize) {
         let mut shelf = self.store.shelf();
-        if shelf.flights.get(&self.key).is_some_and(|flight| Arc::ptr_eq(&flight.gate, &self.gate)) {
-            shelf.flights.remove(&self.key);
+        if shelf.call_states.get(&self.key).is_some_and(|call_state| Arc::ptr_eq(&call_state.gate, &self.gate)) {
+            shelf.call_states.remove(&self.key);
         }
         shelf.keep(&self.key, output, Instant::now().checked_add(ttl), max_entries);
     }
@@ -99,13 +100,13 @@ impl Drop for Seat<'_> {
     fn drop(&mut self) {
         let mut shelf = self.store.shelf();
         // A flight that landed is gone, and another one may be under way for the same key.
-        let Some(flight) = shelf.flights.get_mut(&self.key) else { return };
-        if !Arc::ptr_eq(&flight.gate, &self.gate) {
+        let Some(call_state) = shelf.call_states.get_mut(&self.key) else { return };
+        if !Arc::ptr_eq(&call_state.gate, &self.gate) {
             return;
         }
-        flight.seats -= 1;
-        if flight.seats == 0 {
-            shelf.flights.remove(&self.key);
+        call_state.seats -= 1;
+        if call_state.seats == 0 {
+            shelf.call_states.remove(&self.key);
         }
     }
 }

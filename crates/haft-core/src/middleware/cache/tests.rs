@@ -281,8 +281,8 @@ async fn many_tasks_that_fail_and_are_dropped_leave_no_flight() {
     for task in tasks {
         task.await.unwrap();
     }
-    let (entries, flights) = kept.store.len();
-    assert!(entries <= 4 && flights == 0, "{entries} entries, {flights} flights");
+    let (entries, call_states) = kept.store.len();
+    assert!(entries <= 4 && call_states == 0, "{entries} entries, {call_states} flights");
 }
 
 #[tokio::test]

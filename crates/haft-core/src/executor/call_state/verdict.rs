@@ -4,7 +4,7 @@
 //! passed, changes what becomes of a call.
 
 use super::consent::Consent;
-use super::{Flight, Phase, Step, Tower};
+use super::{CallState, Phase, Step, Tower};
 use crate::approval::{ApprovalOutcome, Ruling, VerdictFault};
 use crate::call::ToolCall;
 use crate::executor::isolation::drop_isolated;
@@ -14,7 +14,7 @@ use crate::item::{ApprovalDecision, ApprovalRequest, ApprovalResponse};
 use crate::output::ToolOutput;
 use crate::result::Outcome;
 
-impl Flight {
+impl CallState {
     /// Finds out whether a verdict counts for a question, and what it comes to.
     pub(super) fn judge(
         &self,

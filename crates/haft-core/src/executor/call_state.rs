@@ -44,7 +44,7 @@ use crate::toolkit::{NotRunnable, Set};
 const NOBODY_ANSWERED: &str = "this call needs approval and nobody answered in time";
 
 /// One call on its way.
-pub(super) struct Flight {
+pub(super) struct CallState {
     phase: Phase,
     /// The place of its tool in the set, once it was found.
     found: Option<usize>,
@@ -148,7 +148,7 @@ pub(super) enum Step {
     Landed(Outcome),
 }
 
-impl Flight {
+impl CallState {
     pub(super) fn new() -> Self {
         Self {
             phase: Phase::Fresh,
@@ -363,7 +363,7 @@ impl Flight {
 }
 
 /// Time.
-impl Flight {
+impl CallState {
     /// When it will have taken too long, if ever.
     pub(super) fn due(&self) -> Option<Instant> {
         let idle = self.clock.active.and_then(|active| active.checked_add(self.clock.idle_timeout?));

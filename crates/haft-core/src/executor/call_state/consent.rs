@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Flight, Phase, Step, Tower};
+use super::{CallState, Phase, Step, Tower};
 use crate::approval::{ApprovalOutcome, AtGate, RefusedVerdict, Standing, VerdictFault, digest_of};
 use crate::arguments::{Arguments, Decisive};
 use crate::call::ToolCall;
@@ -113,7 +113,7 @@ impl Consent {
     }
 }
 
-impl Flight {
+impl CallState {
     /// Finds out whether somebody has to be asked.
     pub(super) fn seek_consent(
         &mut self,

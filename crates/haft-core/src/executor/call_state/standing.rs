@@ -4,7 +4,7 @@
 //! it is taken on trust: it has to be about this very call, as it is now.
 
 use super::consent::refusal;
-use super::{Flight, Phase, Step, Tower};
+use super::{CallState, Phase, Step, Tower};
 use crate::approval::{ApprovalOutcome, RefusedVerdict, Standing, VerdictFault};
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
@@ -27,7 +27,7 @@ impl From<Unrecognised> for VerdictFault {
     }
 }
 
-impl Flight {
+impl CallState {
     /// Goes by what was known before the run began, if that says anything.
     pub(super) fn stand(
         &mut self,

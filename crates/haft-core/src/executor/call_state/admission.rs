@@ -6,7 +6,7 @@
 use std::task::{Context, Poll};
 
 use super::consent::{Policies, decoded};
-use super::{Clock, Flight, Phase, Step, Tower};
+use super::{CallState, Clock, Phase, Step, Tower};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::executor::cap::tighter;
@@ -23,7 +23,7 @@ use crate::tool::{Execution, Tool};
 /// What the model is told when a permit could not decide.
 const UNDECIDED: &str = "whether this call is permitted could not be decided";
 
-impl Flight {
+impl CallState {
     /// One step before the handler.
     pub(super) fn admit(
         &mut self,
