@@ -118,7 +118,7 @@ struct Clock {
 
 /// What all flights of a run are lent.
 #[derive(Clone, Copy)]
-pub(super) struct Tower<'a> {
+pub(super) struct StepCx<'a> {
     pub(super) set: &'a Set,
     pub(super) options: &'a RunOptions,
     pub(super) ground: &'a Arc<Ground>,
@@ -269,18 +269,18 @@ impl CallState {
     }
 
     /// Moves on, one step. To be called again until it is [pending](Step::Pending), wants a place or has landed.
-    pub(super) fn step(&mut self, index: usize, call: &ToolCall, tower: Tower<'_>, task: &mut Context<'_>) -> Step {
+    pub(super) fn step(&mut self, index: usize, call: &ToolCall, step_cx: StepCx<'_>, task: &mut Context<'_>) -> Step {
         let polled = match &mut self.phase {
             Phase::Running(handler) => {
                 self.polled = true;
-                let Some((tool, _)) = self.found.map(|place| tower.set.at(place)) else { return Step::Pending };
+                let Some((tool, _)) = self.found.map(|place| step_cx.set.at(place)) else { return Step::Pending };
                 match self.span.within(|| poll_isolated_by(handler, |running| running.as_mut().poll(tool, task))) {
                     Poll::Pending => return Step::Pending,
                     Poll::Ready(Ok(outcome)) => return Step::Landed(self.land_held(outcome)),
                     Poll::Ready(Err(panicked)) => Err(panicked.into()),
                 }
             }
-            _ => self.admit(index, call, tower, task),
+            _ => self.admit(index, call, step_cx, task),
         };
         polled.unwrap_or_else(|failure| Step::Landed(self.land(failure.into())))
     }

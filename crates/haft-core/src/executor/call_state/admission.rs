@@ -6,7 +6,7 @@
 use std::task::{Context, Poll};
 
 use super::consent::{Policies, decoded};
-use super::{CallState, Clock, Phase, Step, Tower};
+use super::{CallState, Clock, Phase, Step, StepCx};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::executor::cap::tighter;
@@ -29,77 +29,77 @@ impl CallState {
         &mut self,
         index: usize,
         call: &ToolCall,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         task: &mut Context<'_>,
     ) -> Result<Step, ToolFailure> {
         match &mut self.phase {
-            Phase::Fresh => self.look_up(index, call, tower),
+            Phase::Fresh => self.look_up(index, call, step_cx),
             Phase::Permitting(permit) => match poll_isolated(permit, task) {
                 Poll::Pending => Ok(Step::Pending),
-                Poll::Ready(decision) => self.permitted(call, tower, flatten(decision)),
+                Poll::Ready(decision) => self.permitted(call, step_cx, flatten(decision)),
             },
             Phase::Deciding(policies) => match poll_isolated(policies, task) {
                 Poll::Pending => Ok(Step::Pending),
-                Poll::Ready(need) => self.decided(call, tower, need),
+                Poll::Ready(need) => self.decided(call, step_cx, need),
             },
-            Phase::Approving(_) => self.approving(call, tower, task),
+            Phase::Approving(_) => self.approving(call, step_cx, task),
             Phase::Settled(outcome) => {
                 let outcome = std::mem::replace(&mut **outcome, ToolFailure::new(FailureKind::Denied, "").into());
                 let is_answer = outcome.is_ok();
                 Ok(Step::Landed(if is_answer { self.land_held(outcome) } else { self.land(outcome) }))
             }
-            Phase::Cleared => Ok(self.cleared(call, tower)),
+            Phase::Cleared => Ok(self.cleared(call, step_cx)),
             Phase::Waiting | Phase::Running(_) | Phase::Landed => Ok(Step::Pending),
         }
     }
 
-    fn look_up(&mut self, index: usize, call: &ToolCall, tower: Tower<'_>) -> Result<Step, ToolFailure> {
-        let found = tower.set.place_of(&call.name).map(|place| (place, tower.set.at(place).0));
+    fn look_up(&mut self, index: usize, call: &ToolCall, step_cx: StepCx<'_>) -> Result<Step, ToolFailure> {
+        let found = step_cx.set.place_of(&call.name).map(|place| (place, step_cx.set.at(place).0));
         self.found = found.map(|(place, _)| place);
-        if !tower.is_planning && self.consent.as_ref().is_none_or(|consent| !consent.is_edited()) {
+        if !step_cx.is_planning && self.consent.as_ref().is_none_or(|consent| !consent.is_edited()) {
             self.span = CallSpan::open(call, found.map(|(_, tool)| tool));
         }
-        let Some((place, tool)) = found else { return Err(tower.unknown_tool(call, None)) };
-        let options = tower.options;
+        let Some((place, tool)) = found else { return Err(step_cx.unknown_tool(call, None)) };
+        let options = step_cx.options;
         self.clock = Clock::new(tool.limits(), options);
         self.cap = tighter(tool.limits().output_cap, options.output_cap);
-        let cx = Cx::in_run(tower.ground.line(index, place));
+        let cx = Cx::in_run(step_cx.ground.line(index, place));
         let Some(permit) = &options.permit else {
             self.cx = Some(cx);
-            return self.prepare(call, tower);
+            return self.prepare(call, step_cx);
         };
         if !isolated(|| permit.sees(tool, cx.caller())).unwrap_or_default() {
-            return Err(tower.unknown_tool(call, Some(tool)));
+            return Err(step_cx.unknown_tool(call, Some(tool)));
         }
         let decision = isolated(|| permit.permit(tool, call, &cx));
         self.cx = Some(cx);
         match decision.map(|permitting| permitting.0) {
-            Ok(Decision::Now(decision)) => self.permitted(call, tower, decision),
+            Ok(Decision::Now(decision)) => self.permitted(call, step_cx, decision),
             Ok(Decision::Later(decision)) => {
                 self.phase = Phase::Permitting(Some(decision));
                 Ok(Step::Moved)
             }
-            Err(panicked) => self.permitted(call, tower, Err(panicked.into())),
+            Err(panicked) => self.permitted(call, step_cx, Err(panicked.into())),
         }
     }
 
     fn permitted(
         &mut self,
         call: &ToolCall,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         decision: Result<Permission, BoxError>,
     ) -> Result<Step, ToolFailure> {
         match decision {
-            Ok(Permission::Allowed) => self.prepare(call, tower),
+            Ok(Permission::Allowed) => self.prepare(call, step_cx),
             Ok(Permission::Denied { reason }) => Err(ToolFailure::new(FailureKind::PermissionDenied, reason)),
             Err(error) => Err(ToolFailure::new(FailureKind::PermissionDenied, UNDECIDED).cause(error)),
         }
     }
 
     /// Reads and checks the arguments, and finds out whether somebody may have to be asked.
-    fn prepare(&mut self, call: &ToolCall, tower: Tower<'_>) -> Result<Step, ToolFailure> {
-        let (Some(tool), Some(cx)) = (self.tool(tower.set), self.cx.take()) else { return Ok(Step::Moved) };
-        if let Some(problems) = tower.problems.filter(|_| tool.requires_handler()) {
+    fn prepare(&mut self, call: &ToolCall, step_cx: StepCx<'_>) -> Result<Step, ToolFailure> {
+        let (Some(tool), Some(cx)) = (self.tool(step_cx.set), self.cx.take()) else { return Ok(Step::Moved) };
+        if let Some(problems) = step_cx.problems.filter(|_| tool.requires_handler()) {
             return Err(broken(problems.clone()));
         }
         let execution = tool.execution(call);
@@ -107,15 +107,15 @@ impl CallState {
             // Nothing that the provider runs can be prevented any more, so no policy is asked.
             return Err(ToolResult::non_local_tool(call).into_failure());
         }
-        let policies = Policies::of(tool, tower);
-        let gated = tower.is_planning || self.consent.is_some() || !policies.are_silent();
+        let policies = Policies::of(tool, step_cx);
+        let gated = step_cx.is_planning || self.consent.is_some() || !policies.are_silent();
         if execution == Execution::Surfaced {
             self.cx = Some(cx);
             if gated {
-                return self.seek_consent(call, tower, &policies);
+                return self.seek_consent(call, step_cx, &policies);
             }
-            decoded(tool, &call.arguments, &tower.options.decode)?;
-            return Ok(self.cleared(call, tower));
+            decoded(tool, &call.arguments, &step_cx.options.decode)?;
+            return Ok(self.cleared(call, step_cx));
         }
         if gated {
             self.cx = Some(cx.clone());
@@ -129,13 +129,13 @@ impl CallState {
             passage.bind();
         }
         self.prepared = Some(prepared);
-        if gated { self.seek_consent(call, tower, &policies) } else { Ok(self.cleared(call, tower)) }
+        if gated { self.seek_consent(call, step_cx, &policies) } else { Ok(self.cleared(call, step_cx)) }
     }
 
     /// Nothing prevents the call any more. It waits for a slot, requested once: one that is requested twice would be lost.
     /// A call without anything to run surfaces here, and only here.
-    pub(super) fn cleared(&mut self, call: &ToolCall, tower: Tower<'_>) -> Step {
-        if self.prepared.is_none() && !tower.is_planning {
+    pub(super) fn cleared(&mut self, call: &ToolCall, step_cx: StepCx<'_>) -> Step {
+        if self.prepared.is_none() && !step_cx.is_planning {
             return Step::Landed(self.land(ToolResult::non_local_tool(call).outcome));
         }
         self.phase = Phase::Waiting;
@@ -143,7 +143,7 @@ impl CallState {
     }
 }
 
-impl Tower<'_> {
+impl StepCx<'_> {
     /// No tool of this name, as far as the caller may know. `hidden` is one that it must not learn of. The permit is asked
     /// only about tools that would be named.
     fn unknown_tool(&self, call: &ToolCall, hidden: Option<&Tool>) -> ToolFailure {

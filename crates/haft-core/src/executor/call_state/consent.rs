@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{CallState, Phase, Step, Tower};
+use super::{CallState, Phase, Step, StepCx};
 use crate::approval::{ApprovalOutcome, AtGate, RefusedVerdict, Standing, VerdictFault, digest_of};
 use crate::arguments::{Arguments, Decisive};
 use crate::call::ToolCall;
@@ -61,8 +61,8 @@ pub(super) struct Policies<'a> {
 }
 
 impl<'a> Policies<'a> {
-    pub(super) fn of(tool: &'a Tool, tower: Tower<'a>) -> Self {
-        match &tower.options.policy {
+    pub(super) fn of(tool: &'a Tool, step_cx: StepCx<'a>) -> Self {
+        match &step_cx.options.policy {
             None => Self { own: Some(tool.approval()), also: None },
             Some(Policy::Also(policy)) => Self { own: Some(tool.approval()), also: Some(policy) },
             Some(Policy::Instead(policy)) => Self { own: None, also: Some(policy) },
@@ -118,26 +118,26 @@ impl CallState {
     pub(super) fn seek_consent(
         &mut self,
         call: &ToolCall,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         policies: &Policies<'_>,
     ) -> Result<Step, ToolFailure> {
-        let Some(tool) = self.tool(tower.set) else { return Ok(Step::Moved) };
-        let arguments = match decoded(tool, &call.arguments, &tower.options.decode) {
+        let Some(tool) = self.tool(step_cx.set) else { return Ok(Step::Moved) };
+        let arguments = match decoded(tool, &call.arguments, &step_cx.options.decode) {
             Ok(arguments) => arguments,
             Err(failure) => return Err(self.unread(failure)),
         };
         let standing = self.consent.as_mut().and_then(|consent| consent.standing.take());
         self.consent_mut().arguments = arguments;
         if let Some(standing) = standing
-            && let Some(step) = self.stand(call, tower, standing)?
+            && let Some(step) = self.stand(call, step_cx, standing)?
         {
             return Ok(step);
         }
         if let Some((_, rule)) = policies.iter().find(|(policy, _)| policy.is_always()) {
-            return self.decided(call, tower, Ok((ApprovalNeed::Needed, rule)));
+            return self.decided(call, step_cx, Ok((ApprovalNeed::Needed, rule)));
         }
         let about = ApprovalCx::of(call, self.cx.as_ref());
-        let options = &tower.options.decode;
+        let options = &step_cx.options.decode;
         let arguments = Decisive::of(&self.consent_mut().arguments, tool, &call.arguments, options);
         let deciding = isolated(|| {
             let needs = policies.iter().map(|(policy, rule)| {
@@ -151,7 +151,7 @@ impl CallState {
                 self.phase = Phase::Deciding(Some(deciding));
                 Ok(Step::Moved)
             }
-            Err(panicked) => self.decided(call, tower, Err(panicked)),
+            Err(panicked) => self.decided(call, step_cx, Err(panicked)),
         }
     }
 
@@ -159,31 +159,31 @@ impl CallState {
     pub(super) fn decided(
         &mut self,
         call: &ToolCall,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         need: Result<(ApprovalNeed, ApprovalRule), Panicked>,
     ) -> Result<Step, ToolFailure> {
         let (need, mut rule) = need.unwrap_or_else(|panicked| {
             (ApprovalNeed::Undecided(PolicyError::new(panicked)), ApprovalRule::PolicyFailed)
         });
         if !need.is_needed() {
-            if tower.is_planning {
-                self.bind_digest(call, tower);
+            if step_cx.is_planning {
+                self.bind_digest(call, step_cx);
             }
             drop_isolated(self.cx.take());
-            return Ok(self.cleared(call, tower));
+            return Ok(self.cleared(call, step_cx));
         }
         if let ApprovalNeed::Undecided(_) = need {
             rule = ApprovalRule::PolicyFailed;
         }
-        self.bind_digest(call, tower);
-        let Some(at) = self.at_gate(call, tower) else { return Ok(Step::Moved) };
-        let gate = tower.options.gate();
+        self.bind_digest(call, step_cx);
+        let Some(at) = self.at_gate(call, step_cx) else { return Ok(Step::Moved) };
+        let gate = step_cx.options.gate();
         let mut request = Box::new(gate.question(at, rule));
-        if let Some(step) = self.recalled(call, tower, &request) {
+        if let Some(step) = self.recalled(call, step_cx, &request) {
             return Ok(step);
         }
-        if tower.options.approver.is_none() {
-            let caller = tower.options.caller_ref();
+        if step_cx.options.approver.is_none() {
+            let caller = step_cx.options.caller_ref();
             gate.record(|| gate.outcome(&request, caller, ApprovalOutcome::NobodyAsked));
             let denied = ToolFailure::new(FailureKind::Denied, NO_APPROVAL);
             return Err(match need {
@@ -192,27 +192,27 @@ impl CallState {
             });
         }
         if let Err(fault) = gate.seal(&mut request) {
-            self.refuse(tower, &request, None, fault.clone());
+            self.refuse(step_cx, &request, None, fault.clone());
             return Err(refusal(fault));
         }
-        self.ask(tower, request)
+        self.ask(step_cx, request)
     }
 
     /// Puts a question to the approver. One that is open from before stays open where there is none.
-    pub(super) fn ask(&mut self, tower: Tower<'_>, request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
-        let (Some(approver), Some(cx)) = (&tower.options.approver, self.cx.clone()) else {
+    pub(super) fn ask(&mut self, step_cx: StepCx<'_>, request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
+        let (Some(approver), Some(cx)) = (&step_cx.options.approver, self.cx.clone()) else {
             return Ok(Step::Suspended(request));
         };
-        let patience = match patience(tower, &request) {
+        let patience = match patience(step_cx, &request) {
             Ok(patience) => patience,
             Err(fault) => {
-                self.refuse(tower, &request, None, fault.clone());
+                self.refuse(step_cx, &request, None, fault.clone());
                 return Err(refusal(fault));
             }
         };
         let consent = self.consent_mut();
         consent.tries += 1;
-        let mut cx = cx.at_gate(tower.options.gate.as_ref());
+        let mut cx = cx.at_gate(step_cx.options.gate.as_ref());
         if let Some(rejected) = consent.refused.last().filter(|refused| refused.fault.is_invalid()) {
             cx = cx.asked_again(consent.tries, rejected.clone());
         }
@@ -230,9 +230,9 @@ impl CallState {
 
     /// Puts a new question about a call that was asked about before. Where nobody is there to be asked, the call waits for
     /// the answer beyond this run.
-    pub(super) fn ask_anew(&mut self, tower: Tower<'_>, request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
-        if tower.options.approver.is_some() {
-            return self.ask(tower, request);
+    pub(super) fn ask_anew(&mut self, step_cx: StepCx<'_>, request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
+        if step_cx.options.approver.is_some() {
+            return self.ask(step_cx, request);
         }
         self.wait_for(&request, Box::pin(ready(Ok(ApprovalAnswer::put_off()))), None);
         Ok(Step::Asked(request))
@@ -242,7 +242,7 @@ impl CallState {
     pub(super) fn approving(
         &mut self,
         call: &ToolCall,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         task: &mut Context<'_>,
     ) -> Result<Step, ToolFailure> {
         let Phase::Approving(approver) = &mut self.phase else { return Ok(Step::Pending) };
@@ -250,7 +250,7 @@ impl CallState {
             Poll::Pending => Ok(Step::Pending),
             Poll::Ready(answer) => {
                 self.clock.answer = None;
-                self.answered(call, tower, answer.unwrap_or_else(|panicked| Err(panicked.into())))
+                self.answered(call, step_cx, answer.unwrap_or_else(|panicked| Err(panicked.into())))
             }
         }
     }
@@ -259,29 +259,29 @@ impl CallState {
     fn answered(
         &mut self,
         call: &ToolCall,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         answer: Result<ApprovalAnswer, BoxError>,
     ) -> Result<Step, ToolFailure> {
         let Some(request) = self.consent_mut().request.take() else { return Ok(Step::Pending) };
-        let gate = tower.options.gate();
-        let record = |outcome| gate.outcome(&request, tower.options.caller_ref(), outcome);
+        let gate = step_cx.options.gate();
+        let record = |outcome| gate.outcome(&request, step_cx.options.caller_ref(), outcome);
         match answer {
-            Ok(ApprovalAnswer::Verdict(response)) => match self.judge(tower, &request, &response) {
+            Ok(ApprovalAnswer::Verdict(response)) => match self.judge(step_cx, &request, &response) {
                 Ok(ruling) => {
                     let outcome = ApprovalOutcome::of(&response.decision);
-                    Ok(self.take_verdict(call, tower, &request, *response, ruling, outcome))
+                    Ok(self.take_verdict(call, step_cx, &request, *response, ruling, outcome))
                 }
                 Err(fault) => {
-                    self.refuse(tower, &request, Some(response), fault.clone());
+                    self.refuse(step_cx, &request, Some(response), fault.clone());
                     if fault.is_invalid() && self.consent_mut().tries < MOST_TRIES {
                         // The question is open already: nobody is told of it twice.
-                        return self.ask(tower, request).map(|_| Step::Moved);
+                        return self.ask(step_cx, request).map(|_| Step::Moved);
                     }
                     Err(refusal(fault))
                 }
             },
             #[cfg(feature = "approval")]
-            Ok(ApprovalAnswer::Later) if tower.suspending == Suspending::Denied => {
+            Ok(ApprovalAnswer::Later) if step_cx.suspending == Suspending::Denied => {
                 gate.record(|| record(ApprovalOutcome::NobodyAsked));
                 Err(ToolFailure::new(FailureKind::Denied, NO_APPROVAL))
             }
@@ -302,8 +302,8 @@ impl CallState {
     }
 
     /// Computes what binds an approval to this call.
-    pub(super) fn bind_digest(&mut self, call: &ToolCall, tower: Tower<'_>) -> &String {
-        let tool = self.tool(tower.set);
+    pub(super) fn bind_digest(&mut self, call: &ToolCall, step_cx: StepCx<'_>) -> &String {
+        let tool = self.tool(step_cx.set);
         let consent = self.consent_mut();
         if let (Some(tool), true) = (tool, consent.digest.is_empty()) {
             consent.digest = digest_of(tool, &consent.arguments, &call.arguments);
@@ -316,9 +316,9 @@ impl CallState {
         self.consent.as_ref().map(|consent| consent.digest.as_str())
     }
 
-    pub(super) fn at_gate<'a>(&'a self, call: &'a ToolCall, tower: Tower<'a>) -> Option<AtGate<'a>> {
-        let (tool, digest) = (self.tool(tower.set)?, self.digest()?);
-        Some(AtGate { tool, call, caller: tower.options.caller_ref(), digest })
+    pub(super) fn at_gate<'a>(&'a self, call: &'a ToolCall, step_cx: StepCx<'a>) -> Option<AtGate<'a>> {
+        let (tool, digest) = (self.tool(step_cx.set)?, self.digest()?);
+        Some(AtGate { tool, call, caller: step_cx.options.caller_ref(), digest })
     }
 
     /// The arguments of the call could not be read. The model is told of those it wrote; about a person's, which were
@@ -380,10 +380,10 @@ async fn any_needed(needs: Vec<(Isolated<BoxFuture<ApprovalNeed>>, ApprovalRule)
 }
 
 /// Returns how long an answer is waited for: one that comes when its question has lapsed could not be used any more.
-fn patience(tower: Tower<'_>, request: &ApprovalRequest) -> Result<Option<Duration>, VerdictFault> {
-    let now = tower.options.gate().now()?.unix_millis();
+fn patience(step_cx: StepCx<'_>, request: &ApprovalRequest) -> Result<Option<Duration>, VerdictFault> {
+    let now = step_cx.options.gate().now()?.unix_millis();
     let is_open = request.expires_at.map(|end| Duration::from_millis(end.unix_millis().saturating_sub(now)));
-    Ok([tower.options.approval_timeout, is_open].into_iter().flatten().min())
+    Ok([step_cx.options.approval_timeout, is_open].into_iter().flatten().min())
 }
 
 /// Reads the arguments for those who decide: only a call that is gated pays for reading them twice.

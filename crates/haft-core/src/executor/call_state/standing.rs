@@ -4,7 +4,7 @@
 //! it is taken on trust: it has to be about this very call, as it is now.
 
 use super::consent::refusal;
-use super::{CallState, Phase, Step, Tower};
+use super::{CallState, Phase, Step, StepCx};
 use crate::approval::{ApprovalOutcome, RefusedVerdict, Standing, VerdictFault};
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
@@ -32,27 +32,27 @@ impl CallState {
     pub(super) fn stand(
         &mut self,
         call: &ToolCall,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         standing: Standing,
     ) -> Result<Option<Step>, ToolFailure> {
-        self.bind_digest(call, tower);
+        self.bind_digest(call, step_cx);
         match standing {
             // A person wrote these arguments, and they were just checked.
-            Standing::Edited => Ok(Some(self.cleared(call, tower))),
+            Standing::Edited => Ok(Some(self.cleared(call, step_cx))),
             Standing::Approved { digest, verdict } if self.digest() == Some(&digest) => {
                 self.phase = Phase::Cleared;
                 Ok(Some(Step::Answered { response: verdict, edited: None }))
             }
             Standing::Approved { verdict, .. } => {
                 let request = ApprovalRequest::answered_by(call, &verdict);
-                self.refuse(tower, &request, Some(verdict), VerdictFault::OtherDigest);
+                self.refuse(step_cx, &request, Some(verdict), VerdictFault::OtherDigest);
                 Err(refusal(VerdictFault::OtherDigest))
             }
             // Nobody approved it: whether somebody has to is decided by the policies that hold now.
             Standing::Planned { digest } if self.digest() == Some(&digest) => Ok(None),
             Standing::Planned { .. } => Err(refusal(VerdictFault::OtherDigest)),
-            Standing::Open { request, verdict } => self.reopen(call, tower, request, verdict).map(Some),
-            Standing::Claimed { verdict } => self.claim(call, tower, verdict),
+            Standing::Open { request, verdict } => self.reopen(call, step_cx, request, verdict).map(Some),
+            Standing::Claimed { verdict } => self.claim(call, step_cx, verdict),
             // Such a call never gets here.
             Standing::Settled(_) => Ok(Some(Step::Moved)),
         }
@@ -64,49 +64,49 @@ impl CallState {
     fn reopen(
         &mut self,
         call: &ToolCall,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         mut request: Box<ApprovalRequest>,
         verdict: Option<Box<ApprovalResponse>>,
     ) -> Result<Step, ToolFailure> {
-        let gate = tower.options.gate();
+        let gate = step_cx.options.gate();
         request.rule.get_or_insert(ApprovalRule::StillOpen);
-        match self.recognise(call, tower, &request) {
+        match self.recognise(call, step_cx, &request) {
             Ok(()) => {}
             Err(Unrecognised::Changed) => {
                 if let Err(fault) = gate.ensure_open(&request) {
-                    self.refuse(tower, &request, verdict, fault.clone());
+                    self.refuse(step_cx, &request, verdict, fault.clone());
                     return Err(refusal(fault));
                 }
-                self.refuse(tower, &request, verdict, VerdictFault::OtherDigest);
-                let Some(at) = self.at_gate(call, tower) else { return Ok(Step::Moved) };
+                self.refuse(step_cx, &request, verdict, VerdictFault::OtherDigest);
+                let Some(at) = self.at_gate(call, step_cx) else { return Ok(Step::Moved) };
                 let request = Box::new(gate.question(at, ApprovalRule::DefinitionChanged));
-                return match self.recalled(call, tower, &request) {
+                return match self.recalled(call, step_cx, &request) {
                     Some(step) => Ok(step),
-                    None => self.ask_sealed(tower, request),
+                    None => self.ask_sealed(step_cx, request),
                 };
             }
             Err(Unrecognised::Void(fault)) => {
-                self.refuse(tower, &request, verdict, fault.clone());
+                self.refuse(step_cx, &request, verdict, fault.clone());
                 return Err(refusal(fault));
             }
         }
         let Some(verdict) = verdict else {
-            return self.recalled(call, tower, &request).map_or_else(|| self.ask(tower, request), Ok);
+            return self.recalled(call, step_cx, &request).map_or_else(|| self.ask(step_cx, request), Ok);
         };
-        let fault = match self.judge(tower, &request, &verdict) {
+        let fault = match self.judge(step_cx, &request, &verdict) {
             Ok(ruling) => {
                 let outcome = ApprovalOutcome::of(&verdict.decision);
-                return Ok(self.take_verdict(call, tower, &request, *verdict, ruling, outcome));
+                return Ok(self.take_verdict(call, step_cx, &request, *verdict, ruling, outcome));
             }
             Err(fault) => fault,
         };
         // Somebody wants the call to be other than it is: a yes from before is no answer to that.
         let is_objection = fault.is_invalid();
-        self.refuse(tower, &request, Some(verdict), fault);
-        if !is_objection && let Some(step) = self.recalled(call, tower, &request) {
+        self.refuse(step_cx, &request, Some(verdict), fault);
+        if !is_objection && let Some(step) = self.recalled(call, step_cx, &request) {
             return Ok(step);
         }
-        self.ask(tower, request)
+        self.ask(step_cx, request)
     }
 
     /// Goes by a verdict whose question was not kept: what it gives back of that is checked instead. One that does not
@@ -114,42 +114,42 @@ impl CallState {
     fn claim(
         &mut self,
         call: &ToolCall,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         verdict: Box<ApprovalResponse>,
     ) -> Result<Option<Step>, ToolFailure> {
         let mut request = ApprovalRequest::answered_by(call, &verdict);
         request.rule = Some(ApprovalRule::StillOpen);
-        let gate = tower.options.gate();
+        let gate = step_cx.options.gate();
         let counts = gate
             .believe_end(&request)
-            .and_then(|()| self.recognise(call, tower, &request).map_err(VerdictFault::from))
-            .and_then(|()| self.judge(tower, &request, &verdict));
+            .and_then(|()| self.recognise(call, step_cx, &request).map_err(VerdictFault::from))
+            .and_then(|()| self.judge(step_cx, &request, &verdict));
         let fault = match counts {
             Ok(ruling) => {
                 let outcome = ApprovalOutcome::of(&verdict.decision);
-                return Ok(Some(self.take_verdict(call, tower, &request, *verdict, ruling, outcome)));
+                return Ok(Some(self.take_verdict(call, step_cx, &request, *verdict, ruling, outcome)));
             }
             Err(fault) => fault,
         };
         let is_objection = fault.is_invalid();
-        self.refuse(tower, &request, Some(verdict), fault);
-        let Some(at) = self.at_gate(call, tower).filter(|_| is_objection) else { return Ok(None) };
+        self.refuse(step_cx, &request, Some(verdict), fault);
+        let Some(at) = self.at_gate(call, step_cx).filter(|_| is_objection) else { return Ok(None) };
         let request = Box::new(gate.question(at, ApprovalRule::StillOpen));
-        self.ask_sealed(tower, request).map(Some)
+        self.ask_sealed(step_cx, request).map(Some)
     }
 
     /// Seals a new question and asks it. One that can't be sealed can't be answered, so the call is denied.
-    fn ask_sealed(&mut self, tower: Tower<'_>, mut request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
-        if let Err(fault) = tower.options.gate().seal(&mut request) {
-            self.refuse(tower, &request, None, fault.clone());
+    fn ask_sealed(&mut self, step_cx: StepCx<'_>, mut request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
+        if let Err(fault) = step_cx.options.gate().seal(&mut request) {
+            self.refuse(step_cx, &request, None, fault.clone());
             return Err(refusal(fault));
         }
-        self.ask_anew(tower, request)
+        self.ask_anew(step_cx, request)
     }
 
     /// Checks that a question from before is about this very call, was asked here and is still open.
-    fn recognise(&self, call: &ToolCall, tower: Tower<'_>, request: &ApprovalRequest) -> Result<(), Unrecognised> {
-        let gate = tower.options.gate();
+    fn recognise(&self, call: &ToolCall, step_cx: StepCx<'_>, request: &ApprovalRequest) -> Result<(), Unrecognised> {
+        let gate = step_cx.options.gate();
         let shows_call =
             (&request.call_id, &request.tool, &request.arguments) == (&call.call_id, &call.name, &call.arguments);
         if !shows_call {
@@ -165,12 +165,12 @@ impl CallState {
     /// Writes down that a question, or a verdict on it, does not count, and keeps the verdict for whoever sent it.
     pub(super) fn refuse(
         &mut self,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         request: &ApprovalRequest,
         verdict: Option<Box<ApprovalResponse>>,
         fault: VerdictFault,
     ) {
-        let (gate, caller) = (tower.options.gate(), tower.options.caller_ref());
+        let (gate, caller) = (step_cx.options.gate(), step_cx.options.caller_ref());
         gate.record(|| {
             let record = gate.outcome(request, caller, fault.outcome());
             verdict.iter().fold(record, |record, verdict| record.by(verdict)).because(&fault.recorded())

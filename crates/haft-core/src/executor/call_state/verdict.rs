@@ -4,7 +4,7 @@
 //! passed, changes what becomes of a call.
 
 use super::consent::Consent;
-use super::{CallState, Phase, Step, Tower};
+use super::{CallState, Phase, Step, StepCx};
 use crate::approval::{ApprovalOutcome, Ruling, VerdictFault};
 use crate::call::ToolCall;
 use crate::executor::isolation::drop_isolated;
@@ -18,34 +18,34 @@ impl CallState {
     /// Finds out whether a verdict counts for a question, and what it comes to.
     pub(super) fn judge(
         &self,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         request: &ApprovalRequest,
         response: &ApprovalResponse,
     ) -> Result<Ruling, VerdictFault> {
-        tower.options.gate().examine(request, response)?;
-        self.rule(tower, request, &response.decision)
+        step_cx.options.gate().examine(request, response)?;
+        self.rule(step_cx, request, &response.decision)
     }
 
     fn rule(
         &self,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         request: &ApprovalRequest,
         decision: &ApprovalDecision,
     ) -> Result<Ruling, VerdictFault> {
-        let tool = self.tool(tower.set).ok_or(VerdictFault::UnknownRequest)?;
-        Ruling::of(tool, &tower.options.decode, request, decision)
+        let tool = self.tool(step_cx.set).ok_or(VerdictFault::UnknownRequest)?;
+        Ruling::of(tool, &step_cx.options.decode, request, decision)
     }
 
     /// Does what a verdict from before says, if there is one that holds for this call too and passes its checks.
-    pub(super) fn recalled(&mut self, call: &ToolCall, tower: Tower<'_>, request: &ApprovalRequest) -> Option<Step> {
-        let response = self.at_gate(call, tower).and_then(|at| tower.options.gate().recall(at))?;
-        match self.rule(tower, request, &response.decision) {
+    pub(super) fn recalled(&mut self, call: &ToolCall, step_cx: StepCx<'_>, request: &ApprovalRequest) -> Option<Step> {
+        let response = self.at_gate(call, step_cx).and_then(|at| step_cx.options.gate().recall(at))?;
+        match self.rule(step_cx, request, &response.decision) {
             Ok(ruling) => {
                 let outcome = ApprovalOutcome::remembered(&response.decision);
-                Some(self.take_verdict(call, tower, request, response, ruling, outcome))
+                Some(self.take_verdict(call, step_cx, request, response, ruling, outcome))
             }
             Err(fault) => {
-                self.refuse(tower, request, None, fault);
+                self.refuse(step_cx, request, None, fault);
                 None
             }
         }
@@ -55,13 +55,13 @@ impl CallState {
     pub(super) fn take_verdict(
         &mut self,
         call: &ToolCall,
-        tower: Tower<'_>,
+        step_cx: StepCx<'_>,
         request: &ApprovalRequest,
         response: ApprovalResponse,
         ruling: Ruling,
         outcome: ApprovalOutcome,
     ) -> Step {
-        let gate = tower.options.gate();
+        let gate = step_cx.options.gate();
         let (mut edited, mut edited_digest) = (None, None);
         self.phase = match ruling {
             Ruling::Approved => Phase::Cleared,
@@ -73,13 +73,13 @@ impl CallState {
             }
         };
         gate.record(|| {
-            let mut record = gate.outcome(request, tower.options.caller_ref(), outcome).by(&response);
+            let mut record = gate.outcome(request, step_cx.options.caller_ref(), outcome).by(&response);
             record.edited_digest = edited_digest;
             record
         });
         // One that was remembered is there already, or was taken out meanwhile.
         let is_new = !matches!(outcome, ApprovalOutcome::Remembered | ApprovalOutcome::RememberedDenied);
-        if let Some(at) = self.at_gate(call, tower).filter(|_| is_new) {
+        if let Some(at) = self.at_gate(call, step_cx).filter(|_| is_new) {
             gate.remember(at, &response);
         }
         drop_isolated(self.cx.take());

@@ -16,7 +16,7 @@ use crate::cx::RunCx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::executor::board::Emission;
-use crate::executor::call_state::{CallState, Step, Tower};
+use crate::executor::call_state::{CallState, Step, StepCx};
 use crate::executor::isolation::{Isolated, Panicked, poll_isolated};
 use crate::executor::line::Ground;
 use crate::executor::option::{Place, Until};
@@ -269,7 +269,7 @@ impl Run {
         let is_planning = self.is_planning();
         loop {
             let Some(ground) = &self.ground else { return };
-            let tower = Tower {
+            let step_cx = StepCx {
                 set: &self.set,
                 options: &self.options,
                 ground,
@@ -281,12 +281,12 @@ impl Run {
             let (call_state, call) = (&mut self.call_states[index], &self.calls[index]);
             // Most calls never wait, so only those that do get a waker of their own, and are polled once more with it.
             let mut step = match &self.wakers[index] {
-                Some(waker) => call_state.step(index, call, tower, &mut Context::from_waker(waker)),
-                None => call_state.step(index, call, tower, &mut Context::from_waker(Waker::noop())),
+                Some(waker) => call_state.step(index, call, step_cx, &mut Context::from_waker(waker)),
+                None => call_state.step(index, call, step_cx, &mut Context::from_waker(Waker::noop())),
             };
             if matches!(step, Step::Pending) && self.wakers[index].is_none() && call_state.is_pending() {
                 let waker = self.wakers[index].insert(ground.board.waker(index));
-                step = call_state.step(index, call, tower, &mut Context::from_waker(waker));
+                step = call_state.step(index, call, step_cx, &mut Context::from_waker(waker));
             }
             match step {
                 Step::Pending => {
