@@ -9,7 +9,6 @@
 //! lock held while user code runs.
 
 mod approve;
-mod board;
 mod call_error;
 mod call_state;
 mod cap;
@@ -21,6 +20,7 @@ mod handling;
 mod isolation;
 mod line;
 mod listener;
+mod mailbox;
 mod option;
 mod permit;
 mod run;

@@ -18,12 +18,12 @@ use tokio::time::Instant;
 pub(crate) use self::consent::decoded;
 use self::consent::{Consent, Deciding};
 use super::approve::ApprovalAnswer;
-use super::board::Board;
 use super::cap::hold;
 #[cfg(feature = "approval")]
 use super::docket::Suspending;
 use super::isolation::{drop_isolated, poll_isolated_by};
 use super::line::Ground;
+use super::mailbox::Mailbox;
 use super::option::{Place, RunOptions};
 use super::permit::Permission;
 use super::span::CallSpan;
@@ -301,7 +301,7 @@ impl CallState {
         index: usize,
         set: &Set,
         place: Place,
-        board: &Arc<Board>,
+        mailbox: &Arc<Mailbox>,
     ) -> Result<(), ToolFailure> {
         self.has_place = true;
         let Some(mut prepared) = self.prepared.take() else { return Ok(()) };
@@ -310,14 +310,14 @@ impl CallState {
             let now = Instant::now();
             self.clock.hard = self.clock.timeout.and_then(|timeout| now.checked_add(timeout));
             self.clock.active = Some(now);
-            board.set_deadline(index, self.clock.hard);
+            mailbox.set_deadline(index, self.clock.hard);
         }
         self.span.begin();
         let prepared = match place {
             Place::Inline => prepared,
             Place::Spawned => {
                 let Some(place) = self.found else { return Ok(()) };
-                let (stay, tool) = (board.stay(index), set.at(place).0);
+                let (stay, tool) = (mailbox.stay(index), set.at(place).0);
                 spawn(prepared, tool.clone(), stay, self.span.to_span())?
             }
         };

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::time::Instant;
 
-use super::board::{Board, Stay};
+use super::mailbox::{Mailbox, Stay};
 use crate::call::{CallId, ToolCall};
 use crate::cx::RunCx;
 use crate::emit::Emitted;
@@ -18,7 +18,7 @@ use crate::toolkit::Set;
 
 /// What the calls of one run have in common.
 pub(super) struct Ground {
-    pub(super) board: Arc<Board>,
+    pub(super) mailbox: Arc<Mailbox>,
     set: Arc<Set>,
     /// As they were when the run began: a call may be given other arguments, never another id.
     calls: Arc<Vec<ToolCall>>,
@@ -43,7 +43,7 @@ impl Ground {
         // Only where there is something to put in front.
         let layers = if shared.scope.is_some() { calls.len() } else { 0 };
         Arc::new(Self {
-            board: Board::new(calls.len()),
+            mailbox: Mailbox::new(calls.len()),
             set,
             calls,
             shared,
@@ -108,32 +108,32 @@ impl Line {
 impl Line {
     /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
     pub(crate) async fn send(&self, emitted: Emitted) {
-        self.ground.board.send(self.index, self.tool().limits().emit_buffer, emitted).await;
+        self.ground.mailbox.send(self.index, self.tool().limits().emit_buffer, emitted).await;
     }
 
     /// A sign of life that nobody is to see: the call is at work.
     pub(crate) fn touch(&self) {
-        self.ground.board.touch(self.index);
+        self.ground.mailbox.touch(self.index);
     }
 
     /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
     pub(crate) fn stay(&self) -> Stay {
-        self.ground.board.stay(self.index)
+        self.ground.mailbox.stay(self.index)
     }
 
     /// When the call must be done by its own limits, once it runs.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.ground.board.deadline(self.index)
+        self.ground.mailbox.deadline(self.index)
     }
 
     /// Whether the call is over.
     pub(crate) fn is_over(&self) -> bool {
-        self.ground.board.is_over(self.index)
+        self.ground.mailbox.is_over(self.index)
     }
 
     /// Ends when the call is over.
     pub(crate) async fn over(&self) {
-        self.ground.board.over(self.index).await;
+        self.ground.mailbox.over(self.index).await;
     }
 }
 

@@ -303,7 +303,7 @@ impl Run {
         if let (ToolEvent::Progress { index, .. } | ToolEvent::Preliminary { index, .. }, Some(ground)) =
             (&event, &self.ground)
         {
-            ground.board.make_room(*index);
+            ground.mailbox.make_room(*index);
         }
         self.show(&event);
         Some(event)

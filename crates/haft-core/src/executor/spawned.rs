@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
-use super::board::Stay;
 use super::isolation::{Panicked, drop_isolated};
 use super::listener::IsolatedSpan;
+use super::mailbox::Stay;
 use super::span::InSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;

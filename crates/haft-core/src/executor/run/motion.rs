@@ -15,10 +15,10 @@ use super::{Due, Run};
 use crate::cx::RunCx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
-use crate::executor::board::Emission;
 use crate::executor::call_state::{CallState, Step, StepCx};
 use crate::executor::isolation::{Isolated, Panicked, poll_isolated};
 use crate::executor::line::Ground;
+use crate::executor::mailbox::Emission;
 use crate::executor::option::{Place, Until};
 use crate::executor::slot::Slots;
 use crate::failure::ToolFailure;
@@ -147,7 +147,7 @@ impl Run {
 
     fn settle_if_late(&mut self, index: usize, now: Instant) {
         let call_state = &mut self.call_states[index];
-        if let Some(at) = self.ground.as_ref().and_then(|ground| ground.board.last_alive(index)) {
+        if let Some(at) = self.ground.as_ref().and_then(|ground| ground.mailbox.last_alive(index)) {
             call_state.touch(at);
         }
         let Some(due) = call_state.due().filter(|_| call_state.is_timed()) else { return };
@@ -157,7 +157,7 @@ impl Run {
         // A handler that waits for its reader is not silent.
         if call_state.is_running()
             && call_state.is_merely_silent(now)
-            && self.ground.as_ref().is_some_and(|ground| ground.board.is_full(index))
+            && self.ground.as_ref().is_some_and(|ground| ground.mailbox.is_full(index))
         {
             call_state.touch(now);
             if let Some(due) = call_state.due() {
@@ -221,7 +221,7 @@ impl Run {
 
     /// Takes what calls have shown, and notes those that were woken.
     pub(in crate::executor) fn hear(&mut self) {
-        let Some((woken, emissions)) = self.ground.as_ref().and_then(|ground| ground.board.hear()) else { return };
+        let Some((woken, emissions)) = self.ground.as_ref().and_then(|ground| ground.mailbox.hear()) else { return };
         for index in woken {
             self.enqueue(index);
         }
@@ -246,7 +246,7 @@ impl Run {
             return false;
         }
         match self.timer.rest(task) {
-            Ok(Poll::Pending) => self.ground.as_ref().is_some_and(|ground| ground.board.rest(task.waker())),
+            Ok(Poll::Pending) => self.ground.as_ref().is_some_and(|ground| ground.mailbox.rest(task.waker())),
             Ok(Poll::Ready(())) => false,
             Err(panicked) => {
                 // Without a clock no limit of time can be kept, and a limit that is not kept must not look as if it were.
@@ -285,7 +285,7 @@ impl Run {
                 None => call_state.step(index, call, step_cx, &mut Context::from_waker(Waker::noop())),
             };
             if matches!(step, Step::Pending) && self.wakers[index].is_none() && call_state.is_pending() {
-                let waker = self.wakers[index].insert(ground.board.waker(index));
+                let waker = self.wakers[index].insert(ground.mailbox.waker(index));
                 step = call_state.step(index, call, step_cx, &mut Context::from_waker(waker));
             }
             match step {
@@ -336,7 +336,7 @@ impl Run {
     fn take_off(&mut self, index: usize) -> bool {
         let Some(ground) = &self.ground else { return false };
         let call_state = &mut self.call_states[index];
-        if let Err(failure) = call_state.take_off(index, &self.set, self.options.place, &ground.board) {
+        if let Err(failure) = call_state.take_off(index, &self.set, self.options.place, &ground.mailbox) {
             self.settle(index, failure);
             return false;
         }
@@ -359,9 +359,9 @@ impl Run {
     /// Ends one call where it is, as it was called off or took too long.
     pub(in crate::executor) fn settle(&mut self, index: usize, failure: ToolFailure) {
         self.hear();
-        if let Some(Ground { board, .. }) = self.ground.as_deref() {
+        if let Some(Ground { mailbox, .. }) = self.ground.as_deref() {
             // First, so that whatever is dropped now finds itself called off.
-            board.close(index);
+            mailbox.close(index);
         }
         self.is_cut_short = true;
         let outcome = self.call_states[index].settle(&self.calls[index], failure);
@@ -375,7 +375,7 @@ impl Run {
         let repairs = self.call_states[index].answer();
         // With no line left nobody can ask whether the call is over.
         if let Some(ground) = self.ground.as_ref().filter(|ground| Arc::strong_count(ground) > 1) {
-            ground.board.close(index);
+            ground.mailbox.close(index);
         }
         let mut result = ToolResult::named(self.name(index), &self.calls[index], outcome);
         result.repairs = repairs;
@@ -387,7 +387,7 @@ impl Run {
 
     /// Gives the place of an answered call back, unless something of it still runs where it can't be stopped.
     fn leave_place(&mut self, index: usize) {
-        if self.ground.as_ref().is_some_and(|ground| ground.board.is_occupied(index)) {
+        if self.ground.as_ref().is_some_and(|ground| ground.mailbox.is_occupied(index)) {
             return;
         }
         if self.call_states[index].gives_back_place()

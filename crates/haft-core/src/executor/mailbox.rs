@@ -19,7 +19,7 @@ use crate::tool::EmitBuffer;
 
 /// What the calls of one run have to say. It holds nothing of a user's: wakers hold on to it, and whoever was waited for
 /// may keep one of those for ever.
-pub(super) struct Board {
+pub(super) struct Mailbox {
     places: Box<[Place]>,
     notes: Mutex<Notes>,
     /// Whether there is a note: so that looking costs nothing when there is none.
@@ -66,17 +66,17 @@ pub(super) struct Emission {
 
 /// Something of a call that runs where it can't be stopped.
 pub(crate) struct Stay {
-    board: Arc<Board>,
+    mailbox: Arc<Mailbox>,
     index: usize,
 }
 
 /// Wakes one call.
 struct CallWaker {
-    board: Arc<Board>,
+    mailbox: Arc<Mailbox>,
     index: usize,
 }
 
-impl Board {
+impl Mailbox {
     /// A board for this many calls.
     pub(super) fn new(calls: usize) -> Arc<Self> {
         Arc::new(Self {
@@ -88,7 +88,7 @@ impl Board {
 
     /// What wakes one call.
     pub(super) fn waker(self: &Arc<Self>, index: usize) -> Waker {
-        Arc::new(CallWaker { board: Arc::clone(self), index }).into()
+        Arc::new(CallWaker { mailbox: Arc::clone(self), index }).into()
     }
 
     /// The call must be done by then.
@@ -210,7 +210,7 @@ impl Place {
 }
 
 /// What a call does on it.
-impl Board {
+impl Mailbox {
     /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
     pub(super) async fn send(&self, index: usize, buffer: EmitBuffer, emitted: Emitted) {
         if let EmitBuffer::Bounded(size) = buffer {
@@ -238,7 +238,7 @@ impl Board {
     /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
     pub(super) fn stay(self: &Arc<Self>, index: usize) -> Stay {
         self.places[index].stays.fetch_add(1, Ordering::AcqRel);
-        Stay { board: Arc::clone(self), index }
+        Stay { mailbox: Arc::clone(self), index }
     }
 
     /// When the call must be done by its own limits, once it runs.
@@ -264,8 +264,8 @@ impl Board {
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        self.board.places[self.index].stays.fetch_sub(1, Ordering::AcqRel);
-        self.board.wake(self.index);
+        self.mailbox.places[self.index].stays.fetch_sub(1, Ordering::AcqRel);
+        self.mailbox.wake(self.index);
     }
 }
 
@@ -275,6 +275,6 @@ impl Wake for CallWaker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.board.wake(self.index);
+        self.mailbox.wake(self.index);
     }
 }
