@@ -22,7 +22,7 @@ use super::cap::hold;
 #[cfg(feature = "approval")]
 use super::docket::Suspending;
 use super::isolation::{drop_isolated, poll_isolated_by};
-use super::line::Ground;
+use super::line::RunShared;
 use super::mailbox::Mailbox;
 use super::option::{Place, RunOptions};
 use super::permit::Permission;
@@ -121,7 +121,7 @@ struct Clock {
 pub(super) struct StepCx<'a> {
     pub(super) set: &'a Set,
     pub(super) options: &'a RunOptions,
-    pub(super) ground: &'a Arc<Ground>,
+    pub(super) run_shared: &'a Arc<RunShared>,
     /// Whether calls are only to be found fit to run.
     pub(super) is_planning: bool,
     #[cfg(feature = "approval")]

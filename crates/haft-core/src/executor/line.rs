@@ -17,7 +17,7 @@ use crate::tool::Tool;
 use crate::toolkit::Set;
 
 /// What the calls of one run have in common.
-pub(super) struct Ground {
+pub(super) struct RunShared {
     pub(super) mailbox: Arc<Mailbox>,
     set: Arc<Set>,
     /// As they were when the run began: a call may be given other arguments, never another id.
@@ -32,13 +32,13 @@ pub(super) struct Ground {
 /// One call's line.
 #[derive(Clone)]
 pub(crate) struct Line {
-    ground: Arc<Ground>,
+    run_shared: Arc<RunShared>,
     index: usize,
     /// The place of its tool in the set.
     tool: usize,
 }
 
-impl Ground {
+impl RunShared {
     pub(super) fn new(set: Arc<Set>, calls: Arc<Vec<ToolCall>>, shared: RunCx) -> Arc<Self> {
         // Only where there is something to put in front.
         let layers = if shared.scope.is_some() { calls.len() } else { 0 };
@@ -54,7 +54,7 @@ impl Ground {
 
     /// The line of one call, of the tool at this place in the set.
     pub(super) fn line(self: &Arc<Self>, index: usize, tool: usize) -> Line {
-        Line { ground: Arc::clone(self), index, tool }
+        Line { run_shared: Arc::clone(self), index, tool }
     }
 
     /// Puts `run` in front of `kit`. Scopes hold values of user code, so none is dropped under the lock.
@@ -77,29 +77,31 @@ impl Ground {
 /// What a call can look up.
 impl Line {
     pub(crate) fn call_id(&self) -> &CallId {
-        &self.ground.calls[self.index].call_id
+        &self.run_shared.calls[self.index].call_id
     }
 
     pub(crate) fn tool(&self) -> &Tool {
-        self.ground.set.at(self.tool).0
+        self.run_shared.set.at(self.tool).0
     }
 
     /// What all calls of the run have in common.
     pub(crate) fn shared(&self) -> &RunCx {
-        &self.ground.shared
+        &self.run_shared.shared
     }
 
     /// What the toolkit alone provides the call with.
     pub(crate) fn kit_scope(&self) -> Option<&Arc<Scope>> {
-        self.ground.set.at(self.tool).1
+        self.run_shared.set.at(self.tool).1
     }
 
     /// What the run and the toolkit provide the call with.
     pub(crate) fn scope(&self) -> Option<&Arc<Scope>> {
-        match (&self.ground.shared.scope, self.kit_scope()) {
+        match (&self.run_shared.shared.scope, self.kit_scope()) {
             (None, kit) => kit,
             (Some(run), None) => Some(run),
-            (Some(run), Some(kit)) => Some(self.ground.layered[self.index].get_or_init(|| self.ground.layer(run, kit))),
+            (Some(run), Some(kit)) => {
+                Some(self.run_shared.layered[self.index].get_or_init(|| self.run_shared.layer(run, kit)))
+            }
         }
     }
 }
@@ -108,32 +110,32 @@ impl Line {
 impl Line {
     /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
     pub(crate) async fn send(&self, emitted: Emitted) {
-        self.ground.mailbox.send(self.index, self.tool().limits().emit_buffer, emitted).await;
+        self.run_shared.mailbox.send(self.index, self.tool().limits().emit_buffer, emitted).await;
     }
 
     /// A sign of life that nobody is to see: the call is at work.
     pub(crate) fn touch(&self) {
-        self.ground.mailbox.touch(self.index);
+        self.run_shared.mailbox.touch(self.index);
     }
 
     /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
     pub(crate) fn stay(&self) -> Stay {
-        self.ground.mailbox.stay(self.index)
+        self.run_shared.mailbox.stay(self.index)
     }
 
     /// When the call must be done by its own limits, once it runs.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.ground.mailbox.deadline(self.index)
+        self.run_shared.mailbox.deadline(self.index)
     }
 
     /// Whether the call is over.
     pub(crate) fn is_over(&self) -> bool {
-        self.ground.mailbox.is_over(self.index)
+        self.run_shared.mailbox.is_over(self.index)
     }
 
     /// Ends when the call is over.
     pub(crate) async fn over(&self) {
-        self.ground.mailbox.over(self.index).await;
+        self.run_shared.mailbox.over(self.index).await;
     }
 }
 
@@ -157,8 +159,8 @@ mod tests {
         let shared =
             RunCx { decode: DecodeOptions::DEFAULT, cancellation: None, deadline: None, scope: Some(Arc::new(scope)) };
         let calls = ["a", "b", "c"].map(|id| ToolCall::new(id, "one", "")).to_vec();
-        let ground = Ground::new(Arc::clone(both.set()), Arc::new(calls), shared);
-        let [first, second, other] = [(0, 0), (1, 0), (2, 1)].map(|(index, tool)| ground.line(index, tool));
+        let run_shared = RunShared::new(Arc::clone(both.set()), Arc::new(calls), shared);
+        let [first, second, other] = [(0, 0), (1, 0), (2, 1)].map(|(index, tool)| run_shared.line(index, tool));
         let (first, second, other) = (first.scope().unwrap(), second.scope().unwrap(), other.scope().unwrap());
         assert!(Arc::ptr_eq(first, second));
         assert_eq!(first.services.get::<u8>().unwrap(), &1);

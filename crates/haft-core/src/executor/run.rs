@@ -20,7 +20,7 @@ use super::approve::Approve;
 use super::call_state::CallState;
 use super::docket::{Docket, Suspending};
 use super::isolation::{Isolated, isolated, wake_isolated};
-use super::line::Ground;
+use super::line::RunShared;
 use super::option::RunOptions;
 use super::permit::Permit;
 use super::slot::Slots;
@@ -99,7 +99,7 @@ pub struct Run {
     /// There from the first poll on.
     pub(super) call_states: Vec<CallState>,
     /// What the calls have in common, from the first poll on.
-    ground: Option<Arc<Ground>>,
+    run_shared: Option<Arc<RunShared>>,
     wakers: Vec<Option<Waker>>,
     /// The calls to look at.
     woken: VecDeque<usize>,
@@ -154,7 +154,7 @@ impl Run {
             unfinished: calls.len(),
             calls: Arc::new(calls),
             call_states: Vec::new(),
-            ground: None,
+            run_shared: None,
             wakers: Vec::new(),
             woken: VecDeque::new(),
             slots: Slots::default(),
@@ -266,7 +266,7 @@ impl Run {
     }
 
     pub(super) fn has_begun(&self) -> bool {
-        self.ground.is_some()
+        self.run_shared.is_some()
     }
 
     /// Whether the run was called off.
@@ -289,7 +289,7 @@ impl Run {
 
     /// Settles and moves everything once.
     fn tick(&mut self, task: &mut Context<'_>) {
-        if self.ground.is_none() {
+        if self.run_shared.is_none() {
             self.start();
         }
         self.settle_cancelled(task);
@@ -300,10 +300,10 @@ impl Run {
     /// The next event, if there is one without waiting.
     fn next_ready(&mut self) -> Option<ToolEvent> {
         let event = self.ready.pop_front()?;
-        if let (ToolEvent::Progress { index, .. } | ToolEvent::Preliminary { index, .. }, Some(ground)) =
-            (&event, &self.ground)
+        if let (ToolEvent::Progress { index, .. } | ToolEvent::Preliminary { index, .. }, Some(run_shared)) =
+            (&event, &self.run_shared)
         {
-            ground.mailbox.make_room(*index);
+            run_shared.mailbox.make_room(*index);
         }
         self.show(&event);
         Some(event)
@@ -415,7 +415,7 @@ impl Run {
     }
 
     fn changed(mut self, change: impl FnOnce(RunOptions) -> RunOptions) -> Self {
-        if self.ground.is_some() {
+        if self.run_shared.is_some() {
             return self;
         }
         self.options = change(std::mem::take(&mut self.options));
@@ -455,7 +455,7 @@ impl Stream for Run {
 /// Nobody reads any more: handlers are dropped, and the observer is told of everything the reader missed, as is tracing.
 impl Drop for Run {
     fn drop(&mut self) {
-        if self.ground.is_none() {
+        if self.run_shared.is_none() {
             // Never polled: there is nothing to drop, and still every call is answered.
             let done = self.docket.as_ref().map(|docket| docket.done()).unwrap_or_default();
             for (index, call) in self.calls.iter().enumerate().filter(|(index, _)| !done.contains(index)) {
