@@ -19,13 +19,13 @@ pub(crate) use self::consent::decoded;
 use self::consent::{Consent, Deciding};
 use super::approve::ApprovalAnswer;
 use super::cap::hold;
-#[cfg(feature = "approval")]
-use super::docket::Suspending;
 use super::isolation::{drop_isolated, poll_isolated_by};
 use super::line::RunShared;
 use super::mailbox::Mailbox;
 use super::option::{Place, RunOptions};
 use super::permit::Permission;
+#[cfg(feature = "approval")]
+use super::run_approvals::Suspending;
 use super::span::CallSpan;
 use super::spawned::spawn;
 use crate::approval::Standing;

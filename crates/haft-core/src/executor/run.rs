@@ -18,11 +18,11 @@ use tokio::time::Instant;
 
 use super::approve::Approve;
 use super::call_state::CallState;
-use super::docket::{Docket, Suspending};
 use super::isolation::{Isolated, isolated, wake_isolated};
 use super::line::RunShared;
 use super::option::RunOptions;
 use super::permit::Permit;
+use super::run_approvals::{RunApprovals, Suspending};
 use super::slot::Slots;
 use super::span::CallSpan;
 use super::timer::Timer;
@@ -119,7 +119,7 @@ pub struct Run {
     pub(super) unfinished: usize,
     pub(super) suspending: Suspending,
     /// What is known about approvals, where that matters.
-    pub(super) docket: Option<Box<Docket>>,
+    pub(super) run_approvals: Option<Box<RunApprovals>>,
 }
 
 /// What a time is set for.
@@ -137,11 +137,11 @@ impl Toolkit {
     /// about again. Calls of one plan run with the options of the plan, and their events have the indexes of the plan, also
     /// when some of its calls are left out.
     pub fn run<C: Into<RequestedCall>>(&self, calls: impl IntoIterator<Item = C>) -> Run {
-        let (calls, docket) = Docket::split(calls.into_iter().map(Into::into));
+        let (calls, run_approvals) = RunApprovals::split(calls.into_iter().map(Into::into));
         let set = Arc::clone(self.set());
-        match docket {
+        match run_approvals {
             None => Run::new(set, calls),
-            Some(docket) => docket.into_run(set, calls),
+            Some(run_approvals) => run_approvals.into_run(set, calls),
         }
     }
 }
@@ -167,7 +167,7 @@ impl Run {
             is_cut_short: false,
             ready: VecDeque::new(),
             suspending: Suspending::Allowed,
-            docket: None,
+            run_approvals: None,
         }
     }
 
@@ -457,7 +457,7 @@ impl Drop for Run {
     fn drop(&mut self) {
         if self.run_shared.is_none() {
             // Never polled: there is nothing to drop, and still every call is answered.
-            let done = self.docket.as_ref().map(|docket| docket.done()).unwrap_or_default();
+            let done = self.run_approvals.as_ref().map(|run_approvals| run_approvals.done()).unwrap_or_default();
             for (index, call) in self.calls.iter().enumerate().filter(|(index, _)| !done.contains(index)) {
                 let result = ToolResult::cancelled(call, ABANDONED);
                 CallSpan::pass(call, &result.outcome);

@@ -15,10 +15,10 @@ use crate::approval::{ApprovalOutcome, AtGate, RefusedVerdict, Standing, Verdict
 use crate::arguments::{Arguments, Decisive};
 use crate::call::ToolCall;
 use crate::executor::approve::ApprovalAnswer;
-#[cfg(feature = "approval")]
-use crate::executor::docket::Suspending;
 use crate::executor::isolation::{Isolated, Panicked, drop_isolated, isolated, poll_isolated};
 use crate::executor::option::{Policy, RunOptions};
+#[cfg(feature = "approval")]
+use crate::executor::run_approvals::Suspending;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxError, BoxFuture, invalid_input};

@@ -24,7 +24,7 @@ use crate::toolkit::Set;
 /// What is known about the approval of a run's calls.
 #[derive(Default)]
 #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead or later"))]
-pub(super) struct Docket {
+pub(super) struct RunApprovals {
     /// What calls came with.
     known: Vec<(usize, Box<Known>)>,
     /// The indexes of calls that are not run here, in order: they were taken out of the plan that this is a run of.
@@ -59,17 +59,17 @@ pub(super) enum Suspending {
     Denied,
 }
 
-impl Docket {
+impl RunApprovals {
     /// Splits calls from what is known about them.
     pub(super) fn split(calls: impl Iterator<Item = RequestedCall>) -> (Vec<ToolCall>, Option<Box<Self>>) {
-        let mut docket: Option<Box<Self>> = None;
+        let mut run_approvals: Option<Box<Self>> = None;
         let calls = calls.enumerate().map(|(index, RequestedCall { call, known })| {
             if let Some(known) = known {
-                docket.get_or_insert_default().known.push((index, known));
+                run_approvals.get_or_insert_default().known.push((index, known));
             }
             call
         });
-        (calls.collect(), docket)
+        (calls.collect(), run_approvals)
     }
 
     /// Creates the run of the calls that this was split from. Calls of one plan are run as they were planned: with its
@@ -93,7 +93,7 @@ impl Docket {
                 run
             }
         };
-        run.docket = Some(self);
+        run.run_approvals = Some(self);
         run
     }
 
@@ -131,20 +131,20 @@ impl Docket {
 impl Run {
     /// The same run after an earlier one of the same calls.
     pub(crate) fn resumed(mut self, earlier: Vec<Finished>, refused: Vec<RefusedVerdict>) -> Self {
-        let docket = self.docket.get_or_insert_default();
-        (docket.earlier, docket.refused) = (earlier, refused);
+        let run_approvals = self.run_approvals.get_or_insert_default();
+        (run_approvals.earlier, run_approvals.refused) = (earlier, refused);
         self
     }
 
     /// The same run, which stops each call before its handler, until it is [released](Run::released).
     pub(crate) fn planning(mut self) -> Self {
-        self.docket.get_or_insert_default().plan = Some(Plan::default());
+        self.run_approvals.get_or_insert_default().plan = Some(Plan::default());
         self
     }
 
     /// Returns the next call that was found fit to run, each once.
     pub(crate) fn next_approved(&mut self) -> Option<(usize, ApprovedCall)> {
-        let plan = self.docket.as_mut()?.plan.as_mut()?;
+        let plan = self.run_approvals.as_mut()?.plan.as_mut()?;
         // One that was cancelled or timed out meanwhile has its result.
         while let Some((index, approved)) = plan.approved.pop_front() {
             if plan.held.contains(&index) {
@@ -156,7 +156,7 @@ impl Run {
 
     /// Reports whether every call of a planning run has its result or may run.
     pub(crate) fn is_decided(&self) -> bool {
-        let plan = self.docket.as_ref().and_then(|docket| docket.plan.as_ref());
+        let plan = self.run_approvals.as_ref().and_then(|run_approvals| run_approvals.plan.as_ref());
         self.has_begun() && plan.is_some_and(|plan| plan.held.len() == self.unfinished)
     }
 
@@ -171,7 +171,9 @@ impl Run {
     /// that were read while it was planning, which are yet to be seen by whoever reads the run; `taken` are the calls that
     /// were taken out of the plan.
     pub(crate) fn released(mut self, shown: Vec<ToolEvent>, taken: &BTreeSet<usize>) -> Self {
-        let Some(plan) = self.docket.as_mut().and_then(|docket| docket.plan.take()) else { return self };
+        let Some(plan) = self.run_approvals.as_mut().and_then(|run_approvals| run_approvals.plan.take()) else {
+            return self;
+        };
         for event in &shown {
             if let Some(result) = event.result() {
                 CallSpan::pass(&self.calls[event.index()], &result.outcome);
@@ -186,7 +188,7 @@ impl Run {
             if taken.contains(&index) {
                 self.call_states[index].leave();
                 self.unfinished -= 1;
-                self.docket.get_or_insert_default().absent.push(index);
+                self.run_approvals.get_or_insert_default().absent.push(index);
                 continue;
             }
             self.call_states[index].open_span(&self.calls[index], &self.set);
@@ -207,14 +209,16 @@ impl Run {
     }
 
     pub(super) fn is_planning(&self) -> bool {
-        self.docket.as_ref().is_some_and(|docket| docket.is_planning())
+        self.run_approvals.as_ref().is_some_and(|run_approvals| run_approvals.is_planning())
     }
 
     /// Puts what calls came with where it counts. Nothing has moved yet.
     pub(super) fn open_docket(&mut self) {
-        let Some(docket) = &mut self.docket else { return };
-        let mut known = std::mem::take(&mut docket.known);
-        for index in docket.earlier.iter().map(|finished| finished.index).chain(docket.absent.iter().copied()) {
+        let Some(run_approvals) = &mut self.run_approvals else { return };
+        let mut known = std::mem::take(&mut run_approvals.known);
+        for index in
+            run_approvals.earlier.iter().map(|finished| finished.index).chain(run_approvals.absent.iter().copied())
+        {
             if let Some(call_state) = self.call_states.get_mut(index) {
                 call_state.leave();
                 self.unfinished -= 1;
@@ -237,11 +241,11 @@ impl Run {
     /// verdict that could not be used for it is given back.
     pub(super) fn keep(&mut self, index: usize, result: &ToolResult) {
         let refused = self.call_states[index].close_question(&self.calls[index], &self.options);
-        if self.options.approver.is_some() || self.docket.is_some() {
-            let docket = self.docket.get_or_insert_default();
-            docket.refused.extend(refused);
-            docket.finished.push(Finished { index, result: result.clone() });
-            if let Some(plan) = &mut docket.plan {
+        if self.options.approver.is_some() || self.run_approvals.is_some() {
+            let run_approvals = self.run_approvals.get_or_insert_default();
+            run_approvals.refused.extend(refused);
+            run_approvals.finished.push(Finished { index, result: result.clone() });
+            if let Some(plan) = &mut run_approvals.plan {
                 plan.held.remove(&index);
             }
         }
@@ -256,9 +260,9 @@ impl Run {
         let refused = self.call_states[index].take_refused();
         self.call_states[index].leave();
         self.unfinished -= 1;
-        let docket = self.docket.get_or_insert_default();
-        docket.refused.extend(refused);
-        docket.pending.push(Pending { index, request: (*request).clone() });
+        let run_approvals = self.run_approvals.get_or_insert_default();
+        run_approvals.refused.extend(refused);
+        run_approvals.pending.push(Pending { index, request: (*request).clone() });
         self.ready.push_back(ToolEvent::Suspended { index, request });
     }
 
@@ -267,9 +271,9 @@ impl Run {
         let digest = self.call_states[index].digest().unwrap_or_default().to_owned();
         let approved = ApprovedCall::new(self.calls[index].clone(), digest);
         let refused = self.call_states[index].take_refused();
-        let Some(docket) = &mut self.docket else { return };
-        docket.refused.extend(refused);
-        if let Some(plan) = &mut docket.plan {
+        let Some(run_approvals) = &mut self.run_approvals else { return };
+        run_approvals.refused.extend(refused);
+        if let Some(plan) = &mut run_approvals.plan {
             plan.approved.push_back((index, approved));
             plan.held.insert(index);
         }
@@ -277,30 +281,33 @@ impl Run {
 
     /// Whether calls of it wait beyond this run.
     pub(super) fn has_pending(&self) -> bool {
-        self.docket.as_ref().is_some_and(|docket| !docket.pending.is_empty())
+        self.run_approvals.as_ref().is_some_and(|run_approvals| !run_approvals.pending.is_empty())
     }
 
     /// Results from before this run, which no event of it shows.
     pub(super) fn earlier(&self) -> impl Iterator<Item = &Finished> {
-        self.docket.iter().flat_map(|docket| &docket.earlier)
+        self.run_approvals.iter().flat_map(|run_approvals| &run_approvals.earlier)
     }
 
     /// What is left of the run, if it ended with calls that wait.
     #[cfg(feature = "approval")]
     pub(super) fn take_suspended(&mut self) -> Option<Suspended> {
-        let docket = self.docket.as_mut().filter(|docket| self.unfinished == 0 && !docket.pending.is_empty())?;
-        let mut pending = std::mem::take(&mut docket.pending);
-        let mut finished = std::mem::take(&mut docket.finished);
-        finished.append(&mut docket.earlier);
+        let run_approvals = self
+            .run_approvals
+            .as_mut()
+            .filter(|run_approvals| self.unfinished == 0 && !run_approvals.pending.is_empty())?;
+        let mut pending = std::mem::take(&mut run_approvals.pending);
+        let mut finished = std::mem::take(&mut run_approvals.finished);
+        finished.append(&mut run_approvals.earlier);
         pending.sort_by_key(|pending| pending.index);
         finished.sort_by_key(|finished| finished.index);
         // A run knows all of its calls, so what it says of them holds together.
-        let calls = docket.without_absent(&self.calls, &mut pending, &mut finished);
+        let calls = run_approvals.without_absent(&self.calls, &mut pending, &mut finished);
         Suspended::new(calls, pending, finished).ok()
     }
 
     #[cfg(feature = "approval")]
     pub(super) fn refused(&self) -> &[RefusedVerdict] {
-        self.docket.as_ref().map_or(&[], |docket| &docket.refused)
+        self.run_approvals.as_ref().map_or(&[], |run_approvals| &run_approvals.refused)
     }
 }
