@@ -34,7 +34,7 @@ pub struct RequestedCall {
 /// Everything that is known about a call before its run begins.
 #[derive(Debug)]
 pub(crate) struct Known {
-    pub(crate) standing: Standing,
+    pub(crate) prior_approval: PriorApproval,
     /// The verdict that the run has yet to show.
     pub(crate) verdict: Option<Box<ApprovalResponse>>,
     pub(crate) origin: Option<Origin>,
@@ -57,7 +57,7 @@ pub(crate) struct Planned {
 /// What is known about a call's approval before its run begins.
 #[derive(Debug)]
 #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead"))]
-pub(crate) enum Standing {
+pub(crate) enum PriorApproval {
     /// Somebody approved it for this digest.
     Approved { digest: String, verdict: Box<ApprovalResponse> },
     /// It required no approval when it was planned, with this digest. Nobody has approved it.
@@ -97,8 +97,8 @@ impl ApprovedCall {
 }
 
 impl RequestedCall {
-    pub(crate) fn with(call: ToolCall, standing: Standing) -> Self {
-        Self { call, known: Some(Box::new(Known { standing, verdict: None, origin: None })) }
+    pub(crate) fn with(call: ToolCall, prior_approval: PriorApproval) -> Self {
+        Self { call, known: Some(Box::new(Known { prior_approval, verdict: None, origin: None })) }
     }
 
     /// A planned call that does not run: its result is known.
@@ -109,7 +109,7 @@ impl RequestedCall {
         verdict: Option<Box<ApprovalResponse>>,
         origin: Origin,
     ) -> Self {
-        let known = Known { standing: Standing::Settled(result.outcome), verdict, origin: Some(origin) };
+        let known = Known { prior_approval: PriorApproval::Settled(result.outcome), verdict, origin: Some(origin) };
         Self { call, known: Some(Box::new(known)) }
     }
 }
@@ -129,11 +129,11 @@ impl From<&ToolCall> for RequestedCall {
 impl From<ApprovedCall> for RequestedCall {
     fn from(approved: ApprovedCall) -> Self {
         let ApprovedCall { call, digest, verdict, origin } = approved;
-        let standing = match verdict {
-            Some(verdict) => Standing::Approved { digest, verdict },
-            None => Standing::Planned { digest },
+        let prior_approval = match verdict {
+            Some(verdict) => PriorApproval::Approved { digest, verdict },
+            None => PriorApproval::Planned { digest },
         };
-        Self { call, known: Some(Box::new(Known { standing, verdict: None, origin })) }
+        Self { call, known: Some(Box::new(Known { prior_approval, verdict: None, origin })) }
     }
 }
 

@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use super::approved_call::{ApprovedCall, Origin, Planned, RequestedCall, Standing};
+use super::approved_call::{ApprovedCall, Origin, Planned, PriorApproval, RequestedCall};
 use super::decision::{Decision, Decisions, Found, Planning};
 use super::gate::digest_of;
 use super::queue::VerdictQueue;
@@ -291,7 +291,7 @@ fn with_verdicts(
         refused.push(RefusedVerdict::new(response, fault));
     }
     let calls = calls.into_iter().map(|call| match open.remove(&call.call_id).flatten() {
-        Some(verdict) => RequestedCall::with(call, Standing::Claimed { verdict }),
+        Some(verdict) => RequestedCall::with(call, PriorApproval::Claimed { verdict }),
         None => call.into(),
     });
     (calls.collect(), refused)

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::approved_call::{RequestedCall, Standing};
+use super::approved_call::{PriorApproval, RequestedCall};
 use super::verdict::{RefusedVerdict, VerdictFault};
 use crate::call::{CallId, ToolCall};
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
@@ -191,7 +191,7 @@ impl Suspended {
         }
         let calls = self.calls.into_iter().enumerate().map(|(index, call)| match open.remove(&index) {
             Some((request, verdict)) => {
-                RequestedCall::with(call, Standing::Open { request: Box::new(request), verdict })
+                RequestedCall::with(call, PriorApproval::Open { request: Box::new(request), verdict })
             }
             None => call.into(),
         });

@@ -6,7 +6,7 @@
 
 mod admission;
 mod consent;
-mod standing;
+mod prior_approval;
 mod verdict;
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use super::permit::Permission;
 use super::run_approvals::Suspending;
 use super::span::CallSpan;
 use super::spawned::spawn;
-use crate::approval::Standing;
+use crate::approval::PriorApproval;
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
@@ -174,8 +174,8 @@ impl CallState {
     }
 
     /// What is known about its approval before it begins.
-    pub(super) fn set_standing(&mut self, standing: Standing) {
-        self.consent = Some(Box::new(Consent::new(standing)));
+    pub(super) fn set_standing(&mut self, prior_approval: PriorApproval) {
+        self.consent = Some(Box::new(Consent::new(prior_approval)));
     }
 
     /// It leaves this run without a result of its own: it waits beyond the run, or runs elsewhere.

@@ -11,7 +11,7 @@ use super::run::Run;
 use super::span::CallSpan;
 #[cfg(feature = "approval")]
 use crate::approval::Suspended;
-use crate::approval::{ApprovedCall, Finished, Known, Pending, Planned, RefusedVerdict, RequestedCall, Standing};
+use crate::approval::{ApprovedCall, Finished, Known, Pending, Planned, PriorApproval, RefusedVerdict, RequestedCall};
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
@@ -230,9 +230,9 @@ impl Run {
             self.ready.push_back(ToolEvent::ApprovalResolved { index, call_id, tool, response });
         }
         for (index, known) in known {
-            match known.standing {
-                Standing::Settled(outcome) => self.land(index, outcome),
-                standing => self.call_states[index].set_standing(standing),
+            match known.prior_approval {
+                PriorApproval::Settled(outcome) => self.land(index, outcome),
+                prior_approval => self.call_states[index].set_standing(prior_approval),
             }
         }
     }

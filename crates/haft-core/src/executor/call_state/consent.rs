@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{CallState, Phase, Step, StepCx};
-use crate::approval::{ApprovalOutcome, AtGate, RefusedVerdict, Standing, VerdictFault, digest_of};
+use crate::approval::{ApprovalOutcome, AtGate, PriorApproval, RefusedVerdict, VerdictFault, digest_of};
 use crate::arguments::{Arguments, Decisive};
 use crate::call::ToolCall;
 use crate::executor::approve::ApprovalAnswer;
@@ -41,7 +41,7 @@ const LAPSED: &str = "the question whether this call may run has lapsed; ask aga
 #[derive(Default)]
 pub(super) struct Consent {
     /// What was known before the run began.
-    pub(super) standing: Option<Standing>,
+    pub(super) prior_approval: Option<PriorApproval>,
     /// The arguments as they were decoded.
     arguments: Arguments,
     /// What binds an approval to them, once somebody needs to know.
@@ -86,27 +86,30 @@ pub(super) type Deciding = BoxFuture<(ApprovalNeed, ApprovalRule)>;
 type Asking = BoxFuture<Result<ApprovalAnswer, BoxError>>;
 
 impl Consent {
-    pub(super) fn new(standing: Standing) -> Self {
-        Self { standing: Some(standing), ..Self::default() }
+    pub(super) fn new(prior_approval: PriorApproval) -> Self {
+        Self { prior_approval: Some(prior_approval), ..Self::default() }
     }
 
     /// Of a call that starts anew with arguments that a person wrote.
     pub(super) fn edited(refused: Vec<RefusedVerdict>) -> Self {
-        Self { refused, ..Self::new(Standing::Edited) }
+        Self { refused, ..Self::new(PriorApproval::Edited) }
     }
 
     /// Whether the call is on its way for a second time, with arguments of a person's.
     pub(super) fn is_edited(&self) -> bool {
-        matches!(self.standing, Some(Standing::Edited))
+        matches!(self.prior_approval, Some(PriorApproval::Edited))
     }
 
     /// Reports whether a person wrote the arguments that the call has now, in this run or before it.
     fn has_edited_arguments(&self) -> bool {
-        match &self.standing {
-            Some(Standing::Edited) => true,
-            Some(Standing::Approved { verdict, .. }) => matches!(verdict.decision, ApprovalDecision::Edited(_)),
+        match &self.prior_approval {
+            Some(PriorApproval::Edited) => true,
+            Some(PriorApproval::Approved { verdict, .. }) => matches!(verdict.decision, ApprovalDecision::Edited(_)),
             Some(
-                Standing::Planned { .. } | Standing::Open { .. } | Standing::Claimed { .. } | Standing::Settled(_),
+                PriorApproval::Planned { .. }
+                | PriorApproval::Open { .. }
+                | PriorApproval::Claimed { .. }
+                | PriorApproval::Settled(_),
             )
             | None => false,
         }
@@ -126,10 +129,10 @@ impl CallState {
             Ok(arguments) => arguments,
             Err(failure) => return Err(self.unread(failure)),
         };
-        let standing = self.consent.as_mut().and_then(|consent| consent.standing.take());
+        let prior_approval = self.consent.as_mut().and_then(|consent| consent.prior_approval.take());
         self.consent_mut().arguments = arguments;
-        if let Some(standing) = standing
-            && let Some(step) = self.stand(call, step_cx, standing)?
+        if let Some(prior_approval) = prior_approval
+            && let Some(step) = self.stand(call, step_cx, prior_approval)?
         {
             return Ok(step);
         }
@@ -339,10 +342,10 @@ impl CallState {
     /// verdicts that were not used are given back.
     pub(in crate::executor) fn close_question(&mut self, call: &ToolCall, options: &RunOptions) -> Vec<RefusedVerdict> {
         let Some(consent) = self.consent.as_mut() else { return Vec::new() };
-        let (request, verdict) = match (consent.request.take(), consent.standing.take()) {
+        let (request, verdict) = match (consent.request.take(), consent.prior_approval.take()) {
             (Some(request), _) => (request, None),
-            (None, Some(Standing::Open { request, verdict })) => (request, verdict),
-            (None, Some(Standing::Claimed { verdict })) => {
+            (None, Some(PriorApproval::Open { request, verdict })) => (request, verdict),
+            (None, Some(PriorApproval::Claimed { verdict })) => {
                 (Box::new(ApprovalRequest::answered_by(call, &verdict)), Some(verdict))
             }
             _ => return self.take_refused(),

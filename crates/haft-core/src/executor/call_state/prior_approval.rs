@@ -5,7 +5,7 @@
 
 use super::consent::refusal;
 use super::{CallState, Phase, Step, StepCx};
-use crate::approval::{ApprovalOutcome, RefusedVerdict, Standing, VerdictFault};
+use crate::approval::{ApprovalOutcome, PriorApproval, RefusedVerdict, VerdictFault};
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
 use crate::item::{ApprovalRequest, ApprovalResponse, ApprovalRule};
@@ -33,28 +33,28 @@ impl CallState {
         &mut self,
         call: &ToolCall,
         step_cx: StepCx<'_>,
-        standing: Standing,
+        prior_approval: PriorApproval,
     ) -> Result<Option<Step>, ToolFailure> {
         self.bind_digest(call, step_cx);
-        match standing {
+        match prior_approval {
             // A person wrote these arguments, and they were just checked.
-            Standing::Edited => Ok(Some(self.cleared(call, step_cx))),
-            Standing::Approved { digest, verdict } if self.digest() == Some(&digest) => {
+            PriorApproval::Edited => Ok(Some(self.cleared(call, step_cx))),
+            PriorApproval::Approved { digest, verdict } if self.digest() == Some(&digest) => {
                 self.phase = Phase::Cleared;
                 Ok(Some(Step::Answered { response: verdict, edited: None }))
             }
-            Standing::Approved { verdict, .. } => {
+            PriorApproval::Approved { verdict, .. } => {
                 let request = ApprovalRequest::answered_by(call, &verdict);
                 self.refuse(step_cx, &request, Some(verdict), VerdictFault::OtherDigest);
                 Err(refusal(VerdictFault::OtherDigest))
             }
             // Nobody approved it: whether somebody has to is decided by the policies that hold now.
-            Standing::Planned { digest } if self.digest() == Some(&digest) => Ok(None),
-            Standing::Planned { .. } => Err(refusal(VerdictFault::OtherDigest)),
-            Standing::Open { request, verdict } => self.reopen(call, step_cx, request, verdict).map(Some),
-            Standing::Claimed { verdict } => self.claim(call, step_cx, verdict),
+            PriorApproval::Planned { digest } if self.digest() == Some(&digest) => Ok(None),
+            PriorApproval::Planned { .. } => Err(refusal(VerdictFault::OtherDigest)),
+            PriorApproval::Open { request, verdict } => self.reopen(call, step_cx, request, verdict).map(Some),
+            PriorApproval::Claimed { verdict } => self.claim(call, step_cx, verdict),
             // Such a call never gets here.
-            Standing::Settled(_) => Ok(Some(Step::Moved)),
+            PriorApproval::Settled(_) => Ok(Some(Step::Moved)),
         }
     }
 
