@@ -62,12 +62,12 @@ pub(crate) struct Prepared {
     /// Runs the function and encodes its outcome.
     pub(crate) running: BoxRunning,
     /// On the heap, as most calls have nothing to note and are handed from hand to hand.
-    pub(crate) aside: Option<Box<Aside>>,
+    pub(crate) meta: Option<Box<PreparedMeta>>,
 }
 
 /// What is to be noted about a prepared call.
 #[derive(Default)]
-pub(crate) struct Aside {
+pub(crate) struct PreparedMeta {
     /// What was mended in the arguments.
     pub(crate) repairs: Vec<Repair>,
     /// What the way to the function knows, where something stands in front of it; without, the first poll reaches it.
@@ -101,7 +101,7 @@ impl Passage {
     }
 }
 
-impl Aside {
+impl PreparedMeta {
     pub(crate) fn of_repairs(repairs: Vec<Repair>) -> Option<Box<Self>> {
         if repairs.is_empty() { None } else { Some(Box::new(Self { repairs, passage: None })) }
     }

@@ -39,7 +39,7 @@ use crate::executor::Isolated;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
-    Aside, BoxFuture, Deferred, Passage, Prepared, Whole, broken, encode_success, invalid_input, with_tool,
+    BoxFuture, Deferred, Passage, Prepared, PreparedMeta, Whole, broken, encode_success, invalid_input, with_tool,
 };
 use crate::json_text::JsonText;
 use crate::result::Outcome;
@@ -346,8 +346,8 @@ impl Layers {
             passage: Arc::clone(&passage),
         };
         let all = Next { layers: self.clone(), left: self.0.as_ref().map_or(0, |layers| layers.len()) };
-        let aside = Aside { repairs: read.repairs, passage: Some(passage) };
-        Prepared { running: Box::pin(Whole(all.boxed(request))), aside: Some(Box::new(aside)) }
+        let meta = PreparedMeta { repairs: read.repairs, passage: Some(passage) };
+        Prepared { running: Box::pin(Whole(all.boxed(request))), meta: Some(Box::new(meta)) }
     }
 }
 

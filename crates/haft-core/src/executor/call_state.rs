@@ -33,7 +33,7 @@ use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{Aside, BoxError, BoxFuture, BoxRunning, Prepared};
+use crate::handler::{BoxError, BoxFuture, BoxRunning, Prepared, PreparedMeta};
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
 use crate::schema::Repair;
@@ -53,7 +53,7 @@ pub(super) struct CallState {
     /// The handler with its arguments, from their check until it runs.
     prepared: Option<Prepared>,
     /// What is to be noted about the prepared call.
-    aside: Option<Box<Aside>>,
+    meta: Option<Box<PreparedMeta>>,
     /// What is known about its approval, where that matters.
     consent: Option<Box<Consent>>,
     /// How many things it has shown.
@@ -155,7 +155,7 @@ impl CallState {
             found: None,
             cx: None,
             prepared: None,
-            aside: None,
+            meta: None,
             consent: None,
             seq: 0,
             has_place: false,
@@ -210,7 +210,7 @@ impl CallState {
     /// Its result goes out. Gives what was mended in its arguments.
     pub(super) fn answer(&mut self) -> Vec<Repair> {
         self.answered = true;
-        self.aside.take().map(|aside| aside.repairs).unwrap_or_default()
+        self.meta.take().map(|meta| meta.repairs).unwrap_or_default()
     }
 
     /// Whether it waits for something that will wake it.
@@ -305,7 +305,7 @@ impl CallState {
     ) -> Result<(), ToolFailure> {
         self.has_place = true;
         let Some(mut prepared) = self.prepared.take() else { return Ok(()) };
-        prepared.aside = self.aside.take();
+        prepared.meta = self.meta.take();
         if self.clock.timeout.is_some() || self.clock.idle_timeout.is_some() {
             let now = Instant::now();
             self.clock.hard = self.clock.timeout.and_then(|timeout| now.checked_add(timeout));
@@ -321,7 +321,7 @@ impl CallState {
                 spawn(prepared, tool.clone(), stay, self.span.to_span())?
             }
         };
-        self.aside = prepared.aside;
+        self.meta = prepared.meta;
         self.phase = Phase::Running(Some(prepared.running));
         Ok(())
     }
@@ -346,7 +346,7 @@ impl CallState {
     /// Drops what is left and notes the outcome. Whether the handler had begun is known here and nowhere else.
     fn land(&mut self, mut outcome: Outcome) -> Outcome {
         if let Outcome::Failed(failure) = &mut outcome {
-            failure.started = self.polled && Aside::has_begun(self.aside.as_deref()).unwrap_or(true);
+            failure.started = self.polled && PreparedMeta::has_begun(self.meta.as_deref()).unwrap_or(true);
         }
         match std::mem::replace(&mut self.phase, Phase::Landed) {
             Phase::Running(None) => {}

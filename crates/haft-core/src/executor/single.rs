@@ -22,7 +22,7 @@ use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{Aside, BoxFuture, BoxRunning};
+use crate::handler::{BoxFuture, BoxRunning, PreparedMeta};
 use crate::result::{Outcome, ToolResult};
 use crate::tool::Tool;
 use crate::toolkit::Toolkit;
@@ -47,7 +47,7 @@ enum Way<'a> {
 struct Short<'a> {
     tool: &'a Tool,
     running: Option<BoxRunning>,
-    aside: Option<Box<Aside>>,
+    meta: Option<Box<PreparedMeta>>,
     span: CallSpan,
 }
 
@@ -123,7 +123,7 @@ impl RunCall<'_> {
             self.way = Way::Long(Box::pin(kit.run_as_one(call, options.cloned().unwrap_or_default())));
             return self.go_on(task);
         };
-        let mut short = Short { tool, running: None, aside: None, span: CallSpan::open(call, Some(tool)) };
+        let mut short = Short { tool, running: None, meta: None, span: CallSpan::open(call, Some(tool)) };
         let cx = || {
             let cx = Cx::of_kit(set, place, call);
             match options {
@@ -172,12 +172,12 @@ impl Short<'_> {
     /// Reads and checks the arguments, and lets the handler begin. All of it is isolated at once, as that shows in what a
     /// call costs.
     fn begin(&mut self, call: &ToolCall, cx: impl FnOnce() -> Cx, task: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { tool, running, aside, span } = self;
+        let Self { tool, running, meta, span } = self;
         let (mut refused, mut ready) = (None, None);
         let unwound = isolated(|| match tool.prepare_found(call, cx()) {
             Err(failure) => refused = Some(failure),
             Ok(prepared) => {
-                *aside = prepared.aside;
+                *meta = prepared.meta;
                 span.begin();
                 let begun = running.insert(prepared.running);
                 if let Poll::Ready(outcome) = span.within(|| begun.as_mut().poll(tool, task)) {
@@ -212,12 +212,13 @@ impl Short<'_> {
 
     fn answer(&mut self, call: &ToolCall, outcome: Outcome) -> ToolResult {
         let mut result = ToolResult::named(self.tool.shared_name().clone(), call, outcome);
-        if let Some(aside) = self.aside.take() {
+        if let Some(meta) = self.meta.take() {
             // A failure of something in front of the handler says whether that was reached.
-            if let (Outcome::Failed(failure), Some(begun)) = (&mut result.outcome, Aside::has_begun(Some(&aside))) {
+            if let (Outcome::Failed(failure), Some(begun)) = (&mut result.outcome, PreparedMeta::has_begun(Some(&meta)))
+            {
                 failure.started = begun;
             }
-            result.repairs = aside.repairs;
+            result.repairs = meta.repairs;
         }
         self.span.end(&result.outcome);
         result

@@ -33,13 +33,13 @@ pub(super) fn spawn(prepared: Prepared, tool: Tool, stay: Stay, span: IsolatedSp
         drop_isolated(prepared);
         return Err(broken(NoRuntime));
     };
-    let Prepared { running, aside } = prepared;
-    let mut aside = aside.unwrap_or_default();
+    let Prepared { running, meta } = prepared;
+    let mut meta = meta.unwrap_or_default();
     // A task that was never polled has not begun, and only it can tell; unless something stands in front of it, which
     // knows better.
-    let polled = match &aside.passage {
+    let polled = match &meta.passage {
         Some(_) => None,
-        None => Some(Arc::clone(aside.passage.insert(Arc::default()))),
+        None => Some(Arc::clone(meta.passage.insert(Arc::default()))),
     };
     let nesting = Nesting::current();
     let work = async move {
@@ -50,7 +50,7 @@ pub(super) fn spawn(prepared: Prepared, tool: Tool, stay: Stay, span: IsolatedSp
         nesting.poll(InSpan::new(Box::pin(with_tool(running, tool)), span)).await
     };
     let task = Task(runtime.spawn(work));
-    Ok(Prepared { running: Box::pin(task), aside: Some(aside) })
+    Ok(Prepared { running: Box::pin(task), meta: Some(meta) })
 }
 
 impl Running for Task {

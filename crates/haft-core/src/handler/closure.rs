@@ -17,8 +17,8 @@ use crate::executor::{Isolated, IsolatedSpan, Line};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
-    Aside, BoxRunning, Deferred, Handler, HandlerError, Passage, Prepared, Returned, ReturnedNow, Running, STREAM,
-    TypeInfo, Whole, broken, encode, encode_success, refused,
+    BoxRunning, Deferred, Handler, HandlerError, Passage, Prepared, PreparedMeta, Returned, ReturnedNow, Running,
+    STREAM, TypeInfo, Whole, broken, encode, encode_success, refused,
 };
 use crate::issue::Issues;
 use crate::middleware::Nesting;
@@ -155,7 +155,7 @@ where
         let options = *cx.decode_options();
         let decoded = tool.parameters().decode_then(arguments, &options, |params| Self::answer(params, cx, tool));
         let Decoded { value: running, repairs } = decoded.map_err(refused)?;
-        Ok(Prepared { running, aside: Aside::of_repairs(repairs) })
+        Ok(Prepared { running, meta: PreparedMeta::of_repairs(repairs) })
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>> {
@@ -224,7 +224,7 @@ where
             tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
         let passage = Arc::<Passage>::default();
         let running = Box::pin(Whole(Box::pin(Self::answer(value, cx, tool.clone(), Arc::clone(&passage)))));
-        Ok(Prepared { running, aside: Some(Box::new(Aside { repairs, passage: Some(passage) })) })
+        Ok(Prepared { running, meta: Some(Box::new(PreparedMeta { repairs, passage: Some(passage) })) })
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>> {

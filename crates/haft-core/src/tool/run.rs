@@ -97,8 +97,8 @@ impl Tool {
             Ok(prepared) => prepared,
             Err(failure) => return ToolResult::new(call, Outcome::Failed(failure)),
         };
-        let (running, aside) = prepared.map_or((None, None), |Prepared { running, aside }| (Some(running), aside));
-        let repairs = aside.map(|aside| aside.repairs).unwrap_or_default();
+        let (running, meta) = prepared.map_or((None, None), |Prepared { running, meta }| (Some(running), meta));
+        let repairs = meta.map(|meta| meta.repairs).unwrap_or_default();
         if !self.approval().is_never()
             && let Err(failure) = self.gate(call, cx).await
         {

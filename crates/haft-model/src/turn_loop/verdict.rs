@@ -255,15 +255,15 @@ mod tests {
     #[test]
     fn a_verdict_that_was_used_is_gone_even_if_the_result_finds_no_place() {
         let (pay, other) = (ToolCall::new("c1", "pay", "5"), ToolCall::new("c2", "pay", "6"));
-        let (asked, again, aside) =
+        let (asked, again, meta) =
             (ApprovalRequest::new("q1", &pay), ApprovalRequest::new("q2", &pay), ApprovalRequest::new("q3", &other));
         let items = vec![
             other.into(),
             asked.clone().into(),
             again.into(),
-            aside.clone().into(),
+            meta.clone().into(),
             asked.approve().into(),
-            aside.approve().into(),
+            meta.approve().into(),
         ];
         let mut state = LoopState::new(TurnRequest::new("any", items.clone()));
         let unplaced = write_down(&mut state, vec![ToolResult::cancelled(&pay, "gone")]);

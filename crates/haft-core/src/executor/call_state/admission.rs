@@ -124,8 +124,8 @@ impl CallState {
             Ok(prepared) => prepared.map_err(|failure| self.unread(*failure))?,
             Err(panicked) => return Err(panicked.into()),
         };
-        self.aside = prepared.aside.take();
-        if gated && let Some(passage) = self.aside.as_ref().and_then(|aside| aside.passage.as_ref()) {
+        self.meta = prepared.meta.take();
+        if gated && let Some(passage) = self.meta.as_ref().and_then(|meta| meta.passage.as_ref()) {
             passage.bind();
         }
         self.prepared = Some(prepared);

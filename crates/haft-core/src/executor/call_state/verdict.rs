@@ -85,7 +85,7 @@ impl CallState {
         drop_isolated(self.cx.take());
         if edited.is_some() {
             drop_isolated(self.prepared.take());
-            self.aside = None;
+            self.meta = None;
             let refused = self.take_refused();
             self.consent = Some(Box::new(Consent::edited(refused)));
         }
