@@ -71,17 +71,17 @@ pub(crate) struct PreparedMeta {
     /// What was mended in the arguments.
     pub(crate) repairs: Vec<Repair>,
     /// What the way to the function knows, where something stands in front of it; without, the first poll reaches it.
-    pub(crate) passage: Option<Arc<Passage>>,
+    pub(crate) start_flag: Option<Arc<StartFlag>>,
 }
 
 /// What is known about the way of one call to its function.
 #[derive(Default)]
-pub(crate) struct Passage {
+pub(crate) struct StartFlag {
     begun: AtomicBool,
     bound: AtomicBool,
 }
 
-impl Passage {
+impl StartFlag {
     /// The function was reached.
     pub(crate) fn begin(&self) {
         self.begun.store(true, Ordering::SeqCst);
@@ -103,18 +103,18 @@ impl Passage {
 
 impl PreparedMeta {
     pub(crate) fn of_repairs(repairs: Vec<Repair>) -> Option<Box<Self>> {
-        if repairs.is_empty() { None } else { Some(Box::new(Self { repairs, passage: None })) }
+        if repairs.is_empty() { None } else { Some(Box::new(Self { repairs, start_flag: None })) }
     }
 
     /// Whether the function was reached, if something stands in front of it.
     pub(crate) fn has_begun(this: Option<&Self>) -> Option<bool> {
-        this?.passage.as_ref().map(|passage| passage.has_begun())
+        this?.start_flag.as_ref().map(|start_flag| start_flag.has_begun())
     }
 }
 
 /// Arguments that were read, waiting for the context their function is to get. The passage is told when the function is
 /// reached, by whoever knows: one that waits for a thread has not begun.
-pub(crate) type Deferred = Box<dyn FnOnce(Cx, Arc<Passage>) -> BoxRunning + Send>;
+pub(crate) type Deferred = Box<dyn FnOnce(Cx, Arc<StartFlag>) -> BoxRunning + Send>;
 
 /// A function behind a tool.
 pub(crate) trait Handler: Any + Send + Sync {

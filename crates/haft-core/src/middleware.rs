@@ -39,7 +39,7 @@ use crate::executor::Isolated;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
-    BoxFuture, Deferred, Passage, Prepared, PreparedMeta, Whole, broken, encode_success, invalid_input, with_tool,
+    BoxFuture, Deferred, Prepared, PreparedMeta, StartFlag, Whole, broken, encode_success, invalid_input, with_tool,
 };
 use crate::json_text::JsonText;
 use crate::result::Outcome;
@@ -133,7 +133,7 @@ pub struct Request {
     deferred: Mutex<Option<Isolated<Deferred>>>,
     /// The arguments as they were permitted and approved, once they were changed.
     original: Option<Arc<str>>,
-    passage: Arc<Passage>,
+    start_flag: Arc<StartFlag>,
 }
 
 /// The rest of the way: the inner middlewares and the handler. It can be run again, for another attempt.
@@ -280,13 +280,13 @@ impl Request {
             tree: self.tree.clone(),
             deferred: Mutex::default(),
             original: self.original.clone(),
-            passage: Arc::clone(&self.passage),
+            start_flag: Arc::clone(&self.start_flag),
         }
     }
 
     /// Whether somebody decided about this call by arguments that are no longer the same.
     fn is_unapproved(&self) -> bool {
-        let Some(original) = self.original.as_ref().filter(|_| self.passage.is_bound()) else { return false };
+        let Some(original) = self.original.as_ref().filter(|_| self.start_flag.is_bound()) else { return false };
         let canonical = |arguments: &str| {
             let read = Arguments::tree(&self.tool, arguments, self.cx.decode_options());
             read.ok().map(|tree| canonical_text(&tree))
@@ -335,7 +335,7 @@ impl Layers {
 
     /// The way through all layers to the handler, for arguments that were read.
     pub(crate) fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx, read: Decoded<Deferred>) -> Prepared {
-        let passage = Arc::<Passage>::default();
+        let start_flag = Arc::<StartFlag>::default();
         let request = Request {
             cx,
             tool: tool.clone(),
@@ -343,10 +343,10 @@ impl Layers {
             tree: OnceLock::new(),
             deferred: Mutex::new(Some(Isolated::new(read.value))),
             original: None,
-            passage: Arc::clone(&passage),
+            start_flag: Arc::clone(&start_flag),
         };
         let all = Next { layers: self.clone(), left: self.0.as_ref().map_or(0, |layers| layers.len()) };
-        let meta = PreparedMeta { repairs: read.repairs, passage: Some(passage) };
+        let meta = PreparedMeta { repairs: read.repairs, start_flag: Some(start_flag) };
         Prepared { running: Box::pin(Whole(all.boxed(request))), meta: Some(Box::new(meta)) }
     }
 }
@@ -356,7 +356,7 @@ async fn reach_handler(request: Request) -> Outcome {
     if request.is_unapproved() {
         return ToolFailure::new(FailureKind::Denied, CHANGED).into();
     }
-    let Request { cx, tool, arguments, tree, deferred, passage, .. } = request;
+    let Request { cx, tool, arguments, tree, deferred, start_flag, .. } = request;
     if let Some(Err(unseen)) = tree.into_inner() {
         return Outcome::Failed(unseen);
     }
@@ -372,7 +372,7 @@ async fn reach_handler(request: Request) -> Outcome {
             }
         }
     };
-    let running = deferred(cx, passage);
+    let running = deferred(cx, start_flag);
     with_tool(running, tool).await
 }
 

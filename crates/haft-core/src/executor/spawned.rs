@@ -37,9 +37,9 @@ pub(super) fn spawn(prepared: Prepared, tool: Tool, stay: Stay, span: IsolatedSp
     let mut meta = meta.unwrap_or_default();
     // A task that was never polled has not begun, and only it can tell; unless something stands in front of it, which
     // knows better.
-    let polled = match &meta.passage {
+    let polled = match &meta.start_flag {
         Some(_) => None,
-        None => Some(Arc::clone(meta.passage.insert(Arc::default()))),
+        None => Some(Arc::clone(meta.start_flag.insert(Arc::default()))),
     };
     let nesting = Nesting::current();
     let work = async move {

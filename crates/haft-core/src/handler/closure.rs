@@ -17,8 +17,8 @@ use crate::executor::{Isolated, IsolatedSpan, Line};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
-    BoxRunning, Deferred, Handler, HandlerError, Passage, Prepared, PreparedMeta, Returned, ReturnedNow, Running,
-    STREAM, TypeInfo, Whole, broken, encode, encode_success, refused,
+    BoxRunning, Deferred, Handler, HandlerError, Prepared, PreparedMeta, Returned, ReturnedNow, Running, STREAM,
+    StartFlag, TypeInfo, Whole, broken, encode, encode_success, refused,
 };
 use crate::issue::Issues;
 use crate::middleware::Nesting;
@@ -130,8 +130,8 @@ where
     fn deferred(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Decoded<Deferred>, Issues> {
         tool.parameters().decode_then(arguments, options, |params: P| -> Deferred {
             let tool = tool.clone();
-            Box::new(move |cx, passage: Arc<Passage>| {
-                passage.begin();
+            Box::new(move |cx, start_flag: Arc<StartFlag>| {
+                start_flag.begin();
                 Self::answer(params, cx, &tool)
             })
         })
@@ -178,7 +178,7 @@ where
     R: ReturnedNow<KIND> + 'static,
 {
     /// A thread can't be stopped from outside: when this is dropped, the function's context says that it is cancelled.
-    async fn answer(params: P, cx: Cx, tool: Tool, passage: Arc<Passage>) -> Outcome {
+    async fn answer(params: P, cx: Cx, tool: Tool, start_flag: Arc<StartFlag>) -> Outcome {
         let Some(Self { run, .. }) = of_tool(&tool) else { return lost() };
         let Ok(runtime) = Runtime::try_current() else {
             return encode::<R::Success, R::Failure>(&tool, Err(HandlerError::opaque(NoRuntime)));
@@ -194,7 +194,7 @@ where
                 // Called off while it waited for a thread: it must not begin now.
                 return None;
             }
-            passage.begin();
+            start_flag.begin();
             // Whoever calls it off does so first and then asks whether it has begun: told that it has not, it must not.
             if inside.is_cancelled() {
                 return None;
@@ -222,9 +222,9 @@ where
     fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
         let Decoded { value, repairs } =
             tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
-        let passage = Arc::<Passage>::default();
-        let running = Box::pin(Whole(Box::pin(Self::answer(value, cx, tool.clone(), Arc::clone(&passage)))));
-        Ok(Prepared { running, meta: Some(Box::new(PreparedMeta { repairs, passage: Some(passage) })) })
+        let start_flag = Arc::<StartFlag>::default();
+        let running = Box::pin(Whole(Box::pin(Self::answer(value, cx, tool.clone(), Arc::clone(&start_flag)))));
+        Ok(Prepared { running, meta: Some(Box::new(PreparedMeta { repairs, start_flag: Some(start_flag) })) })
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>> {
@@ -232,7 +232,7 @@ where
             tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
         let tool = tool.clone();
         Ok(Decoded {
-            value: Box::new(move |cx, passage| Box::pin(Whole(Box::pin(Self::answer(value, cx, tool, passage))))),
+            value: Box::new(move |cx, start_flag| Box::pin(Whole(Box::pin(Self::answer(value, cx, tool, start_flag))))),
             repairs,
         })
     }

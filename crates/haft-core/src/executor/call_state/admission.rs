@@ -125,8 +125,8 @@ impl CallState {
             Err(panicked) => return Err(panicked.into()),
         };
         self.meta = prepared.meta.take();
-        if gated && let Some(passage) = self.meta.as_ref().and_then(|meta| meta.passage.as_ref()) {
-            passage.bind();
+        if gated && let Some(start_flag) = self.meta.as_ref().and_then(|meta| meta.start_flag.as_ref()) {
+            start_flag.bind();
         }
         self.prepared = Some(prepared);
         if gated { self.seek_consent(call, step_cx, &policies) } else { Ok(self.cleared(call, step_cx)) }

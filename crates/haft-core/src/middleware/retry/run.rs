@@ -15,7 +15,7 @@ impl Middleware for Retry {
     type Services = ();
 
     async fn around(&self, request: Request, next: Next) -> Outcome {
-        let (first_began, passage) = (Instant::now(), Arc::clone(&request.passage));
+        let (first_began, start_flag) = (Instant::now(), Arc::clone(&request.start_flag));
         let (mut current, mut made) = (request, 0);
         loop {
             made += 1;
@@ -25,7 +25,7 @@ impl Middleware for Retry {
                 outcome @ Outcome::Ok(_) => return outcome,
             };
             // An inner middleware may answer in its own words; whether the handler was reached is no matter of words.
-            failure.started |= passage.has_begun();
+            failure.started |= start_flag.has_begun();
             let resume = again.and_then(|again| Some((self.resume_at(&again, made, &failure, first_began)?, again)));
             let Some((at, again)) = resume else { return Outcome::Failed(failure) };
             if unless_cancelled(again.cx(), sleep_until(at)).await.is_none() {

@@ -17,14 +17,14 @@ impl Middleware for Timeout {
     async fn around(&self, request: Request, next: Next) -> Outcome {
         // A time beyond what the clock can say never comes.
         let Some(end) = Instant::now().checked_add(self.after) else { return next.run(request).await };
-        let passage = Arc::clone(&request.passage);
+        let start_flag = Arc::clone(&request.start_flag);
         let mut inside = next.boxed(request.with_deadline(end));
         match timeout_at(end, &mut inside).await {
             Ok(outcome) => outcome,
             Err(_) => {
                 // That it was too late stands, whatever its drop does.
                 drop_isolated(inside);
-                self.elapsed(passage.has_begun()).into()
+                self.elapsed(start_flag.has_begun()).into()
             }
         }
     }
