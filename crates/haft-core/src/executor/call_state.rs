@@ -317,8 +317,8 @@ impl CallState {
             Place::Inline => prepared,
             Place::Spawned => {
                 let Some(place) = self.found else { return Ok(()) };
-                let (stay, tool) = (mailbox.stay(index), set.at(place).0);
-                spawn(prepared, tool.clone(), stay, self.span.to_span())?
+                let (occupy, tool) = (mailbox.occupy(index), set.at(place).0);
+                spawn(prepared, tool.clone(), occupy, self.span.to_span())?
             }
         };
         self.meta = prepared.meta;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::time::Instant;
 
-use super::mailbox::{Mailbox, Stay};
+use super::mailbox::{Mailbox, OccupancyGuard};
 use crate::call::{CallId, ToolCall};
 use crate::cx::RunCx;
 use crate::emit::Emitted;
@@ -119,8 +119,8 @@ impl Line {
     }
 
     /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
-    pub(crate) fn stay(&self) -> Stay {
-        self.run_shared.mailbox.stay(self.index)
+    pub(crate) fn occupy(&self) -> OccupancyGuard {
+        self.run_shared.mailbox.occupy(self.index)
     }
 
     /// When the call must be done by its own limits, once it runs.

@@ -65,7 +65,7 @@ pub(super) struct Emission {
 }
 
 /// Something of a call that runs where it can't be stopped.
-pub(crate) struct Stay {
+pub(crate) struct OccupancyGuard {
     mailbox: Arc<Mailbox>,
     index: usize,
 }
@@ -236,9 +236,9 @@ impl Mailbox {
     }
 
     /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
-    pub(super) fn stay(self: &Arc<Self>, index: usize) -> Stay {
+    pub(super) fn occupy(self: &Arc<Self>, index: usize) -> OccupancyGuard {
         self.places[index].stays.fetch_add(1, Ordering::AcqRel);
-        Stay { mailbox: Arc::clone(self), index }
+        OccupancyGuard { mailbox: Arc::clone(self), index }
     }
 
     /// When the call must be done by its own limits, once it runs.
@@ -262,7 +262,7 @@ impl Mailbox {
     }
 }
 
-impl Drop for Stay {
+impl Drop for OccupancyGuard {
     fn drop(&mut self) {
         self.mailbox.places[self.index].stays.fetch_sub(1, Ordering::AcqRel);
         self.mailbox.wake(self.index);

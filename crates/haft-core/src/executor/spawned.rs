@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use super::isolation::{Panicked, drop_isolated};
 use super::listener::IsolatedSpan;
-use super::mailbox::Stay;
+use super::mailbox::OccupancyGuard;
 use super::span::InSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -28,7 +28,12 @@ struct NoRuntime;
 
 /// Starts a prepared call in a task of its own. The task keeps the call's place until it is gone: one that is given up
 /// runs on until it next waits.
-pub(super) fn spawn(prepared: Prepared, tool: Tool, stay: Stay, span: IsolatedSpan) -> Result<Prepared, ToolFailure> {
+pub(super) fn spawn(
+    prepared: Prepared,
+    tool: Tool,
+    occupy: OccupancyGuard,
+    span: IsolatedSpan,
+) -> Result<Prepared, ToolFailure> {
     let Ok(runtime) = Runtime::try_current() else {
         drop_isolated(prepared);
         return Err(broken(NoRuntime));
@@ -43,7 +48,7 @@ pub(super) fn spawn(prepared: Prepared, tool: Tool, stay: Stay, span: IsolatedSp
     };
     let nesting = Nesting::current();
     let work = async move {
-        let _stay = stay;
+        let _guard = occupy;
         if let Some(polled) = polled {
             polled.begin();
         }

@@ -186,9 +186,9 @@ where
         let called_off = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
         let inside = cx.clone().with_cancellation(called_off.cancellation().clone());
         let (run, nesting) = (Arc::clone(run), Nesting::current());
-        let (stay, span) = (cx.line().map(Line::stay), IsolatedSpan::current());
+        let (occupy, span) = (cx.line().map(Line::occupy), IsolatedSpan::current());
         let mut thread = AbortOnDrop(runtime.spawn_blocking(move || {
-            let _stay = stay;
+            let _guard = occupy;
             let _entered = span.enter();
             if inside.is_cancelled() {
                 // Called off while it waited for a thread: it must not begin now.

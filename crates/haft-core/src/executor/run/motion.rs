@@ -444,7 +444,7 @@ mod tests {
             let one = Concurrency::Max(NonZeroUsize::MIN);
             // Done at once, while something of it stays where it can't be stopped and keeps its place.
             let staying = Tool::new("stay").limits(ExecutionLimits::new().concurrency(one)).run(move |(), cx: Cx| {
-                kept.lock().unwrap().extend(cx.line().map(Line::stay));
+                kept.lock().unwrap().extend(cx.line().map(Line::occupy));
                 async {}
             });
             let spending = Tool::new("spend").run(move |(), _cx| {
