@@ -1,6 +1,6 @@
 //! Many calls at once, as a stream of what happens.
 
-mod motion;
+mod driver;
 
 use std::collections::VecDeque;
 use std::fmt;
