@@ -21,7 +21,7 @@ use crate::blocking::wait;
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{EmitError, Emitted, Emitter};
-use crate::executor::Line;
+use crate::executor::CallHandle;
 use crate::history::History;
 use crate::item::Item;
 use crate::schema::{DecodeOptions, encode_freely};
@@ -91,14 +91,15 @@ impl Cx {
     /// When the call must be done, if there is such a time.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        let own = self.line().and_then(Line::deadline);
+        let own = self.call_handle().and_then(CallHandle::deadline);
         [self.0.deadline(), own].into_iter().flatten().min()
     }
 
     /// Whether the call is no longer wanted: it was cancelled, or, in a run, it took too long or has its result already.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.cancellation().is_some_and(Cancellation::is_cancelled) || self.line().is_some_and(Line::is_over)
+        self.cancellation().is_some_and(Cancellation::is_cancelled)
+            || self.call_handle().is_some_and(CallHandle::is_over)
     }
 
     /// Ends when the call is no longer wanted; never, if it can't be cancelled.
@@ -110,8 +111,8 @@ impl Cx {
             }
         });
         let mut over = pin!(async {
-            match self.line() {
-                Some(line) => line.over().await,
+            match self.call_handle() {
+                Some(handle) => handle.over().await,
                 None => pending().await,
             }
         });
@@ -320,12 +321,12 @@ impl Cx {
     }
 
     /// The context of a call of a run.
-    pub(crate) fn in_run(line: Line) -> Self {
-        Self(Source::Run(line))
+    pub(crate) fn in_run(handle: CallHandle) -> Self {
+        Self(Source::Run(handle))
     }
 
-    pub(crate) fn line(&self) -> Option<&Line> {
-        self.0.line()
+    pub(crate) fn call_handle(&self) -> Option<&CallHandle> {
+        self.0.call_handle()
     }
 
     /// The conversation, shared.

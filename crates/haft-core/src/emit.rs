@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::executor::{Isolated, Line};
+use crate::executor::{CallHandle, Isolated};
 use crate::issue::Issues;
 use crate::json_text::JsonText;
 
@@ -35,7 +35,7 @@ enum Target {
     /// A queue that takes everything.
     Unbounded(Arc<Isolated<mpsc::UnboundedSender<Emitted>>>),
     /// The run.
-    Line(Line),
+    Call(CallHandle),
 }
 
 /// A value that couldn't be emitted.
@@ -56,14 +56,14 @@ impl Emitter {
         match &self.0 {
             Target::Bounded(queue) => drop(queue.send(emitted).await),
             Target::Unbounded(queue) => drop(queue.send(emitted)),
-            Target::Line(line) => line.send(emitted).await,
+            Target::Call(handle) => handle.send(emitted).await,
         }
     }
 
     /// The run that listens, if it is one.
-    pub(crate) fn line(&self) -> Option<&Line> {
+    pub(crate) fn call_handle(&self) -> Option<&CallHandle> {
         match &self.0 {
-            Target::Line(line) => Some(line),
+            Target::Call(handle) => Some(handle),
             Target::Bounded(_) | Target::Unbounded(_) => None,
         }
     }
@@ -81,9 +81,9 @@ impl From<mpsc::UnboundedSender<Emitted>> for Emitter {
     }
 }
 
-impl From<Line> for Emitter {
-    fn from(line: Line) -> Self {
-        Self(Target::Line(line))
+impl From<CallHandle> for Emitter {
+    fn from(handle: CallHandle) -> Self {
+        Self(Target::Call(handle))
     }
 }
 
@@ -92,7 +92,7 @@ impl fmt::Debug for Emitter {
         f.write_str(match self.0 {
             Target::Bounded(_) => "Emitter(bounded queue)",
             Target::Unbounded(_) => "Emitter(unbounded queue)",
-            Target::Line(_) => "Emitter(run)",
+            Target::Call(_) => "Emitter(run)",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Where a context looks things up.
 //!
-//! Most contexts own nothing: that of a call in a run is the call's [line](Line) to it, as what all calls share is there
+//! Most contexts own nothing: that of a call in a run is the call's [line](CallHandle) to it, as what all calls share is there
 //! already, once; that of a call run by itself looks into its toolkit. Whatever sets something for one call alone
 //! (another attempt, other services) gives a context of its own.
 
@@ -12,7 +12,7 @@ use crate::approval::{Gate, RefusedVerdict};
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{Emitted, Emitter};
-use crate::executor::Line;
+use crate::executor::CallHandle;
 use crate::schema::DecodeOptions;
 use crate::scope::Scope;
 use crate::tool::Tool;
@@ -22,7 +22,7 @@ use crate::toolkit::Set;
 #[derive(Clone)]
 pub(super) enum Source {
     /// In the run that the call is part of.
-    Run(Line),
+    Run(CallHandle),
     /// In the toolkit that runs it by itself.
     Kit(KitCx),
     /// In what it was given by itself.
@@ -82,7 +82,7 @@ pub(super) enum Subject {
 impl Source {
     pub(super) fn call_id(&self) -> &CallId {
         match self {
-            Self::Run(line) => line.call_id(),
+            Self::Run(handle) => handle.call_id(),
             Self::Kit(kit) => &kit.call_id,
             Self::Own(own) => &own.call_id,
         }
@@ -90,7 +90,7 @@ impl Source {
 
     pub(super) fn tool(&self) -> Option<&Tool> {
         match self {
-            Self::Run(line) => Some(line.tool()),
+            Self::Run(handle) => Some(handle.tool()),
             Self::Kit(kit) => Some(kit.set.at(kit.tool).0),
             Self::Own(own) => match &own.subject {
                 Subject::Named(_) => None,
@@ -101,7 +101,7 @@ impl Source {
 
     pub(super) fn tool_name(&self) -> &str {
         match self {
-            Self::Run(line) => line.tool().name(),
+            Self::Run(handle) => handle.tool().name(),
             Self::Kit(kit) => kit.set.at(kit.tool).0.name(),
             Self::Own(own) => match &own.subject {
                 Subject::Named(name) => name,
@@ -117,14 +117,14 @@ impl Source {
     /// When the call must be done, as far as it was told. Its own limits come on top.
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self {
-            Self::Run(line) => line.shared().deadline,
+            Self::Run(handle) => handle.shared().deadline,
             Self::Kit(_) | Self::Own(_) => self.special()?.deadline,
         }
     }
 
     pub(super) fn cancellation(&self) -> Option<&Cancellation> {
         match self {
-            Self::Run(line) => line.shared().cancellation.as_ref(),
+            Self::Run(handle) => handle.shared().cancellation.as_ref(),
             Self::Kit(_) | Self::Own(_) => self.special()?.cancellation.as_ref(),
         }
     }
@@ -132,14 +132,14 @@ impl Source {
     pub(super) fn decode(&self) -> &DecodeOptions {
         const DEFAULT: &DecodeOptions = &DecodeOptions::DEFAULT;
         match self {
-            Self::Run(line) => &line.shared().decode,
+            Self::Run(handle) => &handle.shared().decode,
             Self::Kit(_) | Self::Own(_) => self.special().map_or(DEFAULT, |special| &special.decode),
         }
     }
 
     pub(super) fn scope(&self) -> Option<&Arc<Scope>> {
         match self {
-            Self::Run(line) => line.scope(),
+            Self::Run(handle) => handle.scope(),
             Self::Kit(kit) => kit.set.at(kit.tool).1,
             Self::Own(own) => own.scope.as_ref(),
         }
@@ -148,7 +148,7 @@ impl Source {
     /// What the call has of its toolkit alone.
     pub(super) fn kit_scope(&self) -> Option<&Arc<Scope>> {
         match self {
-            Self::Run(line) => line.kit_scope(),
+            Self::Run(handle) => handle.kit_scope(),
             Self::Kit(kit) => kit.set.at(kit.tool).1,
             Self::Own(own) => own.kit.as_ref(),
         }
@@ -163,11 +163,11 @@ impl Source {
         self.special()?.rejected.as_deref()
     }
 
-    pub(super) fn line(&self) -> Option<&Line> {
+    pub(super) fn call_handle(&self) -> Option<&CallHandle> {
         match self {
-            Self::Run(line) => Some(line),
+            Self::Run(handle) => Some(handle),
             Self::Kit(_) => None,
-            Self::Own(own) => own.emitter.as_ref().and_then(Emitter::line),
+            Self::Own(own) => own.emitter.as_ref().and_then(Emitter::call_handle),
         }
     }
 
@@ -183,7 +183,7 @@ impl Source {
     /// Hands a value to whoever listens.
     pub(super) async fn send(&self, emitted: Emitted) {
         match self {
-            Self::Run(line) => line.send(emitted).await,
+            Self::Run(handle) => handle.send(emitted).await,
             Self::Own(own) => {
                 if let Some(emitter) = &own.emitter {
                     emitter.send(emitted).await;
@@ -196,7 +196,7 @@ impl Source {
     /// The same, by itself, with something changed.
     pub(super) fn changed(self, change: impl FnOnce(&mut Own)) -> Self {
         let mut own = match self {
-            Self::Run(line) => Arc::new(Own::of_run(line)),
+            Self::Run(handle) => Arc::new(Own::of_run(handle)),
             Self::Kit(kit) => Arc::new(Own::of_kit(kit)),
             Self::Own(own) => own,
         };
@@ -223,17 +223,17 @@ impl Own {
         Self { call_id, subject, emitter: None, kit: scope.clone(), scope, special: None }
     }
 
-    fn of_run(line: Line) -> Self {
-        let RunCx { decode, cancellation, deadline, .. } = line.shared();
+    fn of_run(handle: CallHandle) -> Self {
+        let RunCx { decode, cancellation, deadline, .. } = handle.shared();
         let special =
             Special { deadline: *deadline, cancellation: cancellation.clone(), decode: *decode, ..Special::default() };
         Self {
-            call_id: line.call_id().clone(),
-            subject: Subject::Bound(line.tool().clone()),
-            scope: line.scope().cloned(),
-            kit: line.kit_scope().cloned(),
+            call_id: handle.call_id().clone(),
+            subject: Subject::Bound(handle.tool().clone()),
+            scope: handle.scope().cloned(),
+            kit: handle.kit_scope().cloned(),
             special: Some(Box::new(special)),
-            emitter: Some(line.into()),
+            emitter: Some(handle.into()),
         }
     }
 }

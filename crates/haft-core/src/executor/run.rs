@@ -17,9 +17,9 @@ use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 
 use super::approve::Approve;
+use super::call_handle::RunShared;
 use super::call_state::CallState;
 use super::isolation::{Isolated, isolated, wake_isolated};
-use super::line::RunShared;
 use super::option::RunOptions;
 use super::permit::Permit;
 use super::run_approvals::{RunApprovals, Suspending};

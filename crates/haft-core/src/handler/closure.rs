@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
-use crate::executor::{Isolated, IsolatedSpan, Line};
+use crate::executor::{CallHandle, Isolated, IsolatedSpan};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
@@ -186,7 +186,7 @@ where
         let called_off = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
         let inside = cx.clone().with_cancellation(called_off.cancellation().clone());
         let (run, nesting) = (Arc::clone(run), Nesting::current());
-        let (occupy, span) = (cx.line().map(Line::occupy), IsolatedSpan::current());
+        let (occupy, span) = (cx.call_handle().map(CallHandle::occupy), IsolatedSpan::current());
         let mut thread = AbortOnDrop(runtime.spawn_blocking(move || {
             let _guard = occupy;
             let _entered = span.enter();

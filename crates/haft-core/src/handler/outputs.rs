@@ -131,8 +131,8 @@ async fn show<T: Serialize + Send, F>(value: T, cx: &Cx) -> Result<(), HandlerEr
 /// The next value. Each is a sign of life, also one that is held back as it may be the last.
 async fn next<T>(stream: &mut BoxStream<T>, cx: &Cx) -> Option<T> {
     let item = poll_fn(|task| stream.as_mut().poll_next(task)).await;
-    if let (Some(_), Some(line)) = (&item, cx.line()) {
-        line.touch();
+    if let (Some(_), Some(handle)) = (&item, cx.call_handle()) {
+        handle.touch();
     }
     item
 }

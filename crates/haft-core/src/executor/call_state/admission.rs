@@ -63,7 +63,7 @@ impl CallState {
         let options = step_cx.options;
         self.clock = Clock::new(tool.limits(), options);
         self.cap = tighter(tool.limits().output_cap, options.output_cap);
-        let cx = Cx::in_run(step_cx.run_shared.line(index, place));
+        let cx = Cx::in_run(step_cx.run_shared.call_handle(index, place));
         let Some(permit) = &options.permit else {
             self.cx = Some(cx);
             return self.prepare(call, step_cx);

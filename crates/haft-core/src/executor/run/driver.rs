@@ -15,9 +15,9 @@ use super::{Due, Run};
 use crate::cx::RunCx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
+use crate::executor::call_handle::RunShared;
 use crate::executor::call_state::{CallState, Step, StepCx};
 use crate::executor::isolation::{Isolated, Panicked, poll_isolated};
-use crate::executor::line::RunShared;
 use crate::executor::mailbox::Emission;
 use crate::executor::option::{Place, Until};
 use crate::executor::slot::Slots;
@@ -431,7 +431,7 @@ mod tests {
 
     use crate::call::ToolCall;
     use crate::cx::Cx;
-    use crate::executor::Line;
+    use crate::executor::CallHandle;
     use crate::tool::{Concurrency, ExecutionLimits, Tool};
     use crate::toolkit::Toolkit;
 
@@ -444,7 +444,7 @@ mod tests {
             let one = Concurrency::Max(NonZeroUsize::MIN);
             // Done at once, while something of it stays where it can't be stopped and keeps its place.
             let staying = Tool::new("stay").limits(ExecutionLimits::new().concurrency(one)).run(move |(), cx: Cx| {
-                kept.lock().unwrap().extend(cx.line().map(Line::occupy));
+                kept.lock().unwrap().extend(cx.call_handle().map(CallHandle::occupy));
                 async {}
             });
             let spending = Tool::new("spend").run(move |(), _cx| {

@@ -31,7 +31,7 @@ pub(super) struct RunShared {
 
 /// One call's line.
 #[derive(Clone)]
-pub(crate) struct Line {
+pub(crate) struct CallHandle {
     run_shared: Arc<RunShared>,
     index: usize,
     /// The place of its tool in the set.
@@ -53,8 +53,8 @@ impl RunShared {
     }
 
     /// The line of one call, of the tool at this place in the set.
-    pub(super) fn line(self: &Arc<Self>, index: usize, tool: usize) -> Line {
-        Line { run_shared: Arc::clone(self), index, tool }
+    pub(super) fn call_handle(self: &Arc<Self>, index: usize, tool: usize) -> CallHandle {
+        CallHandle { run_shared: Arc::clone(self), index, tool }
     }
 
     /// Puts `run` in front of `kit`. Scopes hold values of user code, so none is dropped under the lock.
@@ -75,7 +75,7 @@ impl RunShared {
 }
 
 /// What a call can look up.
-impl Line {
+impl CallHandle {
     pub(crate) fn call_id(&self) -> &CallId {
         &self.run_shared.calls[self.index].call_id
     }
@@ -107,7 +107,7 @@ impl Line {
 }
 
 /// What a call can tell its run, and hear of it.
-impl Line {
+impl CallHandle {
     /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
     pub(crate) async fn send(&self, emitted: Emitted) {
         self.run_shared.mailbox.send(self.index, self.tool().limits().emit_buffer, emitted).await;
@@ -160,7 +160,7 @@ mod tests {
             RunCx { decode: DecodeOptions::DEFAULT, cancellation: None, deadline: None, scope: Some(Arc::new(scope)) };
         let calls = ["a", "b", "c"].map(|id| ToolCall::new(id, "one", "")).to_vec();
         let run_shared = RunShared::new(Arc::clone(both.set()), Arc::new(calls), shared);
-        let [first, second, other] = [(0, 0), (1, 0), (2, 1)].map(|(index, tool)| run_shared.line(index, tool));
+        let [first, second, other] = [(0, 0), (1, 0), (2, 1)].map(|(index, tool)| run_shared.call_handle(index, tool));
         let (first, second, other) = (first.scope().unwrap(), second.scope().unwrap(), other.scope().unwrap());
         assert!(Arc::ptr_eq(first, second));
         assert_eq!(first.services.get::<u8>().unwrap(), &1);
