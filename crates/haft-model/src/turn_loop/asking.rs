@@ -22,7 +22,7 @@ impl Machine {
     /// One whole turn of the model.
     pub(super) async fn ask(&mut self) -> Result<Turn, LoopEnd> {
         let number = self.state.read(|state| state.turns).saturating_add(1);
-        self.outlet.emit(LoopEvent::TurnStarted { number }).await;
+        self.event_slot.emit(LoopEvent::TurnStarted { number }).await;
         let mut attempts = 0_u32;
         loop {
             attempts = attempts.saturating_add(1);
@@ -64,7 +64,7 @@ impl Machine {
                     if let Delta::UsageUpdate(update) = &delta {
                         *usage = *update;
                     }
-                    self.outlet.emit(LoopEvent::Delta(delta)).await;
+                    self.event_slot.emit(LoopEvent::Delta(delta)).await;
                 }
             }
         }
@@ -86,7 +86,7 @@ impl Machine {
         let drawn_for = CallId::from(format!("turn_{number}"));
         let wait = self.settings.backoff.wait(attempts, &drawn_for, error.retry_after());
         let (kind, message) = (error.kind().to_owned(), error.to_string());
-        self.outlet.emit(LoopEvent::Retrying { attempts, kind, message, wait }).await;
+        self.event_slot.emit(LoopEvent::Retrying { attempts, kind, message, wait }).await;
         Ok(self.interruption.or(tokio::time::sleep(wait)).await?)
     }
 }

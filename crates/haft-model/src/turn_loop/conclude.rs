@@ -47,11 +47,11 @@ impl Machine {
         let places = if results.is_empty() { HashMap::new() } else { open.places() };
         for result in &results {
             let index = places.get(&result.call_id).copied().unwrap_or_default();
-            self.outlet.emit(LoopEvent::Tool(ToolEvent::Output { index, result: result.clone() })).await;
+            self.event_slot.emit(LoopEvent::Tool(ToolEvent::Output { index, result: result.clone() })).await;
         }
         open.add(results);
         let (turn, results) = (Box::new(open.turn), open.results);
-        self.outlet.emit(LoopEvent::TurnEnded { number, turn, results }).await;
+        self.event_slot.emit(LoopEvent::TurnEnded { number, turn, results }).await;
     }
 
     /// What the caller's function says; none if there is none.

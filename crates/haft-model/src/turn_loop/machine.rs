@@ -14,9 +14,9 @@ use super::budget::Spent;
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
+use super::event_slot::EventSlot;
 use super::interruption::Interruption;
 use super::open_turn::OpenTurn;
-use super::outlet::Outlet;
 use super::state_cell::StateCell;
 use super::waiting::{Mended, Waiting};
 use crate::model::LanguageModel;
@@ -25,7 +25,7 @@ use crate::model::LanguageModel;
 pub(super) struct Machine {
     pub(super) settings: Arc<Settings>,
     pub(super) state: StateCell,
-    pub(super) outlet: Outlet,
+    pub(super) event_slot: EventSlot,
     /// The tools of the next turn.
     pub(super) kit: Toolkit,
     /// The model of the next turn.
@@ -38,7 +38,7 @@ impl Machine {
     pub(super) async fn drive(
         settings: Arc<Settings>,
         state: StateCell,
-        outlet: Outlet,
+        event_slot: EventSlot,
         flag: Cancellation,
     ) -> LoopEnd {
         let left = settings.budget.time_left(state.time_used());
@@ -49,7 +49,7 @@ impl Machine {
             interruption: Interruption::new(flag, left),
             settings,
             state,
-            outlet,
+            event_slot,
         };
         let Err(end) = machine.turns().await;
         machine.state.stop_clock();
@@ -95,7 +95,7 @@ impl Machine {
         };
         let Mended { changes, closed } = self.state.change(|state| waiting.mend(state, reason));
         if !changes.is_empty() {
-            self.outlet.emit(LoopEvent::Repaired { changes }).await;
+            self.event_slot.emit(LoopEvent::Repaired { changes }).await;
         }
         self.emit_outputs(closed).await;
         Ok(())
@@ -109,7 +109,7 @@ impl Machine {
         let places = self.state.read(|state| state.open.as_ref().map(OpenTurn::places)).unwrap_or_default();
         for result in results {
             let index = places.get(&result.call_id).copied().unwrap_or_default();
-            self.outlet.emit(LoopEvent::Tool(ToolEvent::Output { index, result })).await;
+            self.event_slot.emit(LoopEvent::Tool(ToolEvent::Output { index, result })).await;
         }
     }
 }

@@ -44,7 +44,7 @@ impl Machine {
             answer(&mut state.request.history, results.clone())
         });
         if let Some(unplaced) = unplaced {
-            self.outlet.emit(unplaced).await;
+            self.event_slot.emit(unplaced).await;
         }
         self.emit_outputs(results).await;
         Ok(())

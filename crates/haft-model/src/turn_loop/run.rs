@@ -12,8 +12,8 @@ use haft_core::Cancellation;
 use super::Settings;
 use super::end::{LoopEnd, LoopOutcome};
 use super::event::LoopEvent;
+use super::event_slot::EventSlot;
 use super::machine::Machine;
-use super::outlet::Outlet;
 use super::state::LoopState;
 use super::state_cell::StateCell;
 
@@ -25,7 +25,7 @@ use super::state_cell::StateCell;
 #[must_use = "a loop does nothing unless it is polled"]
 pub struct LoopRun {
     machine: Option<Driven>,
-    outlet: Outlet,
+    event_slot: EventSlot,
     state: StateCell,
     flag: Cancellation,
     end: Option<LoopEnd>,
@@ -37,9 +37,9 @@ type Driven = Pin<Box<dyn Future<Output = LoopEnd> + Send>>;
 impl LoopRun {
     pub(super) fn new(settings: Arc<Settings>, state: LoopState) -> Self {
         let flag = settings.cancellation.as_ref().map_or_else(Cancellation::new, Cancellation::child);
-        let (state, outlet) = (StateCell::new(state), Outlet::default());
-        let machine = Machine::drive(settings, state.clone(), outlet.clone(), flag.clone());
-        Self { machine: Some(Box::pin(machine)), outlet, state, flag, end: None }
+        let (state, event_slot) = (StateCell::new(state), EventSlot::default());
+        let machine = Machine::drive(settings, state.clone(), event_slot.clone(), flag.clone());
+        Self { machine: Some(Box::pin(machine)), event_slot, state, flag, end: None }
     }
 
     /// The next event; `None` after the last.
@@ -88,7 +88,7 @@ impl LoopRun {
     /// Runs to the end, whatever happens on the way. Also after the end gives what the last event gave.
     pub async fn finish(mut self) -> LoopOutcome {
         let end = match self.machine.take() {
-            Some(machine) => drained(machine, &self.outlet).await,
+            Some(machine) => drained(machine, &self.event_slot).await,
             // Without a machine there is an end.
             None => self.end.take().unwrap_or(LoopEnd::Cancelled),
         };
@@ -108,17 +108,17 @@ impl Stream for LoopRun {
                 run.end = Some(end.clone());
                 Poll::Ready(Some(LoopEvent::Ended { end, state: Box::new(run.state.snapshot()) }))
             }
-            Poll::Pending => run.outlet.take().map_or(Poll::Pending, |event| Poll::Ready(Some(event))),
+            Poll::Pending => run.event_slot.take().map_or(Poll::Pending, |event| Poll::Ready(Some(event))),
         }
     }
 }
 
 /// Runs a machine to its end. What happens on the way is told to nobody.
-async fn drained(mut machine: Driven, outlet: &Outlet) -> LoopEnd {
+async fn drained(mut machine: Driven, event_slot: &EventSlot) -> LoopEnd {
     poll_fn(|task| {
         loop {
             match machine.as_mut().poll(task) {
-                Poll::Pending if outlet.take().is_some() => {}
+                Poll::Pending if event_slot.take().is_some() => {}
                 polled => return polled,
             }
         }

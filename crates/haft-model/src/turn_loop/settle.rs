@@ -50,7 +50,7 @@ impl Machine {
         }
         self.state.read(|state| state.request.history.fresh_ids(&mut turn));
         self.state.read(|state| utterance::check(&state.request.history, &turn)).map_err(LoopError::from)?;
-        self.outlet.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
+        self.event_slot.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
 
         let (choice, made) = self.state.read(|state| (state.request.tool_choice.clone(), state.calls));
         let lacks_call = lacks_call(&choice, &turn);
@@ -66,7 +66,7 @@ impl Machine {
 
         let is_stuck = !settling.calls.is_empty() && tally.repeated == settling.calls.len();
         if let Some(unplaced) = self.write_down(settling, tally) {
-            self.outlet.emit(unplaced).await;
+            self.event_slot.emit(unplaced).await;
         }
         if let Some(cause) = cause {
             return Err(cause.into());
@@ -87,7 +87,7 @@ impl Machine {
         let interrupted = settling.turn.interrupted_results();
         if settling.turn.is_cut_off() {
             for (index, result) in interrupted.into_iter().enumerate() {
-                self.outlet.emit(settling.answered(index, result)).await;
+                self.event_slot.emit(settling.answered(index, result)).await;
             }
             return Vec::new();
         }
@@ -95,7 +95,7 @@ impl Machine {
         for index in 0..settling.calls.len() {
             match triage.refuse(&settling.calls[index]) {
                 None => passed.push(index),
-                Some(result) => self.outlet.emit(settling.answered(index, result)).await,
+                Some(result) => self.event_slot.emit(settling.answered(index, result)).await,
             }
         }
         passed
@@ -124,7 +124,7 @@ impl Machine {
                 }
             };
             if let Some(event) = event {
-                self.outlet.emit(event).await;
+                self.event_slot.emit(event).await;
             }
         }
         cause
@@ -152,13 +152,13 @@ impl Machine {
         for interaction in std::mem::take(&mut settling.interactions) {
             let index = places.get(interaction.call_id()).copied().unwrap_or_default();
             let cancelled = settling.answered(index, interaction.cancelled(CALLED_OFF));
-            self.outlet.emit(cancelled).await;
+            self.event_slot.emit(cancelled).await;
         }
         for question in std::mem::take(&mut settling.questions) {
             let Some(&index) = places.get(&question.call_id) else { continue };
             let cancelled = ToolResult::cancelled(&settling.calls[index], CALLED_OFF);
             let cancelled = settling.answered(index, cancelled);
-            self.outlet.emit(cancelled).await;
+            self.event_slot.emit(cancelled).await;
         }
     }
 

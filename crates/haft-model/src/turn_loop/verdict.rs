@@ -76,7 +76,7 @@ impl Machine {
                 asked.insert(request.call_id.clone(), ApprovalRequest::clone(request));
             }
             let ToolEvent::Output { result, .. } = event else {
-                self.outlet.emit(LoopEvent::Tool(event)).await;
+                self.event_slot.emit(LoopEvent::Tool(event)).await;
                 continue;
             };
             let told = match made.remove(&at) {
@@ -94,11 +94,11 @@ impl Machine {
                 },
             };
             for event in told {
-                self.outlet.emit(event).await;
+                self.event_slot.emit(event).await;
             }
         }
         for unplaced in self.state.place_landed() {
-            self.outlet.emit(unplaced).await;
+            self.event_slot.emit(unplaced).await;
         }
         self.state.change(|state| {
             replace_questions(&mut state.request.history, asked);
@@ -106,7 +106,7 @@ impl Machine {
         });
         for refused in run.refused_verdicts() {
             let (response, reason) = (refused.response.clone(), refused.fault.to_string());
-            self.outlet.emit(LoopEvent::VerdictRefused { response, reason }).await;
+            self.event_slot.emit(LoopEvent::VerdictRefused { response, reason }).await;
         }
         cause.map_or(Ok(()), |cause| Err(cause.into()))
     }

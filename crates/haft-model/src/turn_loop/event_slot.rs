@@ -11,9 +11,9 @@ use super::event::LoopEvent;
 
 /// Room for one event. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outlet(Arc<Mutex<Option<LoopEvent>>>);
+pub(super) struct EventSlot(Arc<Mutex<Option<LoopEvent>>>);
 
-impl Outlet {
+impl EventSlot {
     /// Puts an event down and waits until the reader has it.
     pub(super) async fn emit(&self, event: LoopEvent) {
         let mut event = Some(event);
