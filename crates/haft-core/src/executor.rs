@@ -1,8 +1,8 @@
 //! Running calls: many at once, each isolated, each answered exactly once.
 //!
-//! The way of one call through a run is one line, and [`flight`](self::flight) walks it: look up, permit, read and
-//! check, approve, wait for a turn, run, answer. [`Run`] moves all flights at once inside the task that polls it:
-//! nothing is spawned unless asked for, so dropping the stream drops everything it started. A flight that panics, takes
+//! A call passes one sequence of steps, in [`call_state`](self::call_state): look up, permit, read and check, approve, wait for
+//! a slot, run, answer. [`Run`] advances all calls at once inside the task that polls it:
+//! nothing is spawned unless asked for, so dropping the stream drops everything it started. A call that panics, takes
 //! too long or is called off is settled like any other, and its siblings never notice.
 //!
 //! What must never happen here: a call without a result, a call with two, a handler that runs without its checks, or a

@@ -112,7 +112,7 @@ impl PreparedMeta {
     }
 }
 
-/// Arguments that were read, waiting for the context their function is to get. The passage is told when the function is
+/// Arguments that were read, waiting for the context their function is to get. The start flag is set when the function is
 /// reached, by whoever knows: one that waits for a thread has not begun.
 pub(crate) type Deferred = Box<dyn FnOnce(Cx, Arc<StartFlag>) -> BoxRunning + Send>;
 

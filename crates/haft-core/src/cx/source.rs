@@ -1,6 +1,6 @@
 //! Where a context looks things up.
 //!
-//! Most contexts own nothing: that of a call in a run is the call's [line](CallHandle) to it, as what all calls share is there
+//! Most contexts own nothing: that of a call in a run is the call's [handle](CallHandle) to it, as what all calls share is there
 //! already, once; that of a call run by itself looks into its toolkit. Whatever sets something for one call alone
 //! (another attempt, other services) gives a context of its own.
 

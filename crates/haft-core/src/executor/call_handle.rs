@@ -1,8 +1,8 @@
-//! A call's line to its run: what its context looks things up by, and speaks through.
+//! A call's handle to its run: its context looks things up by it, and sends values through it.
 //!
-//! Everything that the calls of a run have in common stands on one ground, once. A line is a place on it. Whoever keeps a
-//! line keeps the ground, with the tools, the calls and the services of the run; so nothing that others keep for us,
-//! wakers above all, may hold a line.
+//! Everything that the calls of a run have in common is in one [`RunShared`], and a handle is an index into it. Whoever keeps a
+//! handle keeps all of it, with the tools, the calls and the services of the run; so nothing that others keep for us,
+//! wakers above all, may hold a handle.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -29,7 +29,7 @@ pub(super) struct RunShared {
     last_layered: Mutex<Option<(Arc<Scope>, Arc<Scope>)>>,
 }
 
-/// One call's line.
+/// The handle of one call.
 #[derive(Clone)]
 pub(crate) struct CallHandle {
     run_shared: Arc<RunShared>,
@@ -52,7 +52,7 @@ impl RunShared {
         })
     }
 
-    /// The line of one call, of the tool at this place in the set.
+    /// Creates the handle of one call, of the tool at this place in the set.
     pub(super) fn call_handle(self: &Arc<Self>, index: usize, tool: usize) -> CallHandle {
         CallHandle { run_shared: Arc::clone(self), index, tool }
     }

@@ -1,6 +1,6 @@
 //! One call on its way through a run.
 //!
-//! A flight walks the line look up, permit, read and check, approve, wait, run, and stops where it has to wait for
+//! A call passes the steps look up, permit, read and check, approve, wait, run, and stops where it has to wait for
 //! something. It owns only what it waits for; everything shared it is lent for the length of a step. It ends with one
 //! outcome, whatever happens: the step that gives it also drops whatever was still running, in isolation.
 
@@ -68,7 +68,7 @@ pub(super) struct CallState {
     span: CallSpan,
 }
 
-/// Whether a flight is among those that are to be looked at.
+/// Whether a call is among those that are to be looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// It is not.
@@ -81,7 +81,7 @@ enum Turn {
     Judged,
 }
 
-/// What a flight waits for.
+/// What a call waits for.
 enum Phase {
     /// Nothing: it has not moved yet.
     Fresh,
@@ -103,7 +103,7 @@ enum Phase {
     Landed,
 }
 
-/// How long a flight may take.
+/// How long a call may take.
 #[derive(Clone, Copy, Default)]
 struct Clock {
     timeout: Option<Duration>,
@@ -116,7 +116,7 @@ struct Clock {
     answer: Option<Instant>,
 }
 
-/// What all flights of a run are lent.
+/// What all calls of a run are lent for the length of a step.
 #[derive(Clone, Copy)]
 pub(super) struct StepCx<'a> {
     pub(super) set: &'a Set,

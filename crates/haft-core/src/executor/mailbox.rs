@@ -1,6 +1,6 @@
 //! How running calls reach their run: wakes and emitted values.
 //!
-//! A run has one board, with a place per call. Whatever happens to a call between two polls is noted here, from any
+//! A run has one mailbox, with a place per call. Whatever happens to a call between two polls is noted here, from any
 //! thread, and the run's task is woken; the run then looks only at the calls that have something to say. A place also
 //! says that its call is over: whoever still holds its context finds it cancelled, and emits into nothing.
 
@@ -77,7 +77,7 @@ struct CallWaker {
 }
 
 impl Mailbox {
-    /// A board for this many calls.
+    /// Creates a mailbox for this many calls.
     pub(super) fn new(calls: usize) -> Arc<Self> {
         Arc::new(Self {
             places: (0..calls).map(|_| Place::default()).collect(),

@@ -1,6 +1,6 @@
 //! One call, one result.
 //!
-//! Most single calls need nothing but to be run: no limits of time, nobody to ask. Those take the short way here, with
+//! Most single calls need nothing but to be run: no limits of time, nobody to ask. Those take the fast path here, with
 //! the same checks and the same isolation. Everything else is a run of one.
 
 use std::fmt;
@@ -33,18 +33,18 @@ pub struct RunCall<'a> {
     kit: &'a Toolkit,
     call: &'a ToolCall,
     options: Option<&'a RunOptions>,
-    way: Way<'a>,
+    stage: CallStage<'a>,
 }
 
-enum Way<'a> {
-    Untaken,
-    Short(Short<'a>),
-    Long(Pin<Box<dyn Future<Output = ToolResult> + Send + 'a>>),
-    Over,
+enum CallStage<'a> {
+    New,
+    Fast(Fast<'a>),
+    Run(Pin<Box<dyn Future<Output = ToolResult> + Send + 'a>>),
+    Done,
 }
 
-/// The short way: read, run, answer. Written by hand, as every value that is moved once more shows in what a call costs.
-struct Short<'a> {
+/// The fast path: read, run, answer. Written by hand, as every value that is moved once more shows in what a call costs.
+struct Fast<'a> {
     tool: &'a Tool,
     running: Option<BoxRunning>,
     meta: Option<Box<PreparedMeta>>,
@@ -71,13 +71,13 @@ impl Toolkit {
     /// # }
     /// ```
     pub fn run_call<'a>(&'a self, call: &'a ToolCall) -> RunCall<'a> {
-        RunCall { kit: self, call, options: None, way: Way::Untaken }
+        RunCall { kit: self, call, options: None, stage: CallStage::New }
     }
 
     /// Runs one call with options and gives its one result. What it shows on the way goes to the options'
     /// [sink](RunOptions::sink), or is dropped.
     pub fn run_call_with<'a>(&'a self, call: &'a ToolCall, options: &'a RunOptions) -> RunCall<'a> {
-        RunCall { kit: self, call, options: Some(options), way: Way::Untaken }
+        RunCall { kit: self, call, options: Some(options), stage: CallStage::New }
     }
 
     /// Time and cancels go on while the reader of the sink is slow: a call that they end is answered at once.
@@ -120,10 +120,10 @@ impl RunCall<'_> {
         let is_plain =
             |tool: &Tool| is_plain(tool) && options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none();
         let Some((place, tool)) = found.filter(|(_, tool)| is_plain(tool)) else {
-            self.way = Way::Long(Box::pin(kit.run_as_one(call, options.cloned().unwrap_or_default())));
+            self.stage = CallStage::Run(Box::pin(kit.run_as_one(call, options.cloned().unwrap_or_default())));
             return self.go_on(task);
         };
-        let mut short = Short { tool, running: None, meta: None, span: CallSpan::open(call, Some(tool)) };
+        let mut fast = Fast { tool, running: None, meta: None, span: CallSpan::open(call, Some(tool)) };
         let cx = || {
             let cx = Cx::of_kit(set, place, call);
             match options {
@@ -131,14 +131,14 @@ impl RunCall<'_> {
                 Some(options) => cx.in_front(options.scope.as_ref()).with_decode_options(options.decode),
             }
         };
-        match short.begin(call, cx, task) {
+        match fast.begin(call, cx, task) {
             Poll::Ready(outcome) => {
-                self.way = Way::Over;
-                Poll::Ready(short.answer(call, outcome))
+                self.stage = CallStage::Done;
+                Poll::Ready(fast.answer(call, outcome))
             }
             // Most calls never come here: what a call needs is kept only if it has to wait.
             Poll::Pending => {
-                self.way = Way::Short(short);
+                self.stage = CallStage::Fast(fast);
                 Poll::Pending
             }
         }
@@ -146,15 +146,15 @@ impl RunCall<'_> {
 
     /// Goes on with a call that has set out. When it is over, it stays so.
     fn go_on(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
-        let result = match &mut self.way {
-            Way::Short(short) => {
-                let outcome = ready!(short.go_on(task));
-                short.answer(self.call, outcome)
+        let result = match &mut self.stage {
+            CallStage::Fast(fast) => {
+                let outcome = ready!(fast.go_on(task));
+                fast.answer(self.call, outcome)
             }
-            Way::Long(long) => ready!(long.as_mut().poll(task)),
-            Way::Untaken | Way::Over => return Poll::Pending,
+            CallStage::Run(run) => ready!(run.as_mut().poll(task)),
+            CallStage::New | CallStage::Done => return Poll::Pending,
         };
-        self.way = Way::Over;
+        self.stage = CallStage::Done;
         Poll::Ready(result)
     }
 }
@@ -164,11 +164,11 @@ impl Future for RunCall<'_> {
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<ToolResult> {
         let this = self.get_mut();
-        if matches!(this.way, Way::Untaken) { this.set_out(task) } else { this.go_on(task) }
+        if matches!(this.stage, CallStage::New) { this.set_out(task) } else { this.go_on(task) }
     }
 }
 
-impl Short<'_> {
+impl Fast<'_> {
     /// Reads and checks the arguments, and lets the handler begin. All of it is isolated at once, as that shows in what a
     /// call costs.
     fn begin(&mut self, call: &ToolCall, cx: impl FnOnce() -> Cx, task: &mut Context<'_>) -> Poll<Outcome> {
@@ -226,7 +226,7 @@ impl Short<'_> {
 }
 
 /// Whatever is unfinished is dropped in isolation.
-impl Drop for Short<'_> {
+impl Drop for Fast<'_> {
     fn drop(&mut self) {
         if let Some(running) = self.running.take() {
             drop_isolated(running);

@@ -1,7 +1,7 @@
 //! The steps that a call passes before it may run: look up, permit, read and check. Whether approval is required comes
 //! next, in [`consent`](super::consent). A signal or an interaction passes the same steps and surfaces after them.
 //!
-//! Every doubt ends the flight. Nothing of the tool's has run when any of this rejects the call.
+//! Every doubt ends the call. Nothing of the tool's has run when any of this rejects the call.
 
 use std::task::{Context, Poll};
 

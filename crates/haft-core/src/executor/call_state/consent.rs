@@ -37,7 +37,7 @@ const UNUSED: &str = "the call was over before the verdict could be used";
 /// What the model is told when a question was open for too long.
 const LAPSED: &str = "the question whether this call may run has lapsed; ask again";
 
-/// What a flight knows about its approval. Most have none.
+/// What is known about the approval of a call. Most need none.
 #[derive(Default)]
 pub(super) struct Consent {
     /// What was known before the run began.

@@ -377,7 +377,7 @@ impl Run {
         // What the call showed comes before its output.
         self.hear();
         let repairs = self.call_states[index].answer();
-        // With no line left nobody can ask whether the call is over.
+        // With no handle left nobody can ask whether the call is over.
         if let Some(run_shared) = self.run_shared.as_ref().filter(|run_shared| Arc::strong_count(run_shared) > 1) {
             run_shared.mailbox.close(index);
         }

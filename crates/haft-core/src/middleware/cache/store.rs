@@ -1,7 +1,7 @@
 //! What is remembered, and which calls are on their way.
 //!
-//! Everything is under one lock that is never held while something runs. A call that has no answer yet takes a seat on
-//! the flight for its key; the one who holds the flight's gate runs, the others wait at it. A gate that is let go empty,
+//! Everything is under one lock that is never held while something runs. A call that finds no answer takes a seat at the
+//! pending answer for its key; the one who holds its gate runs, the others wait at it. A gate that is let go empty,
 //! because its holder failed or was dropped, lets the next one in: there is no state that only a dead call could clear.
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::key::Key;
 use crate::output::ToolOutput;
 
-/// Answers, and flights towards answers.
+/// Answers, and pending answers.
 #[derive(Default)]
 pub(super) struct Store(Mutex<Shelf>);
 
@@ -23,7 +23,7 @@ struct Shelf {
     /// The keys by when they were last used, the least recent first.
     order: BTreeMap<u64, Arc<Key>>,
     uses: u64,
-    call_states: HashMap<Arc<Key>, CallState>,
+    pending: HashMap<Arc<Key>, PendingAnswer>,
 }
 
 struct Entry {
@@ -32,7 +32,7 @@ struct Entry {
     last_use: u64,
 }
 
-struct CallState {
+struct PendingAnswer {
     gate: Arc<Gate>,
     seats: usize,
 }
@@ -46,7 +46,7 @@ pub(super) enum Found<'a> {
     Seat(Seat<'a>),
 }
 
-/// A place on a flight. Dropped, it is given up.
+/// A place among those who wait for an answer. Dropped, it is given up.
 pub(super) struct Seat<'a> {
     store: &'a Store,
     key: Arc<Key>,
@@ -54,29 +54,29 @@ pub(super) struct Seat<'a> {
 }
 
 impl Store {
-    /// The answer for a key, or a seat on the flight towards it.
+    /// Returns the answer for a key, or a seat among those who wait for it.
     pub(super) fn find(&self, key: Key) -> Found<'_> {
         let mut shelf = self.shelf();
         if let Some(output) = shelf.answer(&key, Instant::now()) {
             return Found::Answer(output);
         }
         let key = Arc::new(key);
-        let call_state =
-            shelf.call_states.entry(Arc::clone(&key)).or_insert_with(|| CallState { gate: Arc::default(), seats: 0 });
-        call_state.seats += 1;
-        Found::Seat(Seat { store: self, gate: Arc::clone(&call_state.gate), key })
+        let answer =
+            shelf.pending.entry(Arc::clone(&key)).or_insert_with(|| PendingAnswer { gate: Arc::default(), seats: 0 });
+        answer.seats += 1;
+        Found::Seat(Seat { store: self, gate: Arc::clone(&answer.gate), key })
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many answers and how many flights there are.
+    /// Returns how many answers and how many pending answers there are.
     #[cfg(test)]
     pub(super) fn len(&self) -> (usize, usize) {
         let shelf = self.shelf();
         assert_eq!(shelf.entries.len(), shelf.order.len());
-        (shelf.entries.len(), shelf.call_states.len())
+        (shelf.entries.len(), shelf.pending.len())
     }
 }
 
@@ -86,11 +86,11 @@ impl Seat<'_> {
         &self.gate
     }
 
-    /// Keeps the answer, and ends the flight: who comes from now on finds the answer itself.
+    /// Keeps the answer, which is no longer pending: who comes from now on finds the answer itself.
     pub(super) fn land(&self, output: Arc<ToolOutput>, ttl: Duration, max_entries: usize) {
         let mut shelf = self.store.shelf();
-        if shelf.call_states.get(&self.key).is_some_and(|call_state| Arc::ptr_eq(&call_state.gate, &self.gate)) {
-            shelf.call_states.remove(&self.key);
+        if shelf.pending.get(&self.key).is_some_and(|answer| Arc::ptr_eq(&answer.gate, &self.gate)) {
+            shelf.pending.remove(&self.key);
         }
         shelf.keep(&self.key, output, Instant::now().checked_add(ttl), max_entries);
     }
@@ -99,14 +99,14 @@ impl Seat<'_> {
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
         let mut shelf = self.store.shelf();
-        // A flight that landed is gone, and another one may be under way for the same key.
-        let Some(call_state) = shelf.call_states.get_mut(&self.key) else { return };
-        if !Arc::ptr_eq(&call_state.gate, &self.gate) {
+        // This one may be answered and gone, and another one pending for the same key.
+        let Some(answer) = shelf.pending.get_mut(&self.key) else { return };
+        if !Arc::ptr_eq(&answer.gate, &self.gate) {
             return;
         }
-        call_state.seats -= 1;
-        if call_state.seats == 0 {
-            shelf.call_states.remove(&self.key);
+        answer.seats -= 1;
+        if answer.seats == 0 {
+            shelf.pending.remove(&self.key);
         }
     }
 }

@@ -262,7 +262,7 @@ async fn arguments_that_a_layer_spoiled_are_never_answered_from_memory() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_tasks_that_fail_and_are_dropped_leave_no_flight() {
+async fn many_tasks_that_fail_and_are_dropped_leave_nothing_pending() {
     let probe = Probe::new((0..200).map(|step| match step % 3 {
         0 => succeeds().after(7),
         _ => fails(busy()).after(5),
@@ -281,8 +281,8 @@ async fn many_tasks_that_fail_and_are_dropped_leave_no_flight() {
     for task in tasks {
         task.await.unwrap();
     }
-    let (entries, call_states) = kept.store.len();
-    assert!(entries <= 4 && call_states == 0, "{entries} entries, {call_states} flights");
+    let (entries, pending) = kept.store.len();
+    assert!(entries <= 4 && pending == 0, "{entries} entries, {pending} pending");
 }
 
 #[tokio::test]
