@@ -279,10 +279,30 @@ impl RunOptions {
         self
     }
 
-    /// Whether a single call needs nothing but to be run.
+    /// Reports whether a single call needs nothing but to be run. Every option is named, so that a new one does not compile until
+    /// it is decided here.
     pub(super) fn is_plain(&self) -> bool {
-        let Self { call_timeout, call_idle_timeout, output_cap, policy, permit, .. } = self;
-        let Self { until, cancellation, observer, sink, place, .. } = self;
+        let Self {
+            // There is one call, and nothing that it could wait for.
+            concurrency: _,
+            call_timeout,
+            call_idle_timeout,
+            output_cap,
+            policy,
+            permit,
+            // Nobody is asked without a policy.
+            approver: _,
+            approval_timeout: _,
+            gate: _,
+            // These are handed on.
+            scope: _,
+            decode: _,
+            until,
+            cancellation,
+            observer,
+            sink,
+            place,
+        } = self;
         call_timeout.is_none()
             && call_idle_timeout.is_none()
             && output_cap.is_none()

@@ -24,7 +24,7 @@ use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxFuture, BoxRunning, PreparedMeta};
 use crate::result::{Outcome, ToolResult};
-use crate::tool::Tool;
+use crate::tool::{ExecutionLimits, Tool};
 use crate::toolkit::Toolkit;
 
 /// One call on its way to its one result. See [`Toolkit::run_call`].
@@ -249,8 +249,18 @@ fn held(tool: &Tool, outcome: Outcome) -> Outcome {
     }
 }
 
-/// Whether the tool's calls need nothing but to be run.
+/// Reports whether the tool's calls need nothing but to be run. Every limit is named, so that a new one does not compile until it
+/// is decided here.
 fn is_plain(tool: &Tool) -> bool {
-    let limits = tool.limits();
-    tool.approval().is_never() && limits.timeout.is_none() && limits.idle_timeout.is_none()
+    let ExecutionLimits {
+        timeout,
+        idle_timeout,
+        // What a call shows is dropped.
+        emit_buffer: _,
+        // There is one call.
+        concurrency: _,
+        // The fast path holds it.
+        output_cap: _,
+    } = tool.limits();
+    tool.approval().is_never() && timeout.is_none() && idle_timeout.is_none()
 }
