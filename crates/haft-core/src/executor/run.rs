@@ -99,7 +99,7 @@ pub struct Run {
     /// There from the first poll on.
     pub(super) call_states: Vec<CallState>,
     /// What the calls have in common, from the first poll on.
-    run_shared: Option<Arc<RunShared>>,
+    shared: Option<Arc<RunShared>>,
     wakers: Vec<Option<Waker>>,
     /// The calls to look at.
     woken: VecDeque<usize>,
@@ -119,7 +119,7 @@ pub struct Run {
     pub(super) unfinished: usize,
     pub(super) suspending: Suspending,
     /// What is known about approvals, where that matters.
-    pub(super) run_approvals: Option<Box<RunApprovals>>,
+    pub(super) approvals: Option<Box<RunApprovals>>,
 }
 
 /// What a time is set for.
@@ -137,11 +137,11 @@ impl Toolkit {
     /// about again. Calls of one plan run with the options of the plan, and their events have the indexes of the plan, also
     /// when some of its calls are left out.
     pub fn run<C: Into<RequestedCall>>(&self, calls: impl IntoIterator<Item = C>) -> Run {
-        let (calls, run_approvals) = RunApprovals::split(calls.into_iter().map(Into::into));
+        let (calls, approvals) = RunApprovals::split(calls.into_iter().map(Into::into));
         let set = Arc::clone(self.set());
-        match run_approvals {
+        match approvals {
             None => Run::new(set, calls),
-            Some(run_approvals) => run_approvals.into_run(set, calls),
+            Some(approvals) => approvals.into_run(set, calls),
         }
     }
 }
@@ -154,7 +154,7 @@ impl Run {
             unfinished: calls.len(),
             calls: Arc::new(calls),
             call_states: Vec::new(),
-            run_shared: None,
+            shared: None,
             wakers: Vec::new(),
             woken: VecDeque::new(),
             slots: Slots::default(),
@@ -167,7 +167,7 @@ impl Run {
             is_cut_short: false,
             ready: VecDeque::new(),
             suspending: Suspending::Allowed,
-            run_approvals: None,
+            approvals: None,
         }
     }
 
@@ -266,7 +266,7 @@ impl Run {
     }
 
     pub(super) fn has_begun(&self) -> bool {
-        self.run_shared.is_some()
+        self.shared.is_some()
     }
 
     /// Whether the run was called off.
@@ -289,7 +289,7 @@ impl Run {
 
     /// Settles and moves everything once.
     fn tick(&mut self, task: &mut Context<'_>) {
-        if self.run_shared.is_none() {
+        if self.shared.is_none() {
             self.start();
         }
         self.settle_cancelled(task);
@@ -300,10 +300,10 @@ impl Run {
     /// The next event, if there is one without waiting.
     fn next_ready(&mut self) -> Option<ToolEvent> {
         let event = self.ready.pop_front()?;
-        if let (ToolEvent::Progress { index, .. } | ToolEvent::Preliminary { index, .. }, Some(run_shared)) =
-            (&event, &self.run_shared)
+        if let (ToolEvent::Progress { index, .. } | ToolEvent::Preliminary { index, .. }, Some(shared)) =
+            (&event, &self.shared)
         {
-            run_shared.mailbox.make_room(*index);
+            shared.mailbox.make_room(*index);
         }
         self.show(&event);
         Some(event)
@@ -415,7 +415,7 @@ impl Run {
     }
 
     fn changed(mut self, change: impl FnOnce(RunOptions) -> RunOptions) -> Self {
-        if self.run_shared.is_some() {
+        if self.shared.is_some() {
             return self;
         }
         self.options = change(std::mem::take(&mut self.options));
@@ -455,9 +455,9 @@ impl Stream for Run {
 /// Nobody reads any more: handlers are dropped, and the observer is told of everything the reader missed, as is tracing.
 impl Drop for Run {
     fn drop(&mut self) {
-        if self.run_shared.is_none() {
+        if self.shared.is_none() {
             // Never polled: there is nothing to drop, and still every call is answered.
-            let done = self.run_approvals.as_ref().map(|run_approvals| run_approvals.done()).unwrap_or_default();
+            let done = self.approvals.as_ref().map(|approvals| approvals.done()).unwrap_or_default();
             for (index, call) in self.calls.iter().enumerate().filter(|(index, _)| !done.contains(index)) {
                 let result = ToolResult::cancelled(call, ABANDONED);
                 CallSpan::pass(call, &result.outcome);

@@ -62,14 +62,14 @@ pub(super) enum Suspending {
 impl RunApprovals {
     /// Splits calls from what is known about them.
     pub(super) fn split(calls: impl Iterator<Item = RequestedCall>) -> (Vec<ToolCall>, Option<Box<Self>>) {
-        let mut run_approvals: Option<Box<Self>> = None;
+        let mut approvals: Option<Box<Self>> = None;
         let calls = calls.enumerate().map(|(index, RequestedCall { call, known })| {
             if let Some(known) = known {
-                run_approvals.get_or_insert_default().known.push((index, known));
+                approvals.get_or_insert_default().known.push((index, known));
             }
             call
         });
-        (calls.collect(), run_approvals)
+        (calls.collect(), approvals)
     }
 
     /// Creates the run of the calls that this was split from. Calls of one plan are run as they were planned: with its
@@ -93,7 +93,7 @@ impl RunApprovals {
                 run
             }
         };
-        run.run_approvals = Some(self);
+        run.approvals = Some(self);
         run
     }
 
@@ -131,20 +131,20 @@ impl RunApprovals {
 impl Run {
     /// The same run after an earlier one of the same calls.
     pub(crate) fn resumed(mut self, earlier: Vec<Finished>, refused: Vec<RefusedVerdict>) -> Self {
-        let run_approvals = self.run_approvals.get_or_insert_default();
-        (run_approvals.earlier, run_approvals.refused) = (earlier, refused);
+        let approvals = self.approvals.get_or_insert_default();
+        (approvals.earlier, approvals.refused) = (earlier, refused);
         self
     }
 
     /// The same run, which stops each call before its handler, until it is [released](Run::released).
     pub(crate) fn planning(mut self) -> Self {
-        self.run_approvals.get_or_insert_default().plan = Some(Plan::default());
+        self.approvals.get_or_insert_default().plan = Some(Plan::default());
         self
     }
 
     /// Returns the next call that was found fit to run, each once.
     pub(crate) fn next_approved(&mut self) -> Option<(usize, ApprovedCall)> {
-        let plan = self.run_approvals.as_mut()?.plan.as_mut()?;
+        let plan = self.approvals.as_mut()?.plan.as_mut()?;
         // One that was cancelled or timed out meanwhile has its result.
         while let Some((index, approved)) = plan.approved.pop_front() {
             if plan.held.contains(&index) {
@@ -156,7 +156,7 @@ impl Run {
 
     /// Reports whether every call of a planning run has its result or may run.
     pub(crate) fn is_decided(&self) -> bool {
-        let plan = self.run_approvals.as_ref().and_then(|run_approvals| run_approvals.plan.as_ref());
+        let plan = self.approvals.as_ref().and_then(|approvals| approvals.plan.as_ref());
         self.has_begun() && plan.is_some_and(|plan| plan.held.len() == self.unfinished)
     }
 
@@ -171,7 +171,7 @@ impl Run {
     /// that were read while it was planning, which are yet to be seen by whoever reads the run; `taken` are the calls that
     /// were taken out of the plan.
     pub(crate) fn released(mut self, shown: Vec<ToolEvent>, taken: &BTreeSet<usize>) -> Self {
-        let Some(plan) = self.run_approvals.as_mut().and_then(|run_approvals| run_approvals.plan.take()) else {
+        let Some(plan) = self.approvals.as_mut().and_then(|approvals| approvals.plan.take()) else {
             return self;
         };
         for event in &shown {
@@ -188,7 +188,7 @@ impl Run {
             if taken.contains(&index) {
                 self.call_states[index].leave();
                 self.unfinished -= 1;
-                self.run_approvals.get_or_insert_default().absent.push(index);
+                self.approvals.get_or_insert_default().absent.push(index);
                 continue;
             }
             self.call_states[index].open_span(&self.calls[index], &self.set);
@@ -209,16 +209,14 @@ impl Run {
     }
 
     pub(super) fn is_planning(&self) -> bool {
-        self.run_approvals.as_ref().is_some_and(|run_approvals| run_approvals.is_planning())
+        self.approvals.as_ref().is_some_and(|approvals| approvals.is_planning())
     }
 
     /// Puts what calls came with where it counts. Nothing has moved yet.
     pub(super) fn open_docket(&mut self) {
-        let Some(run_approvals) = &mut self.run_approvals else { return };
-        let mut known = std::mem::take(&mut run_approvals.known);
-        for index in
-            run_approvals.earlier.iter().map(|finished| finished.index).chain(run_approvals.absent.iter().copied())
-        {
+        let Some(approvals) = &mut self.approvals else { return };
+        let mut known = std::mem::take(&mut approvals.known);
+        for index in approvals.earlier.iter().map(|finished| finished.index).chain(approvals.absent.iter().copied()) {
             if let Some(call_state) = self.call_states.get_mut(index) {
                 call_state.leave();
                 self.unfinished -= 1;
@@ -241,11 +239,11 @@ impl Run {
     /// verdict that could not be used for it is given back.
     pub(super) fn keep(&mut self, index: usize, result: &ToolResult) {
         let refused = self.call_states[index].close_question(&self.calls[index], &self.options);
-        if self.options.approver.is_some() || self.run_approvals.is_some() {
-            let run_approvals = self.run_approvals.get_or_insert_default();
-            run_approvals.refused.extend(refused);
-            run_approvals.finished.push(Finished { index, result: result.clone() });
-            if let Some(plan) = &mut run_approvals.plan {
+        if self.options.approver.is_some() || self.approvals.is_some() {
+            let approvals = self.approvals.get_or_insert_default();
+            approvals.refused.extend(refused);
+            approvals.finished.push(Finished { index, result: result.clone() });
+            if let Some(plan) = &mut approvals.plan {
                 plan.held.remove(&index);
             }
         }
@@ -260,9 +258,9 @@ impl Run {
         let refused = self.call_states[index].take_refused();
         self.call_states[index].leave();
         self.unfinished -= 1;
-        let run_approvals = self.run_approvals.get_or_insert_default();
-        run_approvals.refused.extend(refused);
-        run_approvals.pending.push(Pending { index, request: (*request).clone() });
+        let approvals = self.approvals.get_or_insert_default();
+        approvals.refused.extend(refused);
+        approvals.pending.push(Pending { index, request: (*request).clone() });
         self.ready.push_back(ToolEvent::Suspended { index, request });
     }
 
@@ -271,9 +269,9 @@ impl Run {
         let digest = self.call_states[index].digest().unwrap_or_default().to_owned();
         let approved = ApprovedCall::new(self.calls[index].clone(), digest);
         let refused = self.call_states[index].take_refused();
-        let Some(run_approvals) = &mut self.run_approvals else { return };
-        run_approvals.refused.extend(refused);
-        if let Some(plan) = &mut run_approvals.plan {
+        let Some(approvals) = &mut self.approvals else { return };
+        approvals.refused.extend(refused);
+        if let Some(plan) = &mut approvals.plan {
             plan.approved.push_back((index, approved));
             plan.held.insert(index);
         }
@@ -281,33 +279,31 @@ impl Run {
 
     /// Whether calls of it wait beyond this run.
     pub(super) fn has_pending(&self) -> bool {
-        self.run_approvals.as_ref().is_some_and(|run_approvals| !run_approvals.pending.is_empty())
+        self.approvals.as_ref().is_some_and(|approvals| !approvals.pending.is_empty())
     }
 
     /// Results from before this run, which no event of it shows.
     pub(super) fn earlier(&self) -> impl Iterator<Item = &Finished> {
-        self.run_approvals.iter().flat_map(|run_approvals| &run_approvals.earlier)
+        self.approvals.iter().flat_map(|approvals| &approvals.earlier)
     }
 
     /// What is left of the run, if it ended with calls that wait.
     #[cfg(feature = "approval")]
     pub(super) fn take_suspended(&mut self) -> Option<Suspended> {
-        let run_approvals = self
-            .run_approvals
-            .as_mut()
-            .filter(|run_approvals| self.unfinished == 0 && !run_approvals.pending.is_empty())?;
-        let mut pending = std::mem::take(&mut run_approvals.pending);
-        let mut finished = std::mem::take(&mut run_approvals.finished);
-        finished.append(&mut run_approvals.earlier);
+        let approvals =
+            self.approvals.as_mut().filter(|approvals| self.unfinished == 0 && !approvals.pending.is_empty())?;
+        let mut pending = std::mem::take(&mut approvals.pending);
+        let mut finished = std::mem::take(&mut approvals.finished);
+        finished.append(&mut approvals.earlier);
         pending.sort_by_key(|pending| pending.index);
         finished.sort_by_key(|finished| finished.index);
         // A run knows all of its calls, so what it says of them holds together.
-        let calls = run_approvals.without_absent(&self.calls, &mut pending, &mut finished);
+        let calls = approvals.without_absent(&self.calls, &mut pending, &mut finished);
         Suspended::new(calls, pending, finished).ok()
     }
 
     #[cfg(feature = "approval")]
     pub(super) fn refused(&self) -> &[RefusedVerdict] {
-        self.run_approvals.as_ref().map_or(&[], |run_approvals| &run_approvals.refused)
+        self.approvals.as_ref().map_or(&[], |approvals| &approvals.refused)
     }
 }

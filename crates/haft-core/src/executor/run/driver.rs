@@ -70,7 +70,7 @@ impl Run {
             deadline: self.deadline,
             scope: self.options.scope.clone(),
         };
-        self.run_shared = Some(RunShared::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
+        self.shared = Some(RunShared::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
         self.watch_cancellation();
         // What is known already stays as it is, whatever becomes of the rest.
         self.open_docket();
@@ -147,7 +147,7 @@ impl Run {
 
     fn settle_if_late(&mut self, index: usize, now: Instant) {
         let call_state = &mut self.call_states[index];
-        if let Some(at) = self.run_shared.as_ref().and_then(|run_shared| run_shared.mailbox.last_alive(index)) {
+        if let Some(at) = self.shared.as_ref().and_then(|run_shared| run_shared.mailbox.last_alive(index)) {
             call_state.touch(at);
         }
         let Some(due) = call_state.due().filter(|_| call_state.is_timed()) else { return };
@@ -157,7 +157,7 @@ impl Run {
         // A handler that waits for its reader is not silent.
         if call_state.is_running()
             && call_state.is_merely_silent(now)
-            && self.run_shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.is_full(index))
+            && self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.is_full(index))
         {
             call_state.touch(now);
             if let Some(due) = call_state.due() {
@@ -221,7 +221,7 @@ impl Run {
 
     /// Takes what calls have shown, and notes those that were woken.
     pub(in crate::executor) fn hear(&mut self) {
-        let Some((woken, emissions)) = self.run_shared.as_ref().and_then(|run_shared| run_shared.mailbox.hear()) else {
+        let Some((woken, emissions)) = self.shared.as_ref().and_then(|run_shared| run_shared.mailbox.hear()) else {
             return;
         };
         for index in woken {
@@ -248,9 +248,7 @@ impl Run {
             return false;
         }
         match self.timer.rest(task) {
-            Ok(Poll::Pending) => {
-                self.run_shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.rest(task.waker()))
-            }
+            Ok(Poll::Pending) => self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.rest(task.waker())),
             Ok(Poll::Ready(())) => false,
             Err(panicked) => {
                 // Without a clock no limit of time can be kept, and a limit that is not kept must not look as if it were.
@@ -272,7 +270,7 @@ impl Run {
         }
         let is_planning = self.is_planning();
         loop {
-            let Some(run_shared) = &self.run_shared else { return };
+            let Some(run_shared) = &self.shared else { return };
             let step_cx = StepCx {
                 set: &self.set,
                 options: &self.options,
@@ -338,7 +336,7 @@ impl Run {
 
     /// Lets a call that has a place run. Says no when it could not.
     fn take_off(&mut self, index: usize) -> bool {
-        let Some(run_shared) = &self.run_shared else { return false };
+        let Some(run_shared) = &self.shared else { return false };
         let call_state = &mut self.call_states[index];
         if let Err(failure) = call_state.take_off(index, &self.set, self.options.place, &run_shared.mailbox) {
             self.settle(index, failure);
@@ -363,7 +361,7 @@ impl Run {
     /// Ends one call where it is, as it was called off or took too long.
     pub(in crate::executor) fn settle(&mut self, index: usize, failure: ToolFailure) {
         self.hear();
-        if let Some(RunShared { mailbox, .. }) = self.run_shared.as_deref() {
+        if let Some(RunShared { mailbox, .. }) = self.shared.as_deref() {
             // First, so that whatever is dropped now finds itself called off.
             mailbox.close(index);
         }
@@ -378,7 +376,7 @@ impl Run {
         self.hear();
         let repairs = self.call_states[index].answer();
         // With no handle left nobody can ask whether the call is over.
-        if let Some(run_shared) = self.run_shared.as_ref().filter(|run_shared| Arc::strong_count(run_shared) > 1) {
+        if let Some(run_shared) = self.shared.as_ref().filter(|run_shared| Arc::strong_count(run_shared) > 1) {
             run_shared.mailbox.close(index);
         }
         let mut result = ToolResult::named(self.name(index), &self.calls[index], outcome);
@@ -391,7 +389,7 @@ impl Run {
 
     /// Gives the place of an answered call back, unless something of it still runs where it can't be stopped.
     fn leave_place(&mut self, index: usize) {
-        if self.run_shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.is_occupied(index)) {
+        if self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.is_occupied(index)) {
             return;
         }
         if self.call_states[index].gives_back_place()
