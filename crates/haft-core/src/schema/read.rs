@@ -44,6 +44,8 @@ pub(super) struct Reading<'a> {
     pub(super) depth: usize,
     /// What becomes of integers beyond 64 bits that are read as floats.
     wide: Cell<Wide>,
+    /// Whether anything was rejected, also if the type passed over it.
+    refused: Cell<bool>,
     /// Whether such an integer was rejected.
     rejected_wide: Cell<bool>,
     /// How many values around this one the type does not look at.
@@ -125,12 +127,20 @@ impl<'a> Reading<'a> {
             limits,
             depth: limits.depth(),
             wide: Cell::new(wide),
+            refused: Cell::new(false),
             rejected_wide: Cell::new(false),
             ignored: Cell::new(0),
             budget: RefCell::new(Budget::for_input(text.len())),
             is_plain: trail.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse,
             trail,
         }
+    }
+
+    /// Returns the error that ends the reading, and remembers it.
+    #[cold]
+    fn refusal<E: serde::de::Error>(&self) -> E {
+        self.refused.set(true);
+        refusal()
     }
 
     /// Reports whether a float stands for an integer that no float is, where that must not be.
@@ -256,7 +266,8 @@ fn one_value<T: DeserializeOwned>(
 ) -> Result<T, Error> {
     let value = T::deserialize(Checked { inner: &mut *deserializer, place: &Place::root(reading) })?;
     deserializer.end()?;
-    Ok(value)
+    // A type may pass over an error of a field, and hide what its schema forbids.
+    if reading.refused.get() { Err(refusal()) } else { Ok(value) }
 }
 
 /// Returns the issue for an integer that would have to be rounded to be read at all.

@@ -479,3 +479,27 @@ fn a_struct_is_never_read_from_an_array_whatever_the_schema_says() {
         assert_eq!(pair, (1, 2));
     }
 }
+
+/// A type may pass over an error of one of its parts. What its schema forbids is rejected all the same.
+#[test]
+fn what_a_type_passes_over_is_still_rejected() {
+    fn lenient<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+        Ok(T::deserialize(deserializer).ok())
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[allow(dead_code, reason = "only read")]
+    struct Lenient {
+        #[serde(deserialize_with = "lenient")]
+        #[schemars(with = "u8", range(max = 9))]
+        few: Option<u8>,
+        #[serde(deserialize_with = "lenient")]
+        #[schemars(with = "String", length(max = 2))]
+        short: Option<String>,
+    }
+    let read = |text: &str| read::<Lenient>(text).map(|read| (read.few, read.short));
+    assert_eq!(read(r#"{"few": 3, "short": "ab"}"#).unwrap(), (Some(3), Some("ab".to_owned())));
+    assert_eq!(marks(&read(r#"{"few": 30, "short": "ab"}"#).unwrap_err()), [("/few", "maximum")]);
+    assert_eq!(marks(&read(r#"{"few": 3, "short": "abc"}"#).unwrap_err()), [("/short", "maxLength")]);
+    assert_eq!(marks(&read(r#"{"few": "3", "short": "ab"}"#).unwrap_err()), [("/few", "type")]);
+}

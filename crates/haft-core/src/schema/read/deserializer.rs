@@ -40,7 +40,7 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     fn whole(self) -> Result<&'de str, D::Error> {
         let Place { reading, node, depth, inside } = *self.place;
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
-        if reading.fits_whole(node, text, depth.into(), inside) { Ok(text) } else { Err(refusal()) }
+        if reading.fits_whole(node, text, depth.into(), inside) { Ok(text) } else { Err(reading.refusal()) }
     }
 
     fn takes(&self, json_type: JsonType) -> bool {
@@ -50,6 +50,7 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     /// Reads an integer of up to 128 bits. Asked for one, `serde_json` reads digits and stumbles over the point of `3.0`,
     /// so it is asked for the text.
     fn very_wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        let place = self.place;
         let visitor = self.visitor::<V, INTEGER>(visitor);
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
         if let Ok(integer) = text.parse() {
@@ -57,7 +58,7 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
         }
         match text.parse() {
             Ok(integer) => visitor.visit_u128(integer),
-            Err(_) => Err(refusal()),
+            Err(_) => Err(place.refusal()),
         }
     }
 }
@@ -86,7 +87,12 @@ macro_rules! pass {
             return checked.$method($($argument,)* $visitor).map_err(D::Error::custom);
         }
         let visitor = $self.visitor::<V, { $origin }>($visitor);
-        $self.inner.$method($($argument,)* visitor)
+        let place = $self.place;
+        let value = $self.inner.$method($($argument,)* visitor);
+        if value.is_err() {
+            place.note_refusal();
+        }
+        value
     }};
 }
 

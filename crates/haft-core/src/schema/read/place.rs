@@ -3,6 +3,8 @@
 //! A place lives in whatever holds the value (the root, an array, an object) and is handed on by reference: one word,
 //! which travels in a register with every value there is.
 
+use serde::de::Error;
+
 use super::Reading;
 use crate::schema::forbidden::Inside;
 use crate::schema::node::{Arena, Mismatch, NodeId, Typed};
@@ -28,6 +30,19 @@ impl<'a> Place<'a> {
     #[inline]
     pub(super) fn child(&self, node: NodeId) -> Self {
         Self { reading: self.reading, node, depth: self.depth.saturating_add(1), inside: Inside::Other }
+    }
+
+    /// Returns the error that ends the reading. That there was one is remembered: a type may pass over it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn refusal<E: Error>(&self) -> E {
+        self.reading.refusal()
+    }
+
+    /// Remembers that something was rejected, by whom ever: a type may pass over it.
+    #[inline]
+    pub(super) fn note_refusal(&self) {
+        self.reading.refused.set(true);
     }
 
     /// The same place at another node.

@@ -5,7 +5,7 @@ use std::slice;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, SeqAccess};
 
-use super::deserializer::{Checked, refusal};
+use super::deserializer::Checked;
 use super::place::Place;
 use crate::schema::node::{ANY, NodeId};
 use crate::schema::path::push_index;
@@ -115,7 +115,8 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, 
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
-        let place = self.elements.next().ok_or_else(refusal)?;
+        let reading = self.elements.next.reading;
+        let place = self.elements.next().ok_or_else(|| reading.refusal())?;
         self.inner.deserialize(Checked { inner: deserializer, place })
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
-use super::deserializer::{Checked as CheckedDeserializer, refusal};
+use super::deserializer::Checked as CheckedDeserializer;
 use super::map::CheckedMap;
 use super::number::{First, NumberMap, PutBack};
 use super::place::Place;
@@ -33,12 +33,16 @@ pub(super) struct Checked<'a, V, const ORIGIN: u8> {
 impl<V, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
     #[inline]
     fn simple<E: Error>(&self, json_type: JsonType) -> Result<(), E> {
-        if self.place.is_free(json_type) { Ok(()) } else { Err(refusal()) }
+        if self.place.is_free(json_type) { Ok(()) } else { Err(self.place.refusal()) }
     }
 
     #[inline]
     fn string<E: Error>(&self, text: &str) -> Result<(), E> {
-        if self.place.is_free(JsonType::String) || string_fits(self.place, text) { Ok(()) } else { Err(refusal()) }
+        if self.place.is_free(JsonType::String) || string_fits(self.place, text) {
+            Ok(())
+        } else {
+            Err(self.place.refusal())
+        }
     }
 }
 
@@ -107,13 +111,13 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
     #[inline]
     fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
         let fits = self.place.is_free(JsonType::Number) || signed_fits(self.place, value);
-        if fits { self.inner.visit_i64(value) } else { Err(refusal()) }
+        if fits { self.inner.visit_i64(value) } else { Err(self.place.refusal()) }
     }
 
     #[inline]
     fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
         let fits = self.place.is_free(JsonType::Number) || unsigned_fits(self.place, value);
-        if fits { self.inner.visit_u64(value) } else { Err(refusal()) }
+        if fits { self.inner.visit_u64(value) } else { Err(self.place.refusal()) }
     }
 
     fn visit_i128<E: Error>(self, value: i128) -> Result<V::Value, E> {
@@ -132,7 +136,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
         let fits = ORIGIN != INTEGER
             && !self.place.reading.rejects(value)
             && (self.place.is_free(JsonType::Number) || float_fits(self.place, value));
-        if fits { self.inner.visit_f64(value) } else { Err(refusal()) }
+        if fits { self.inner.visit_f64(value) } else { Err(self.place.refusal()) }
     }
 
     #[inline]
@@ -154,17 +158,17 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
 
     /// `serde_json` gives a JSON string as bytes to types that ask for bytes, even one that is not Unicode.
     fn visit_bytes<E: Error>(self, value: &[u8]) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(value).map_err(|_| refusal())?)?;
+        self.string(std::str::from_utf8(value).map_err(|_| self.place.refusal())?)?;
         self.inner.visit_bytes(value)
     }
 
     fn visit_borrowed_bytes<E: Error>(self, value: &'de [u8]) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(value).map_err(|_| refusal())?)?;
+        self.string(std::str::from_utf8(value).map_err(|_| self.place.refusal())?)?;
         self.inner.visit_borrowed_bytes(value)
     }
 
     fn visit_byte_buf<E: Error>(self, value: Vec<u8>) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(&value).map_err(|_| refusal())?)?;
+        self.string(std::str::from_utf8(&value).map_err(|_| self.place.refusal())?)?;
         self.inner.visit_byte_buf(value)
     }
 
@@ -192,15 +196,15 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
     #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         if const { ORIGIN == STRUCT } {
-            return Err(refusal());
+            return Err(self.place.refusal());
         }
         let mut seq = CheckedSeq::new(access, self.place);
         if !seq.begin(self.place) {
-            return Err(refusal());
+            return Err(self.place.refusal());
         }
         let value = self.inner.visit_seq(&mut seq);
         if value.is_ok() && !seq.is_complete() {
-            return Err(refusal());
+            return Err(self.place.refusal());
         }
         value
     }
@@ -217,11 +221,11 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
     fn members<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let mut map = CheckedMap::new(access, self.place);
         if !map.begin() {
-            return Err(refusal());
+            return Err(self.place.refusal());
         }
         let value = self.inner.visit_map(&mut map);
         if value.is_ok() && !map.is_complete() {
-            return Err(refusal());
+            return Err(self.place.refusal());
         }
         value
     }
@@ -242,7 +246,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
 
     fn digits<E: Error>(&self, digits: &str) -> Result<(), E> {
         let fits = self.place.is_free(JsonType::Number) || wide_integer_fits(self.place, digits);
-        if fits { Ok(()) } else { Err(refusal()) }
+        if fits { Ok(()) } else { Err(self.place.refusal()) }
     }
 
     /// Takes a number that came as text. One that no machine number holds is passed on with all its digits.
@@ -254,7 +258,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
             return self.visit_i64(integer);
         }
         self.digits::<E>(&text)?;
-        let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(refusal)?;
+        let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(|| self.place.refusal())?;
         let lossless =
             serde_json::Number::from_f64(float).is_some_and(|number| is_same_number(&number.to_string(), &text));
         if lossless {
