@@ -20,7 +20,7 @@ use crate::argument::Arguments;
 use crate::invocation::Invocation;
 use crate::workspace::Workspace;
 
-/// How many tools the packages have.
+/// The number of tools in a package.
 const TOOLS: usize = 100;
 
 /// The most that each figure may be: times that of the other side.
@@ -28,14 +28,14 @@ const BARS: [(&str, f64); 4] = [("release", 1.5), ("debug", 1.3), ("size", 1.2),
 /// The most crates that the facade may bring, itself included.
 const TREE_BAR: usize = 55;
 
-/// How a package is built.
+/// The profile a package is built in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Profile {
     Debug,
     Release,
 }
 
-/// What one side costs.
+/// The cost of one side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weight {
     /// Processor seconds of the package with all tools.

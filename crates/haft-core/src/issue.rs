@@ -136,7 +136,7 @@ impl Cause {
     }
 }
 
-/// What a type's own `Serialize` or `Deserialize` said when it rejected a value.
+/// The error of a type's own `Serialize` or `Deserialize` that rejected a value.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct TypeError(pub(crate) serde_json::Error);

@@ -136,7 +136,7 @@ impl From<&Value> for JsonText {
     }
 }
 
-/// What is left to write of a tree, and what comes before it.
+/// The rest of a tree that is to be written, and the text before it.
 enum Level<'a> {
     Value(&'a Value),
     Array(slice::Iter<'a, Value>, &'static str),

@@ -193,8 +193,8 @@ impl Schema {
 
     /// Finds the schema's subschemas: where each stands, what of a value it is about, and what it refers to.
     ///
-    /// What only looks like a subschema, in a literal, in an example, or under a keyword that the draft does not know, is
-    /// none; a property *named* `$ref` is a property.
+    /// JSON that only looks like a subschema, in a literal, in an example, or under a keyword that the draft does not know,
+    /// is none; a property *named* `$ref` is a property.
     ///
     /// ```
     /// use haft_core::{AppliesTo, Schema};

@@ -6,7 +6,7 @@ use std::fs;
 
 use anyhow::Context;
 
-/// Where the kernel reports it. Linux alone has this file.
+/// The file in which the kernel reports it. Linux alone has it.
 const FILE: &str = "/proc/self/stat";
 /// The unit of the file: every Linux reports in hundredths of a second, whatever it counts by.
 const TICKS_PER_SECOND: f64 = 100.0;

@@ -114,7 +114,7 @@ const CREATE: Template = Template {
     noun: "Create",
     about: "Creates a ticket in project @.",
     types: "
-/// How soon something is to be done.
+/// The urgency of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 enum #Priority {
     Low,

@@ -47,7 +47,7 @@ pub(crate) struct Origin {
     pub(crate) index: usize,
 }
 
-/// What a run of planned calls needs to be the run that was planned.
+/// The data that a run of planned calls needs to be the run that was planned.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) options: RunOptions,

@@ -21,7 +21,7 @@ use crate::item::{ApprovalDecision, ApprovalResponse, ApprovalScope};
 use crate::tool::ToolId;
 use crate::version::FormatVersion;
 
-/// What the model is told of a call that falls under denials that were merged.
+/// The message to the model about a call that falls under denials that were merged.
 const MERGED: &str = "more calls were denied than can be remembered one by one, so this one is denied as well";
 
 /// The verdicts of one session that hold for more than one call. Cloning shares it; it serialises.
@@ -83,7 +83,7 @@ struct Kept {
     /// The tool of the call it was given for, as [`Subject::ThisTool`] names it. Older memories did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
-    /// Whether it is the denial of several subjects in one.
+    /// Set if it is the denial of several subjects in one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_merged: bool,
     /// The how-manieth verdict of this memory it is. The order is stored, not the number.
@@ -304,7 +304,7 @@ struct Written {
     v: FormatVersion,
     #[serde(default = "default_most", skip_serializing_if = "is_default_most")]
     most: NonZeroUsize,
-    /// Whether the verdicts are in the order they were given. Older memories did not know it.
+    /// Set if the verdicts are in the order they were given. Older memories did not know it.
     #[serde(default)]
     oldest_first: bool,
     verdicts: Vec<Remembered>,

@@ -24,7 +24,7 @@ use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::schema::DecodeOptions;
 use crate::tool::Tool;
 
-/// How many verdicts may wait for questions that nobody has asked or announced.
+/// The number of verdicts that may wait for questions that nobody has asked or announced.
 const MOST_PARKED: usize = 1_024;
 /// How many questions are remembered as over, so that a verdict that comes later can be told why it is refused.
 const MOST_REMEMBERED: usize = 4_096;
@@ -85,7 +85,7 @@ struct State {
     parked: HashMap<ApprovalId, Parked>,
     /// The same, the oldest first.
     parked_order: BTreeMap<u64, ApprovalId>,
-    /// How many were parked.
+    /// The number of verdicts that were parked.
     arrivals: u64,
     /// Questions that nobody waits for any more, and why a verdict on one can't be used.
     over: HashMap<ApprovalId, VerdictFault>,

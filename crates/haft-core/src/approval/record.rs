@@ -52,7 +52,7 @@ pub struct ApprovalRecord {
     /// The digest of the arguments that were put in the place of the model's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_digest: Option<String>,
-    /// When this was written, by the [clock](crate::RunOptions::approval_clock) of the approvals; the Unix epoch if that
+    /// The time at which this was written, by the [clock](crate::RunOptions::approval_clock) of the approvals; the Unix epoch if that
     /// failed.
     pub recorded_at: Timestamp,
 }

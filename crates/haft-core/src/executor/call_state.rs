@@ -68,7 +68,7 @@ pub(super) struct CallState {
     span: CallSpan,
 }
 
-/// Whether a call is among those that are to be looked at.
+/// The place of a call among those that are to be looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// It is not.
@@ -81,7 +81,7 @@ enum Turn {
     Judged,
 }
 
-/// What a call waits for.
+/// The thing that a call waits for.
 enum Phase {
     /// Nothing: it has not moved yet.
     Fresh,
@@ -103,7 +103,7 @@ enum Phase {
     Landed,
 }
 
-/// How long a call may take.
+/// The time that a call may take.
 #[derive(Clone, Copy, Default)]
 struct Clock {
     timeout: Option<Duration>,
@@ -116,7 +116,7 @@ struct Clock {
     answer: Option<Instant>,
 }
 
-/// What all calls of a run are lent for the length of a step.
+/// The state of a run that its calls borrow for the length of a step.
 #[derive(Clone, Copy)]
 pub(super) struct StepCx<'a> {
     pub(super) set: &'a Set,

@@ -221,7 +221,7 @@ impl RunOptions {
         self.scoped(|scope| scope.caller = Some(caller.into()))
     }
 
-    /// How argument text is read.
+    /// Returns the options by which argument text is read.
     #[must_use]
     pub fn decode_options(mut self, options: DecodeOptions) -> Self {
         self.decode = options;
@@ -319,7 +319,7 @@ impl RunOptions {
         self.scope.as_ref()?.caller.as_ref()
     }
 
-    /// How argument text is read.
+    /// Returns the options by which argument text is read.
     #[cfg(feature = "approval")]
     pub(crate) fn decode(&self) -> &DecodeOptions {
         &self.decode

@@ -1,4 +1,4 @@
-//! What a run knows about the approval of its calls, besides the calls themselves.
+//! The approvals of a run: all that it knows of them besides the calls themselves.
 //!
 //! Most runs have none of this: it is there when calls come with something known about them, when a run was suspended
 //! before, when it may be suspended now, or when it only finds out which calls may run.
@@ -21,11 +21,11 @@ use crate::result::ToolResult;
 use crate::tool::NO_APPROVAL;
 use crate::toolkit::Set;
 
-/// What is known about the approval of a run's calls.
+/// The approvals of a run's calls.
 #[derive(Default)]
 #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead or later"))]
 pub(super) struct RunApprovals {
-    /// What calls came with.
+    /// The approvals that calls came with.
     known: Vec<(usize, Box<Known>)>,
     /// The indexes of calls that are not run here, in order: they were taken out of the plan that this is a run of.
     absent: Vec<usize>,
@@ -37,7 +37,7 @@ pub(super) struct RunApprovals {
     pending: Vec<Pending>,
     /// Verdicts that fit no question, or did not count for theirs.
     refused: Vec<RefusedVerdict>,
-    /// What was found out, where the run is to stop before the handlers.
+    /// The plan, where the run is to stop before the handlers.
     plan: Option<Plan>,
 }
 
@@ -50,7 +50,7 @@ struct Plan {
     held: BTreeSet<usize>,
 }
 
-/// What becomes of a call whose answer comes later.
+/// The treatment of a call whose answer comes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Suspending {
     /// It is suspended: whoever runs it takes what is left.
@@ -277,7 +277,7 @@ impl Run {
         }
     }
 
-    /// Whether calls of it wait beyond this run.
+    /// Reports whether calls of it wait beyond this run.
     pub(super) fn has_pending(&self) -> bool {
         self.approvals.as_ref().is_some_and(|approvals| !approvals.pending.is_empty())
     }
@@ -287,7 +287,7 @@ impl Run {
         self.approvals.iter().flat_map(|approvals| &approvals.earlier)
     }
 
-    /// What is left of the run, if it ended with calls that wait.
+    /// Returns what is left of the run, if it ended with calls that wait.
     #[cfg(feature = "approval")]
     pub(super) fn take_suspended(&mut self) -> Option<Suspended> {
         let approvals =

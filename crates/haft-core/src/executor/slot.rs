@@ -17,7 +17,7 @@ use crate::tool::{Concurrency, Tool, ToolName};
 pub(super) struct Slots {
     most: Option<NonZeroUsize>,
     running: usize,
-    /// Whether the call that runs needs the run for itself.
+    /// Set if the call that runs needs the run for itself.
     exclusive: bool,
     /// The kinds that every run has, [`SHARED`] and [`EXCLUSIVE`].
     fixed: [Kind; 2],
@@ -27,16 +27,16 @@ pub(super) struct Slots {
     keys: HashMap<String, usize>,
     /// The first waiting call of each kind that has room, by its number.
     heads: BTreeSet<(u64, usize)>,
-    /// How many calls wait.
+    /// The number of calls that wait.
     waiting: usize,
-    /// How many calls have waited so far: the number of the next one.
+    /// The number of calls that have waited so far, which is the number of the next one.
     numbers: u64,
 }
 
 /// Calls that share a limit.
 #[derive(Debug)]
 struct Kind {
-    /// How many of them may run at a time.
+    /// The number of them that may run at a time.
     most: usize,
     running: usize,
     /// Those that wait, with their numbers, first come first.

@@ -1,4 +1,4 @@
-//! What is added to a history with a turn.
+//! The items that a turn adds to a history.
 
 use super::append::matched;
 use super::append_error::AppendError;
@@ -9,7 +9,7 @@ use crate::item::Item;
 use crate::result::ToolResult;
 use crate::turn::Turn;
 
-/// What has to be known about a turn, beside what came before it, to add it to a history.
+/// A turn to be added to a history, with all that must be known of it beside what came before.
 #[derive(Debug)]
 pub(super) struct Addition {
     layout: Layout,

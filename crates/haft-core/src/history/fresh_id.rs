@@ -76,12 +76,12 @@ pub(super) fn fresh_ids_after(past: Past<'_>, turn: &mut Turn) -> Vec<Renamed> {
     renames.apply(&mut turn.items, &layout, &mut [])
 }
 
-/// What came before the items of a turn.
+/// The items before those of a turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Past<'h> {
     /// The items themselves.
     Items(&'h [Item]),
-    /// What is known about them.
+    /// The index of these items.
     Index(&'h Index),
 }
 

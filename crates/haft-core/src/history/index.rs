@@ -1,4 +1,4 @@
-//! What is known about the items of a history that grows.
+//! An index of the items of a history that grows.
 //!
 //! Each item is read once, when it is added. What a turn needs to know about everything before it (which ids are given
 //! away, whether the history is whole, which questions are open) is then looked up, at a cost that does not depend on the
@@ -11,11 +11,11 @@ use super::layout::{Layout, Scan};
 use crate::call::CallId;
 use crate::item::{ApprovalId, ApprovalRequest, Item};
 
-/// What is known about the first items of a history.
+/// An index of the first items of a history.
 #[derive(Debug)]
 pub(super) struct Index {
     scan: Scan,
-    /// How many items were read.
+    /// The number of items that were read.
     read: usize,
     /// The ids that items mention which no call had when they were read.
     mentioned: HashSet<CallId>,
@@ -113,7 +113,7 @@ impl Index {
         self.read = items.len();
     }
 
-    /// How many requests stand among the items read.
+    /// Returns the number of requests among the items read.
     fn questions_read(&self) -> usize {
         self.layout().requests.partition_point(|&(at, _)| at < self.read)
     }

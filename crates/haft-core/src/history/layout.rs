@@ -25,9 +25,9 @@ pub(super) struct Layout {
     pub(super) outputs: Vec<(usize, Owner)>,
     /// The position of every approval request and the call it is about, in order.
     pub(super) requests: Vec<(usize, Option<usize>)>,
-    /// How many calls that are run here have no output.
+    /// The number of calls that are run here and have no output.
     open: usize,
-    /// How many things are wrong that no later item can put right.
+    /// The number of faults that no later item can put right.
     faults: usize,
 }
 
@@ -136,7 +136,7 @@ pub(super) struct Scan {
     early: HashSet<CallId>,
 }
 
-/// What was read before means something else because of what follows: everything has to be read again.
+/// A sign that what was read before means something else because of what follows: everything has to be read again.
 #[derive(Debug)]
 pub(super) struct Outdated;
 

@@ -227,7 +227,7 @@ impl Deref for History {
     }
 }
 
-/// What was known about the items is forgotten, as they may be changed.
+/// Forgets what was known about the items, as they may be changed.
 impl DerefMut for History {
     fn deref_mut(&mut self) -> &mut Vec<Item> {
         let list = Arc::make_mut(&mut self.0);

@@ -110,7 +110,7 @@ pub(super) struct Subschema<'c, 'a> {
     scope: ScopeId,
     pointer: &'c str,
     typed: Typed,
-    /// Whether a keyword has made a rule of this subschema's own.
+    /// Set once a keyword has made a rule of this subschema's own.
     asserts: bool,
     /// Nodes that apply to the same value.
     in_place: Vec<NodeId>,

@@ -1,4 +1,4 @@
-//! How much of a result that breaks its schema the model learns.
+//! The part of the issues of a result that the model learns.
 //!
 //! A result belongs to the tool until the tool shows it, and one that is wrong is never shown: a part of it may be what
 //! `to_model_output` keeps from the model. So the model learns where the result is wrong, which rule it breaks and what
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::path::{push_index, push_key};
 use crate::issue::{Issue, Issues, TypeError};
 
-/// What stands in a pointer for a key that is part of the value.
+/// The sign in a pointer for a key that is part of the value.
 const ANY_KEY: &str = "*";
 
 /// A result that was rejected, with everything that is known about it.

@@ -11,7 +11,7 @@ pub(super) fn is_private(name: &str) -> bool {
     name.strip_prefix(PRIVATE) == Some("RawValue") || number_token() == Some(name)
 }
 
-/// What an object is the value of; only a `constructor` matters.
+/// The key that an object is the value of; only a `constructor` matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Inside {

@@ -1,7 +1,7 @@
 //! The keywords of JSON Schema, each in one place.
 //!
 //! A keyword is a row of a table: its name, the drafts that know it, the form its value must have, and how it compiles.
-//! What it compiles to checks values and says what is wrong with them: rules by type where a value can be checked
+//! Its compiled form checks values and says what is wrong with them: rules by type where a value can be checked
 //! while it is read (see [`Typed`](super::node::Typed)), a [`Rule`](super::rule::Rule) where it takes the whole value.
 //!
 //! To add a keyword, write its file with its row and its rule, and name the file in [`GROUPS`]. `even.rs` is a worked example.
@@ -47,7 +47,7 @@ pub(super) struct Keyword {
     pub(super) compile: Compile,
     /// The keyword that must stand beside it.
     pub(super) beside: Option<&'static str>,
-    /// What of a value its subschemas are about.
+    /// The part of a value that its subschemas are about.
     pub(super) part: Part,
 }
 
@@ -69,7 +69,7 @@ pub(super) enum Part {
     Items,
 }
 
-/// How a keyword compiles.
+/// The way a keyword compiles.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Compile {
     /// To rules.
@@ -145,5 +145,22 @@ impl Keyword {
 
     fn is_known_to(&self, draft: Draft) -> bool {
         (self.drafts.0..=self.drafts.1).contains(&draft)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_draft_knows_each_keyword_in_one_form() {
+        for draft in [Draft::Draft4, Draft::Draft6, Draft::Draft7, Draft::Draft201909, Draft::Draft202012] {
+            let mut names = HashSet::new();
+            let twice: Vec<&str> =
+                Keyword::of(draft).map(|keyword| keyword.name).filter(|name| !names.insert(*name)).collect();
+            assert!(twice.is_empty(), "{draft:?}: {twice:?}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! How much argument text is taken and how leniently it is read, and how deep JSON may nest.
+//! Limits of argument text and of the nesting of JSON, and how leniently text is read.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,10 +36,10 @@ impl Default for Limits {
     }
 }
 
-/// How deep a result, or a value that is emitted on the way to it, may nest: as arguments by default.
+/// The levels that a result, or a value that is emitted on the way to it, may nest: as arguments by default.
 pub(crate) const OUTPUT_DEPTH: usize = 128;
 
-/// How deep JSON may nest that is held here and made a tree of: results and arguments within whatever holds them.
+/// The levels that JSON may nest that is held here and made a tree of: results and arguments within whatever holds them.
 pub(crate) const HELD_DEPTH: usize = 512;
 
 /// Rejects a tree that nests too deep to be walked through.

@@ -1,4 +1,4 @@
-//! Which members and items of one value some keyword has evaluated, for the keywords about those that none has.
+//! The members and items of one value that some keyword has evaluated, for the keywords about those that none has.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// What one entered node takes, in bytes.
+    /// The memory of one entered node, in bytes.
     pub(super) const BYTES_PER_NODE: usize = 8;
 
     /// Creates marks for a value, none of its parts evaluated.

@@ -72,7 +72,7 @@ pub(super) struct Typed {
 pub(super) struct ArrayRule {
     pub(super) prefix: Box<[NodeId]>,
     pub(super) items: NodeId,
-    /// Whether the schema speaks of the items beyond the prefix.
+    /// Set if the schema speaks of the items beyond the prefix.
     pub(super) covers_rest: bool,
     pub(super) min: usize,
     pub(super) max: usize,
@@ -87,7 +87,7 @@ pub(super) struct ObjectRule {
     /// The number of `properties` that are required.
     pub(super) required: usize,
     pub(super) additional: NodeId,
-    /// Whether the schema speaks of all other members.
+    /// Set if the schema speaks of all other members.
     pub(super) covers_rest: bool,
     pub(super) open: Open,
     pub(super) min: usize,
@@ -114,7 +114,7 @@ pub(super) struct Property {
     pub(super) written: Box<str>,
     pub(super) node: NodeId,
     pub(super) required: bool,
-    /// Whether `properties` names it, rather than `required` alone.
+    /// Set if `properties` names it, rather than `required` alone.
     pub(super) declared: bool,
     /// Whether the name means nothing beyond what is declared, wherever the object stands.
     pub(super) plain: bool,

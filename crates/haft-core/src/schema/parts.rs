@@ -198,7 +198,7 @@ fn agrees_with_the_official_tests_of_draft_4() {
     assert_agrees("draft4", 600);
 }
 
-/// What servers say that the set-up does not start.
+/// The tools of servers that the set-up does not start.
 const OTHER_SERVERS: [(&str, &str); 3] = [
     ("eslint", include_str!("parts/eslint.json")),
     ("fetch", include_str!("parts/fetch.json")),

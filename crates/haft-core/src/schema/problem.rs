@@ -1,4 +1,4 @@
-//! What is wrong at one place, as a value: words are made of it in [`message`](super::message) alone.
+//! A problem at one place, as a value: words are made of it in [`message`](super::message) alone.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::keyword::union::{Slip, Variants};
 use super::node::Property;
 use super::types::Types;
 
-/// What is wrong at one place.
+/// A problem at one place.
 pub(super) enum Problem<'a> {
     /// No value is allowed.
     Never,
@@ -48,14 +48,14 @@ pub(super) enum Problem<'a> {
         count: usize,
     },
     SeveralBranches,
-    /// What a keyword says in words of its own, which are made only if somebody wants them.
+    /// A problem that a keyword has words of its own for, which are made only if somebody wants them.
     Said {
         keyword: &'static str,
         words: &'a dyn Fn() -> Words,
     },
 }
 
-/// What a keyword asks for, and the sentence for a value that does not have it.
+/// The words of a keyword: what it asks for, and the sentence for a value that does not have it.
 #[derive(Debug)]
 pub(super) struct Words {
     pub(super) expected: String,

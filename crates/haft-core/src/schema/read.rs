@@ -42,19 +42,19 @@ pub(super) struct Reading<'a> {
     pub(super) limits: Limits,
     /// How deep values may nest.
     pub(super) depth: usize,
-    /// What becomes of integers beyond 64 bits that are read as floats.
+    /// The treatment of integers beyond 64 bits that are read as floats.
     wide: Cell<Wide>,
-    /// Whether anything was rejected, also if the type passed over it.
-    refused: Cell<bool>,
-    /// Whether such an integer was rejected.
+    /// Set once anything was rejected, also if the type passed over it.
+    has_rejected: Cell<bool>,
+    /// Set once such an integer was rejected.
     rejected_wide: Cell<bool>,
-    /// How many values around this one the type does not look at.
+    /// The number of values around this one that the type does not look at.
     pub(super) ignored: Cell<u32>,
-    /// What is left for patterns, and for values that are checked whole.
+    /// The budget of patterns, and of values that are checked whole.
     budget: RefCell<Budget>,
-    /// Whether a declared key in its place says all there is to know of it.
+    /// Set if a declared key in its place says all there is to know of it.
     is_plain: bool,
-    /// Where the type rejects a value; there when the text was verified, so that nothing else can.
+    /// The place where the type rejects a value; there when the text was verified, so that nothing else can.
     trail: Option<&'a Trail>,
 }
 
@@ -79,7 +79,7 @@ impl Trail {
     }
 }
 
-/// What the value is read for.
+/// The purpose that a value is read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// To be used by a tool, whose types say how exact a number has to be.
@@ -88,7 +88,7 @@ pub(super) enum Purpose {
     Decide,
 }
 
-/// What becomes of an integer beyond 64 bits where a type takes a float for it, as a tree does.
+/// The treatment of an integer beyond 64 bits where a type takes a float for it, as a tree does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wide {
     /// The type is given the float, which is the same number or only needs to be near it.
@@ -116,7 +116,7 @@ impl Purpose {
 pub struct Decoded<T> {
     /// The value.
     pub value: T,
-    /// What was repaired, in order; empty unless repairs were allowed and needed.
+    /// The repairs, in order; empty unless repairs were allowed and needed.
     pub repairs: Vec<Repair>,
 }
 
@@ -127,20 +127,13 @@ impl<'a> Reading<'a> {
             limits,
             depth: limits.depth(),
             wide: Cell::new(wide),
-            refused: Cell::new(false),
+            has_rejected: Cell::new(false),
             rejected_wide: Cell::new(false),
             ignored: Cell::new(0),
             budget: RefCell::new(Budget::for_input(text.len())),
             is_plain: trail.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse,
             trail,
         }
-    }
-
-    /// Returns the error that ends the reading, and remembers it.
-    #[cold]
-    fn refusal<E: serde::de::Error>(&self) -> E {
-        self.refused.set(true);
-        refusal()
     }
 
     /// Reports whether a float stands for an integer that no float is, where that must not be.
@@ -267,7 +260,7 @@ fn one_value<T: DeserializeOwned>(
     let value = T::deserialize(Checked { inner: &mut *deserializer, place: &Place::root(reading) })?;
     deserializer.end()?;
     // A type may pass over an error of a field, and hide what its schema forbids.
-    if reading.refused.get() { Err(refusal()) } else { Ok(value) }
+    if reading.has_rejected.get() { Err(refusal()) } else { Ok(value) }
 }
 
 /// Returns the issue for an integer that would have to be rounded to be read at all.

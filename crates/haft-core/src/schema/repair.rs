@@ -9,7 +9,7 @@ use super::budget::Budget;
 use super::document::{Document, Instance, ReadOptions};
 use super::limit::{DecodeOptions, Repair, RepairKind};
 use super::node::Arena;
-use super::rewrite::{Edits, rewritten};
+use super::rewrite::Edits;
 use super::types::{JsonType, Types};
 use super::verify;
 use super::walk::{self, Finding};
@@ -36,14 +36,10 @@ pub(super) fn repaired(
             return None;
         }
         if explained.findings.is_empty() {
-            let text = match rewritten(arena, arena.root(), &document, &mut budget) {
-                Some(text) => text,
-                None => document.text().to_owned(),
-            };
-            return Some((text, repairs));
+            let given = verify::as_given(arena, &document, &options.limits, &mut budget).ok()?;
+            return Some((given.unwrap_or_else(|| document.text().to_owned()), repairs));
         }
-        let next = apply(&document, &explained.findings, options, &mut repairs)?;
-        text = next;
+        text = apply(&document, &explained.findings, options, &mut repairs)?;
     }
     None
 }

@@ -52,7 +52,7 @@ struct Reference<'a> {
     from: ResourceId,
 }
 
-/// What a reference leads to.
+/// The subschema that a reference leads to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target<'a> {
     pub(super) schema: &'a Value,

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::budget::Budget;
+use super::budget::{Budget, Spent};
 use super::decimal::Decimal;
 use super::document::{Document, Instance, Key};
 use super::node::{Arena, Node, NodeId, Open, Typed};
@@ -15,9 +15,14 @@ use super::types::JsonType;
 use super::walk::Walk;
 
 /// Returns the text of a fitting value as its type should be given it; `None` where that is the text as it is.
-pub(super) fn rewritten(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> Option<String> {
-    let edits = Edits { unwanted: unwanted(arena, id, document, budget), ..Edits::default() };
-    edits.change(document).then(|| edits.apply(document))
+pub(super) fn rewritten(
+    arena: &Arena,
+    id: NodeId,
+    document: &Document<'_>,
+    budget: &mut Budget,
+) -> Result<Option<String>, Spent> {
+    let edits = Edits { unwanted: unwanted(arena, id, document, budget)?, ..Edits::default() };
+    Ok(edits.change(document).then(|| edits.apply(document)))
 }
 
 /// Returns the text with every number that has a point or an exponent as a float holds it; `None` where that is the same.
@@ -41,19 +46,21 @@ fn as_float(value: Instance<'_>) -> Option<String> {
 
 /// Reports whether a type should be given the text of a fitting value as it is.
 pub(super) fn is_as_wanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> bool {
-    !Edits { unwanted: unwanted(arena, id, document, budget), ..Edits::default() }.change(document)
+    let unwanted = unwanted(arena, id, document, budget);
+    unwanted.is_ok_and(|unwanted| !Edits { unwanted, ..Edits::default() }.change(document))
 }
 
-fn unwanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> HashSet<u32> {
+fn unwanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> Result<HashSet<u32>, Spent> {
     let mut keys = HashSet::new();
     if arena.is_from_type() {
         let mut walk = Walk::over_fitting(arena, budget);
         Unwanted { walk: &mut walk, keys: &mut keys }.collect(&[id], document.root());
     }
-    keys
+    // A search that was given up has found some of them only.
+    if budget.is_spent() { Err(Spent) } else { Ok(keys) }
 }
 
-/// What is to be written otherwise.
+/// The parts of a document that are to be written otherwise.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     /// Keys that are left out with their values.
@@ -127,9 +134,9 @@ struct Unwanted<'w, 'a, 'b> {
 #[derive(Default)]
 struct Applied<'a> {
     typed: Vec<&'a Typed>,
-    /// Where it was looked already: many ways may lead to one node.
+    /// The nodes that were visited: many ways may lead to one.
     visited: Vec<NodeId>,
-    /// Whether these are all of them.
+    /// Set if these are all of them.
     is_complete: bool,
 }
 
@@ -142,12 +149,13 @@ impl<'a> Unwanted<'_, 'a, '_> {
         for id in ids {
             self.gather(*id, value, &mut applied);
         }
-        let parts = |typed: &&'a Typed| *typed;
         match value.kind() {
             JsonType::Array => {
                 for (at, item) in value.items().enumerate() {
-                    let nodes: Vec<NodeId> =
-                        applied.typed.iter().map(parts).map(|typed| typed.array.element(at)).collect();
+                    if !self.walk.work(applied.typed.len()) {
+                        return;
+                    }
+                    let nodes: Vec<NodeId> = applied.typed.iter().map(|typed| typed.array.element(at)).collect();
                     self.collect(&nodes, item);
                 }
             }
@@ -158,6 +166,9 @@ impl<'a> Unwanted<'_, 'a, '_> {
     fn collect_members(&mut self, applied: &Applied<'a>, value: Instance<'_>) {
         let declares = applied.typed.iter().any(|typed| typed.object.open == Open::Implied);
         for (at, (key, member)) in value.members().enumerate() {
+            if !self.walk.work(applied.typed.len()) {
+                return;
+            }
             if applied.is_complete && declares && !applied.typed.iter().any(|typed| expects(typed, key, at)) {
                 self.keys.insert(key.id());
                 continue;

@@ -1,4 +1,4 @@
-//! What a keyword asks of a whole value.
+//! Rules that take a whole value.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
     }
 }
 
-/// What a node is applied to.
+/// The part of a value that a node is applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Applied {
     /// The same value.

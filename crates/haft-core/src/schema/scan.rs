@@ -55,7 +55,7 @@ fn is_wide(number: &str) -> bool {
     is_integer && number.len() > 18 && number.parse::<i64>().is_err() && number.parse::<u64>().is_err()
 }
 
-/// What is told of a text; strings and words are passed over.
+/// A token of a text; strings and words are passed over.
 enum Token<'a> {
     Open,
     Close,

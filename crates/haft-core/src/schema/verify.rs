@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::budget::Budget;
+use super::budget::{Budget, Spent};
 use super::document::{Document, Instance, Key, Pointers, ReadFault, ReadOptions};
 use super::forbidden::Inside;
 use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
@@ -17,13 +17,13 @@ use super::repair;
 use super::rewrite::{rewritten, rounded};
 use super::tree::read_written;
 use super::validation::Validator;
-use super::walk::{self, Explained, Finding, MOST_BYTES, MOST_ISSUES};
-use crate::issue::{Issue, Issues};
+use super::walk::{self, Explained, Finding, MOST_ISSUES};
+use crate::issue::{ISSUES_CAP, Issue, Issues};
 
 /// Text that fits, as a type should be given it.
 pub(super) struct Verified<'t> {
     pub(super) text: Cow<'t, str>,
-    /// What was repaired, in order.
+    /// The repairs, in order.
     pub(super) repairs: Vec<Repair>,
 }
 
@@ -39,8 +39,7 @@ pub(super) fn verify<'t>(
     let faults = key_faults(&document, Inside::Other, &options.limits);
     let explained = walk::explain(arena, arena.root(), document.root(), &mut budget);
     if explained.findings.is_empty() && explained.cut.is_none() && faults.is_empty() {
-        check_rounded(arena, &document, &options.limits)?;
-        let text = rewritten(arena, arena.root(), &document, &mut budget).map_or(Cow::Borrowed(text), Cow::Owned);
+        let text = as_given(arena, &document, &options.limits, &mut budget)?.map_or(Cow::Borrowed(text), Cow::Owned);
         check_custom(custom, &text)?;
         return Ok(Verified { text, repairs: Vec::new() });
     }
@@ -52,6 +51,18 @@ pub(super) fn verify<'t>(
         return Ok(Verified { text: text.into(), repairs });
     }
     Err(all_issues(faults, explained))
+}
+
+/// Returns a fitting value as its type should be given it, if that fits as well; `None` where that is the text as it is.
+pub(super) fn as_given(
+    arena: &Arena,
+    document: &Document<'_>,
+    limits: &Limits,
+    budget: &mut Budget,
+) -> Result<Option<String>, Issues> {
+    check_rounded(arena, document, limits)?;
+    let too_costly = |Spent| Issues::from(message::too_costly(document.text().len()));
+    rewritten(arena, arena.root(), document, budget).map_err(too_costly)
 }
 
 /// Checks a fitting value once more with its numbers as floats hold them.
@@ -198,7 +209,7 @@ fn all_issues(mut faults: Vec<Issue>, explained: Explained) -> Issues {
     let mut bytes = 0;
     let within = |issue: &&Issue| {
         bytes += walk::size(issue);
-        bytes <= MOST_BYTES
+        bytes <= ISSUES_CAP
     };
     let listed = faults.iter().take_while(within).count();
     if listed < faults.len() {

@@ -18,23 +18,20 @@ use super::problem::Problem;
 use super::rule::Rule;
 use super::seen::Seen;
 use super::types::{JsonType, Types};
-use crate::issue::Issue;
+use crate::issue::{ISSUES_CAP, Issue};
 use crate::nearest::nearest;
 
 /// The number of issues that are listed; a hostile value could have one per byte.
 pub(super) const MOST_ISSUES: usize = 1_000;
 
-/// The size of all issues together, in bytes, beyond which no more are listed.
-pub(super) const MOST_BYTES: usize = 256 << 10;
-
-/// How deep nodes may be applied inside each other. Every level takes stack, and the nesting of a value is bounded
+/// The levels that nodes may be applied inside each other. Every level takes stack, and the nesting of a value is bounded
 /// elsewhere; this bounds what a schema makes of each of its levels.
 const MOST_LEVELS: u32 = 1_500;
 
 /// The number of names that unknown keys are compared with, names of usual length.
 const MOST_SUGGESTIONS: usize = 20_000;
 
-/// What a remembered verdict takes, in bytes.
+/// The memory of a remembered verdict, in bytes.
 const VERDICT: usize = 20;
 
 /// A walk over one document.
@@ -45,7 +42,7 @@ pub(super) struct Walk<'a, 'b> {
     /// The way from the root to the value, kept while problems are wanted in words.
     path: Vec<Step>,
     levels: u32,
-    /// How many more names unknown keys may be compared with.
+    /// The number of names that unknown keys may still be compared with.
     suggestions: usize,
     /// Verdicts of shared nodes. Without them, alternatives within alternatives would be tried again for every way to
     /// reach them.
@@ -54,7 +51,7 @@ pub(super) struct Walk<'a, 'b> {
     reported: HashSet<(u32, u32), RandomState>,
 }
 
-/// Who hears of problems.
+/// The way a walk treats problems.
 enum Mode {
     Deciding { fits: bool },
     Explaining(Report),
@@ -81,7 +78,7 @@ pub(super) struct Finding {
 /// The outcome of a check that looks for all problems.
 pub(super) struct Explained {
     pub(super) findings: Vec<Finding>,
-    /// Why the list may not be complete.
+    /// The issue that says why the list may not be complete.
     pub(super) cut: Option<Issue>,
 }
 
@@ -117,7 +114,7 @@ pub(super) fn size(Issue { pointer, expected, found, message, .. }: &Issue) -> u
 
 impl Report {
     fn is_full(&self) -> bool {
-        self.findings.len() > MOST_ISSUES || self.size > MOST_BYTES
+        self.findings.len() > MOST_ISSUES || self.size > ISSUES_CAP
     }
 
     fn add(&mut self, finding: Finding) {
@@ -472,7 +469,7 @@ fn is_container(value: Instance<'_>) -> bool {
 /// The declared properties that an object has.
 struct Declared {
     seen: Seen,
-    /// How many of them are required.
+    /// The number of them that are required.
     required: usize,
 }
 

@@ -141,23 +141,23 @@ struct Writing<'a> {
     text: Text,
     /// Whether something was refused: the text is good for nothing then.
     is_broken: bool,
-    /// Whether the next string is JSON already, and the only value that may come.
+    /// Set if the next string is JSON already, and the only value that may come.
     is_verbatim: bool,
-    /// How many arrays and objects may still be opened inside of each other.
+    /// The number of arrays and objects that may still be opened inside of each other.
     room: usize,
     odd: Odd,
-    /// What is left for patterns, and for values that are checked whole. It grows with what they are held against.
+    /// The budget of patterns, and of values that are checked whole. It grows with their text.
     budget: Budget,
 }
 
-/// What becomes of a number that isn't finite.
+/// The treatment of a number that isn't finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Odd {
     IsRejected,
     IsNull,
 }
 
-/// Why a value can't be written, and where that was found.
+/// The reason why a value can't be written, and its place.
 #[derive(Default)]
 struct Trail {
     begin: Cell<Begin>,
@@ -165,7 +165,7 @@ struct Trail {
     steps: RefCell<Vec<Step>>,
 }
 
-/// Why a value can't be written.
+/// The reason why a value can't be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Begin {
     /// Its type says so.

@@ -19,7 +19,7 @@ pub enum ToolKind {
     Interaction,
 }
 
-/// What happens to a call once nothing prevents it.
+/// The way a call is executed once nothing prevents it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Execution {
     /// A handler runs it here.

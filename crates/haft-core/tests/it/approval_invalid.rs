@@ -142,7 +142,7 @@ fn calls_of(tool: &'static str, arguments: &'static str) -> Vec<haft_core::ToolC
     calls([(tool, arguments)])
 }
 
-/// What an approver was told each time: which attempt it is, and what was wrong before.
+/// The words to an approver each time: which attempt it is, and what was wrong before.
 type Told = Arc<Mutex<Vec<(u32, Option<String>)>>>;
 
 /// An approver that gives these verdicts one after the other.

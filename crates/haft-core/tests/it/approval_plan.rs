@@ -14,10 +14,10 @@ use tokio::time::sleep;
 use crate::approval_bench::{Journal, all_came, bench, tell};
 use crate::executing::{calls, came, kit};
 
-/// Who pays.
+/// The account that pays.
 struct Account(&'static str);
 
-/// How many calls ran at the same time at most.
+/// The largest number of calls that ran at the same time.
 #[derive(Default)]
 struct Gauge {
     now: AtomicUsize,

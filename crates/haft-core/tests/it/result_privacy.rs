@@ -14,10 +14,10 @@ use schemars::{JsonSchema, Schema as Described, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// What must never reach the model.
+/// Text that must never reach the model.
 const SECRET: &str = "hunter2";
 
-/// What stands in every place where results or causes may not be.
+/// Returns the text of every place where results or causes may not be.
 fn everything_shown(result: &ToolResult) -> String {
     let failure = result.failure().unwrap();
     [

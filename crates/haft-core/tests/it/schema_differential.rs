@@ -1,7 +1,7 @@
 //! Our checker against another: drawn schemas of every draft, and drawn values, judged by haft and by the crate
 //! `jsonschema`.
 //!
-//! Where both disagree, one of them is wrong. What is known of the other is listed in [`exception`], each with its reason.
+//! Where both disagree, one of them is wrong. Known faults of the other are listed in [`exception`], each with its reason.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ use self::plan::Plan;
 use self::tape::Tape;
 use crate::seeded::for_all_from;
 
-/// Where the cases come from unless another seed is asked for: the other checker has faults of its own, and a rare one must not
+/// The seed of the cases unless another one is asked for: the other checker has faults of its own, and a rare one must not
 /// fail an unrelated change.
 const SEED: u64 = 11;
 
@@ -39,7 +39,7 @@ const SCHEMAS: u32 = 6_000;
 /// The values that each is asked about.
 const VALUES: usize = 6;
 
-/// What a run has seen, so that one which compares nothing fails.
+/// The counts of a run, so that one which compares nothing fails.
 #[derive(Debug, Default)]
 struct Tally {
     built: usize,

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use haft_core::{DecodeOptions, Schema, Tool, ToolCall};
+use haft_core::{DecodeOptions, Repairs, Schema, Tool, ToolCall};
 use serde_json::{Value, json};
 
 /// Asserts that a schema is rejected, at one place.
@@ -58,6 +58,15 @@ fn a_float_that_the_schema_forbids_reaches_no_handler() {
         assert_eq!(read("4.999999999999").unwrap().value.to_string(), "4.999999999999");
         assert_eq!(read("1.00000000000000000000001").unwrap().value.to_string(), "1");
     }
+}
+
+#[test]
+fn a_repaired_float_must_fit_as_it_is_rounded() {
+    let schema = Schema::json(json!({"type": "number", "exclusiveMaximum": 5})).unwrap();
+    let options = DecodeOptions::default().repairs(Repairs::all());
+    let read = |text: &str| schema.decode::<f64>(text, &options).map(|decoded| decoded.value.to_string());
+    assert_eq!(read(r#""4.5""#).unwrap(), "4.5");
+    assert!(read(r#""4.99999999999999999999""#).is_err());
 }
 
 #[test]

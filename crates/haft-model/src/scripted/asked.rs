@@ -22,7 +22,7 @@ pub(super) struct Asked {
 struct Request {
     /// The request without its history.
     rest: TurnRequest,
-    /// How many items it has in common with the request before it.
+    /// The number of items it has in common with the request before it.
     common: usize,
     /// The items after those.
     items: Vec<Arc<Item>>,

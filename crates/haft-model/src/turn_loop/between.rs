@@ -23,7 +23,7 @@ pub struct Between {
     pub(super) results: Vec<ToolResult>,
     pub(super) signals: Vec<Signal>,
     pub(super) request: TurnRequest,
-    /// What was added to the conversation since: put at the end of the loop's own list later, which then need not be copied.
+    /// The items that were added to the conversation since: put at the end of the loop's own list later, which then need not be copied.
     pub(super) added: Vec<Item>,
     /// The request with what was added, if somebody looked.
     pub(super) seen: OnceLock<TurnRequest>,

@@ -1,4 +1,4 @@
-//! How a call comes out of its run: answered, or surfaced as a signal or an interaction.
+//! The outcome of a call in its run: answered, or surfaced as a signal or an interaction.
 //!
 //! The executor answers a signal or an interaction with `non_local_tool` when its arguments were checked and nothing
 //! prevents it: it was permitted, and approved if approval was required. Only then it surfaces, with the arguments that
@@ -10,13 +10,13 @@ use super::interaction::Interaction;
 use super::isolation::isolated;
 use super::signal::Signal;
 
-/// How a call came out of its run.
+/// The outcome of a call in its run.
 pub(super) enum Landing {
-    /// With its one result.
+    /// Its one result.
     Answered(ToolResult),
-    /// As a signal for the loop.
+    /// A signal for the loop.
     Signal(Signal),
-    /// As an interaction for somebody outside.
+    /// An interaction for somebody outside.
     Interaction(Interaction),
 }
 

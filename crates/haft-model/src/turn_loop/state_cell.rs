@@ -25,7 +25,7 @@ struct Kept {
     staged: Option<Staged>,
     /// Results of calls that waited, which are yet to be put in their places.
     landed: Vec<ToolResult>,
-    /// What is to be told about results that had no place.
+    /// The events about results that had no place.
     unplaced: Vec<LoopEvent>,
     /// When the loop was first polled; none once it has ended.
     since: Option<Instant>,

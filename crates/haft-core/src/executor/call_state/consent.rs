@@ -30,14 +30,14 @@ use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyE
 const NOT_ANSWERED: &str = "this call needs approval and nobody gave it";
 /// What the model is told when an approval does not fit the call.
 const CHANGED: &str = "the approval was given for other arguments or another definition of the tool; ask again";
-/// How often an approver is asked about one call while what it says is invalid.
+/// The number of times an approver is asked about one call while what it says is invalid.
 const MOST_TRIES: u32 = 3;
 /// What is written down about a verdict whose call never got as far as to need it.
 const UNUSED: &str = "the call was over before the verdict could be used";
 /// What the model is told when a question was open for too long.
 const LAPSED: &str = "the question whether this call may run has lapsed; ask again";
 
-/// What is known about the approval of a call. Most need none.
+/// The approval of a call, as far as it is known. Most calls need none.
 #[derive(Default)]
 pub(super) struct Consent {
     /// What was known before the run began.
@@ -48,7 +48,7 @@ pub(super) struct Consent {
     digest: String,
     /// The question that is open.
     request: Option<Box<ApprovalRequest>>,
-    /// How often the approver was asked.
+    /// The number of times the approver was asked.
     tries: u32,
     /// Verdicts that came and do not count.
     pub(super) refused: Vec<RefusedVerdict>,

@@ -1,4 +1,4 @@
-//! What was known about the approval of a call before its run began.
+//! The approval of a call, as far as it was known before its run began.
 //!
 //! A call may come approved, with a question that was asked before, or with a verdict whose question was not kept. None of
 //! it is taken on trust: it has to be about this very call, as it is now.
@@ -10,7 +10,7 @@ use crate::call::ToolCall;
 use crate::failure::ToolFailure;
 use crate::item::{ApprovalRequest, ApprovalResponse, ApprovalRule};
 
-/// Why a question from before can't be answered any more.
+/// The message about a question from before that can't be answered any more.
 enum Unrecognised {
     /// It shows this call, and the tool is another than was shown.
     Changed,

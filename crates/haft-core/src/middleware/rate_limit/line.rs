@@ -65,7 +65,7 @@ struct Line {
     /// Who waits, in the order of arrival.
     waiting: BTreeMap<u64, Waiting>,
     next_number: u64,
-    /// How many have left the line since it was planned.
+    /// The number of calls that have left the line since it was planned.
     gone: usize,
     /// Those whose turn comes earlier now and who are yet to be told, without the lock.
     moved_up: Vec<Arc<Notify>>,

@@ -35,7 +35,7 @@ pub(super) struct Reading {
     pub(super) numbers: Numbers,
 }
 
-/// What is special about some key.
+/// Properties that some key of a document has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Keys {
     pub(super) has_duplicates: bool,
@@ -43,7 +43,7 @@ pub(super) struct Keys {
     pub(super) has_odd: bool,
 }
 
-/// What is special about some number.
+/// Properties that some number of a document has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Numbers {
     /// A whole number is written with a point or an exponent, or as `-0`.

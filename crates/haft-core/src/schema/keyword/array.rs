@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{ALL, Compile, Keyword, Part};
 use crate::schema::compile::Subschema;
-use crate::schema::draft::Draft::{Draft4, Draft201909, Draft202012};
+use crate::schema::draft::Draft::{Draft4, Draft6, Draft201909, Draft202012};
 use crate::schema::shape::Shape;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
@@ -14,7 +14,7 @@ pub(super) const KEYWORDS: &[Keyword] = &[
         .about(Part::Items),
     Keyword::new("additionalItems", (Draft4, Draft4), Shape::SchemaOrBoolean, Compile::Rules(additional))
         .about(Part::Items),
-    Keyword::new("additionalItems", (Draft4, Draft201909), Shape::Schema, Compile::Rules(additional))
+    Keyword::new("additionalItems", (Draft6, Draft201909), Shape::Schema, Compile::Rules(additional))
         .about(Part::Items),
     Keyword::new("minItems", ALL, Shape::Count, Compile::Rules(min)),
     Keyword::new("maxItems", ALL, Shape::Count, Compile::Rules(max)),

@@ -35,7 +35,7 @@ struct Contains {
     node: NodeId,
     min: usize,
     max: usize,
-    /// Whether the items that fit count as evaluated.
+    /// Set if the items that fit count as evaluated.
     evaluates: bool,
 }
 

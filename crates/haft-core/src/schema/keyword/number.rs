@@ -153,7 +153,7 @@ struct Width {
     expected: &'static str,
     least: Number,
     most: Number,
-    /// Whether the bounds are worth naming.
+    /// Set if the type is named rather than its bounds.
     is_named: bool,
 }
 

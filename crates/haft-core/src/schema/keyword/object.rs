@@ -70,7 +70,7 @@ fn properties<'a>(subschema: &mut Subschema<'_, 'a>, _: &'a Value) {
     object.set_properties(list);
 }
 
-/// Where there are patterns as well, what stands beyond both is for them to say.
+/// Compiles `additionalProperties`. Beside `patternProperties`, that keyword checks the members that neither names.
 fn additional<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
     let has_patterns = subschema.map.contains_key("patternProperties");
     let node = subschema.schema("additionalProperties", keyword);

@@ -220,17 +220,14 @@ impl Union {
             return;
         }
         let keys: Vec<&str> = objects.iter().filter_map(|typed| only_key(typed)).collect();
-        let is_keyed = !keys.is_empty() && keys.len() == objects.len();
-        if !is_keyed && let Some(branch) = self.nearest_by_keys(walk, value) {
-            walk.visit(branch, value);
+        if value.kind() == JsonType::Object && !keys.is_empty() && keys.len() == objects.len() {
+            walk.report(value, &Problem::Keys(keys));
             return;
         }
-        let problem = if value.kind() == JsonType::Object && !keys.is_empty() && keys.len() == objects.len() {
-            Problem::Keys(keys)
-        } else {
-            self.no_branch()
-        };
-        walk.report(value, &problem);
+        match self.nearest_by_keys(walk, value) {
+            Some(branch) => walk.visit(branch, value),
+            None => walk.report(value, &self.no_branch()),
+        }
     }
 
     /// Returns the one alternative that declares more of an object's keys than any other.

@@ -40,7 +40,7 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     fn whole(self) -> Result<&'de str, D::Error> {
         let Place { reading, node, depth, inside } = *self.place;
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
-        if reading.fits_whole(node, text, depth.into(), inside) { Ok(text) } else { Err(reading.refusal()) }
+        self.place.noted(if reading.fits_whole(node, text, depth.into(), inside) { Ok(text) } else { Err(refusal()) })
     }
 
     fn takes(&self, json_type: JsonType) -> bool {
@@ -53,13 +53,11 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
         let place = self.place;
         let visitor = self.visitor::<V, INTEGER>(visitor);
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
-        if let Ok(integer) = text.parse() {
-            return visitor.visit_i128(integer);
-        }
-        match text.parse() {
-            Ok(integer) => visitor.visit_u128(integer),
-            Err(_) => Err(place.refusal()),
-        }
+        place.noted(match (text.parse(), text.parse()) {
+            (Ok(integer), _) => visitor.visit_i128(integer),
+            (_, Ok(integer)) => visitor.visit_u128(integer),
+            _ => Err(refusal()),
+        })
     }
 }
 
@@ -88,11 +86,7 @@ macro_rules! pass {
         }
         let visitor = $self.visitor::<V, { $origin }>($visitor);
         let place = $self.place;
-        let value = $self.inner.$method($($argument,)* visitor);
-        if value.is_err() {
-            place.note_refusal();
-        }
-        value
+        place.noted($self.inner.$method($($argument,)* visitor))
     }};
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::deserializer::CheckedSeed;
+use super::deserializer::{CheckedSeed, refusal};
 use super::key::KeyDeserializer;
 use super::place::Place;
 use crate::schema::forbidden::Inside;
@@ -263,7 +263,7 @@ impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
         match self.keys.take(key.text()) {
             Some(UnknownKeys::Show) => self.inner.deserialize(key).map(Key::Shown),
             Some(UnknownKeys::Hide) => Ok(Key::Hidden(self.inner)),
-            None => Err(self.keys.place.refusal()),
+            None => self.keys.place.noted(Err(refusal())),
         }
     }
 }

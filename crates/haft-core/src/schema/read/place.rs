@@ -3,8 +3,6 @@
 //! A place lives in whatever holds the value (the root, an array, an object) and is handed on by reference: one word,
 //! which travels in a register with every value there is.
 
-use serde::de::Error;
-
 use super::Reading;
 use crate::schema::forbidden::Inside;
 use crate::schema::node::{Arena, Mismatch, NodeId, Typed};
@@ -32,17 +30,13 @@ impl<'a> Place<'a> {
         Self { reading: self.reading, node, depth: self.depth.saturating_add(1), inside: Inside::Other }
     }
 
-    /// Returns the error that ends the reading. That there was one is remembered: a type may pass over it.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn refusal<E: Error>(&self) -> E {
-        self.reading.refusal()
-    }
-
-    /// Remembers that something was rejected, by whom ever: a type may pass over it.
+    /// Remembers that something was rejected, here or further in: a type may pass over the error.
     #[inline]
-    pub(super) fn note_refusal(&self) {
-        self.reading.refused.set(true);
+    pub(super) fn noted<T, E>(&self, read: Result<T, E>) -> Result<T, E> {
+        if read.is_err() {
+            self.reading.has_rejected.set(true);
+        }
+        read
     }
 
     /// The same place at another node.

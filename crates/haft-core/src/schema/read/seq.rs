@@ -5,7 +5,7 @@ use std::slice;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, SeqAccess};
 
-use super::deserializer::Checked;
+use super::deserializer::{Checked, refusal};
 use super::place::Place;
 use crate::schema::node::{ANY, NodeId};
 use crate::schema::path::push_index;
@@ -31,7 +31,7 @@ impl<'a, A> CheckedSeq<'a, A> {
         self.elements.begin(place)
     }
 
-    /// Whether all elements that must be there were, when the type has taken what it wants.
+    /// Reports whether all elements that must be there were, when the type has taken what it wants.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.elements.count >= self.elements.min
@@ -115,8 +115,8 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, 
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
-        let reading = self.elements.next.reading;
-        let place = self.elements.next().ok_or_else(|| reading.refusal())?;
+        let around = self.elements.next;
+        let place = around.noted(self.elements.next().ok_or_else(refusal))?;
         self.inner.deserialize(Checked { inner: deserializer, place })
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
-use super::deserializer::Checked as CheckedDeserializer;
+use super::deserializer::{Checked as CheckedDeserializer, refusal};
 use super::map::CheckedMap;
 use super::number::{First, NumberMap, PutBack};
 use super::place::Place;
@@ -15,7 +15,7 @@ use crate::schema::decimal::Decimal;
 use crate::schema::tree::number_token;
 use crate::schema::types::JsonType;
 
-/// How the type asked for the value: for whatever comes, for a certain kind of value, or for an integer.
+/// The way the type asked for the value: for whatever comes, for a certain kind of value, or for an integer.
 ///
 /// A constant rather than a field, so that no code is made for what can't happen.
 pub(super) const UNHINTED: u8 = 0;
@@ -33,16 +33,12 @@ pub(super) struct Checked<'a, V, const ORIGIN: u8> {
 impl<V, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
     #[inline]
     fn simple<E: Error>(&self, json_type: JsonType) -> Result<(), E> {
-        if self.place.is_free(json_type) { Ok(()) } else { Err(self.place.refusal()) }
+        if self.place.is_free(json_type) { Ok(()) } else { Err(refusal()) }
     }
 
     #[inline]
     fn string<E: Error>(&self, text: &str) -> Result<(), E> {
-        if self.place.is_free(JsonType::String) || string_fits(self.place, text) {
-            Ok(())
-        } else {
-            Err(self.place.refusal())
-        }
+        if self.place.is_free(JsonType::String) || string_fits(self.place, text) { Ok(()) } else { Err(refusal()) }
     }
 }
 
@@ -111,13 +107,13 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
     #[inline]
     fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
         let fits = self.place.is_free(JsonType::Number) || signed_fits(self.place, value);
-        if fits { self.inner.visit_i64(value) } else { Err(self.place.refusal()) }
+        if fits { self.inner.visit_i64(value) } else { Err(refusal()) }
     }
 
     #[inline]
     fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
         let fits = self.place.is_free(JsonType::Number) || unsigned_fits(self.place, value);
-        if fits { self.inner.visit_u64(value) } else { Err(self.place.refusal()) }
+        if fits { self.inner.visit_u64(value) } else { Err(refusal()) }
     }
 
     fn visit_i128<E: Error>(self, value: i128) -> Result<V::Value, E> {
@@ -136,7 +132,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
         let fits = ORIGIN != INTEGER
             && !self.place.reading.rejects(value)
             && (self.place.is_free(JsonType::Number) || float_fits(self.place, value));
-        if fits { self.inner.visit_f64(value) } else { Err(self.place.refusal()) }
+        if fits { self.inner.visit_f64(value) } else { Err(refusal()) }
     }
 
     #[inline]
@@ -158,17 +154,17 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
 
     /// `serde_json` gives a JSON string as bytes to types that ask for bytes, even one that is not Unicode.
     fn visit_bytes<E: Error>(self, value: &[u8]) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(value).map_err(|_| self.place.refusal())?)?;
+        self.string(std::str::from_utf8(value).map_err(|_| refusal())?)?;
         self.inner.visit_bytes(value)
     }
 
     fn visit_borrowed_bytes<E: Error>(self, value: &'de [u8]) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(value).map_err(|_| self.place.refusal())?)?;
+        self.string(std::str::from_utf8(value).map_err(|_| refusal())?)?;
         self.inner.visit_borrowed_bytes(value)
     }
 
     fn visit_byte_buf<E: Error>(self, value: Vec<u8>) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(&value).map_err(|_| self.place.refusal())?)?;
+        self.string(std::str::from_utf8(&value).map_err(|_| refusal())?)?;
         self.inner.visit_byte_buf(value)
     }
 
@@ -196,15 +192,15 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
     #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         if const { ORIGIN == STRUCT } {
-            return Err(self.place.refusal());
+            return Err(refusal());
         }
         let mut seq = CheckedSeq::new(access, self.place);
         if !seq.begin(self.place) {
-            return Err(self.place.refusal());
+            return Err(refusal());
         }
         let value = self.inner.visit_seq(&mut seq);
         if value.is_ok() && !seq.is_complete() {
-            return Err(self.place.refusal());
+            return Err(refusal());
         }
         value
     }
@@ -221,11 +217,11 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
     fn members<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let mut map = CheckedMap::new(access, self.place);
         if !map.begin() {
-            return Err(self.place.refusal());
+            return Err(refusal());
         }
         let value = self.inner.visit_map(&mut map);
         if value.is_ok() && !map.is_complete() {
-            return Err(self.place.refusal());
+            return Err(refusal());
         }
         value
     }
@@ -246,7 +242,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
 
     fn digits<E: Error>(&self, digits: &str) -> Result<(), E> {
         let fits = self.place.is_free(JsonType::Number) || wide_integer_fits(self.place, digits);
-        if fits { Ok(()) } else { Err(self.place.refusal()) }
+        if fits { Ok(()) } else { Err(refusal()) }
     }
 
     /// Takes a number that came as text. One that no machine number holds is passed on with all its digits.
@@ -258,7 +254,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
             return self.visit_i64(integer);
         }
         self.digits::<E>(&text)?;
-        let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(|| self.place.refusal())?;
+        let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(refusal)?;
         let lossless =
             serde_json::Number::from_f64(float).is_some_and(|number| is_same_number(&number.to_string(), &text));
         if lossless {

@@ -35,7 +35,7 @@ impl Shape {
         }
     }
 
-    /// How many levels end with it.
+    /// The number of levels that end with it.
     #[inline]
     fn levels(self) -> usize {
         match self {

@@ -49,7 +49,7 @@ pub(super) struct Call {
     pub(super) state: State,
     /// When somebody was asked, and which tools there were.
     pub(super) asked: Option<(u64, Tools)>,
-    /// How many questions were asked about it.
+    /// The number of questions that were asked about it.
     pub(super) questions: usize,
     /// What is written down about its question, in order, besides that it was put off.
     pub(super) written: Vec<ApprovalOutcome>,
@@ -259,7 +259,7 @@ impl Model {
         call.written.push(outcome);
     }
 
-    /// Why a question that was asked before does not hold any more. That ends its call, unless only the definition of the
+    /// Returns the reason why a question that was asked before does not hold any more. That ends its call, unless only the definition of the
     /// tool is another: then a new question is asked. A tool that is gone is found out before anybody looks at the question.
     fn close_changed(&mut self, place: Place, verdict: Option<&ApprovalResponse>) -> Option<VerdictFault> {
         let tools = self.tools;
@@ -342,7 +342,7 @@ fn names(question: &ApprovalRequest, verdict: &ApprovalResponse) -> bool {
     verdict.call_id.as_ref() == Some(&question.call_id) && verdict.digest == question.digest
 }
 
-/// What becomes of a call by a decision; nothing if what that brings along is invalid.
+/// Returns what becomes of a call by a decision; nothing if what that brings along is invalid.
 fn fate(decision: &ApprovalDecision, n: u8) -> Option<Fate> {
     match decision {
         ApprovalDecision::Approved => Some(Fate::Runs(n)),

@@ -11,7 +11,7 @@ const LARGE: usize = 400_000;
 /// Nearly the most text of arguments that is read by default.
 const LARGEST: usize = 3_900_000;
 
-/// What a result takes beside its issues: the message, in which every byte may need an escape, and the names of fields.
+/// The size of a result beside its issues: the message, in which every byte may need an escape, and the names of fields.
 const BESIDE: usize = 6 * REASON_CAP + 1_000;
 
 /// Asserts that the result of a rejection stays within its bounds, in every form.

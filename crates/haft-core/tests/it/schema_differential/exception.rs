@@ -1,4 +1,4 @@
-//! Where haft and the oracle differ, and haft is right or means to.
+//! Cases in which haft and the oracle differ, and haft is right or means to.
 
 use haft_core::Issue;
 use serde_json::Value;

@@ -51,10 +51,10 @@ pub(super) enum Definition {
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) draft: Draft,
-    /// Whether the root has an address of its own.
+    /// Set if the root has an address of its own.
     pub(super) has_address: bool,
     pub(super) definitions: Vec<Definition>,
-    /// Whether resources have an anchor for dynamic references.
+    /// Set if resources have an anchor for dynamic references.
     pub(super) is_dynamic: bool,
 }
 

@@ -49,7 +49,7 @@ struct Drawing<'a> {
     /// The draft of the resource that is drawn.
     draft: Draft,
     home: Home,
-    /// Whether subschemas are drawn that evaluate some parts of a value and seldom reject it.
+    /// Set if subschemas are drawn that evaluate some parts of a value and seldom reject it.
     evaluates: bool,
 }
 

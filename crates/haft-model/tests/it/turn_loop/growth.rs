@@ -1,4 +1,4 @@
-//! What a turn costs does not depend on how many there were: the history is added to, never copied or read again.
+//! The cost of a turn does not depend on how many there were: the history is added to, never copied or read again.
 
 use std::sync::{Arc, Mutex};
 

@@ -123,7 +123,7 @@ async fn a_call_that_can_not_run_any_more_is_answered_and_nobody_is_asked() {
     }
 }
 
-/// What was said after the call was made is nothing it was made with.
+/// Messages after the call was made are not among those it was made with.
 #[tokio::test(start_paused = true)]
 async fn after_a_resume_messages_end_with_the_turn_that_made_the_call() {
     let seen = Arc::<Mutex<Vec<Vec<String>>>>::default();

@@ -26,7 +26,7 @@ pub(super) struct Search<'s, 'b> {
     steps: u64,
 }
 
-/// What is undone or tried when the search fails.
+/// A step that is undone, or tried instead, when the search fails.
 #[derive(Clone, Copy, Debug)]
 enum Frame {
     /// A choice that is left.
@@ -44,7 +44,7 @@ struct State {
     position: u32,
 }
 
-/// What one operation came to.
+/// The outcome of one operation.
 enum Outcome {
     Next(State),
     Failed,

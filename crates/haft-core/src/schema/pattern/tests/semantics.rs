@@ -1,4 +1,4 @@
-//! What each construct matches.
+//! The texts that each construct matches.
 
 use super::check;
 
