@@ -115,7 +115,7 @@ fn read_issue(text: &str, limits: &Limits, fault: ReadFault) -> Issue {
     match fault {
         ReadFault::Malformed { .. } => malformed(text),
         ReadFault::OutOfRange { pointer, .. } => {
-            let message = "a number is larger than any reader accepts; send a smaller one";
+            let message = "the number is beyond the range of a 64-bit float; send a smaller one";
             Issue::new(pointer, "json", message).expected("numbers within the range of a 64-bit float")
         }
         ReadFault::TooDeep { pointer, .. } => {
