@@ -294,14 +294,6 @@ impl Cx {
         self.specially(|special| special.attempt = attempt)
     }
 
-    /// The same context with its tool known, so that preliminaries are encoded by its schema.
-    pub(crate) fn bound_to(self, tool: &Tool) -> Self {
-        match self.tool() {
-            Some(bound) if bound.is_same(tool) => self,
-            _ => self.own(|own| own.subject = Subject::Bound(tool.clone())),
-        }
-    }
-
     /// The flag that cancels the call, if there is one.
     pub(crate) fn cancellation(&self) -> Option<&Cancellation> {
         self.0.cancellation()

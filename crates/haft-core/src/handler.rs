@@ -14,7 +14,6 @@ mod returned;
 mod tool_type;
 
 use std::any::{Any, TypeId};
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +32,6 @@ pub use self::returned::{Probe, ProbeDefault, Returned, ReturnedNow, kind};
 pub use self::tool_type::{BuilderOf, Handle, StaticTool, ToolType};
 use crate::content::ContentPart;
 use crate::cx::Cx;
-use crate::executor::drop_isolated;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::issue::{Issue, Issues, REASON_CAP};
@@ -98,6 +96,21 @@ impl StartFlag {
 
     pub(crate) fn is_bound(&self) -> bool {
         self.bound.load(Ordering::Relaxed)
+    }
+}
+
+impl Prepared {
+    /// Returns the repairs of the arguments, once.
+    #[inline]
+    pub(crate) fn take_repairs(&mut self) -> Vec<Repair> {
+        self.meta.as_mut().map(|meta| std::mem::take(&mut meta.repairs)).unwrap_or_default()
+    }
+
+    /// Binds the call to its arguments, as something decides about it by them: with others it does not run.
+    pub(crate) fn bind_arguments(&self) {
+        if let Some(start_flag) = self.meta.as_ref().and_then(|meta| meta.start_flag.as_ref()) {
+            start_flag.bind();
+        }
     }
 }
 
@@ -235,13 +248,6 @@ where
         Ok(value) => encode_success(tool, &value),
         Err(error) => error.into_failure(tool).started().into(),
     }
-}
-
-/// Work that is lent the tool it is given here. When it has given its outcome, nothing that its drop does can take that away.
-pub(crate) async fn with_tool(mut running: BoxRunning, tool: Tool) -> Outcome {
-    let outcome = poll_fn(|task| running.as_mut().poll(&tool, task)).await;
-    drop_isolated(running);
-    outcome
 }
 
 impl Running for Whole {

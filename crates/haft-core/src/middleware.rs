@@ -35,11 +35,11 @@ use crate::arguments::Arguments;
 use crate::call::CallId;
 use crate::canonical::canonical_text;
 use crate::cx::Cx;
-use crate::executor::Isolated;
+use crate::executor::{Isolated, run_to_end};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
-    BoxFuture, Deferred, Prepared, PreparedMeta, StartFlag, Whole, broken, encode_success, invalid_input, with_tool,
+    BoxFuture, Deferred, Prepared, PreparedMeta, StartFlag, Whole, broken, encode_success, invalid_input,
 };
 use crate::json_text::JsonText;
 use crate::result::Outcome;
@@ -373,7 +373,7 @@ async fn reach_handler(request: Request) -> Outcome {
         }
     };
     let running = deferred(cx, start_flag);
-    with_tool(running, tool).await
+    run_to_end(running, tool).await
 }
 
 impl fmt::Debug for Request {

@@ -57,7 +57,7 @@
 /// parameter, follows its own serde attributes; `#[serde(deny_unknown_fields)]` closes it.
 ///
 /// ```
-/// use haft::{Cx, JsonSchema, StaticTool, Tool, ToolCall, tool};
+/// use haft::{JsonSchema, StaticTool, Tool, ToolCall, tool};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Deserialize, Serialize, JsonSchema)]
@@ -75,7 +75,7 @@
 /// # async fn main() -> Result<(), haft::DefinitionError> {
 /// async fn is_taken(tool: &Tool, arguments: &str) -> bool {
 ///     let call = ToolCall::new("c1", "get_weather", arguments);
-///     tool.run_call(&call, &Cx::for_call(&call)).await.value().is_some()
+///     haft::Toolkit::from_iter([tool.clone()]).run_call(&call).await.value().is_some()
 /// }
 ///
 /// let tool = GetWeather::tool()?;

@@ -1,119 +1,122 @@
-//! One call on its way through a run.
+//! One call in progress, as a state machine.
 //!
-//! A call passes the steps look up, permit, read and check, approve, wait, run, and stops where it has to wait for
-//! something. It owns only what it waits for; everything shared it is lent for the length of a step. It ends with one
-//! outcome, whatever happens: the step that gives it also drops whatever was still running, in isolation.
+//! ```text
+//! New ─► Permitting ─► Deciding ─► AwaitingVerdict ─► Cleared ─► WaitingForSlot ─► Running ─► Finished ─► Answered
+//!  ▲                                      │              └─► Held (in a plan) ─► Cleared
+//!  └──────────── edited arguments ────────┴─► Resolved (denied, or answered by a person) ─► Finished
+//! ```
+//!
+//! States that a call need not wait in are passed within one step. Each state owns what the call needs while it is in it,
+//! and a step replaces the whole state, so nothing is left over from a state that was left. User code in a state is
+//! [`Isolated`]: it does not matter where a state is dropped. Whatever happens, a call ends with exactly one outcome; a
+//! state that the rules below do not allow ends the call with an internal error instead of leaving it without a result.
 
 mod admission;
-mod consent;
+mod approval;
 mod prior_approval;
+mod timeout;
 mod verdict;
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use tokio::time::Instant;
 
-pub(crate) use self::consent::decoded;
-use self::consent::{Consent, Deciding};
-use super::approve::ApprovalAnswer;
+pub(crate) use self::approval::decoded;
+use self::approval::{AwaitingVerdict, Gated, NeedFuture};
+use self::timeout::Timeouts;
 use super::call_handle::RunShared;
-use super::cap::hold;
-use super::isolation::{drop_isolated, poll_isolated_by};
+use super::cap::tighter;
+use super::execute::{HandlerExecution, internal_error};
+use super::isolation::Isolated;
 use super::mailbox::Mailbox;
-use super::option::{Place, RunOptions};
+use super::option::{HandlerTask, RunOptions};
 use super::permit::Permission;
 #[cfg(feature = "approval")]
 use super::run_approvals::Suspending;
 use super::span::CallSpan;
 use super::spawned::spawn;
-use crate::approval::PriorApproval;
+use crate::approval::{PriorApproval, RefusedVerdict};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{BoxError, BoxFuture, BoxRunning, Prepared, PreparedMeta};
+use crate::handler::{BoxError, BoxFuture, Prepared};
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
 use crate::schema::Repair;
-use crate::tool::{ExecutionLimits, OutputCap, Tool};
+use crate::tool::{OutputCap, Tool};
 use crate::toolkit::{NotRunnable, Set};
 
-/// What the model is told when nobody answered in time.
-const NOBODY_ANSWERED: &str = "this call needs approval and nobody answered in time";
+/// The message to the model about an approval request that was not answered in time.
+const NOT_ANSWERED_IN_TIME: &str = "this call requires approval, and no answer came in time";
 
-/// One call on its way.
+/// One call in progress.
 pub(super) struct CallState {
-    phase: Phase,
-    /// The place of its tool in the set, once it was found.
-    found: Option<usize>,
-    /// There until the handler has it.
-    cx: Option<Cx>,
-    /// The handler with its arguments, from their check until it runs.
-    prepared: Option<Prepared>,
-    /// What is to be noted about the prepared call.
-    meta: Option<Box<PreparedMeta>>,
-    /// What is known about its approval, where that matters.
-    consent: Option<Box<Consent>>,
-    /// How many things it has shown.
-    seq: u64,
-    has_place: bool,
-    answered: bool,
-    turn: Turn,
-    /// Whether the handler was polled; where something stands in front of it, that knows better.
-    polled: bool,
-    clock: Clock,
-    cap: Option<OutputCap>,
+    state: State,
+    /// The index of its tool in the set, once the tool was looked up and exists.
+    tool: Option<usize>,
     span: CallSpan,
+    /// The approval facts that the call came with, until they are used.
+    prior: Option<Box<PriorApproval>>,
+    /// Verdicts that were rejected, for the application that sent them.
+    rejected: Vec<RefusedVerdict>,
+    /// The repairs of its arguments, reported with its result.
+    repairs: Vec<Repair>,
+    /// The number of values that it has emitted.
+    seq: u64,
+    poll_turn: PollTurn,
+    holds_slot: bool,
 }
 
-/// The place of a call among those that are to be looked at.
+/// The state of a call. See the module's picture.
+enum State {
+    /// Nothing has happened yet. A call whose arguments a person edited starts again from here.
+    New,
+    /// Its permit is being decided.
+    Permitting { tool: usize, cx: Cx, permit: Isolated<BoxFuture<Result<Permission, BoxError>>> },
+    /// Policies decide whether approval is required.
+    Deciding { gated: Box<Gated>, need: Isolated<NeedFuture> },
+    /// The approver was asked.
+    AwaitingVerdict(AwaitingVerdict),
+    /// A verdict ended the call in place of its handler, and was reported.
+    Resolved(Box<Outcome>),
+    /// Nothing prevents the call any more.
+    Cleared { tool: usize, ready: Ready, digest: String },
+    /// A planned run stops the call here until the plan is run.
+    Held { tool: usize, ready: Ready, digest: String },
+    /// It waits for a concurrency slot. A wake is of no interest here.
+    WaitingForSlot { tool: usize, prepared: Isolated<Prepared> },
+    /// Its handler runs.
+    Running { tool: usize, execution: HandlerExecution, timeouts: Option<Box<Timeouts>> },
+    /// It has its outcome. An approval request that was still pending is closed together with the call.
+    Finished { pending: Option<Box<ApprovalRequest>> },
+    /// Its result was reported, or it left the run without one.
+    Answered,
+}
+
+/// The work that is left for a call that was cleared.
+enum Ready {
+    /// Its handler, with the arguments it was given.
+    Handler(Isolated<Prepared>),
+    /// None: a signal or an interaction is answered by the application.
+    Surfaced,
+}
+
+/// A new state and what the driver has to do about it.
+type Transition = (State, Step);
+
+/// A call's entry in the queue of calls to be polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    /// It is not.
+enum PollTurn {
+    /// It is not queued.
     None,
-    /// It is.
+    /// It is queued.
     Queued,
-    /// It is, and its time was over before it was looked at.
-    Overdue,
-    /// It is looked at now, and if it is not done its time is over.
-    Judged,
-}
-
-/// The thing that a call waits for.
-enum Phase {
-    /// Nothing: it has not moved yet.
-    Fresh,
-    /// A permit.
-    Permitting(Option<BoxFuture<Result<Permission, BoxError>>>),
-    /// The policies, whether somebody has to be asked.
-    Deciding(Option<Deciding>),
-    /// The answer of whoever was asked.
-    Approving(Option<BoxFuture<Result<ApprovalAnswer, BoxError>>>),
-    /// Nothing: the answer settled it, and was shown.
-    Settled(Box<Outcome>),
-    /// Nothing: everybody agreed, and it can ask for a place.
-    Cleared,
-    /// A place. Whatever wakes it meanwhile has come too late to say anything.
-    Waiting,
-    /// The handler.
-    Running(Option<BoxRunning>),
-    /// Nothing ever again.
-    Landed,
-}
-
-/// The time that a call may take.
-#[derive(Clone, Copy, Default)]
-struct Clock {
-    timeout: Option<Duration>,
-    idle_timeout: Option<Duration>,
-    /// When it must be done, once it runs.
-    hard: Option<Instant>,
-    /// When it last showed a sign of life, once it runs.
-    active: Option<Instant>,
-    /// When the wait for an answer is over, while it waits for one.
-    answer: Option<Instant>,
+    /// It is queued, and passed its deadline before it was polled.
+    QueuedPastDeadline,
+    /// It is polled now, for the last time if it does not finish.
+    LastPoll,
 }
 
 /// The state of a run that its calls borrow for the length of a step.
@@ -122,294 +125,365 @@ pub(super) struct StepCx<'a> {
     pub(super) set: &'a Set,
     pub(super) options: &'a RunOptions,
     pub(super) run_shared: &'a Arc<RunShared>,
-    /// Whether calls are only to be found fit to run.
+    /// Set while a plan is made: calls stop before their handler.
     pub(super) is_planning: bool,
     #[cfg(feature = "approval")]
     pub(super) suspending: Suspending,
-    /// Why nothing can be run.
+    /// The reason that no handler can run.
     pub(super) problems: Option<&'a NotRunnable>,
 }
 
-/// What a step came to.
+/// The result of a step, for the driver.
 pub(super) enum Step {
-    /// It waits.
+    /// The call waits.
     Pending,
-    /// It moved and can go on.
+    /// The call can take another step.
     Moved,
-    /// It asked somebody.
+    /// Approval was requested.
     Asked(Box<ApprovalRequest>),
-    /// Somebody answered, perhaps with other arguments.
+    /// A verdict was accepted, perhaps with edited arguments.
     Answered { response: Box<ApprovalResponse>, edited: Option<String> },
-    /// Somebody will answer, but not in this run.
+    /// The verdict will not come in this run.
     Suspended(Box<ApprovalRequest>),
-    /// It is ready to run and wants a place.
-    WantsPlace,
-    /// It is done.
-    Landed(Outcome),
+    /// The call needs a slot for its tool.
+    WantsSlot { tool: usize },
+    /// The call may run, as part of a plan.
+    Held,
+    /// The call has its outcome.
+    Finished(Outcome),
 }
 
 impl CallState {
     pub(super) fn new() -> Self {
         Self {
-            phase: Phase::Fresh,
-            found: None,
-            cx: None,
-            prepared: None,
-            meta: None,
-            consent: None,
-            seq: 0,
-            has_place: false,
-            turn: Turn::None,
-            answered: false,
-            polled: false,
-            clock: Clock::default(),
-            cap: None,
+            state: State::New,
+            tool: None,
             span: CallSpan::none(),
+            prior: None,
+            rejected: Vec::new(),
+            repairs: Vec::new(),
+            seq: 0,
+            poll_turn: PollTurn::None,
+            holds_slot: false,
         }
     }
 
-    /// The tool, once it was found.
+    /// Returns the tool, once it was looked up and exists.
     pub(super) fn tool<'s>(&self, set: &'s Set) -> Option<&'s Tool> {
-        self.found.map(|place| set.at(place).0)
+        self.tool.map(|tool| set.at(tool).0)
     }
 
-    /// What is known about its approval before it begins.
-    pub(super) fn set_standing(&mut self, prior_approval: PriorApproval) {
-        self.consent = Some(Box::new(Consent::new(prior_approval)));
+    /// Sets the approval facts that the call comes with, before its first step.
+    pub(super) fn set_prior_approval(&mut self, prior: PriorApproval) {
+        self.prior = Some(Box::new(prior));
     }
 
-    /// It leaves this run without a result of its own: it waits beyond the run, or runs elsewhere.
+    /// Takes one step. The driver calls it again until the step is pending, wants a slot or has finished the call.
+    pub(super) fn step(&mut self, index: usize, call: &ToolCall, step_cx: StepCx<'_>, task: &mut Context<'_>) -> Step {
+        if let State::Running { tool, execution, .. } = &mut self.state {
+            let (tool, _) = step_cx.set.at(*tool);
+            let cap = output_cap(tool, step_cx.options);
+            let Poll::Ready(outcome) = execution.poll(tool, cap, &self.span, task) else { return Step::Pending };
+            self.end_with(&outcome, None);
+            return Step::Finished(outcome);
+        }
+        // A step that fails drops the state it was taken from.
+        let state = std::mem::replace(&mut self.state, State::Finished { pending: None });
+        match self.advance(state, index, call, step_cx, task) {
+            Ok((_, Step::Finished(outcome))) => self.finish_unstarted(outcome),
+            Ok((state, step)) => {
+                self.state = state;
+                step
+            }
+            Err(failure) => self.finish_unstarted(failure.into()),
+        }
+    }
+
+    /// Takes one step before the handler runs. An error ends the call; nothing of its handler has run.
+    fn advance(
+        &mut self,
+        state: State,
+        index: usize,
+        call: &ToolCall,
+        step_cx: StepCx<'_>,
+        task: &mut Context<'_>,
+    ) -> Result<Transition, ToolFailure> {
+        match state {
+            State::New => self.look_up(index, call, step_cx),
+            State::Permitting { tool, cx, permit } => self.poll_permit(tool, cx, permit, call, step_cx, task),
+            State::Deciding { gated, need } => self.poll_need(gated, need, call, step_cx, task),
+            State::AwaitingVerdict(awaiting) => self.poll_verdict(awaiting, call, step_cx, task),
+            State::Resolved(outcome) => Ok((State::Finished { pending: None }, Step::Finished(*outcome))),
+            State::Cleared { tool, ready, digest } => Ok(cleared(tool, ready, digest, call, step_cx)),
+            waiting @ (State::Held { .. } | State::WaitingForSlot { .. } | State::Answered) => {
+                Ok((waiting, Step::Pending))
+            }
+            State::Running { .. } | State::Finished { .. } => Err(internal_error("a finished call was polled")),
+        }
+    }
+
+    /// Starts the handler of a call that was given a slot. Its timeouts count from here.
+    pub(super) fn start(
+        &mut self,
+        index: usize,
+        set: &Set,
+        options: &RunOptions,
+        mailbox: &Arc<Mailbox>,
+    ) -> Result<(), ToolFailure> {
+        self.holds_slot = true;
+        let state = std::mem::replace(&mut self.state, State::Finished { pending: None });
+        let State::WaitingForSlot { tool: tool_index, prepared } = state else {
+            return Err(internal_error("a slot was given to a call that does not wait for one"));
+        };
+        let (tool, _) = set.at(tool_index);
+        let timeouts = Timeouts::starting_now(tool.limits(), options);
+        if let Some(deadline) = timeouts.as_ref().and_then(|timeouts| timeouts.deadline()) {
+            mailbox.set_deadline(index, deadline);
+        }
+        self.span.begin();
+        let mut prepared = prepared.into_inner();
+        if options.handler_task == HandlerTask::Spawned {
+            prepared = spawn(prepared, tool.clone(), mailbox.occupy(index), self.span.to_span())?;
+        }
+        self.state = State::Running { tool: tool_index, execution: HandlerExecution::new(prepared), timeouts };
+        Ok(())
+    }
+
+    /// Ends the call where it is, with a failure. A handler that runs is dropped.
+    pub(super) fn cancel(&mut self, call: &ToolCall, mut failure: ToolFailure) -> Outcome {
+        failure.started = false;
+        let mut pending = None;
+        match std::mem::replace(&mut self.state, State::Answered) {
+            State::New if self.tool.is_none() => self.span = CallSpan::open(call, None),
+            State::Running { execution, .. } => failure = execution.cancel(failure),
+            State::AwaitingVerdict(awaiting) => pending = Some(awaiting.into_request()),
+            State::New
+            | State::Permitting { .. }
+            | State::Deciding { .. }
+            | State::Resolved(_)
+            | State::Cleared { .. }
+            | State::Held { .. }
+            | State::WaitingForSlot { .. }
+            | State::Finished { .. }
+            | State::Answered => {}
+        }
+        let outcome = failure.into();
+        self.end_with(&outcome, pending);
+        outcome
+    }
+
+    /// Leaves the run without a result: the call is suspended, has its result from before, or runs elsewhere.
     pub(super) fn leave(&mut self) {
-        self.answered = true;
-        drop_isolated(std::mem::replace(&mut self.phase, Phase::Landed));
-        drop_isolated(self.prepared.take());
-        drop_isolated(self.cx.take());
+        self.state = State::Answered;
         self.span = CallSpan::none();
     }
 
-    /// Reports whether it is ready to run and waits for a slot, or for its plan to be run.
-    pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.phase, Phase::Waiting)
+    /// Notes that the result is reported.
+    pub(super) fn answer(&mut self) {
+        self.state = State::Answered;
     }
 
-    /// Opens the span of a call that was planned and is run now.
-    pub(super) fn open_span(&mut self, call: &ToolCall, set: &Set) {
-        self.span = CallSpan::open(call, self.tool(set));
+    /// Finishes a call whose handler was not polled, whatever the outcome claims.
+    fn finish_unstarted(&mut self, mut outcome: Outcome) -> Step {
+        if let Outcome::Failed(failure) = &mut outcome {
+            failure.started = false;
+        }
+        self.end_with(&outcome, None);
+        Step::Finished(outcome)
     }
 
-    /// Lets a call that waits ask for its slot again.
-    pub(super) fn clear(&mut self) {
-        self.phase = Phase::Cleared;
+    fn end_with(&mut self, outcome: &Outcome, pending: Option<Box<ApprovalRequest>>) {
+        self.state = State::Finished { pending };
+        self.span.end(outcome);
     }
+}
 
-    /// Whether its result is out.
+/// Questions of the driver.
+impl CallState {
+    /// Reports whether the result was reported, or the call left the run.
     pub(super) fn is_answered(&self) -> bool {
-        self.answered
+        matches!(self.state, State::Answered)
     }
 
-    /// Its result goes out. Gives what was mended in its arguments.
-    pub(super) fn answer(&mut self) -> Vec<Repair> {
-        self.answered = true;
-        self.meta.take().map(|meta| meta.repairs).unwrap_or_default()
+    /// Reports whether the call may run and waits for its plan to be run.
+    pub(super) fn is_held(&self) -> bool {
+        matches!(self.state, State::Held { .. })
     }
 
-    /// Whether it waits for something that will wake it.
+    /// Reports whether the call waits for something that wakes it.
     pub(super) fn is_pending(&self) -> bool {
-        !matches!(self.phase, Phase::Waiting | Phase::Landed)
+        !matches!(self.state, State::Held { .. } | State::WaitingForSlot { .. } | State::Answered)
     }
 
     pub(super) fn is_running(&self) -> bool {
-        matches!(self.phase, Phase::Running(_))
+        matches!(self.state, State::Running { .. })
     }
 
-    /// It is to be looked at. Says no when it already was.
-    pub(super) fn enqueue(&mut self) -> bool {
-        let (turn, is_new) = match self.turn {
-            Turn::None => (Turn::Queued, true),
-            Turn::Judged => (Turn::Overdue, true),
-            queued => (queued, false),
+    pub(super) fn is_awaiting_verdict(&self) -> bool {
+        matches!(self.state, State::AwaitingVerdict(_))
+    }
+
+    /// Returns the digest that binds an approval to a call that is held.
+    pub(super) fn digest(&self) -> Option<&str> {
+        match &self.state {
+            State::Held { digest, .. } => Some(digest),
+            State::New
+            | State::Permitting { .. }
+            | State::Deciding { .. }
+            | State::AwaitingVerdict(_)
+            | State::Resolved(_)
+            | State::Cleared { .. }
+            | State::WaitingForSlot { .. }
+            | State::Running { .. }
+            | State::Finished { .. }
+            | State::Answered => None,
+        }
+    }
+
+    /// Lets a call that was held by its plan run, and opens its span.
+    pub(super) fn release(&mut self, call: &ToolCall, set: &Set) {
+        self.span = CallSpan::open(call, self.tool(set));
+        self.state = match std::mem::replace(&mut self.state, State::Answered) {
+            State::Held { tool, ready, digest } => State::Cleared { tool, ready, digest },
+            other => other,
         };
-        self.turn = turn;
-        is_new
     }
 
-    /// It is looked at now.
-    pub(super) fn dequeue(&mut self) {
-        self.turn = if self.turn == Turn::Overdue { Turn::Judged } else { Turn::None };
+    /// Frees the slot. Returns whether the call held one.
+    pub(super) fn free_slot(&mut self) -> bool {
+        std::mem::take(&mut self.holds_slot)
     }
 
-    /// Its time is over. Whether it can be judged now: one that is still to be looked at may be done, and is judged then.
-    pub(super) fn fall_due(&mut self) -> bool {
-        let is_queued = matches!(self.turn, Turn::Queued | Turn::Overdue);
-        if is_queued {
-            self.turn = Turn::Overdue;
-        }
-        !is_queued
-    }
-
-    /// Whether it is to be judged now that it was looked at.
-    pub(super) fn was_overdue(&mut self) -> bool {
-        let is_judged = self.turn == Turn::Judged;
-        if is_judged {
-            self.turn = Turn::None;
-        }
-        is_judged
-    }
-
-    /// Whether it had a place, the first time this is asked.
-    pub(super) fn gives_back_place(&mut self) -> bool {
-        std::mem::take(&mut self.has_place)
-    }
-
-    /// The place of the next thing it shows.
+    /// Returns the number of the next value that the call emits.
     pub(super) fn next_seq(&mut self) -> u64 {
         let seq = self.seq;
         self.seq += 1;
         seq
     }
 
-    /// Moves on, one step. To be called again until it is [pending](Step::Pending), wants a place or has landed.
-    pub(super) fn step(&mut self, index: usize, call: &ToolCall, step_cx: StepCx<'_>, task: &mut Context<'_>) -> Step {
-        let polled = match &mut self.phase {
-            Phase::Running(handler) => {
-                self.polled = true;
-                let Some((tool, _)) = self.found.map(|place| step_cx.set.at(place)) else { return Step::Pending };
-                match self.span.within(|| poll_isolated_by(handler, |running| running.as_mut().poll(tool, task))) {
-                    Poll::Pending => return Step::Pending,
-                    Poll::Ready(Ok(outcome)) => return Step::Landed(self.land_held(outcome)),
-                    Poll::Ready(Err(panicked)) => Err(panicked.into()),
-                }
-            }
-            _ => self.admit(index, call, step_cx, task),
-        };
-        polled.unwrap_or_else(|failure| Step::Landed(self.land(failure.into())))
+    /// Returns the repairs of the arguments, once.
+    pub(super) fn take_repairs(&mut self) -> Vec<Repair> {
+        std::mem::take(&mut self.repairs)
     }
 
-    /// Whether it waits for an answer.
-    pub(super) fn is_asking(&self) -> bool {
-        matches!(self.phase, Phase::Approving(_))
-    }
-
-    /// Whether time counts: it runs, or waits for an answer.
-    pub(super) fn is_timed(&self) -> bool {
-        matches!(self.phase, Phase::Running(_) | Phase::Approving(_))
-    }
-
-    /// Its turn has come. When it must be done is decided here.
-    pub(super) fn take_off(
-        &mut self,
-        index: usize,
-        set: &Set,
-        place: Place,
-        mailbox: &Arc<Mailbox>,
-    ) -> Result<(), ToolFailure> {
-        self.has_place = true;
-        let Some(mut prepared) = self.prepared.take() else { return Ok(()) };
-        prepared.meta = self.meta.take();
-        if self.clock.timeout.is_some() || self.clock.idle_timeout.is_some() {
-            let now = Instant::now();
-            self.clock.hard = self.clock.timeout.and_then(|timeout| now.checked_add(timeout));
-            self.clock.active = Some(now);
-            mailbox.set_deadline(index, self.clock.hard);
-        }
-        self.span.begin();
-        let prepared = match place {
-            Place::Inline => prepared,
-            Place::Spawned => {
-                let Some(place) = self.found else { return Ok(()) };
-                let (occupy, tool) = (mailbox.occupy(index), set.at(place).0);
-                spawn(prepared, tool.clone(), occupy, self.span.to_span())?
-            }
-        };
-        self.meta = prepared.meta;
-        self.phase = Phase::Running(Some(prepared.running));
-        Ok(())
-    }
-
-    /// Ends where it is, with a failure. Whatever runs is dropped.
-    pub(super) fn settle(&mut self, call: &ToolCall, failure: ToolFailure) -> Outcome {
-        if matches!(self.phase, Phase::Fresh) {
-            self.span = CallSpan::open(call, None);
-        }
-        self.land(failure.into())
-    }
-
-    /// Ends with what came of running it, or of somebody's answer in its place. Why it was not run goes past the cap.
-    fn land_held(&mut self, outcome: Outcome) -> Outcome {
-        let held = match self.cap {
-            Some(cap) => hold(outcome, cap),
-            None => outcome,
-        };
-        self.land(held)
-    }
-
-    /// Drops what is left and notes the outcome. Whether the handler had begun is known here and nowhere else.
-    fn land(&mut self, mut outcome: Outcome) -> Outcome {
-        if let Outcome::Failed(failure) = &mut outcome {
-            failure.started = self.polled && PreparedMeta::has_begun(self.meta.as_deref()).unwrap_or(true);
-        }
-        match std::mem::replace(&mut self.phase, Phase::Landed) {
-            Phase::Running(None) => {}
-            unfinished => {
-                // One by one: two panics at once would end the process.
-                drop_isolated(unfinished);
-                drop_isolated(self.prepared.take());
-                drop_isolated(self.cx.take());
-            }
-        }
-        self.span.end(&outcome);
-        outcome
+    /// Returns the verdicts that were rejected, once.
+    pub(super) fn take_rejected(&mut self) -> Vec<RefusedVerdict> {
+        std::mem::take(&mut self.rejected)
     }
 }
 
-/// Time.
+/// The queue of calls to be polled.
 impl CallState {
-    /// When it will have taken too long, if ever.
-    pub(super) fn due(&self) -> Option<Instant> {
-        let idle = self.clock.active.and_then(|active| active.checked_add(self.clock.idle_timeout?));
-        [self.clock.hard, idle, self.clock.answer].into_iter().flatten().min()
-    }
-
-    /// Whether it is its silence that is due, and nothing else.
-    pub(super) fn is_merely_silent(&self, now: Instant) -> bool {
-        self.clock.hard.is_none_or(|hard| hard > now)
-    }
-
-    /// It showed a sign of life.
-    pub(super) fn touch(&mut self, at: Instant) {
-        if let Some(active) = &mut self.clock.active {
-            *active = at.max(*active);
-        }
-    }
-
-    /// Why it has taken too long by now.
-    pub(super) fn lateness(&self, now: Instant) -> ToolFailure {
-        if self.clock.answer.is_some() {
-            return ToolFailure::new(FailureKind::Cancelled, NOBODY_ANSWERED);
-        }
-        let message = match (self.clock.timeout, self.clock.idle_timeout) {
-            (_, Some(idle)) if self.is_merely_silent(now) => format!("the call showed no progress for {idle:?}"),
-            (Some(timeout), _) => format!("the call took longer than {timeout:?}"),
-            _ => String::new(),
+    /// Queues the call. Returns whether it was not queued before.
+    pub(super) fn enqueue(&mut self) -> bool {
+        let (turn, is_new) = match self.poll_turn {
+            PollTurn::None => (PollTurn::Queued, true),
+            PollTurn::LastPoll => (PollTurn::QueuedPastDeadline, true),
+            queued @ (PollTurn::Queued | PollTurn::QueuedPastDeadline) => (queued, false),
         };
-        ToolFailure::new(FailureKind::TimedOut, message)
+        self.poll_turn = turn;
+        is_new
+    }
+
+    /// Takes the call out of the queue: it is polled now.
+    pub(super) fn dequeue(&mut self) {
+        let is_last = self.poll_turn == PollTurn::QueuedPastDeadline;
+        self.poll_turn = if is_last { PollTurn::LastPoll } else { PollTurn::None };
+    }
+
+    /// Notes that the deadline has passed. Returns whether the call can be ended now: one that is still queued may be done,
+    /// and is polled once more first.
+    pub(super) fn pass_deadline(&mut self) -> bool {
+        let is_queued = matches!(self.poll_turn, PollTurn::Queued | PollTurn::QueuedPastDeadline);
+        if is_queued {
+            self.poll_turn = PollTurn::QueuedPastDeadline;
+        }
+        !is_queued
+    }
+
+    /// Reports whether this was the call's last poll before its deadline ends it.
+    pub(super) fn was_last_poll(&mut self) -> bool {
+        let is_last = self.poll_turn == PollTurn::LastPoll;
+        if is_last {
+            self.poll_turn = PollTurn::None;
+        }
+        is_last
     }
 }
 
-impl Clock {
-    /// The tighter of the tool's limits and the run's. A moment passes even under a limit of nothing.
-    fn new(tool: &ExecutionLimits, run: &RunOptions) -> Self {
-        const LEAST: Duration = Duration::from_millis(1);
-        let tighter = |tool: Option<Duration>, run: Option<Duration>| {
-            let tightest = [tool, run].into_iter().flatten().min();
-            tightest.map(|limit| limit.max(LEAST))
-        };
-        Self {
-            timeout: tighter(tool.timeout, run.call_timeout),
-            idle_timeout: tighter(tool.idle_timeout, run.call_idle_timeout),
-            hard: None,
-            active: None,
-            answer: None,
+/// Deadlines. Time counts while a handler runs and while a verdict is awaited.
+impl CallState {
+    /// Returns the moment at which the call times out as things stand, if there is one.
+    pub(super) fn due(&self) -> Option<Instant> {
+        match &self.state {
+            State::Running { timeouts, .. } => timeouts.as_ref().and_then(|timeouts| timeouts.due()),
+            State::AwaitingVerdict(awaiting) => awaiting.expires,
+            State::New
+            | State::Permitting { .. }
+            | State::Deciding { .. }
+            | State::Resolved(_)
+            | State::Cleared { .. }
+            | State::Held { .. }
+            | State::WaitingForSlot { .. }
+            | State::Finished { .. }
+            | State::Answered => None,
         }
     }
+
+    /// Reports whether the handler runs and only its idle timeout has passed.
+    pub(super) fn is_only_idle(&self, now: Instant) -> bool {
+        matches!(&self.state, State::Running { timeouts: Some(timeouts), .. } if timeouts.is_only_idle(now))
+    }
+
+    /// Restarts the idle timeout: the handler showed activity.
+    pub(super) fn touch(&mut self, at: Instant) {
+        if let State::Running { timeouts: Some(timeouts), .. } = &mut self.state {
+            timeouts.touch(at);
+        }
+    }
+
+    /// Returns the failure of a call that has timed out.
+    pub(super) fn timed_out(&self, now: Instant) -> ToolFailure {
+        match &self.state {
+            State::Running { timeouts: Some(timeouts), .. } => timeouts.failure(now),
+            State::AwaitingVerdict(_) => ToolFailure::new(FailureKind::Cancelled, NOT_ANSWERED_IN_TIME),
+            State::Running { timeouts: None, .. }
+            | State::New
+            | State::Permitting { .. }
+            | State::Deciding { .. }
+            | State::Resolved(_)
+            | State::Cleared { .. }
+            | State::Held { .. }
+            | State::WaitingForSlot { .. }
+            | State::Finished { .. }
+            | State::Answered => internal_error("a call timed out that has no deadline"),
+        }
+    }
+}
+
+impl<'a> StepCx<'a> {
+    /// Returns the tool at this index of the set.
+    fn tool(&self, tool: usize) -> &'a Tool {
+        self.set.at(tool).0
+    }
+}
+
+/// Moves a call that nothing prevents any more to where it waits for its slot, or for its plan. A call without a handler
+/// surfaces here, and only here.
+fn cleared(tool: usize, ready: Ready, digest: String, call: &ToolCall, step_cx: StepCx<'_>) -> Transition {
+    if step_cx.is_planning {
+        return (State::Held { tool, ready, digest }, Step::Held);
+    }
+    match ready {
+        Ready::Handler(prepared) => (State::WaitingForSlot { tool, prepared }, Step::WantsSlot { tool }),
+        Ready::Surfaced => {
+            let surfaced = crate::result::ToolResult::non_local_tool(call).outcome;
+            (State::Finished { pending: None }, Step::Finished(surfaced))
+        }
+    }
+}
+
+/// Returns the tighter of the tool's output cap and the run's.
+fn output_cap(tool: &Tool, options: &RunOptions) -> Option<OutputCap> {
+    tighter(tool.limits().output_cap, options.output_cap)
 }

@@ -92,14 +92,12 @@ impl Mailbox {
     }
 
     /// The call must be done by then.
-    pub(super) fn set_deadline(&self, index: usize, deadline: Option<Instant>) {
-        if let Some(deadline) = deadline {
-            let _ = self.places[index].deadline.set(deadline);
-        }
+    pub(super) fn set_deadline(&self, index: usize, deadline: Instant) {
+        let _ = self.places[index].deadline.set(deadline);
     }
 
     /// Takes the notes, if there are any.
-    pub(super) fn hear(&self) -> Option<(Vec<usize>, VecDeque<Emission>)> {
+    pub(super) fn drain(&self) -> Option<(Vec<usize>, VecDeque<Emission>)> {
         if !self.noted.load(Ordering::Acquire) || !self.noted.swap(false, Ordering::AcqRel) {
             return None;
         }

@@ -53,7 +53,7 @@ pub struct RunOptions {
     pub(super) cancellation: Option<Cancellation>,
     pub(super) observer: Option<Arc<Observer>>,
     pub(super) sink: Option<Emitter>,
-    pub(super) place: Place,
+    pub(super) handler_task: HandlerTask,
 }
 
 pub(super) type Observer = dyn Fn(&ToolEvent) + Send + Sync;
@@ -73,13 +73,13 @@ pub(super) enum Until {
     After(Duration),
 }
 
-/// Where handlers run.
+/// The task that handlers run in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In the task that polls the run.
+pub(super) enum HandlerTask {
+    /// The task that polls the run.
     #[default]
     Inline,
-    /// In a task of their own each.
+    /// A task of its own for each.
     Spawned,
 }
 
@@ -275,7 +275,7 @@ impl RunOptions {
     /// which may be a moment after its `cancelled` or `timed_out` was given.
     #[must_use]
     pub fn spawned(mut self) -> Self {
-        self.place = Place::Spawned;
+        self.handler_task = HandlerTask::Spawned;
         self
     }
 
@@ -301,7 +301,7 @@ impl RunOptions {
             cancellation,
             observer,
             sink,
-            place,
+            handler_task,
         } = self;
         call_timeout.is_none()
             && call_idle_timeout.is_none()
@@ -312,7 +312,7 @@ impl RunOptions {
             && cancellation.is_none()
             && observer.is_none()
             && sink.is_none()
-            && *place == Place::Inline
+            && *handler_task == HandlerTask::Inline
     }
 
     pub(super) fn caller_ref(&self) -> Option<&Caller> {
@@ -363,7 +363,7 @@ impl fmt::Debug for RunOptions {
             .field("permit", &self.permit.is_some())
             .field("approvals", &self.approver.is_some())
             .field("caller", &self.caller_ref())
-            .field("place", &self.place)
+            .field("handler_task", &self.handler_task)
             .finish_non_exhaustive()
     }
 }

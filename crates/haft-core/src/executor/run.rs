@@ -105,16 +105,16 @@ pub struct Run {
     woken: VecDeque<usize>,
     slots: Slots,
     /// Whether somebody may have stopped waiting for a place.
-    has_free_place: bool,
+    has_free_slot: bool,
     timer: Timer<Due>,
     deadline: Option<Instant>,
     /// Why nothing can be run.
     problems: Option<Arc<NotRunnable>>,
     /// Ends when the flag of the options is raised. Holds the waker of the task.
-    called_off: Option<Isolated<BoxFuture<()>>>,
+    cancelled: Option<Isolated<BoxFuture<()>>>,
     is_cancelled: bool,
     /// Whether a call was ended by time or a cancel.
-    is_cut_short: bool,
+    was_cut_short: bool,
     pub(super) ready: VecDeque<ToolEvent>,
     pub(super) unfinished: usize,
     pub(super) suspending: Suspending,
@@ -158,13 +158,13 @@ impl Run {
             wakers: Vec::new(),
             woken: VecDeque::new(),
             slots: Slots::default(),
-            has_free_place: false,
+            has_free_slot: false,
             timer: Timer::new(),
             deadline: None,
             problems: None,
-            called_off: None,
+            cancelled: None,
             is_cancelled: false,
-            is_cut_short: false,
+            was_cut_short: false,
             ready: VecDeque::new(),
             suspending: Suspending::Allowed,
             approvals: None,
@@ -283,7 +283,7 @@ impl Run {
         if !rests {
             wake_isolated(task.waker());
         }
-        let result = self.ready.iter().find_map(ToolEvent::result).filter(|_| self.is_cut_short);
+        let result = self.ready.iter().find_map(ToolEvent::result).filter(|_| self.was_cut_short);
         result.cloned().map_or(Poll::Pending, Poll::Ready)
     }
 
@@ -292,8 +292,8 @@ impl Run {
         if self.shared.is_none() {
             self.start();
         }
-        self.settle_cancelled(task);
-        self.settle_late();
+        self.end_cancelled(task);
+        self.end_timed_out();
         self.move_on();
     }
 
@@ -465,8 +465,8 @@ impl Drop for Run {
             }
             return;
         }
-        self.hear();
-        self.settle_all(|| ToolFailure::new(FailureKind::Cancelled, ABANDONED));
+        self.drain_mailbox();
+        self.cancel_all(|| ToolFailure::new(FailureKind::Cancelled, ABANDONED));
         while self.next_ready().is_some() {}
     }
 }

@@ -162,8 +162,9 @@ impl Run {
 
     /// Reports whether every call of a planning run has its result, may run, or waits for an answer.
     pub(crate) fn is_waiting_for_answers(&self) -> bool {
-        let has_stopped =
-            |call_state: &CallState| call_state.is_answered() || call_state.is_asking() || call_state.is_waiting();
+        let has_stopped = |call_state: &CallState| {
+            call_state.is_answered() || call_state.is_awaiting_verdict() || call_state.is_held()
+        };
         self.has_begun() && self.call_states.iter().all(has_stopped)
     }
 
@@ -191,9 +192,8 @@ impl Run {
                 self.approvals.get_or_insert_default().absent.push(index);
                 continue;
             }
-            self.call_states[index].open_span(&self.calls[index], &self.set);
+            self.call_states[index].release(&self.calls[index], &self.set);
             if plan.held.contains(&index) {
-                self.call_states[index].clear();
                 self.enqueue(index);
             }
         }
@@ -213,7 +213,7 @@ impl Run {
     }
 
     /// Puts what calls came with where it counts. Nothing has moved yet.
-    pub(super) fn open_docket(&mut self) {
+    pub(super) fn apply_prior_approvals(&mut self) {
         let Some(approvals) = &mut self.approvals else { return };
         let mut known = std::mem::take(&mut approvals.known);
         for index in approvals.earlier.iter().map(|finished| finished.index).chain(approvals.absent.iter().copied()) {
@@ -229,8 +229,8 @@ impl Run {
         }
         for (index, known) in known {
             match known.prior_approval {
-                PriorApproval::Settled(outcome) => self.land(index, outcome),
-                prior_approval => self.call_states[index].set_standing(prior_approval),
+                PriorApproval::Settled(outcome) => self.finish(index, outcome),
+                prior_approval => self.call_states[index].set_prior_approval(prior_approval),
             }
         }
     }
@@ -238,7 +238,7 @@ impl Run {
     /// Keeps a result for as long as the run may still be suspended. Whatever was asked about its call is over, and a
     /// verdict that could not be used for it is given back.
     pub(super) fn keep(&mut self, index: usize, result: &ToolResult) {
-        let refused = self.call_states[index].close_question(&self.calls[index], &self.options);
+        let refused = self.call_states[index].close_request(&self.calls[index], &self.options);
         if self.options.approver.is_some() || self.approvals.is_some() {
             let approvals = self.approvals.get_or_insert_default();
             approvals.refused.extend(refused);
@@ -252,10 +252,10 @@ impl Run {
     /// A call waits beyond this run, if somebody can take it from there.
     pub(super) fn suspend(&mut self, index: usize, request: Box<ApprovalRequest>) {
         if self.suspending == Suspending::Denied {
-            return self.settle(index, ToolFailure::new(FailureKind::Denied, NO_APPROVAL));
+            return self.cancel_call(index, ToolFailure::new(FailureKind::Denied, NO_APPROVAL));
         }
-        self.hear();
-        let refused = self.call_states[index].take_refused();
+        self.drain_mailbox();
+        let refused = self.call_states[index].take_rejected();
         self.call_states[index].leave();
         self.unfinished -= 1;
         let approvals = self.approvals.get_or_insert_default();
@@ -268,7 +268,7 @@ impl Run {
     pub(super) fn hold(&mut self, index: usize) {
         let digest = self.call_states[index].digest().unwrap_or_default().to_owned();
         let approved = ApprovedCall::new(self.calls[index].clone(), digest);
-        let refused = self.call_states[index].take_refused();
+        let refused = self.call_states[index].take_rejected();
         let Some(approvals) = &mut self.approvals else { return };
         approvals.refused.extend(refused);
         if let Some(plan) = &mut approvals.plan {

@@ -11,8 +11,8 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
-use super::cap::hold;
-use super::isolation::{Isolated, drop_isolated, isolated, poll_isolated, poll_isolated_by};
+use super::execute::{HandlerExecution, prepare_isolated};
+use super::isolation::{Isolated, poll_isolated};
 use super::option::RunOptions;
 use super::run::Run;
 use super::span::CallSpan;
@@ -22,8 +22,9 @@ use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{BoxFuture, BoxRunning, PreparedMeta};
+use crate::handler::BoxFuture;
 use crate::result::{Outcome, ToolResult};
+use crate::schema::Repair;
 use crate::tool::{ExecutionLimits, Tool};
 use crate::toolkit::Toolkit;
 
@@ -43,11 +44,12 @@ enum CallStage<'a> {
     Done,
 }
 
-/// The fast path: read, run, answer. Written by hand, as every value that is moved once more shows in what a call costs.
+/// The fast path: read, run, answer. It skips work that a call does not need, and no decision. Written by hand, as every
+/// move of a value shows in the cost of a call.
 struct Fast<'a> {
     tool: &'a Tool,
-    running: Option<BoxRunning>,
-    meta: Option<Box<PreparedMeta>>,
+    execution: HandlerExecution,
+    repairs: Vec<Repair>,
     span: CallSpan,
 }
 
@@ -123,15 +125,30 @@ impl RunCall<'_> {
             self.stage = CallStage::Run(Box::pin(kit.run_as_one(call, options.cloned().unwrap_or_default())));
             return self.go_on(task);
         };
-        let mut fast = Fast { tool, running: None, meta: None, span: CallSpan::open(call, Some(tool)) };
-        let cx = || {
+        let mut span = CallSpan::open(call, Some(tool));
+        let prepared = prepare_isolated(|| {
             let cx = Cx::of_kit(set, place, call);
-            match options {
+            let cx = match options {
                 None => cx,
                 Some(options) => cx.in_front(options.scope.as_ref()).with_decode_options(options.decode),
+            };
+            tool.prepare_found(call, cx)
+        });
+        let mut prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(failure) => {
+                self.stage = CallStage::Done;
+                let mut failure = *failure;
+                failure.started = false;
+                let outcome = failure.into();
+                span.end(&outcome);
+                return Poll::Ready(ToolResult::named(tool.shared_name().clone(), call, outcome));
             }
         };
-        match fast.begin(call, cx, task) {
+        span.begin();
+        let repairs = prepared.take_repairs();
+        let mut fast = Fast { tool, execution: HandlerExecution::new(prepared), repairs, span };
+        match fast.poll(task) {
             Poll::Ready(outcome) => {
                 self.stage = CallStage::Done;
                 Poll::Ready(fast.answer(call, outcome))
@@ -148,7 +165,7 @@ impl RunCall<'_> {
     fn go_on(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
         let result = match &mut self.stage {
             CallStage::Fast(fast) => {
-                let outcome = ready!(fast.go_on(task));
+                let outcome = ready!(fast.poll(task));
                 fast.answer(self.call, outcome)
             }
             CallStage::Run(run) => ready!(run.as_mut().poll(task)),
@@ -169,67 +186,22 @@ impl Future for RunCall<'_> {
 }
 
 impl Fast<'_> {
-    /// Reads and checks the arguments, and lets the handler begin. All of it is isolated at once, as that shows in what a
-    /// call costs.
-    fn begin(&mut self, call: &ToolCall, cx: impl FnOnce() -> Cx, task: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { tool, running, meta, span } = self;
-        let (mut refused, mut ready) = (None, None);
-        let unwound = isolated(|| match tool.prepare_found(call, cx()) {
-            Err(failure) => refused = Some(failure),
-            Ok(prepared) => {
-                *meta = prepared.meta;
-                span.begin();
-                let begun = running.insert(prepared.running);
-                if let Poll::Ready(outcome) = span.within(|| begun.as_mut().poll(tool, task)) {
-                    // Out of reach of what the drop may do.
-                    ready = Some(outcome);
-                    drop(running.take());
-                }
-            }
-        });
-        match (refused, ready, unwound) {
-            (Some(failure), ..) => Poll::Ready(Outcome::Failed(failure)),
-            (None, Some(outcome), _) => Poll::Ready(held(tool, outcome)),
-            (None, None, Ok(())) => Poll::Pending,
-            (None, None, Err(panicked)) => {
-                let mut failure = ToolFailure::from(panicked);
-                failure.started = running.is_some();
-                drop_isolated(running.take());
-                Poll::Ready(failure.into())
-            }
-        }
-    }
-
-    /// Goes on with a handler that had to wait.
-    fn go_on(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { tool, running, span, .. } = self;
-        let ran = span.within(|| poll_isolated_by(running, |running| running.as_mut().poll(tool, task)));
-        ran.map(|ran| match ran {
-            Ok(outcome) => held(tool, outcome),
-            Err(panicked) => ToolFailure::from(panicked).into(),
-        })
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
+        self.execution.poll(self.tool, self.tool.limits().output_cap, &self.span, task)
     }
 
     fn answer(&mut self, call: &ToolCall, outcome: Outcome) -> ToolResult {
         let mut result = ToolResult::named(self.tool.shared_name().clone(), call, outcome);
-        if let Some(meta) = self.meta.take() {
-            // A failure of something in front of the handler says whether that was reached.
-            if let (Outcome::Failed(failure), Some(begun)) = (&mut result.outcome, PreparedMeta::has_begun(Some(&meta)))
-            {
-                failure.started = begun;
-            }
-            result.repairs = meta.repairs;
-        }
+        result.repairs = std::mem::take(&mut self.repairs);
         self.span.end(&result.outcome);
         result
     }
 }
 
-/// Whatever is unfinished is dropped in isolation.
+/// A call that is dropped before it is done ends its span as cancelled.
 impl Drop for Fast<'_> {
     fn drop(&mut self) {
-        if let Some(running) = self.running.take() {
-            drop_isolated(running);
+        if self.execution.is_unfinished() {
             self.span.end(&ToolFailure::new(FailureKind::Cancelled, "").started().into());
         }
     }
@@ -238,14 +210,6 @@ impl Drop for Fast<'_> {
 impl fmt::Debug for RunCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunCall").field("call", self.call).finish_non_exhaustive()
-    }
-}
-
-/// An outcome, held to the tool's cap.
-fn held(tool: &Tool, outcome: Outcome) -> Outcome {
-    match tool.limits().output_cap {
-        None => outcome,
-        Some(cap) => hold(outcome, cap),
     }
 }
 

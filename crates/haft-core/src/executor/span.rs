@@ -6,9 +6,6 @@
 //! the kind of its failure, how long it waited and ran. Arguments and results are left empty here:
 //! [`Trace`](crate::Trace) fills them for those who ask.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
 use tokio::time::Instant;
 use tracing::{Level, field};
 
@@ -154,27 +151,5 @@ impl Open {
             }
             _ => tracing::info!(target: "haft", kind = failure.kind.as_str(), cause, "the call failed"),
         }
-    }
-}
-
-/// A future polled inside a span.
-pub(super) struct InSpan<F> {
-    future: F,
-    span: IsolatedSpan,
-}
-
-impl<F> InSpan<F> {
-    pub(super) fn new(future: F, span: IsolatedSpan) -> Self {
-        Self { future, span }
-    }
-}
-
-impl<F: Future + Unpin> Future for InSpan<F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.get_mut();
-        let _entered = this.span.enter();
-        Pin::new(&mut this.future).poll(task)
     }
 }

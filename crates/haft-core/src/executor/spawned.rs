@@ -7,13 +7,13 @@ use std::task::{Context, Poll};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
-use super::isolation::{Panicked, drop_isolated};
+use super::execute::run_isolated;
+use super::isolation::drop_isolated;
 use super::listener::IsolatedSpan;
 use super::mailbox::OccupancyGuard;
-use super::span::InSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{OPAQUE_MESSAGE, Prepared, Running, broken, with_tool};
+use crate::handler::{OPAQUE_MESSAGE, Prepared, Running, broken};
 use crate::middleware::Nesting;
 use crate::result::Outcome;
 use crate::tool::Tool;
@@ -52,7 +52,7 @@ pub(super) fn spawn(
         if let Some(polled) = polled {
             polled.begin();
         }
-        nesting.poll(InSpan::new(Box::pin(with_tool(running, tool)), span)).await
+        nesting.poll(run_isolated(running, tool, span)).await
     };
     let task = Task(runtime.spawn(work));
     Ok(Prepared { running: Box::pin(task), meta: Some(meta) })
@@ -62,8 +62,7 @@ impl Running for Task {
     fn poll(mut self: Pin<&mut Self>, _: &Tool, task: &mut Context<'_>) -> Poll<Outcome> {
         Pin::new(&mut self.0).poll(task).map(|joined| match joined {
             Ok(outcome) => outcome,
-            Err(error) if error.is_panic() => ToolFailure::from(Panicked::new(error.into_panic())).into(),
-            // The runtime is shutting down.
+            // The runtime is shutting down: a panic of the handler is an outcome.
             Err(error) => ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).cause(error).into(),
         })
     }

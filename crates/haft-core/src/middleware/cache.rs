@@ -74,7 +74,7 @@ const MAX_ENTRIES: usize = 1024;
 ///
 /// for arguments in ["7", "7.0", " 7 "] {
 ///     let call = ToolCall::new("c1", "square", arguments);
-///     let result = square.run_call(&call, &Cx::for_call(&call)).await;
+///     let result = haft_core::Toolkit::from_iter([square.clone()]).run_call(&call).await;
 ///     assert_eq!(result.value().unwrap().as_str(), "49");
 /// }
 /// assert_eq!(RUNS.load(Ordering::Relaxed), 1);

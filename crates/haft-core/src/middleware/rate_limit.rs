@@ -41,9 +41,9 @@ use self::bucket::{Buckets, Rate};
 ///     .wrap(RateLimit::new(1, Duration::from_secs(10)).refuse());
 ///
 /// let call = ToolCall::new("c1", "search", r#""rust""#);
-/// assert!(search.run_call(&call, &Cx::for_call(&call)).await.is_ok());
+/// assert!(haft_core::Toolkit::from_iter([search.clone()]).run_call(&call).await.is_ok());
 ///
-/// let refused = search.run_call(&call, &Cx::for_call(&call)).await;
+/// let refused = haft_core::Toolkit::from_iter([search.clone()]).run_call(&call).await;
 /// assert_eq!(refused.failure().unwrap().kind.as_str(), RateLimit::KIND);
 /// assert_eq!(refused.failure().unwrap().retry_after, Some(Duration::from_secs(10)));
 /// # Ok(())

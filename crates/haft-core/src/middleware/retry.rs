@@ -55,7 +55,7 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 ///     .wrap(Retry::new(3));
 ///
 /// let call = ToolCall::new("c1", "fetch", "{}");
-/// assert!(fetch.run_call(&call, &Cx::for_call(&call)).await.is_ok());
+/// assert!(haft_core::Toolkit::from_iter([fetch.clone()]).run_call(&call).await.is_ok());
 /// assert_eq!(TRIES.load(Ordering::Relaxed), 2);
 /// # Ok(())
 /// # }

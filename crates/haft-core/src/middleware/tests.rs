@@ -126,13 +126,13 @@ pub(super) fn call(arguments: &str) -> ToolCall {
 /// Runs one call without arguments.
 pub(super) async fn run(tool: &Tool) -> ToolResult {
     let call = call("{}");
-    tool.run_call(&call, &Cx::for_call(&call)).await
+    Toolkit::from_iter([tool.clone()]).run_call(&call).await
 }
 
-/// Runs one call without arguments in a context of its own.
-pub(super) async fn run_in(tool: &Tool, cx: impl FnOnce(Cx) -> Cx) -> ToolResult {
+/// Runs one call without arguments and with options.
+pub(super) async fn run_in(tool: &Tool, options: impl FnOnce(crate::RunOptions) -> crate::RunOptions) -> ToolResult {
     let call = call("{}");
-    tool.run_call(&call, &cx(Cx::for_call(&call))).await
+    Toolkit::from_iter([tool.clone()]).run_call_with(&call, &options(crate::RunOptions::new())).await
 }
 
 /// What a result is, in short: its value, or the kind of its failure and whether the handler had begun.
@@ -208,7 +208,9 @@ async fn a_remembered_answer_takes_no_turn() {
         assert_eq!(brief(&run(&tool).await), 0);
     }
     let other = call(r#"{"other": 1}"#);
-    let refused = tool.run_call(&other, &Cx::for_call(&other).with_deadline(Instant::now() + ms(5_000))).await;
+    let refused = Toolkit::from_iter([tool.clone()])
+        .run_call_with(&other, &crate::RunOptions::new().deadline(Instant::now() + ms(5_000)))
+        .await;
     assert_eq!(brief(&refused), json!(["rate_limited", false]));
     assert_eq!(probe.times(), [0]);
 }

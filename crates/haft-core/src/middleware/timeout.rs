@@ -24,7 +24,7 @@ use std::time::Duration;
 ///     .wrap(Timeout::new(Duration::from_secs(5)));
 ///
 /// let call = ToolCall::new("c1", "sleep", "60");
-/// let result = sleep.run_call(&call, &Cx::for_call(&call)).await;
+/// let result = haft_core::Toolkit::from_iter([sleep.clone()]).run_call(&call).await;
 /// assert_eq!(result.failure().unwrap().kind, FailureKind::TimedOut);
 /// assert_eq!(result.failure().unwrap().message, "the call took longer than 5s and was given up");
 /// # Ok(())

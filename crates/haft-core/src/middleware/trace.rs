@@ -50,7 +50,7 @@ const TARGET: &str = "haft::call";
 ///
 /// let call = ToolCall::new("c1", "greet", r#""Ada""#);
 /// let greet = kit.get("greet").unwrap();
-/// assert!(greet.run_call(&call, &Cx::for_call(&call)).await.is_ok());
+/// assert!(haft_core::Toolkit::from_iter([greet.clone()]).run_call(&call).await.is_ok());
 /// # Ok(())
 /// # }
 /// ```

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::approval_bench::{Way, all_came, asking, never_asked, suspend, tell};
 use crate::executing::{calls, came, kit};
+use crate::running::alone;
 
 /// A signal and an interaction, both gated, and a signal that is not.
 fn surfacing() -> Toolkit {
@@ -51,7 +52,7 @@ async fn nothing_gated_surfaces_where_nobody_can_be_asked() {
         assert_eq!(came(&kit.run_call(&call).await), "denied");
         assert_eq!(kit.handle(&call).await.unwrap_err().kind, FailureKind::Denied);
         let tool = kit.get(&call.name).unwrap();
-        assert_eq!(came(&tool.run_call(&call, &Cx::for_call(&call)).await), "denied");
+        assert_eq!(came(&alone(tool).run_call(&call).await), "denied");
     }
 }
 

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::approval_bench::{Way, all_came, asking};
 use crate::executing::came;
+use crate::running::alone;
 
 /// Integers of at most 64 bits, and integers beyond, of which a float spells one exactly.
 const UNSIGNED: [&str; 6] = [
@@ -127,7 +128,7 @@ async fn a_policy_sees_the_number_that_is_minted_or_asks() {
             let single = Tool::new("mint").needs_approval(policy.clone());
             let single = single.run(|mint: Mint, _cx| async move { mint.amount.to_string() }).unwrap();
             let call = minting(amount);
-            let result = single.run_call(&call, &Cx::for_call(&call)).await;
+            let result = alone(&single).run_call(&call).await;
             assert_eq!(came(&result) == "denied", asks, "{amount} {}", came(&result));
         }
     }

@@ -9,14 +9,14 @@ use std::time::Duration;
 use futures_util::stream;
 use haft_core::{
     BoxError, BuilderOf, Cancellation, ContentPart, Cx, DefinitionFault, Emitted, Failure, Handle, HandlerError,
-    HandlerOutput, JsonText, Needs, NoFailure, Outputs, Readonly, Schema, Services, Tool, ToolCall, ToolFailure,
-    ToolType,
+    HandlerOutput, JsonText, Needs, NoFailure, Outputs, Readonly, RunOptions, Schema, Services, Tool, ToolCall,
+    ToolFailure, ToolType,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::running::{failure, run, value, watch};
+use crate::running::{alone, failure, run, value, watch};
 
 #[derive(Debug, Serialize, JsonSchema, thiserror::Error)]
 #[error("busy")]
@@ -329,9 +329,9 @@ async fn nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved
     let call = ToolCall::new("c1", "t", "3");
     let cancelled = Cancellation::new();
     cancelled.cancel();
-    let result = tool.run_call(&call, &Cx::for_call(&call).with_cancellation(cancelled)).await;
+    let result = alone(&tool).run_call_with(&call, &RunOptions::new().cancellation(cancelled)).await;
     assert_eq!(result.failure().unwrap().kind.as_str(), "cancelled");
-    drop(tool.run_call(&call, &Cx::for_call(&call)));
+    drop(alone(&tool).run_call(&call));
     assert_eq!(started.load(Ordering::SeqCst), 0);
     assert_eq!(value(&tool, "3").await, json!(3));
     assert_eq!(started.load(Ordering::SeqCst), 1);
@@ -347,10 +347,10 @@ async fn calls_that_are_not_run_here_are_answered() {
         assert_eq!(failure(tool, "{}").await.kind.as_str(), "non_local_tool", "{tool:?}");
     }
     let hosted = call("l").executed_by_provider();
-    let result = local.run_call(&hosted, &Cx::for_call(&hosted)).await;
+    let result = alone(&local).run_call(&hosted).await;
     assert_eq!(result.failure().unwrap().kind.as_str(), "non_local_tool");
     let stray = call("m");
-    let result = local.run_call(&stray, &Cx::for_call(&stray)).await;
+    let result = alone(&local).run_call(&stray).await;
     assert_eq!(result.failure().unwrap().kind.as_str(), "unknown_tool");
     assert_eq!((result.call_id.as_str(), result.tool.as_str()), ("c1", "m"));
 }
@@ -418,7 +418,7 @@ async fn a_value_handles_the_calls_of_its_type() {
     assert!(tool.annotations().readonly() && tool.dependencies().len() == 1);
     let answer = async |arguments: &str| {
         let call = ToolCall::new("c1", "multiply", arguments);
-        tool.run_call(&call, &Cx::for_call(&call).with_services(Services::new().with(100_u8))).await
+        alone(&tool).run_call_with(&call, &RunOptions::new().services(Services::new().with(100_u8))).await
     };
     assert_eq!(answer("5").await.value().unwrap().as_str(), "15");
     assert_eq!(answer("50").await.failure().unwrap().message, "150 is more than 100");

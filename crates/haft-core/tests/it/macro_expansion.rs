@@ -4,7 +4,7 @@
 
 use haft_core::macro_support::{self, Returned, ReturnedNow, schemars, serde};
 use haft_core::{
-    BuilderOf, Cx, DefinitionError, Failure, HandlerError, HandlerOutput, Needs, NoFailure, Outputs, Provide, Services,
+    BuilderOf, Cx, DefinitionError, Failure, HandlerError, HandlerOutput, Needs, NoFailure, Outputs, Provide,
     StaticTool, Tool, ToolCall, ToolType, Toolkit,
 };
 use serde_json::json;
@@ -154,8 +154,7 @@ fn kit() -> Toolkit {
 
 async fn run(kit: &Toolkit, name: &str, arguments: &str) -> haft_core::ToolResult {
     let call = ToolCall::new("c1", name, arguments);
-    let cx = Cx::for_call(&call).with_services(kit.services().clone());
-    kit.get(name).unwrap().run_call(&call, &cx).await
+    kit.run_call(&call).await
 }
 
 #[tokio::test]
@@ -245,8 +244,7 @@ fn names_are_compared_at_compile_time() {
 async fn a_missing_service_fails_before_the_function_starts() {
     let kit = kit();
     let call = ToolCall::new("c1", "get_weather", r#"{"city":"Paris","days":3}"#);
-    let cx = Cx::for_call(&call).with_services(Services::new());
-    let result = kit.get("get_weather").unwrap().run_call(&call, &cx).await;
+    let result = Toolkit::from_iter([kit.get("get_weather").unwrap().clone()]).run_call(&call).await;
     let failure = result.failure().unwrap();
     assert_eq!((failure.kind.as_str(), failure.started), ("execution_error", false));
     assert!(std::error::Error::source(failure).unwrap().to_string().contains("ApiKey"));

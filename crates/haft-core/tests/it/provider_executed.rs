@@ -11,6 +11,7 @@ use haft_core::{
 use serde_json::json;
 
 use crate::executing::{came, kit};
+use crate::running::alone;
 
 /// A kit whose tool `search` has the name of the provider's, and counts its runs.
 fn searching() -> (Toolkit, Arc<AtomicUsize>) {
@@ -121,6 +122,6 @@ async fn a_call_that_the_provider_ran_is_not_run_here_even_if_asked_for() {
     assert_eq!(kit.handle(&remote("good")).await.unwrap_err().kind, FailureKind::NonLocalTool);
     let search = kit.get("search").unwrap();
     let call = remote("good");
-    assert_eq!(came(&search.run_call(&call, &Cx::for_call(&call)).await), "non_local_tool");
+    assert_eq!(came(&alone(search).run_call(&call).await), "non_local_tool");
     assert_eq!(ran.load(Ordering::SeqCst), 2, "the local one, twice");
 }

@@ -2,15 +2,22 @@
 
 #[cfg(feature = "validate")]
 use haft_core::Emitted;
-use haft_core::{Cx, Tool, ToolCall, ToolFailure, ToolResult};
+#[cfg(feature = "validate")]
+use haft_core::RunOptions;
+use haft_core::{Tool, ToolCall, ToolFailure, ToolResult, Toolkit};
 use serde_json::Value;
 #[cfg(feature = "validate")]
 use tokio::sync::mpsc;
 
+/// A toolkit of one tool.
+pub(crate) fn alone(tool: &Tool) -> Toolkit {
+    Toolkit::from_iter([tool.clone()])
+}
+
 /// The result of calling `tool` with this argument text.
 pub(crate) async fn run(tool: &Tool, arguments: &str) -> ToolResult {
     let call = ToolCall::new("c1", tool.name(), arguments);
-    tool.run_call(&call, &Cx::for_call(&call)).await
+    alone(tool).run_call(&call).await
 }
 
 /// The value of a call that must succeed.
@@ -36,7 +43,7 @@ pub(crate) async fn failure(tool: &Tool, arguments: &str) -> ToolFailure {
 pub(crate) async fn watch(tool: &Tool, arguments: &str) -> (Vec<Emitted>, ToolResult) {
     let call = ToolCall::new("c1", tool.name(), arguments);
     let (queue, mut reader) = mpsc::unbounded_channel();
-    let result = tool.run_call(&call, &Cx::for_call(&call).with_emitter(queue)).await;
+    let result = alone(tool).run_call_with(&call, &RunOptions::new().sink(queue)).await;
     let mut emitted = Vec::new();
     while let Ok(value) = reader.try_recv() {
         emitted.push(value);

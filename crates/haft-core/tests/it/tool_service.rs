@@ -7,12 +7,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft_core::{Cx, FailureKind, Tool, ToolCall};
+use haft_core::{FailureKind, Tool, ToolCall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::running::{failure, run, value};
+use crate::running::{alone, failure, run, value};
 
 /// Adds numbers.
 #[derive(Deserialize, JsonSchema)]
@@ -59,7 +59,7 @@ async fn each_stage_has_its_error() {
         .unwrap();
 
     let call = ToolCall::new("c", "multiply", "[1, 2]");
-    let not_found = tool.run_call(&call, &Cx::for_call(&call)).await;
+    let not_found = alone(&tool).run_call(&call).await;
     assert_eq!(not_found.failure().unwrap().kind, FailureKind::UnknownTool);
 
     assert_eq!(failure(&tool, "[1]").await.kind, FailureKind::InputValidationError);

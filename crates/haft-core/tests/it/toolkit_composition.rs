@@ -144,8 +144,7 @@ fn shadowed<S>(kit: &Toolkit<S>) -> Vec<(&str, usize)> {
 /// Calls a tool with the services that its toolkit has for it.
 async fn call(kit: &Toolkit, name: &str, arguments: &str) -> String {
     let call = ToolCall::new("c1", name, arguments);
-    let cx = Cx::for_call(&call).with_services(kit.services_of(name).unwrap().clone());
-    kit.get(name).unwrap().run_call(&call, &cx).await.to_call_output().output.to_string()
+    kit.run_call(&call).await.to_call_output().output.to_string()
 }
 
 /// Every name is found, and found where it stands.

@@ -108,8 +108,7 @@ fn tool(name: &str) -> Tool {
 
 async fn answer(kit: &Toolkit, name: &str, request: Services) -> String {
     let call = ToolCall::new("c1", name, "");
-    let services = request.over(kit.services().clone());
-    let result = kit.get(name).unwrap().run_call(&call, &Cx::for_call(&call).with_services(services)).await;
+    let result = kit.run_call_with(&call, &RunOptions::new().services(request)).await;
     result.to_call_output().output.to_string()
 }
 

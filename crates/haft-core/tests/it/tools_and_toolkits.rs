@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::running::{failure, run, value, watch};
+use crate::running::{alone, failure, run, value, watch};
 
 #[derive(Deserialize, JsonSchema)]
 struct GetCurrentTime {
@@ -182,7 +182,7 @@ async fn each_tool_gets_the_services_it_asks_for() {
     let services = Services::of::<(Needs<WeatherApiKey>, Needs<GeoApiKey>), Live>(live);
     for (tool, expected) in [(&weather, "w"), (&coordinates, "g")] {
         let call = ToolCall::new("c", tool.name(), "");
-        let result = tool.run_call(&call, &Cx::for_call(&call).with_services(services.clone())).await;
+        let result = alone(tool).with_services(services.clone()).run_call(&call).await;
         assert_eq!(result.value().unwrap().to_value(), expected);
         assert_eq!(run(tool, "").await.failure().unwrap().kind, FailureKind::ExecutionError);
     }
@@ -217,7 +217,7 @@ async fn results_join_the_calls_in_the_history() {
     let tool = get_current_time();
     let mut outputs = Vec::new();
     for call in &calls {
-        outputs.push(tool.run_call(call, &Cx::for_call(call)).await.to_call_output());
+        outputs.push(alone(&tool).run_call(call).await.to_call_output());
     }
     history.extend(turn.items);
     history.extend(outputs.into_iter().map(Item::ToolOutput));

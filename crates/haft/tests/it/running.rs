@@ -11,7 +11,7 @@ pub(crate) async fn run<T: StaticTool>(arguments: Value) -> ToolResult {
 /// Runs one call of a tool with services.
 pub(crate) async fn run_tool(tool: &Tool, arguments: Value, services: Services) -> ToolResult {
     let call = ToolCall::new("c1", tool.name(), arguments.to_string());
-    tool.run_call(&call, &Cx::for_call(&call).with_services(services)).await
+    Toolkit::from_iter([tool.clone()]).with_services(services).run_call(&call).await
 }
 
 /// Runs one call of a toolkit, with the services it was given.

@@ -1,22 +1,25 @@
-//! The approval of a call, as far as it was known before its run began.
+//! Approval facts that a call comes with.
 //!
-//! A call may come approved, with a question that was asked before, or with a verdict whose question was not kept. None of
-//! it is taken on trust: it has to be about this very call, as it is now.
+//! A call may come approved, with an approval request that is still pending, or with a verdict whose request was not kept.
+//! None of it is trusted: it has to be about this very call, as it is now.
 
-use super::consent::refusal;
-use super::{CallState, Phase, Step, StepCx};
-use crate::approval::{ApprovalOutcome, PriorApproval, RefusedVerdict, VerdictFault};
+use super::approval::{Gated, rejection};
+use super::{CallState, State, Step, StepCx, Transition};
+use crate::approval::{PriorApproval, VerdictFault};
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
 use crate::item::{ApprovalRequest, ApprovalResponse, ApprovalRule};
 
-/// The message about a question from before that can't be answered any more.
+/// The reason that a pending approval request can't be answered any more.
 enum Unrecognised {
-    /// It shows this call, and the tool is another than was shown.
+    /// It contains this call, and the tool is another than it describes.
     Changed,
-    /// It is no question about this call, was not asked here, or has lapsed.
+    /// It is not about this call, was not sent from here, or has expired.
     Void(VerdictFault),
 }
+
+/// The result of looking at approval facts: a decision, or the call to be decided by its policies.
+type Decided = Result<Transition, Box<Gated>>;
 
 impl From<Unrecognised> for VerdictFault {
     fn from(unrecognised: Unrecognised) -> Self {
@@ -28,155 +31,157 @@ impl From<Unrecognised> for VerdictFault {
 }
 
 impl CallState {
-    /// Goes by what was known before the run began, if that says anything.
-    pub(super) fn stand(
+    /// Decides by the approval facts that the call came with, if they decide anything.
+    pub(super) fn apply_prior_approval(
         &mut self,
+        prior: PriorApproval,
+        mut gated: Box<Gated>,
         call: &ToolCall,
         step_cx: StepCx<'_>,
-        prior_approval: PriorApproval,
-    ) -> Result<Option<Step>, ToolFailure> {
-        self.bind_digest(call, step_cx);
-        match prior_approval {
+    ) -> Result<Decided, ToolFailure> {
+        gated.bind_digest(call, step_cx);
+        match prior {
             // A person wrote these arguments, and they were just checked.
-            PriorApproval::Edited => Ok(Some(self.cleared(call, step_cx))),
-            PriorApproval::Approved { digest, verdict } if self.digest() == Some(&digest) => {
-                self.phase = Phase::Cleared;
-                Ok(Some(Step::Answered { response: verdict, edited: None }))
+            PriorApproval::Edited => Ok(Ok(gated.into_cleared(call, step_cx))),
+            PriorApproval::Approved { digest, verdict } if gated.digest == digest => {
+                let Gated { tool, ready, digest, .. } = *gated;
+                Ok(Ok((State::Cleared { tool, ready, digest }, Step::Answered { response: verdict, edited: None })))
             }
             PriorApproval::Approved { verdict, .. } => {
                 let request = ApprovalRequest::answered_by(call, &verdict);
-                self.refuse(step_cx, &request, Some(verdict), VerdictFault::OtherDigest);
-                Err(refusal(VerdictFault::OtherDigest))
+                self.reject(step_cx, &request, Some(verdict), VerdictFault::OtherDigest);
+                Err(rejection(VerdictFault::OtherDigest))
             }
-            // Nobody approved it: whether somebody has to is decided by the policies that hold now.
-            PriorApproval::Planned { digest } if self.digest() == Some(&digest) => Ok(None),
-            PriorApproval::Planned { .. } => Err(refusal(VerdictFault::OtherDigest)),
-            PriorApproval::Open { request, verdict } => self.reopen(call, step_cx, request, verdict).map(Some),
-            PriorApproval::Claimed { verdict } => self.claim(call, step_cx, verdict),
-            // Such a call never gets here.
-            PriorApproval::Settled(_) => Ok(Some(Step::Moved)),
+            // It needed no approval when it was planned: the policies that hold now decide again.
+            PriorApproval::Planned { digest } if gated.digest == digest => Ok(Err(gated)),
+            PriorApproval::Planned { .. } => Err(rejection(VerdictFault::OtherDigest)),
+            PriorApproval::Open { request, verdict } => self.reopen(gated, call, step_cx, request, verdict).map(Ok),
+            PriorApproval::Claimed { verdict } => self.claim(gated, call, step_cx, verdict),
+            PriorApproval::Settled(outcome) => Ok(Ok((State::Resolved(Box::new(outcome)), Step::Moved))),
         }
     }
 
-    /// Goes on with a question that was asked before. It is taken only as it was asked, and a verdict on it that does not
-    /// count leaves it open. When the tool has changed since, nobody can agree by it any more: the verdict is rejected,
-    /// and a new question is asked about the tool as it is now.
+    /// Goes on with an approval request that is pending from before the run. It must be as it was sent, and a verdict on it
+    /// that is rejected leaves it pending. When the tool has changed since, the verdict is rejected and a new request is
+    /// sent about the tool as it is now.
     fn reopen(
         &mut self,
+        gated: Box<Gated>,
         call: &ToolCall,
         step_cx: StepCx<'_>,
         mut request: Box<ApprovalRequest>,
         verdict: Option<Box<ApprovalResponse>>,
-    ) -> Result<Step, ToolFailure> {
-        let gate = step_cx.options.gate();
+    ) -> Result<Transition, ToolFailure> {
         request.rule.get_or_insert(ApprovalRule::StillOpen);
-        match self.recognise(call, step_cx, &request) {
+        match recognise(&gated, call, step_cx, &request) {
             Ok(()) => {}
-            Err(Unrecognised::Changed) => {
-                if let Err(fault) = gate.ensure_open(&request) {
-                    self.refuse(step_cx, &request, verdict, fault.clone());
-                    return Err(refusal(fault));
-                }
-                self.refuse(step_cx, &request, verdict, VerdictFault::OtherDigest);
-                let Some(at) = self.at_gate(call, step_cx) else { return Ok(Step::Moved) };
-                let request = Box::new(gate.question(at, ApprovalRule::DefinitionChanged));
-                return match self.recalled(call, step_cx, &request) {
-                    Some(step) => Ok(step),
-                    None => self.ask_sealed(step_cx, request),
-                };
-            }
+            Err(Unrecognised::Changed) => return self.ask_about_changed(gated, call, step_cx, &request, verdict),
             Err(Unrecognised::Void(fault)) => {
-                self.refuse(step_cx, &request, verdict, fault.clone());
-                return Err(refusal(fault));
+                self.reject(step_cx, &request, verdict, fault.clone());
+                return Err(rejection(fault));
             }
         }
-        let Some(verdict) = verdict else {
-            return self.recalled(call, step_cx, &request).map_or_else(|| self.ask(step_cx, request), Ok);
-        };
-        let fault = match self.judge(step_cx, &request, &verdict) {
-            Ok(ruling) => {
-                let outcome = ApprovalOutcome::of(&verdict.decision);
-                return Ok(self.take_verdict(call, step_cx, &request, *verdict, ruling, outcome));
+        let mut is_objection = false;
+        if let Some(verdict) = verdict {
+            match self.judge(&gated, step_cx, &request, *verdict) {
+                Ok(verdict) => return Ok(self.take_verdict(gated, call, step_cx, &request, verdict)),
+                Err((verdict, fault)) => {
+                    // A person wants the call to be changed: an approval from before does not answer that.
+                    is_objection = fault.is_invalid();
+                    self.reject(step_cx, &request, Some(verdict), fault);
+                }
             }
-            Err(fault) => fault,
-        };
-        // Somebody wants the call to be other than it is: a yes from before is no answer to that.
-        let is_objection = fault.is_invalid();
-        self.refuse(step_cx, &request, Some(verdict), fault);
-        if !is_objection && let Some(step) = self.recalled(call, step_cx, &request) {
-            return Ok(step);
         }
-        self.ask(step_cx, request)
+        if !is_objection && let Some(recalled) = self.recall(&gated, call, step_cx, &request) {
+            return Ok(self.take_verdict(gated, call, step_cx, &request, recalled));
+        }
+        self.ask(gated, step_cx, request)
     }
 
-    /// Goes by a verdict whose question was not kept: what it gives back of that is checked instead. One that does not
-    /// count is as good as none, except that a call that somebody wants to be other than it is does not run unasked.
+    /// Sends a new request about a call whose tool has changed since the old request.
+    fn ask_about_changed(
+        &mut self,
+        gated: Box<Gated>,
+        call: &ToolCall,
+        step_cx: StepCx<'_>,
+        old: &ApprovalRequest,
+        verdict: Option<Box<ApprovalResponse>>,
+    ) -> Result<Transition, ToolFailure> {
+        let gate = step_cx.options.gate();
+        if let Err(fault) = gate.ensure_open(old) {
+            self.reject(step_cx, old, verdict, fault.clone());
+            return Err(rejection(fault));
+        }
+        self.reject(step_cx, old, verdict, VerdictFault::OtherDigest);
+        let request = Box::new(gate.question(gated.at_gate(call, step_cx), ApprovalRule::DefinitionChanged));
+        match self.recall(&gated, call, step_cx, &request) {
+            Some(recalled) => Ok(self.take_verdict(gated, call, step_cx, &request, recalled)),
+            None => self.ask_signed(gated, step_cx, request),
+        }
+    }
+
+    /// Decides by a verdict whose request was not kept: the parts of the request that it repeats are checked instead. One
+    /// that is rejected counts for nothing, except that a call which a person wants changed does not run without approval.
     fn claim(
         &mut self,
+        gated: Box<Gated>,
         call: &ToolCall,
         step_cx: StepCx<'_>,
         verdict: Box<ApprovalResponse>,
-    ) -> Result<Option<Step>, ToolFailure> {
+    ) -> Result<Decided, ToolFailure> {
         let mut request = ApprovalRequest::answered_by(call, &verdict);
         request.rule = Some(ApprovalRule::StillOpen);
         let gate = step_cx.options.gate();
-        let counts = gate
+        let recognised = gate
             .believe_end(&request)
-            .and_then(|()| self.recognise(call, step_cx, &request).map_err(VerdictFault::from))
-            .and_then(|()| self.judge(step_cx, &request, &verdict));
-        let fault = match counts {
-            Ok(ruling) => {
-                let outcome = ApprovalOutcome::of(&verdict.decision);
-                return Ok(Some(self.take_verdict(call, step_cx, &request, *verdict, ruling, outcome)));
-            }
-            Err(fault) => fault,
+            .and_then(|()| recognise(&gated, call, step_cx, &request).map_err(VerdictFault::from));
+        let (verdict, fault) = match recognised {
+            Ok(()) => match self.judge(&gated, step_cx, &request, *verdict) {
+                Ok(verdict) => return Ok(Ok(self.take_verdict(gated, call, step_cx, &request, verdict))),
+                Err(rejected) => rejected,
+            },
+            Err(fault) => (verdict, fault),
         };
         let is_objection = fault.is_invalid();
-        self.refuse(step_cx, &request, Some(verdict), fault);
-        let Some(at) = self.at_gate(call, step_cx).filter(|_| is_objection) else { return Ok(None) };
-        let request = Box::new(gate.question(at, ApprovalRule::StillOpen));
-        self.ask_sealed(step_cx, request).map(Some)
+        self.reject(step_cx, &request, Some(verdict), fault);
+        if !is_objection {
+            return Ok(Err(gated));
+        }
+        let request = Box::new(gate.question(gated.at_gate(call, step_cx), ApprovalRule::StillOpen));
+        self.ask_signed(gated, step_cx, request).map(Ok)
     }
 
-    /// Seals a new question and asks it. One that can't be sealed can't be answered, so the call is denied.
-    fn ask_sealed(&mut self, step_cx: StepCx<'_>, mut request: Box<ApprovalRequest>) -> Result<Step, ToolFailure> {
-        if let Err(fault) = step_cx.options.gate().seal(&mut request) {
-            self.refuse(step_cx, &request, None, fault.clone());
-            return Err(refusal(fault));
-        }
-        self.ask_anew(step_cx, request)
-    }
-
-    /// Checks that a question from before is about this very call, was asked here and is still open.
-    fn recognise(&self, call: &ToolCall, step_cx: StepCx<'_>, request: &ApprovalRequest) -> Result<(), Unrecognised> {
-        let gate = step_cx.options.gate();
-        let shows_call =
-            (&request.call_id, &request.tool, &request.arguments) == (&call.call_id, &call.name, &call.arguments);
-        if !shows_call {
-            return Err(Unrecognised::Void(VerdictFault::OtherDigest));
-        }
-        if self.digest() != Some(&request.digest) {
-            return Err(Unrecognised::Changed);
-        }
-        gate.recognise(request).map_err(Unrecognised::Void)?;
-        gate.ensure_open(request).map_err(Unrecognised::Void)
-    }
-
-    /// Writes down that a question, or a verdict on it, does not count, and keeps the verdict for whoever sent it.
-    pub(super) fn refuse(
+    /// Signs a new request and sends it. One that can't be signed can't be answered, so the call is denied.
+    fn ask_signed(
         &mut self,
+        gated: Box<Gated>,
         step_cx: StepCx<'_>,
-        request: &ApprovalRequest,
-        verdict: Option<Box<ApprovalResponse>>,
-        fault: VerdictFault,
-    ) {
-        let (gate, caller) = (step_cx.options.gate(), step_cx.options.caller_ref());
-        gate.record(|| {
-            let record = gate.outcome(request, caller, fault.outcome());
-            verdict.iter().fold(record, |record, verdict| record.by(verdict)).because(&fault.recorded())
-        });
-        if let Some(verdict) = verdict {
-            self.consent_mut().refused.push(RefusedVerdict::new(*verdict, fault));
+        mut request: Box<ApprovalRequest>,
+    ) -> Result<Transition, ToolFailure> {
+        if let Err(fault) = step_cx.options.gate().seal(&mut request) {
+            self.reject(step_cx, &request, None, fault.clone());
+            return Err(rejection(fault));
         }
+        self.ask_anew(gated, step_cx, request)
     }
+}
+
+/// Checks that a pending request is about this very call, was sent from here and has not expired.
+fn recognise(
+    gated: &Gated,
+    call: &ToolCall,
+    step_cx: StepCx<'_>,
+    request: &ApprovalRequest,
+) -> Result<(), Unrecognised> {
+    let gate = step_cx.options.gate();
+    let shows_call =
+        (&request.call_id, &request.tool, &request.arguments) == (&call.call_id, &call.name, &call.arguments);
+    if !shows_call {
+        return Err(Unrecognised::Void(VerdictFault::OtherDigest));
+    }
+    if gated.digest != request.digest {
+        return Err(Unrecognised::Changed);
+    }
+    gate.recognise(request).map_err(Unrecognised::Void)?;
+    gate.ensure_open(request).map_err(Unrecognised::Void)
 }

@@ -1,102 +1,121 @@
 //! Acting on verdicts.
 //!
-//! A verdict is examined against its question and what it brings along against the tool; only a [`Ruling`], which both have
-//! passed, changes what becomes of a call.
+//! A verdict is examined against its request, and the arguments or the answer that it contains against the tool. Only a
+//! [`Ruling`], which has passed both, changes anything about a call.
 
-use super::consent::Consent;
-use super::{CallState, Phase, Step, StepCx};
-use crate::approval::{ApprovalOutcome, Ruling, VerdictFault};
+use super::approval::Gated;
+use super::{CallState, State, Step, StepCx, Transition, output_cap};
+use crate::approval::{ApprovalOutcome, PriorApproval, Ruling, VerdictFault};
 use crate::call::ToolCall;
-use crate::executor::isolation::drop_isolated;
+use crate::executor::cap::hold;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::item::{ApprovalDecision, ApprovalRequest, ApprovalResponse};
 use crate::output::ToolOutput;
 use crate::result::Outcome;
 
+/// A verdict that counts, and what follows from it.
+pub(super) struct AcceptedVerdict {
+    response: ApprovalResponse,
+    ruling: Ruling,
+    outcome: ApprovalOutcome,
+}
+
 impl CallState {
-    /// Finds out whether a verdict counts for a question, and what it comes to.
+    /// Examines a verdict on a request. One that is rejected is returned with the reason.
     pub(super) fn judge(
         &self,
+        gated: &Gated,
         step_cx: StepCx<'_>,
         request: &ApprovalRequest,
-        response: &ApprovalResponse,
-    ) -> Result<Ruling, VerdictFault> {
-        step_cx.options.gate().examine(request, response)?;
-        self.rule(step_cx, request, &response.decision)
+        response: ApprovalResponse,
+    ) -> Result<AcceptedVerdict, (Box<ApprovalResponse>, VerdictFault)> {
+        let examined = step_cx.options.gate().examine(request, &response);
+        match examined.and_then(|()| rule(gated, step_cx, request, &response.decision)) {
+            Ok(ruling) => {
+                let outcome = ApprovalOutcome::of(&response.decision);
+                Ok(AcceptedVerdict { response, ruling, outcome })
+            }
+            Err(fault) => Err((Box::new(response), fault)),
+        }
     }
 
-    fn rule(
-        &self,
+    /// Returns a remembered verdict that holds for this call too and passes its checks.
+    pub(super) fn recall(
+        &mut self,
+        gated: &Gated,
+        call: &ToolCall,
         step_cx: StepCx<'_>,
         request: &ApprovalRequest,
-        decision: &ApprovalDecision,
-    ) -> Result<Ruling, VerdictFault> {
-        let tool = self.tool(step_cx.set).ok_or(VerdictFault::UnknownRequest)?;
-        Ruling::of(tool, &step_cx.options.decode, request, decision)
-    }
-
-    /// Does what a verdict from before says, if there is one that holds for this call too and passes its checks.
-    pub(super) fn recalled(&mut self, call: &ToolCall, step_cx: StepCx<'_>, request: &ApprovalRequest) -> Option<Step> {
-        let response = self.at_gate(call, step_cx).and_then(|at| step_cx.options.gate().recall(at))?;
-        match self.rule(step_cx, request, &response.decision) {
+    ) -> Option<AcceptedVerdict> {
+        let response = step_cx.options.gate().recall(gated.at_gate(call, step_cx))?;
+        match rule(gated, step_cx, request, &response.decision) {
             Ok(ruling) => {
                 let outcome = ApprovalOutcome::remembered(&response.decision);
-                Some(self.take_verdict(call, step_cx, request, response, ruling, outcome))
+                Some(AcceptedVerdict { response, ruling, outcome })
             }
             Err(fault) => {
-                self.refuse(step_cx, request, None, fault);
+                self.reject(step_cx, request, None, fault);
                 None
             }
         }
     }
 
-    /// Does what a verdict says. It counts for the question, or holds from before.
+    /// Does what a verdict says.
     pub(super) fn take_verdict(
         &mut self,
+        gated: Box<Gated>,
         call: &ToolCall,
         step_cx: StepCx<'_>,
         request: &ApprovalRequest,
-        response: ApprovalResponse,
-        ruling: Ruling,
-        outcome: ApprovalOutcome,
-    ) -> Step {
+        verdict: AcceptedVerdict,
+    ) -> Transition {
+        let AcceptedVerdict { response, ruling, outcome } = verdict;
         let gate = step_cx.options.gate();
-        let (mut edited, mut edited_digest) = (None, None);
-        self.phase = match ruling {
-            Ruling::Approved => Phase::Cleared,
-            Ruling::Denied => settled(ToolFailure::new(FailureKind::Denied, said(&response))),
-            Ruling::Answered(value) => Phase::Settled(Box::new(Outcome::Ok(ToolOutput { value, model: None }))),
-            Ruling::Edited { arguments, digest } => {
-                (edited, edited_digest) = (Some(arguments), Some(digest));
-                Phase::Fresh
-            }
-        };
         gate.record(|| {
             let mut record = gate.outcome(request, step_cx.options.caller_ref(), outcome).by(&response);
-            record.edited_digest = edited_digest;
+            if let Ruling::Edited { digest, .. } = &ruling {
+                record.edited_digest = Some(digest.clone());
+            }
             record
         });
-        // One that was remembered is there already, or was taken out meanwhile.
+        // One that was remembered is in the memory already, or was removed from it meanwhile.
         let is_new = !matches!(outcome, ApprovalOutcome::Remembered | ApprovalOutcome::RememberedDenied);
-        if let Some(at) = self.at_gate(call, step_cx).filter(|_| is_new) {
-            gate.remember(at, &response);
+        if is_new {
+            gate.remember(gated.at_gate(call, step_cx), &response);
         }
-        drop_isolated(self.cx.take());
-        if edited.is_some() {
-            drop_isolated(self.prepared.take());
-            self.meta = None;
-            let refused = self.take_refused();
-            self.consent = Some(Box::new(Consent::edited(refused)));
-        }
-        Step::Answered { response: Box::new(response), edited }
+        let Gated { tool, ready, digest, .. } = *gated;
+        let mut edited = None;
+        let state = match ruling {
+            Ruling::Approved => State::Cleared { tool, ready, digest },
+            Ruling::Denied => {
+                let reason = response.reason.clone().unwrap_or_default();
+                State::Resolved(Box::new(ToolFailure::new(FailureKind::Denied, reason).into()))
+            }
+            Ruling::Answered(value) => {
+                let answer = Outcome::Ok(ToolOutput { value, model: None });
+                let cap = output_cap(step_cx.tool(tool), step_cx.options);
+                State::Resolved(Box::new(match cap {
+                    Some(cap) => hold(answer, cap),
+                    None => answer,
+                }))
+            }
+            Ruling::Edited { arguments, .. } => {
+                edited = Some(arguments);
+                self.repairs.clear();
+                self.prior = Some(Box::new(PriorApproval::Edited));
+                State::New
+            }
+        };
+        (state, Step::Answered { response: Box::new(response), edited })
     }
 }
 
-fn settled(failure: ToolFailure) -> Phase {
-    Phase::Settled(Box::new(failure.into()))
-}
-
-fn said(response: &ApprovalResponse) -> String {
-    response.reason.clone().unwrap_or_default()
+fn rule(
+    gated: &Gated,
+    step_cx: StepCx<'_>,
+    request: &ApprovalRequest,
+    decision: &ApprovalDecision,
+) -> Result<Ruling, VerdictFault> {
+    Ruling::of(step_cx.tool(gated.tool), &step_cx.options.decode, request, decision)
 }

@@ -19,7 +19,7 @@ use crate::executor::call_handle::RunShared;
 use crate::executor::call_state::{CallState, Step, StepCx};
 use crate::executor::isolation::{Isolated, Panicked, poll_isolated};
 use crate::executor::mailbox::Emission;
-use crate::executor::option::{Place, Until};
+use crate::executor::option::{HandlerTask, Until};
 use crate::executor::slot::Slots;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -73,7 +73,7 @@ impl Run {
         self.shared = Some(RunShared::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
         self.watch_cancellation();
         // What is known already stays as it is, whatever becomes of the rest.
-        self.open_docket();
+        self.apply_prior_approvals();
         if self.was_cancelled() || self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             // Nothing may start: everything is settled before anything is moved.
             return;
@@ -83,19 +83,19 @@ impl Run {
                 continue;
             }
             let failure = ToolResult::duplicate_call_id(&self.calls[index]).into_failure();
-            self.settle(index, failure);
+            self.cancel_call(index, failure);
         }
-        self.is_cut_short = false;
+        self.was_cut_short = false;
         for index in 0..count {
             self.advance(index);
         }
-        self.has_free_place = true;
+        self.has_free_slot = true;
     }
 
     /// Settles everything if the run was called off.
-    pub(super) fn settle_cancelled(&mut self, task: &mut Context<'_>) {
-        if self.called_off.is_some() {
-            match poll_isolated(&mut self.called_off, task) {
+    pub(super) fn end_cancelled(&mut self, task: &mut Context<'_>) {
+        if self.cancelled.is_some() {
+            match poll_isolated(&mut self.cancelled, task) {
                 Poll::Pending => {}
                 Poll::Ready(Ok(())) => self.is_cancelled = true,
                 // The waker of the task panicked. Nothing wakes it for the flag then, and each poll asks anew.
@@ -106,30 +106,30 @@ impl Run {
             }
         }
         if self.is_cancelled && self.unfinished > 0 {
-            if self.options.place == Place::Spawned {
+            if self.options.handler_task == HandlerTask::Spawned {
                 // What ended in its own task before it was called off has its result.
-                self.move_timed();
+                self.poll_timed();
             }
-            self.settle_all(|| ToolFailure::new(FailureKind::Cancelled, CALLED_OFF));
+            self.cancel_all(|| ToolFailure::new(FailureKind::Cancelled, CALLED_OFF));
         }
     }
 
     fn watch_cancellation(&mut self) {
         let flag = self.options.cancellation.clone();
-        self.called_off = flag.map(|flag| Isolated::new(Box::pin(async move { flag.cancelled().await }) as _));
+        self.cancelled = flag.map(|flag| Isolated::new(Box::pin(async move { flag.cancelled().await }) as _));
     }
 
     /// Settles what has taken too long by now.
-    pub(super) fn settle_late(&mut self) {
+    pub(super) fn end_timed_out(&mut self) {
         if self.timer.is_empty() {
             return;
         }
-        self.move_timed();
+        self.poll_timed();
         let now = Instant::now();
         while let Some(due) = self.timer.pop(now) {
             match due {
-                Due::Run => self.settle_all(|| ToolFailure::new(FailureKind::TimedOut, RUN_OVER)),
-                Due::CallState(index) if self.call_states[index].fall_due() => self.settle_if_late(index, now),
+                Due::Run => self.cancel_all(|| ToolFailure::new(FailureKind::TimedOut, RUN_OVER)),
+                Due::CallState(index) if self.call_states[index].pass_deadline() => self.end_if_timed_out(index, now),
                 Due::CallState(_) => {}
             }
         }
@@ -139,24 +139,24 @@ impl Run {
     /// has no budget to be looked at by is looked at again first.
     fn judge(&mut self, index: usize) {
         if has_budget_remaining() {
-            return self.settle_if_late(index, Instant::now());
+            return self.end_if_timed_out(index, Instant::now());
         }
         self.enqueue(index);
-        self.call_states[index].fall_due();
+        self.call_states[index].pass_deadline();
     }
 
-    fn settle_if_late(&mut self, index: usize, now: Instant) {
+    fn end_if_timed_out(&mut self, index: usize, now: Instant) {
         let call_state = &mut self.call_states[index];
         if let Some(at) = self.shared.as_ref().and_then(|run_shared| run_shared.mailbox.last_alive(index)) {
             call_state.touch(at);
         }
-        let Some(due) = call_state.due().filter(|_| call_state.is_timed()) else { return };
+        let Some(due) = call_state.due() else { return };
         if due > now {
             return self.timer.add(due, Due::CallState(index));
         }
         // A handler that waits for its reader is not silent.
         if call_state.is_running()
-            && call_state.is_merely_silent(now)
+            && call_state.is_only_idle(now)
             && self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.is_full(index))
         {
             call_state.touch(now);
@@ -165,18 +165,18 @@ impl Run {
             }
             return;
         }
-        let failure = call_state.lateness(now);
-        self.settle(index, failure);
+        let failure = call_state.timed_out(now);
+        self.cancel_call(index, failure);
     }
 
     /// Moves the calls that time counts for and that have something to say. Nothing starts that did not run before: a
     /// call that was answered goes on later.
-    fn move_timed(&mut self) {
-        self.hear();
+    fn poll_timed(&mut self) {
+        self.drain_mailbox();
         for _ in 0..self.woken.len() {
             let Some(index) = self.next_woken() else { return };
             let call_state = &self.call_states[index];
-            if call_state.is_running() || call_state.is_asking() {
+            if call_state.is_running() || call_state.is_awaiting_verdict() {
                 self.advance_to(index, Reach::Answer);
                 if !has_budget_remaining() {
                     return;
@@ -189,7 +189,7 @@ impl Run {
 
     /// Moves the calls that have something to say, and those whose turn has come.
     pub(super) fn move_on(&mut self) {
-        self.hear();
+        self.drain_mailbox();
         while let Some(index) = self.next_woken() {
             self.advance(index);
             // The rest would only seem unready, and be looked at in vain.
@@ -197,11 +197,11 @@ impl Run {
                 return;
             }
         }
-        while self.has_free_place {
+        while self.has_free_slot {
             match self.slots.next() {
-                Some(index) if self.take_off(index) => self.advance(index),
+                Some(index) if self.start_handler(index) => self.advance(index),
                 Some(_) => {}
-                None => self.has_free_place = false,
+                None => self.has_free_slot = false,
             }
         }
     }
@@ -220,8 +220,8 @@ impl Run {
     }
 
     /// Takes what calls have shown, and notes those that were woken.
-    pub(in crate::executor) fn hear(&mut self) {
-        let Some((woken, emissions)) = self.shared.as_ref().and_then(|run_shared| run_shared.mailbox.hear()) else {
+    pub(in crate::executor) fn drain_mailbox(&mut self) {
+        let Some((woken, emissions)) = self.shared.as_ref().and_then(|run_shared| run_shared.mailbox.drain()) else {
             return;
         };
         for index in woken {
@@ -244,7 +244,7 @@ impl Run {
     /// Sees to it that the task is woken when there is something to do. Says no when there already is.
     pub(super) fn rest(&mut self, task: &mut Context<'_>) -> bool {
         // What the task had no budget left for is still to be done.
-        if !self.woken.is_empty() || self.has_free_place {
+        if !self.woken.is_empty() || self.has_free_slot {
             return false;
         }
         match self.timer.rest(task) {
@@ -253,7 +253,7 @@ impl Run {
             Err(panicked) => {
                 // Without a clock no limit of time can be kept, and a limit that is not kept must not look as if it were.
                 let cause = NoClock(panicked);
-                self.settle_all(|| broken(cause.clone()));
+                self.cancel_all(|| broken(cause.clone()));
                 false
             }
         }
@@ -266,7 +266,7 @@ impl Run {
 
     fn advance_to(&mut self, index: usize, reach: Reach) {
         if self.call_states[index].is_answered() {
-            return self.leave_place(index);
+            return self.free_slot_of(index);
         }
         let is_planning = self.is_planning();
         loop {
@@ -292,7 +292,7 @@ impl Run {
             }
             match step {
                 Step::Pending => {
-                    if call_state.was_overdue() {
+                    if call_state.was_last_poll() {
                         self.judge(index);
                     }
                     return;
@@ -307,7 +307,7 @@ impl Run {
                 Step::Answered { response, edited } => {
                     let (call_id, tool) = (call.call_id.clone(), self.name(index));
                     // What was shown while it waited comes first.
-                    self.hear();
+                    self.drain_mailbox();
                     self.ready.push_back(ToolEvent::ApprovalResolved { index, call_id, tool, response });
                     if let Some(arguments) = edited {
                         Arc::make_mut(&mut self.calls)[index].arguments = arguments;
@@ -317,29 +317,28 @@ impl Run {
                     }
                 }
                 Step::Suspended(request) => return self.suspend(index, request),
-                Step::WantsPlace if is_planning => return self.hold(index),
-                Step::WantsPlace => {
-                    let entered = call_state.tool(&self.set).is_none_or(|tool| self.slots.enter(index, tool));
-                    if !entered {
+                Step::Held => return self.hold(index),
+                Step::WantsSlot { tool } => {
+                    if !self.slots.enter(index, self.set.at(tool).0) {
                         // It may pass those that wait for their own kind only.
-                        self.has_free_place = true;
+                        self.has_free_slot = true;
                         return;
                     }
-                    if !self.take_off(index) {
+                    if !self.start_handler(index) {
                         return;
                     }
                 }
-                Step::Landed(outcome) => return self.land(index, outcome),
+                Step::Finished(outcome) => return self.finish(index, outcome),
             }
         }
     }
 
     /// Lets a call that has a place run. Says no when it could not.
-    fn take_off(&mut self, index: usize) -> bool {
+    fn start_handler(&mut self, index: usize) -> bool {
         let Some(run_shared) = &self.shared else { return false };
         let call_state = &mut self.call_states[index];
-        if let Err(failure) = call_state.take_off(index, &self.set, self.options.place, &run_shared.mailbox) {
-            self.settle(index, failure);
+        if let Err(failure) = call_state.start(index, &self.set, &self.options, &run_shared.mailbox) {
+            self.cancel_call(index, failure);
             return false;
         }
         if let Some(due) = call_state.due() {
@@ -349,54 +348,54 @@ impl Run {
     }
 
     /// Ends every call that is not done.
-    pub(super) fn settle_all(&mut self, failure: impl Fn() -> ToolFailure) {
+    pub(super) fn cancel_all(&mut self, failure: impl Fn() -> ToolFailure) {
         self.slots.clear_line();
         for index in 0..self.call_states.len() {
             if !self.call_states[index].is_answered() {
-                self.settle(index, failure());
+                self.cancel_call(index, failure());
             }
         }
     }
 
     /// Ends one call where it is, as it was called off or took too long.
-    pub(in crate::executor) fn settle(&mut self, index: usize, failure: ToolFailure) {
-        self.hear();
+    pub(in crate::executor) fn cancel_call(&mut self, index: usize, failure: ToolFailure) {
+        self.drain_mailbox();
         if let Some(RunShared { mailbox, .. }) = self.shared.as_deref() {
             // First, so that whatever is dropped now finds itself called off.
             mailbox.close(index);
         }
-        self.is_cut_short = true;
-        let outcome = self.call_states[index].settle(&self.calls[index], failure);
-        self.land(index, outcome);
+        self.was_cut_short = true;
+        let outcome = self.call_states[index].cancel(&self.calls[index], failure);
+        self.finish(index, outcome);
     }
 
     /// Answers a call: the one place where outputs come from.
-    pub(in crate::executor) fn land(&mut self, index: usize, outcome: Outcome) {
+    pub(in crate::executor) fn finish(&mut self, index: usize, outcome: Outcome) {
         // What the call showed comes before its output.
-        self.hear();
-        let repairs = self.call_states[index].answer();
+        self.drain_mailbox();
         // With no handle left nobody can ask whether the call is over.
         if let Some(run_shared) = self.shared.as_ref().filter(|run_shared| Arc::strong_count(run_shared) > 1) {
             run_shared.mailbox.close(index);
         }
         let mut result = ToolResult::named(self.name(index), &self.calls[index], outcome);
-        result.repairs = repairs;
+        result.repairs = self.call_states[index].take_repairs();
         self.keep(index, &result);
+        self.call_states[index].answer();
         self.ready.push_back(ToolEvent::Output { index, result });
         self.unfinished -= 1;
-        self.leave_place(index);
+        self.free_slot_of(index);
     }
 
     /// Gives the place of an answered call back, unless something of it still runs where it can't be stopped.
-    fn leave_place(&mut self, index: usize) {
+    fn free_slot_of(&mut self, index: usize) {
         if self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.is_occupied(index)) {
             return;
         }
-        if self.call_states[index].gives_back_place()
+        if self.call_states[index].free_slot()
             && let Some(tool) = self.call_states[index].tool(&self.set)
         {
             self.slots.leave(tool);
-            self.has_free_place = true;
+            self.has_free_slot = true;
         }
     }
 

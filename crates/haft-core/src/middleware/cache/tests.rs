@@ -19,11 +19,11 @@ fn cache() -> Cache {
 
 async fn run_with(tool: &Tool, arguments: &str) -> Value {
     let call = call(arguments);
-    brief(&tool.run_call(&call, &Cx::for_call(&call)).await)
+    brief(&crate::Toolkit::from_iter([tool.clone()]).run_call(&call).await)
 }
 
 async fn run_as(tool: &Tool, caller: &str) -> Value {
-    brief(&run_in(tool, |cx| cx.with_caller(caller)).await)
+    brief(&run_in(tool, |options: crate::RunOptions| options.caller(caller)).await)
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,7 +219,7 @@ async fn when_the_first_panics_the_next_one_runs() {
         let tool = tool.clone();
         async move {
             let call = crate::call::ToolCall::new("crash", "probe", "{}");
-            tool.run_call(&call, &Cx::for_call(&call)).await
+            crate::Toolkit::from_iter([tool.clone()]).run_call(&call).await
         }
     });
     assert!(crashed.await.unwrap_err().is_panic());
@@ -234,7 +234,7 @@ async fn one_who_waits_can_be_cancelled_and_leaves_nothing_behind() {
     let tool = probe.tool(pure()).wrap(kept.clone());
     let cancellation = Cancellation::new();
     let waiting = async {
-        let result = run_in(&tool, |cx| cx.with_cancellation(cancellation.clone())).await;
+        let result = run_in(&tool, |options: crate::RunOptions| options.cancellation(cancellation.clone())).await;
         (brief(&result), Instant::now())
     };
     let began = Instant::now();

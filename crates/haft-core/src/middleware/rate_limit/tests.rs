@@ -15,7 +15,6 @@ use super::line::{Arrival, Bucket, Pace};
 use super::*;
 use crate::call::ToolCall;
 use crate::cancellation::Cancellation;
-use crate::cx::Cx;
 use crate::middleware::tests::{Probe, brief, ms, run, run_in};
 use crate::tool::{Annotations, Tool};
 
@@ -25,7 +24,7 @@ fn limited(probe: &Probe, limit: RateLimit) -> Tool {
 
 /// Runs a call as this caller.
 async fn run_as(tool: &Tool, caller: &str) -> Value {
-    brief(&run_in(tool, |cx| cx.with_caller(caller)).await)
+    brief(&run_in(tool, |options: crate::RunOptions| options.caller(caller)).await)
 }
 
 fn refused() -> Value {
@@ -86,7 +85,7 @@ async fn who_gives_up_leaves_the_turn_to_the_next() {
     let tool = limited(&probe, RateLimit::new(1, ms(1_000)));
     let cancellation = Cancellation::new();
     let cancelled = async {
-        let result = run_in(&tool, |cx| cx.with_cancellation(cancellation.clone())).await;
+        let result = run_in(&tool, |options: crate::RunOptions| options.cancellation(cancellation.clone())).await;
         (brief(&result), Instant::now())
     };
     let began = Instant::now();
@@ -319,7 +318,7 @@ async fn a_turn_that_comes_no_earlier_than_the_deadline_is_refused_at_once() {
         let tool = limited(&Probe::new([]), RateLimit::new(1, ms(1_000)));
         run(&tool).await;
         let began = Instant::now();
-        let result = run_in(&tool, |cx| cx.with_deadline(began + ms(deadline))).await;
+        let result = run_in(&tool, |options: crate::RunOptions| options.deadline(began + ms(deadline))).await;
         assert_eq!(result.is_ok(), passes, "{deadline}");
         assert_eq!(began.elapsed(), if passes { ms(1_000) } else { ms(0) });
     }
@@ -378,7 +377,11 @@ async fn tools_and_callers_count_for_themselves_when_told_apart() {
         let second = Probe::new([]).tool(Annotations::new()).with_name("second").unwrap().wrap(limit);
         let second_as = async |caller: &str| {
             let call = ToolCall::new("c1", "second", "{}");
-            brief(&second.run_call(&call, &Cx::for_call(&call).with_caller(caller)).await)
+            brief(
+                &crate::Toolkit::from_iter([second.clone()])
+                    .run_call_with(&call, &crate::RunOptions::new().caller(caller))
+                    .await,
+            )
         };
         let results = [
             run_as(&first, "ada").await,

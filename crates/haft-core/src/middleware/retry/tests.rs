@@ -96,7 +96,7 @@ async fn no_wait_reaches_the_deadline() {
         let probe = Probe::new(always_busy());
         let tool = probe.tool(idempotent()).wrap(retry(9));
         let began = Instant::now();
-        let result = run_in(&tool, |cx| cx.with_deadline(began + ms(deadline))).await;
+        let result = run_in(&tool, |options: crate::RunOptions| options.deadline(began + ms(deadline))).await;
         assert_eq!(brief(&result), json!(["execution_error", true]));
         assert_eq!(probe.times(), times);
         assert_eq!(began.elapsed().as_millis(), *times.last().unwrap());
@@ -109,10 +109,11 @@ async fn a_cancelled_call_stops_waiting_at_once() {
     let tool = probe.tool(idempotent()).wrap(retry(9));
     let cancellation = Cancellation::new();
     let began = Instant::now();
-    let (result, ()) = tokio::join!(run_in(&tool, |cx| cx.with_cancellation(cancellation.clone())), async {
-        tokio::time::sleep(ms(150)).await;
-        cancellation.cancel();
-    });
+    let (result, ()) =
+        tokio::join!(run_in(&tool, |options: crate::RunOptions| options.cancellation(cancellation.clone())), async {
+            tokio::time::sleep(ms(150)).await;
+            cancellation.cancel();
+        });
     assert_eq!(brief(&result), json!(["cancelled", true]), "an attempt had begun");
     assert_eq!((probe.times(), began.elapsed()), (vec![0, 100], ms(150)));
     let cause = result.failure().unwrap().source().unwrap().to_string();

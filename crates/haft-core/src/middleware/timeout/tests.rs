@@ -38,9 +38,9 @@ async fn the_handler_knows_its_deadline_and_never_a_later_one() {
         let probe = Probe::new([]);
         let tool = probe.tool(Annotations::new()).wrap(Timeout::new(ms(own)));
         let now = Instant::now();
-        run_in(&tool, |cx| match outer {
-            Some(outer) => cx.with_deadline(now + ms(outer)),
-            None => cx,
+        run_in(&tool, |options: crate::RunOptions| match outer {
+            Some(outer) => options.deadline(now + ms(outer)),
+            None => options,
         })
         .await;
         assert_eq!(probe.runs()[0].deadline_ms, Some(told));

@@ -108,7 +108,7 @@ async fn logged(level: Level, tool: &Tool, arguments: &str) -> Vec<(Level, Field
     let log = Log::at(level);
     let _listening = tracing::subscriber::set_default(log.clone());
     let call = call(arguments);
-    tool.run_call(&call, &Cx::for_call(&call)).await;
+    crate::Toolkit::from_iter([tool.clone()]).run_call(&call).await;
     log.events()
 }
 
@@ -299,9 +299,9 @@ async fn content_is_recorded_on_a_span_that_has_room_for_it() {
             gen_ai.tool.call.arguments = tracing::field::Empty,
             gen_ai.tool.call.result = tracing::field::Empty
         );
-        login().wrap(on(&span, Trace::new())).run_call(&call, &Cx::for_call(&call)).await;
+        crate::Toolkit::from_iter([login().wrap(on(&span, Trace::new())).clone()]).run_call(&call).await;
         assert!(log.spans().is_empty(), "nothing without being asked");
-        login().wrap(on(&span, Trace::new().with_content())).run_call(&call, &Cx::for_call(&call)).await;
+        crate::Toolkit::from_iter([login().wrap(on(&span, Trace::new().with_content())).clone()]).run_call(&call).await;
         assert_eq!(
             json!(log.spans()),
             json!([
@@ -322,18 +322,18 @@ async fn nothing_is_read_when_nobody_listens() {
     let arguments = call(r#"{"name": "ada", "password": "hunter2"}"#);
     let deaf = Log::at(Level::ERROR);
     let listening = tracing::subscriber::set_default(deaf.clone());
-    assert!(tool.run_call(&arguments, &Cx::for_call(&arguments)).await.is_ok());
+    assert!(crate::Toolkit::from_iter([tool.clone()]).run_call(&arguments).await.is_ok());
     let cramped = tracing::error_span!("no room for content");
     let tool_on = login().wrap(untouched).wrap(on(&cramped, Trace::new().with_content()));
-    assert!(tool_on.run_call(&arguments, &Cx::for_call(&arguments)).await.is_ok());
+    assert!(crate::Toolkit::from_iter([tool_on.clone()]).run_call(&arguments).await.is_ok());
     drop(listening);
     assert!(deaf.events().is_empty() && deaf.spans().is_empty());
     // Without any subscriber.
-    assert!(tool.run_call(&arguments, &Cx::for_call(&arguments)).await.is_ok());
+    assert!(crate::Toolkit::from_iter([tool.clone()]).run_call(&arguments).await.is_ok());
     // Without content, they aren't read even when somebody listens.
     let log = Log::at(Level::TRACE);
     let _listening = tracing::subscriber::set_default(log.clone());
     let tool = login().wrap(untouched).wrap(Trace::new());
-    assert!(tool.run_call(&arguments, &Cx::for_call(&arguments)).await.is_ok());
+    assert!(crate::Toolkit::from_iter([tool.clone()]).run_call(&arguments).await.is_ok());
     assert_eq!(log.events().len(), 2);
 }

@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{MODES, in_mode, items, seconds};
 use crate::executing::{calls, came, kit, tell};
+use crate::running::alone;
 
 /// Gives the numbers up to the last one early, and the last one in the end.
 fn count() -> Result<Tool, DefinitionError> {
@@ -66,7 +67,7 @@ async fn a_call_that_gives_values_is_not_silent() {
     assert_eq!(items(kit.handle_stream(call)).await, ["early 1", "early 2", "final 3"]);
     assert_eq!(came(&kit.run_call(call).await), "3");
     assert_eq!(came(&kit.run_call_with(call, &RunOptions::new().caller("ana")).await), "3");
-    assert_eq!(came(&kit.get("paced").unwrap().run_call(call, &Cx::for_call(call)).await), "3");
+    assert_eq!(came(&alone(kit.get("paced").unwrap()).run_call(call).await), "3");
 }
 
 /// Shows a value at once and ends after some seconds.

@@ -1,0 +1,131 @@
+//! Running a handler: the only code that polls one.
+//!
+//! Every public way to run a call ends here, whether the handler runs in the task of its run, in a task of its own or
+//! behind middleware. So these hold for all of them: a panic becomes the failure of its own call, the first poll sets
+//! [`started`](ToolFailure::started), the handler runs inside the span of its call, and its outcome is held to the
+//! output cap. Nothing that a handler or a middleware claims about `started` is believed.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::cap::hold;
+use super::isolation::{Isolated, drop_isolated, isolated, poll_isolated_by};
+use super::listener::IsolatedSpan;
+use super::span::CallSpan;
+use crate::failure::ToolFailure;
+use crate::handler::{BoxRunning, Prepared, PreparedMeta, broken};
+use crate::result::Outcome;
+use crate::tool::{OutputCap, Tool};
+
+/// A handler at work on one call, from before its first poll until it has its outcome.
+pub(super) struct HandlerExecution {
+    /// Taken when the handler has returned or panicked.
+    running: Option<BoxRunning>,
+    meta: Option<Box<PreparedMeta>>,
+    is_polled: bool,
+}
+
+/// The state of a call is not what the executor's own rules allow. A bug in this crate, and never silent.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("internal error of the executor: {0}; please report it")]
+struct InternalError(&'static str);
+
+/// Returns the failure of a call whose state is not what the executor's own rules allow.
+#[cold]
+pub(super) fn internal_error(what: &'static str) -> ToolFailure {
+    broken(InternalError(what))
+}
+
+impl HandlerExecution {
+    #[inline]
+    pub(super) fn new(prepared: Prepared) -> Self {
+        let Prepared { running, meta } = prepared;
+        Self { running: Some(running), meta, is_polled: false }
+    }
+
+    /// Polls the handler. The outcome is final: isolated, capped and with the true `started`.
+    #[inline]
+    pub(super) fn poll(
+        &mut self,
+        tool: &Tool,
+        cap: Option<OutputCap>,
+        span: &CallSpan,
+        task: &mut Context<'_>,
+    ) -> Poll<Outcome> {
+        if self.running.is_none() {
+            return Poll::Ready(internal_error("a handler was polled after it had returned").into());
+        }
+        self.is_polled = true;
+        let polled = span.within(|| poll_isolated_by(&mut self.running, |running| running.as_mut().poll(tool, task)));
+        let mut outcome = match polled {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Ok(outcome)) => outcome,
+            Poll::Ready(Err(panicked)) => ToolFailure::from(panicked).into(),
+        };
+        if let Some(cap) = cap {
+            outcome = hold(outcome, cap);
+        }
+        if let Outcome::Failed(failure) = &mut outcome {
+            failure.started = self.has_started();
+        }
+        Poll::Ready(outcome)
+    }
+
+    /// Drops a handler that has not returned, and gives the failure that ends its call the true `started`.
+    pub(super) fn cancel(mut self, mut failure: ToolFailure) -> ToolFailure {
+        failure.started = self.has_started();
+        drop_isolated(self.running.take());
+        failure
+    }
+
+    /// Reports whether the handler was polled and has not returned.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Reports whether user code of the handler has run. Behind middleware, a thread or a task only the start flag knows.
+    fn has_started(&self) -> bool {
+        self.is_polled && PreparedMeta::has_begun(self.meta.as_deref()).unwrap_or(true)
+    }
+}
+
+impl Drop for HandlerExecution {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            drop_isolated(running);
+        }
+    }
+}
+
+/// Runs a handler to its end behind something that is polled in its place: a middleware or a task.
+///
+/// A panic unwinds to whoever polls: middlewares are unwound by it, and the call's [`HandlerExecution`] or its task
+/// catches it. An outcome that was returned is not lost to what the drop of the handler does.
+pub(crate) async fn run_to_end(mut running: BoxRunning, tool: Tool) -> Outcome {
+    let outcome = poll_fn(|task| running.as_mut().poll(&tool, task)).await;
+    drop_isolated(running);
+    outcome
+}
+
+/// Runs a handler to its end inside a span, in isolation: for a task of its own.
+pub(super) async fn run_isolated(running: BoxRunning, tool: Tool, span: IsolatedSpan) -> Outcome {
+    let mut work = Some(Isolated::new(Box::pin(run_to_end(running, tool))));
+    let polled = poll_fn(|task| {
+        let _entered = span.enter();
+        poll_isolated_by(&mut work, |work| Pin::new(work).poll(task))
+    });
+    match polled.await {
+        Ok(outcome) => outcome,
+        Err(panicked) => ToolFailure::from(panicked).into(),
+    }
+}
+
+/// Reads and checks arguments in isolation: reading them runs user code.
+#[inline]
+pub(super) fn prepare_isolated(
+    prepare: impl FnOnce() -> Result<Prepared, Box<ToolFailure>>,
+) -> Result<Prepared, Box<ToolFailure>> {
+    isolated(prepare).unwrap_or_else(|panicked| Err(Box::new(panicked.into())))
+}

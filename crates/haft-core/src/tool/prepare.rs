@@ -1,0 +1,99 @@
+//! Reading and checking the arguments of a call, before anything of its tool runs.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::arguments::Arguments;
+use crate::call::ToolCall;
+use crate::cx::Cx;
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::{Prepared, invalid_input};
+use crate::result::ToolResult;
+use crate::schema::DecodeOptions;
+use crate::tool::{Execution, Tool};
+
+/// The message to the model about a call that requires approval where no approver is configured.
+pub(crate) const NO_APPROVAL: &str = "this call needs approval and none is configured";
+
+/// A tool that should be run here and has no handler.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the tool `{tool}` has no handler")]
+#[non_exhaustive]
+pub struct MissingHandler {
+    /// The tool.
+    pub tool: String,
+}
+
+impl Tool {
+    /// The arguments of a call of this tool, checked and read as a `P`. Works on every kind of tool: this is how a loop
+    /// reads signals and interactions.
+    ///
+    /// ```
+    /// use haft_core::{Tool, ToolCall};
+    ///
+    /// let wait = Tool::signal("wait").params::<u32>().define()?;
+    /// let minutes: u32 = wait.decode_args(&ToolCall::new("c1", "wait", "5"))?;
+    /// assert_eq!(minutes, 5);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn decode_args<P: DeserializeOwned>(&self, call: &ToolCall) -> Result<P, ToolFailure> {
+        self.check_name(call)?;
+        let decoded = self.parameters().decode::<P>(&call.arguments, &DecodeOptions::default());
+        decoded.map(|decoded| decoded.value).map_err(invalid_input)
+    }
+
+    /// The arguments of a call of this tool, checked, as a tree that holds them exactly. An integer beyond 64 bits, which a
+    /// tree would round, is rejected; [`decode_args`](Tool::decode_args) reads it into an integer of 128 bits.
+    ///
+    /// ```
+    /// use haft_core::{Tool, ToolCall};
+    ///
+    /// let mint = Tool::signal("mint").params::<u128>().define()?;
+    /// let call = |amount: &str| ToolCall::new("c1", "mint", amount);
+    /// assert_eq!(mint.argument_tree(&call("5"))?, 5);
+    /// assert!(mint.argument_tree(&call("18446744073709551617")).is_err());
+    /// assert_eq!(mint.decode_args::<u128>(&call("18446744073709551617"))?, (1 << 64) + 1);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn argument_tree(&self, call: &ToolCall) -> Result<Value, ToolFailure> {
+        self.check_name(call)?;
+        Arguments::tree(self, &call.arguments, &DecodeOptions::default()).map_err(invalid_input)
+    }
+
+    /// Reads and checks the arguments of a call of this very tool. Nothing has run when this returns.
+    pub(crate) fn prepare_found(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
+        let handler = match self.handler() {
+            Some(handler) if !call.provider_executed => handler,
+            _ => return Err(self.not_run_here(call, &cx)),
+        };
+        if cx.is_cancelled() {
+            return Err(Box::new(ToolFailure::new(FailureKind::Cancelled, "").not_started()));
+        }
+        if self.layers().is_empty() {
+            return handler.prepare(self, &call.arguments, cx);
+        }
+        let read = handler.defer(self, &call.arguments, &cx)?;
+        Ok(self.layers().prepare(self, &call.arguments, cx, read))
+    }
+
+    /// Returns the failure of a call that no handler runs. One that surfaces must have valid arguments.
+    #[cold]
+    #[allow(clippy::unnecessary_box_returns, reason = "the failure is handed on in its box")]
+    fn not_run_here(&self, call: &ToolCall, cx: &Cx) -> Box<ToolFailure> {
+        let read = match self.execution(call) {
+            Execution::Surfaced => {
+                Arguments::read(self, &call.arguments, cx.decode_options()).map(drop).map_err(invalid_input)
+            }
+            Execution::Handler | Execution::Provider => Ok(()),
+        };
+        Box::new(read.err().unwrap_or_else(|| ToolResult::non_local_tool(call).into_failure()))
+    }
+
+    fn check_name(&self, call: &ToolCall) -> Result<(), ToolFailure> {
+        if call.name == self.name() {
+            return Ok(());
+        }
+        Err(ToolResult::unknown_tool_among(call, [self.name()]).into_failure())
+    }
+}
