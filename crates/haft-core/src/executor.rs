@@ -41,7 +41,7 @@ pub(crate) use self::call_handle::CallHandle;
 pub(crate) use self::call_state::decoded;
 pub use self::continuation::{Continuation, Step};
 pub use self::dispatch::{Dispatch, EventStream};
-pub(crate) use self::execute::run_to_end;
+pub(crate) use self::execute::{PollRight, run_to_end};
 pub use self::failure_class::FailureClass;
 pub use self::handling::{FailureOrigin, HandleStream, HandlerResult};
 pub use self::isolation::{Isolated, Panicked, drop_isolated, isolated};

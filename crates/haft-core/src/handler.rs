@@ -32,6 +32,7 @@ pub use self::returned::{Probe, ProbeDefault, Returned, ReturnedNow, kind};
 pub use self::tool_type::{BuilderOf, Handle, StaticTool, ToolType};
 use crate::content::ContentPart;
 use crate::cx::Cx;
+use crate::executor::PollRight;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::issue::{Issue, Issues, REASON_CAP};
@@ -44,9 +45,11 @@ use crate::tool::Tool;
 /// A future on the heap.
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// A function at work on one call. It is lent its tool at every poll, so that it need not hold on to it.
+/// A handler at work on one call. It borrows its tool for every poll, so that it need not hold on to it.
+///
+/// Only the executor can poll one: nothing else has a [`PollRight`], so a second path to a handler does not compile.
 pub(crate) trait Running: Send {
-    fn poll(self: Pin<&mut Self>, tool: &Tool, task: &mut Context<'_>) -> Poll<Outcome>;
+    fn poll(self: Pin<&mut Self>, tool: &Tool, task: &mut Context<'_>, right: PollRight) -> Poll<Outcome>;
 }
 
 pub(crate) type BoxRunning = Pin<Box<dyn Running>>;
@@ -251,7 +254,7 @@ where
 }
 
 impl Running for Whole {
-    fn poll(mut self: Pin<&mut Self>, _: &Tool, task: &mut Context<'_>) -> Poll<Outcome> {
+    fn poll(mut self: Pin<&mut Self>, _: &Tool, task: &mut Context<'_>, _: PollRight) -> Poll<Outcome> {
         self.0.as_mut().poll(task)
     }
 }

@@ -26,6 +26,9 @@ pub(super) struct HandlerExecution {
     is_polled: bool,
 }
 
+/// The right to poll a handler. It can be made in this file only.
+pub(crate) struct PollRight(());
+
 /// The state of a call is not what the executor's own rules allow. A bug in this crate, and never silent.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("internal error of the executor: {0}; please report it")]
@@ -57,7 +60,8 @@ impl HandlerExecution {
             return Poll::Ready(internal_error("a handler was polled after it had returned").into());
         }
         self.is_polled = true;
-        let polled = span.within(|| poll_isolated_by(&mut self.running, |running| running.as_mut().poll(tool, task)));
+        let polled = span
+            .within(|| poll_isolated_by(&mut self.running, |running| running.as_mut().poll(tool, task, PollRight(()))));
         let mut outcome = match polled {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Ok(outcome)) => outcome,
@@ -104,7 +108,7 @@ impl Drop for HandlerExecution {
 /// A panic unwinds to whoever polls: middlewares are unwound by it, and the call's [`HandlerExecution`] or its task
 /// catches it. An outcome that was returned is not lost to what the drop of the handler does.
 pub(crate) async fn run_to_end(mut running: BoxRunning, tool: Tool) -> Outcome {
-    let outcome = poll_fn(|task| running.as_mut().poll(&tool, task)).await;
+    let outcome = poll_fn(|task| running.as_mut().poll(&tool, task, PollRight(()))).await;
     drop_isolated(running);
     outcome
 }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
-use super::execute::run_isolated;
+use super::execute::{PollRight, run_isolated};
 use super::isolation::drop_isolated;
 use super::listener::IsolatedSpan;
 use super::mailbox::OccupancyGuard;
@@ -59,7 +59,7 @@ pub(super) fn spawn(
 }
 
 impl Running for Task {
-    fn poll(mut self: Pin<&mut Self>, _: &Tool, task: &mut Context<'_>) -> Poll<Outcome> {
+    fn poll(mut self: Pin<&mut Self>, _: &Tool, task: &mut Context<'_>, _: PollRight) -> Poll<Outcome> {
         Pin::new(&mut self.0).poll(task).map(|joined| match joined {
             Ok(outcome) => outcome,
             // The runtime is shutting down: a panic of the handler is an outcome.

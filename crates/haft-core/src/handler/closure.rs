@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
-use crate::executor::{CallHandle, Isolated, IsolatedSpan};
+use crate::executor::{CallHandle, Isolated, IsolatedSpan, PollRight};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
@@ -94,7 +94,7 @@ where
     P: DeserializeOwned + Send + 'static,
     Fut: Future<Output: Returned<KIND>> + Send + 'static,
 {
-    fn poll(self: Pin<&mut Self>, tool: &Tool, task: &mut Context<'_>) -> Poll<Outcome> {
+    fn poll(self: Pin<&mut Self>, tool: &Tool, task: &mut Context<'_>, _: PollRight) -> Poll<Outcome> {
         let mut stage = self.project().stage;
         if let StageNow::Given { .. } = stage.as_mut().project() {
             let Some(AsyncFn { run, .. }) = of_tool::<AsyncFn<F, P, KIND>>(tool) else { return Poll::Ready(lost()) };

@@ -14,7 +14,7 @@ use crate::schema::DecodeOptions;
 use crate::tool::{Execution, Tool};
 
 /// The message to the model about a call that requires approval where no approver is configured.
-pub(crate) const NO_APPROVAL: &str = "this call needs approval and none is configured";
+pub(crate) const NO_APPROVAL: &str = "this call requires approval and no approver is configured";
 
 /// A tool that should be run here and has no handler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

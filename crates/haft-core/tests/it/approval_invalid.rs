@@ -192,7 +192,7 @@ async fn an_approver_is_asked_at_most_three_times_and_then_the_call_is_denied() 
     let failure = results[0].failure().unwrap();
     assert!(failure.issues.is_empty() && !failure.message.contains("must be"), "{failure:?}");
     assert!(!serde_json::to_string(&results[0]).unwrap().contains("secret-word"));
-    assert_eq!(message(&results), "this call needs approval and nobody gave it");
+    assert_eq!(message(&results), "this call requires approval and was not approved");
     assert_eq!(journal.lines(), [""; 0]);
 }
 

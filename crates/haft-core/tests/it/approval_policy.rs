@@ -153,7 +153,7 @@ async fn a_verdict_counts_until_its_question_lapses_and_not_a_moment_longer() {
         assert_eq!(all_came(&kit.run(plan).collect_results().await), [came_of], "{moment}");
         for results in [in_run, resumed] {
             assert_eq!(all_came(&results), [came_of], "{moment}");
-            assert!(came_of == "5" || message(&results).contains("has lapsed"), "{}", message(&results));
+            assert!(came_of == "5" || message(&results).contains("has expired"), "{}", message(&results));
         }
         assert_eq!(journal.lines().len(), if came_of == "5" { 3 } else { 0 }, "{moment}");
     }
@@ -197,7 +197,7 @@ async fn nobody_waits_longer_than_the_approval_timeout() {
     assert!(plan.decisions.next().await.is_none());
     let results = plan.into_run().collect_results().await;
     assert_eq!(all_came(&results), ["cancelled", "1"]);
-    assert!(message(&results).contains("nobody answered in time"));
+    assert!(message(&results).contains("no answer came in time"));
     assert_eq!(journal.lines(), ["look 1", "look 1"]);
 }
 

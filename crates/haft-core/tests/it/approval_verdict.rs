@@ -121,7 +121,7 @@ async fn what_does_not_name_its_question_and_its_digest_is_no_verdict() {
         (
             "another question",
             |request| ApprovalResponse::new("q", ApprovalDecision::Approved).digest(request.digest.as_str()),
-            "nobody gave it",
+            "was not approved",
             VerdictFault::UnknownRequest,
         ),
         (
@@ -150,8 +150,8 @@ async fn what_does_not_name_its_question_and_its_digest_is_no_verdict() {
 async fn an_approver_that_breaks_has_not_agreed() {
     type Broken = fn() -> Result<ApprovalAnswer, BoxError>;
     let table: [(Broken, &str, &str); 4] = [
-        (|| Err("out of office".into()), "denied", "nobody gave it"),
-        (|| panic!("the line went dead"), "denied", "nobody gave it"),
+        (|| Err("out of office".into()), "denied", "was not approved"),
+        (|| panic!("the line went dead"), "denied", "was not approved"),
         (|| Ok(ApprovalAnswer::Nobody { reason: "all are asleep".into() }), "cancelled", "all are asleep"),
         (|| Ok(ApprovalAnswer::Nobody { reason: String::new() }), "cancelled", "the call was cancelled"),
     ];

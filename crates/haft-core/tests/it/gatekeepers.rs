@@ -105,7 +105,7 @@ async fn a_wait_for_an_answer_ends_when_it_should() {
     let results = run.approval_timeout(Duration::from_secs(5)).collect_results().await;
     assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["cancelled", "2"]);
     let failure = results[0].failure().unwrap();
-    assert!(failure.message.contains("nobody answered in time") && !failure.started, "{failure}");
+    assert!(failure.message.contains("no answer came in time") && !failure.started, "{failure}");
     assert_eq!(began.elapsed(), Duration::from_secs(5));
 }
 
@@ -182,9 +182,9 @@ async fn only_a_plain_yes_to_the_very_question_lets_a_call_run() {
     let table = [
         ("7", "7", ""),
         ("70", "denied", "too much"),
-        ("150", "denied", "this call needs approval and nobody gave it"),
-        ("220", "denied", "this call needs approval and nobody gave it"),
-        ("255", "denied", "this call needs approval and nobody gave it"),
+        ("150", "denied", "this call requires approval and was not approved"),
+        ("220", "denied", "this call requires approval and was not approved"),
+        ("255", "denied", "this call requires approval and was not approved"),
         ("256", "input_validation_error", "must be at most 255"),
     ];
     let started = Instant::now();

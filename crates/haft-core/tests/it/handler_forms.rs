@@ -282,10 +282,11 @@ fn a_blocking_handler_without_a_runtime_is_an_error_and_no_panic() {
 }
 
 #[tokio::test]
-async fn a_panic_of_a_blocking_handler_goes_through() {
+async fn a_panic_of_a_blocking_handler_is_the_failure_of_its_call() {
     let tool = Tool::new("t").run_blocking(|(), _| -> u8 { panic!("on the other thread") }).unwrap();
-    let panicked = tokio::spawn(async move { run(&tool, "{}").await }).await.unwrap_err();
-    assert_eq!(panicked.into_panic().downcast_ref::<&str>(), Some(&"on the other thread"));
+    let failure = failure(&tool, "{}").await;
+    assert_eq!((failure.kind.as_str(), failure.started), ("execution_error", true));
+    assert_eq!(std::error::Error::source(&failure).unwrap().to_string(), "panicked: on the other thread");
 }
 
 // What the model sees.

@@ -351,7 +351,7 @@ async fn a_gated_call_is_denied_where_nobody_can_approve() {
     for policy in policies {
         let denied = failure(&local().set_needs_approval(policy).unwrap(), r#"{"query":"x"}"#).await;
         assert_eq!((denied.kind.as_str(), denied.started), ("denied", false));
-        assert!(denied.message.contains("needs approval and none is configured"));
+        assert!(denied.message.contains("requires approval and no approver is configured"));
         assert!(!denied.to_model_text().contains("policy server"));
     }
     let free = local().set_needs_approval(ApprovalPolicy::when(|q: Query, _| async move { q.query != "x" })).unwrap();

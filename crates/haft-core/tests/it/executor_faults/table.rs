@@ -220,7 +220,7 @@ table! {
 
 // Approval.
 table! {
-    nobody_to_approve: |ran| of(gated(ran)).fails(Denied).saying(&["needs approval", "none is configured"]).having_run(0);
+    nobody_to_approve: |ran| of(gated(ran)).fails(Denied).saying(&["requires approval", "no approver is configured"]).having_run(0);
     approved: |ran| of(gated(ran)).given(|run| run.approvals(deciding(ApprovalDecision::Approved, ""))).having_run(1);
     denied: |ran| of(gated(ran)).given(|run| run.approvals(deciding(ApprovalDecision::Denied, "not on a Sunday")))
         .fails(Denied).saying(&["not on a Sunday"]).having_run(0);

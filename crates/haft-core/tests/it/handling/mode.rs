@@ -92,7 +92,12 @@ const TABLE: [Row; 11] = [
     row(("broken_result", "1"), ("output_validation_error", "must be an integer"), FailureOrigin::Result, true),
     row(("panics", "1"), ("execution_error", OPAQUE), FailureOrigin::Handler, true),
     row(("secret", "1"), ("permission_denied", "not for you"), FailureOrigin::Executor, false),
-    row(("gated", "1"), ("denied", "this call needs approval and none is configured"), FailureOrigin::Executor, false),
+    row(
+        ("gated", "1"),
+        ("denied", "this call requires approval and no approver is configured"),
+        FailureOrigin::Executor,
+        false,
+    ),
     row(("slow", "1"), ("timed_out", "the call took longer than 1s"), FailureOrigin::Executor, true),
 ];
 
