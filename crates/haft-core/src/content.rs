@@ -12,8 +12,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::citation::Citation;
-use crate::reading;
-use crate::schema::{nests_within, tree};
+use crate::schema::nests_within;
+use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
 
 /// One part of a message or of a tool's output. Told apart by `type`.
 ///
@@ -319,20 +319,22 @@ impl fmt::Debug for ResourceContents {
     }
 }
 
+impl TaggedEnum for ContentPart {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("text", |members| members.take_all().map(Self::Text)),
+        ("refusal", |members| members.take_all().map(Self::Refusal)),
+        ("image", |members| members.take_all().map(Self::Image)),
+        ("audio", |members| members.take_all().map(Self::Audio)),
+        ("file", |members| members.take_all().map(Self::File)),
+        ("resource", |members| members.take_all().map(Self::Resource)),
+        ("resource_link", |members| members.take_all().map(Self::ResourceLink)),
+    ];
+    const UNKNOWN: UnknownTag<Self> = UnknownTag::Kept(|object| Self::Unknown(object.into_json()));
+}
+
 impl<'de> Deserialize<'de> for ContentPart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const TAG: &str = "type";
-        let part = tree(deserializer)?;
-        match reading::tag::<D::Error>(&part, TAG)? {
-            "text" => reading::body(part, TAG).map(Self::Text),
-            "refusal" => reading::body(part, TAG).map(Self::Refusal),
-            "image" => reading::body(part, TAG).map(Self::Image),
-            "audio" => reading::body(part, TAG).map(Self::Audio),
-            "file" => reading::body(part, TAG).map(Self::File),
-            "resource" => reading::body(part, TAG).map(Self::Resource),
-            "resource_link" => reading::body(part, TAG).map(Self::ResourceLink),
-            _ => Ok(Self::Unknown(part)),
-        }
+        tagged::deserialize(deserializer)
     }
 }
 

@@ -3,10 +3,10 @@
 //! Deltas are for showing an answer as it grows. Nothing may be run or stored from them: only the [`Turn`] that ends
 //! the stream is whole.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::call::CallId;
-use crate::schema::tree;
+use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::turn::Turn;
 use crate::usage::Usage;
 
@@ -20,9 +20,8 @@ use crate::usage::Usage;
 /// assert_eq!(serde_json::to_value(&delta)?, json!({"type": "text_delta", "text": "Hel"}));
 /// # Ok::<_, serde_json::Error>(())
 /// ```
-// The derived code is reached through the impls below, which read through a tree first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delta {
     /// More text.
@@ -34,8 +33,7 @@ pub enum Delta {
     ReasoningDelta {
         /// What was added.
         text: String,
-        /// Whether it is the thoughts themselves or a summary of them.
-        #[serde(default)]
+        /// The form of the reasoning: the thoughts themselves, or a summary of them.
         form: ReasoningForm,
     },
     /// More of a refusal.
@@ -88,15 +86,28 @@ impl Delta {
     }
 }
 
-impl Serialize for Delta {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, serializer)
-    }
+impl TaggedEnum for Delta {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("text_delta", |members| Ok(Self::TextDelta { text: members.take("text")? })),
+        ("reasoning_delta", |members| {
+            Ok(Self::ReasoningDelta { text: members.take("text")?, form: members.take_or_default("form")? })
+        }),
+        ("refusal_delta", |members| Ok(Self::RefusalDelta { text: members.take("text")? })),
+        ("tool_call_start", |members| {
+            Ok(Self::ToolCallStart { call_id: members.take("call_id")?, name: members.take("name")? })
+        }),
+        ("tool_call_args_delta", |members| {
+            Ok(Self::ToolCallArgsDelta { call_id: members.take("call_id")?, arguments: members.take("arguments")? })
+        }),
+        ("tool_call_end", |members| Ok(Self::ToolCallEnd { call_id: members.take("call_id")? })),
+        ("usage_update", |members| members.take_all().map(Self::UsageUpdate)),
+        ("turn_complete", |members| members.take_all().map(Self::TurnComplete)),
+    ];
 }
 
 impl<'de> Deserialize<'de> for Delta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(tree(deserializer)?).map_err(serde::de::Error::custom)
+        tagged::deserialize(deserializer)
     }
 }
 

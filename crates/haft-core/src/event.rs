@@ -4,18 +4,14 @@
 //! The index is what tells calls apart, as a model may send one id twice. Per call they come in the order they happened,
 //! and the last one is its output; between calls they come as they happen.
 
-use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 
 use crate::call::CallId;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::json_text::JsonText;
-use crate::reading;
 use crate::result::ToolResult;
-use crate::schema::tree;
+use crate::tagged::{self, ReadVariant, TaggedEnum, Versioning};
 use crate::tool::ToolName;
-use crate::version::FormatVersion;
 
 /// Something that happened to one call of a run. Told apart by `type`.
 ///
@@ -144,9 +140,9 @@ impl ToolEvent {
 }
 
 /// An event without its version.
-struct Tagged<'a>(&'a ToolEvent);
+struct Unversioned<'a>(&'a ToolEvent);
 
-impl Serialize for Tagged<'_> {
+impl Serialize for Unversioned<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         ToolEvent::serialize(self.0, serializer)
     }
@@ -154,93 +150,51 @@ impl Serialize for Tagged<'_> {
 
 impl Serialize for ToolEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Versioned<'a> {
-            v: FormatVersion,
-            #[serde(flatten)]
-            event: Tagged<'a>,
-        }
-        Versioned { v: FormatVersion::default(), event: Tagged(self) }.serialize(serializer)
+        tagged::serialize_versioned(&Unversioned(self), serializer)
     }
 }
 
-#[derive(Deserialize)]
-struct Shown {
-    index: usize,
-    call_id: CallId,
-    tool: ToolName,
-    seq: u64,
-    data: JsonText,
-}
-
-#[derive(Deserialize)]
-struct ShownEarly {
-    index: usize,
-    call_id: CallId,
-    tool: ToolName,
-    seq: u64,
-    value: JsonText,
-}
-
-#[derive(Deserialize)]
-struct Asked {
-    index: usize,
-    request: Box<ApprovalRequest>,
-}
-
-#[derive(Deserialize)]
-struct Answered {
-    index: usize,
-    call_id: CallId,
-    tool: ToolName,
-    response: Box<ApprovalResponse>,
-}
-
-#[derive(Deserialize)]
-struct Done {
-    index: usize,
-    result: ToolResult,
-}
-
-const TAG: &str = "type";
-
-fn body<T: DeserializeOwned, E: Error>(event: Value) -> Result<T, E> {
-    reading::body(event, TAG)
+impl TaggedEnum for ToolEvent {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("progress", |members| {
+            Ok(Self::Progress {
+                index: members.take("index")?,
+                call_id: members.take("call_id")?,
+                tool: members.take("tool")?,
+                seq: members.take("seq")?,
+                data: members.take("data")?,
+            })
+        }),
+        ("preliminary", |members| {
+            Ok(Self::Preliminary {
+                index: members.take("index")?,
+                call_id: members.take("call_id")?,
+                tool: members.take("tool")?,
+                seq: members.take("seq")?,
+                value: members.take("value")?,
+            })
+        }),
+        ("approval_requested", |members| {
+            Ok(Self::ApprovalRequested { index: members.take("index")?, request: members.take("request")? })
+        }),
+        ("approval_resolved", |members| {
+            Ok(Self::ApprovalResolved {
+                index: members.take("index")?,
+                call_id: members.take("call_id")?,
+                tool: members.take("tool")?,
+                response: members.take("response")?,
+            })
+        }),
+        ("suspended", |members| {
+            Ok(Self::Suspended { index: members.take("index")?, request: members.take("request")? })
+        }),
+        ("output", |members| Ok(Self::Output { index: members.take("index")?, result: members.take("result")? })),
+    ];
+    const VERSION: Versioning = Versioning::Checked;
 }
 
 impl<'de> Deserialize<'de> for ToolEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let event = tree(deserializer)?;
-        if let Some(version) = event.get("v") {
-            FormatVersion::deserialize(version).map_err(D::Error::custom)?;
-        }
-        match reading::tag::<D::Error>(&event, TAG)? {
-            "progress" => body(event).map(|Shown { index, call_id, tool, seq, data }| Self::Progress {
-                index,
-                call_id,
-                tool,
-                seq,
-                data,
-            }),
-            "preliminary" => body(event).map(|ShownEarly { index, call_id, tool, seq, value }| Self::Preliminary {
-                index,
-                call_id,
-                tool,
-                seq,
-                value,
-            }),
-            "approval_requested" => {
-                body(event).map(|Asked { index, request }| Self::ApprovalRequested { index, request })
-            }
-            "approval_resolved" => body(event).map(|Answered { index, call_id, tool, response }| {
-                Self::ApprovalResolved { index, call_id, tool, response }
-            }),
-            "suspended" => body(event).map(|Asked { index, request }| Self::Suspended { index, request }),
-            "output" => body(event).map(|Done { index, result }| Self::Output { index, result }),
-            other => Err(D::Error::unknown_variant(
-                other,
-                &["progress", "preliminary", "approval_requested", "approval_resolved", "suspended", "output"],
-            )),
-        }
+        tagged::deserialize(deserializer)
     }
 }

@@ -24,9 +24,8 @@ pub use self::message::{Message, Role};
 pub use self::provider_call::ProviderCall;
 pub use self::reasoning::Reasoning;
 use crate::call::ToolCall;
-use crate::reading;
 use crate::result::ToolResult;
-use crate::schema::tree;
+use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
 
 /// One item of a conversation. Told apart by `type`.
 ///
@@ -133,19 +132,21 @@ impl From<&ToolResult> for Item {
     }
 }
 
+impl TaggedEnum for Item {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("message", |members| members.take_all().map(Self::Message)),
+        ("reasoning", |members| members.take_all().map(Self::Reasoning)),
+        ("tool_call", |members| members.take_all().map(Self::ToolCall)),
+        ("tool_output", |members| members.take_all().map(Self::ToolOutput)),
+        ("approval_request", |members| members.take_all().map(Self::ApprovalRequest)),
+        ("approval_response", |members| members.take_all().map(Self::ApprovalResponse)),
+        ("provider_call", |members| members.take_all().map(Self::ProviderCall)),
+    ];
+    const UNKNOWN: UnknownTag<Self> = UnknownTag::Kept(|object| Self::Unknown(object.into_json()));
+}
+
 impl<'de> Deserialize<'de> for Item {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const TAG: &str = "type";
-        let item = tree(deserializer)?;
-        match reading::tag::<D::Error>(&item, TAG)? {
-            "message" => reading::body(item, TAG).map(Self::Message),
-            "reasoning" => reading::body(item, TAG).map(Self::Reasoning),
-            "tool_call" => reading::body(item, TAG).map(Self::ToolCall),
-            "tool_output" => reading::body(item, TAG).map(Self::ToolOutput),
-            "approval_request" => reading::body(item, TAG).map(Self::ApprovalRequest),
-            "approval_response" => reading::body(item, TAG).map(Self::ApprovalResponse),
-            "provider_call" => reading::body(item, TAG).map(Self::ProviderCall),
-            _ => Ok(Self::Unknown(item)),
-        }
+        tagged::deserialize(deserializer)
     }
 }

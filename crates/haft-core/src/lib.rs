@@ -94,6 +94,9 @@ mod output_format;
 mod reading;
 mod request;
 mod result;
+/// Reading of tagged enums, for the other crates of this workspace. It may change with any release.
+#[doc(hidden)]
+pub mod tagged;
 mod text_id;
 mod timestamp;
 mod tool_choice;

@@ -15,8 +15,8 @@ use crate::item::{CallOutputBody, ToolCallOutput};
 use crate::json_text::JsonText;
 use crate::nearest::nearest;
 use crate::output::ToolOutput;
-use crate::reading;
-use crate::schema::{Repair, tree};
+use crate::schema::Repair;
+use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::tool::ToolName;
 use crate::version::FormatVersion;
 
@@ -340,15 +340,17 @@ impl From<ToolOutput> for Outcome {
     }
 }
 
+impl TaggedEnum for Outcome {
+    const TAG: &'static str = "status";
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("ok", |members| members.take_all().map(Self::Ok)),
+        ("failed", |members| members.take_all().map(Self::Failed)),
+    ];
+}
+
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const TAG: &str = "status";
-        let outcome = tree(deserializer)?;
-        match reading::tag::<D::Error>(&outcome, TAG)? {
-            "ok" => reading::body(outcome, TAG).map(Self::Ok),
-            "failed" => reading::body(outcome, TAG).map(Self::Failed),
-            other => Err(serde::de::Error::unknown_variant(other, &["ok", "failed"])),
-        }
+        tagged::deserialize(deserializer)
     }
 }
 

@@ -25,7 +25,6 @@ mod landing;
 mod machine;
 mod open_turn;
 mod origin;
-mod reading;
 mod record;
 mod resume;
 mod run;

@@ -1,13 +1,12 @@
 //! How a loop ended.
 
 use haft_core::ApprovalRequest;
+use haft_core::tagged::{self, ReadVariant, TaggedEnum};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
 use super::budget::Spent;
 use super::error::LoopError;
 use super::interaction::Interaction;
-use super::reading;
 use super::state::LoopState;
 
 /// How a loop ended. Told apart by `type`.
@@ -81,40 +80,29 @@ impl From<LoopError> for LoopEnd {
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
 fn spent<S: serde::Serializer>(spent: &Spent, serializer: S) -> Result<S::Ok, S::Error> {
-    OutOf { spent: *spent }.serialize(serializer)
+    #[derive(Serialize)]
+    struct BudgetEnd {
+        spent: Spent,
+    }
+    BudgetEnd { spent: *spent }.serialize(serializer)
 }
 
-#[derive(Serialize, Deserialize)]
-struct OutOf {
-    spent: Spent,
+impl TaggedEnum for LoopEnd {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("stopped", |_| Ok(Self::Stopped)),
+        ("waiting", |members| {
+            Ok(Self::Waiting { interactions: members.take("interactions")?, approvals: members.take("approvals")? })
+        }),
+        ("max_turns", |members| Ok(Self::MaxTurns { turns: members.take("turns")? })),
+        ("budget", |members| members.take("spent").map(Self::Budget)),
+        ("repeated_calls", |_| Ok(Self::RepeatedCalls)),
+        ("cancelled", |_| Ok(Self::Cancelled)),
+        ("failed", |members| members.take_all().map(Self::Failed)),
+    ];
 }
 
 impl<'de> Deserialize<'de> for LoopEnd {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Waiting {
-            interactions: Vec<Interaction>,
-            approvals: Vec<ApprovalRequest>,
-        }
-        #[derive(Deserialize)]
-        struct MaxTurns {
-            turns: u32,
-        }
-        let end = Value::deserialize(deserializer)?;
-        match reading::tag::<D::Error>(&end)? {
-            "stopped" => Ok(Self::Stopped),
-            "waiting" => {
-                reading::body(end).map(|Waiting { interactions, approvals }| Self::Waiting { interactions, approvals })
-            }
-            "max_turns" => reading::body(end).map(|MaxTurns { turns }| Self::MaxTurns { turns }),
-            "budget" => reading::body(end).map(|OutOf { spent }| Self::Budget(spent)),
-            "repeated_calls" => Ok(Self::RepeatedCalls),
-            "cancelled" => Ok(Self::Cancelled),
-            "failed" => reading::body(end).map(Self::Failed),
-            other => Err(serde::de::Error::unknown_variant(
-                other,
-                &["stopped", "waiting", "max_turns", "budget", "repeated_calls", "cancelled", "failed"],
-            )),
-        }
+        tagged::deserialize(deserializer)
     }
 }

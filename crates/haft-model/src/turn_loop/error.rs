@@ -1,7 +1,7 @@
 //! Why a loop could not go on.
 //!
 //! An error never costs the state: it comes with the state as it was when the error was met, which can be stored,
-//! mended and started again. Written out, an error is its kind and its words; what was underneath stays in the process.
+//! mended and started again. LoopErrorForm out, an error is its kind and its words; what was underneath stays in the process.
 
 use std::sync::Arc;
 
@@ -143,20 +143,20 @@ impl PartialEq for LoopError {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct LoopErrorForm {
     kind: String,
     message: String,
 }
 
 impl Serialize for LoopError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written { kind: self.kind().to_owned(), message: self.to_string() }.serialize(serializer)
+        LoopErrorForm { kind: self.kind().to_owned(), message: self.to_string() }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for LoopError {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Written { kind, message } = Written::deserialize(deserializer)?;
+        let LoopErrorForm { kind, message } = LoopErrorForm::deserialize(deserializer)?;
         Ok(Self::Recorded { kind, message })
     }
 }

@@ -7,13 +7,11 @@
 use std::time::Duration;
 
 use haft_core::history::Change;
-use haft_core::{ApprovalResponse, Delta, FormatVersion, ToolEvent, ToolResult, Turn};
-use serde::de::Error as _;
+use haft_core::tagged::{self, ReadVariant, TaggedEnum, Versioning};
+use haft_core::{ApprovalResponse, Delta, ToolEvent, ToolResult, Turn};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 
 use super::end::LoopEnd;
-use super::reading;
 use super::signal::Signal;
 use super::state::LoopState;
 
@@ -85,7 +83,7 @@ pub enum LoopEvent {
 /// An event as it is written.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Written<'a> {
+enum LoopEventForm<'a> {
     Repaired { changes: &'a [Change] },
     TurnStarted { number: u32 },
     Delta { delta: &'a Delta },
@@ -100,131 +98,57 @@ enum Written<'a> {
 
 impl Serialize for LoopEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Versioned<'a> {
-            v: FormatVersion,
-            #[serde(flatten)]
-            event: Written<'a>,
-        }
         let event = match self {
-            Self::Repaired { changes } => Written::Repaired { changes },
-            Self::TurnStarted { number } => Written::TurnStarted { number: *number },
-            Self::Delta(delta) => Written::Delta { delta },
+            Self::Repaired { changes } => LoopEventForm::Repaired { changes },
+            Self::TurnStarted { number } => LoopEventForm::TurnStarted { number: *number },
+            Self::Delta(delta) => LoopEventForm::Delta { delta },
             Self::Retrying { attempts, kind, message, wait } => {
                 let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                Written::Retrying { attempts: *attempts, kind, message, wait_ms }
+                LoopEventForm::Retrying { attempts: *attempts, kind, message, wait_ms }
             }
-            Self::Tool(event) => Written::Tool { event },
-            Self::VerdictRefused { response, reason } => Written::VerdictRefused { response, reason },
-            Self::Unplaced { results, reason } => Written::Unplaced { results, reason },
-            Self::Signal(signal) => Written::Signal { signal },
-            Self::TurnEnded { number, turn, results } => Written::TurnEnded { number: *number, turn, results },
-            Self::Ended { end, state } => Written::Ended { end, state },
+            Self::Tool(event) => LoopEventForm::Tool { event },
+            Self::VerdictRefused { response, reason } => LoopEventForm::VerdictRefused { response, reason },
+            Self::Unplaced { results, reason } => LoopEventForm::Unplaced { results, reason },
+            Self::Signal(signal) => LoopEventForm::Signal { signal },
+            Self::TurnEnded { number, turn, results } => LoopEventForm::TurnEnded { number: *number, turn, results },
+            Self::Ended { end, state } => LoopEventForm::Ended { end, state },
         };
-        Versioned { v: FormatVersion::default(), event }.serialize(serializer)
+        tagged::serialize_versioned(&event, serializer)
     }
 }
 
-#[derive(Deserialize)]
-struct Repaired {
-    changes: Vec<Change>,
-}
-
-#[derive(Deserialize)]
-struct TurnStarted {
-    number: u32,
-}
-
-#[derive(Deserialize)]
-struct Grown {
-    delta: Delta,
-}
-
-#[derive(Deserialize)]
-struct Retrying {
-    attempts: u32,
-    kind: String,
-    message: String,
-    wait_ms: u64,
-}
-
-#[derive(Deserialize)]
-struct ToolDid {
-    event: ToolEvent,
-}
-
-#[derive(Deserialize)]
-struct VerdictRefused {
-    response: Box<ApprovalResponse>,
-    reason: String,
-}
-
-#[derive(Deserialize)]
-struct Unplaced {
-    results: Vec<ToolResult>,
-    reason: String,
-}
-
-#[derive(Deserialize)]
-struct Signalled {
-    signal: Box<Signal>,
-}
-
-#[derive(Deserialize)]
-struct TurnEnded {
-    number: u32,
-    turn: Box<Turn>,
-    results: Vec<ToolResult>,
-}
-
-#[derive(Deserialize)]
-struct Ended {
-    end: LoopEnd,
-    state: Box<LoopState>,
+impl TaggedEnum for LoopEvent {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("repaired", |members| Ok(Self::Repaired { changes: members.take("changes")? })),
+        ("turn_started", |members| Ok(Self::TurnStarted { number: members.take("number")? })),
+        ("delta", |members| members.take("delta").map(Self::Delta)),
+        ("retrying", |members| {
+            let wait = Duration::from_millis(members.take("wait_ms")?);
+            let (kind, message) = (members.take("kind")?, members.take("message")?);
+            Ok(Self::Retrying { attempts: members.take("attempts")?, kind, message, wait })
+        }),
+        ("tool", |members| members.take("event").map(Self::Tool)),
+        ("verdict_refused", |members| {
+            Ok(Self::VerdictRefused { response: members.take("response")?, reason: members.take("reason")? })
+        }),
+        ("unplaced", |members| {
+            Ok(Self::Unplaced { results: members.take("results")?, reason: members.take("reason")? })
+        }),
+        ("signal", |members| members.take("signal").map(Self::Signal)),
+        ("turn_ended", |members| {
+            Ok(Self::TurnEnded {
+                number: members.take("number")?,
+                turn: members.take("turn")?,
+                results: members.take("results")?,
+            })
+        }),
+        ("ended", |members| Ok(Self::Ended { end: members.take("end")?, state: members.take("state")? })),
+    ];
+    const VERSION: Versioning = Versioning::Checked;
 }
 
 impl<'de> Deserialize<'de> for LoopEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let event = Value::deserialize(deserializer)?;
-        if let Some(version) = event.get("v") {
-            FormatVersion::deserialize(version).map_err(D::Error::custom)?;
-        }
-        match reading::tag::<D::Error>(&event)? {
-            "repaired" => reading::body(event).map(|Repaired { changes }| Self::Repaired { changes }),
-            "turn_started" => reading::body(event).map(|TurnStarted { number }| Self::TurnStarted { number }),
-            "delta" => reading::body(event).map(|Grown { delta }| Self::Delta(delta)),
-            "retrying" => reading::body(event).map(|Retrying { attempts, kind, message, wait_ms }| Self::Retrying {
-                attempts,
-                kind,
-                message,
-                wait: Duration::from_millis(wait_ms),
-            }),
-            "tool" => reading::body(event).map(|ToolDid { event }| Self::Tool(event)),
-            "verdict_refused" => reading::body(event)
-                .map(|VerdictRefused { response, reason }| Self::VerdictRefused { response, reason }),
-            "unplaced" => reading::body(event).map(|Unplaced { results, reason }| Self::Unplaced { results, reason }),
-            "signal" => reading::body(event).map(|Signalled { signal }| Self::Signal(signal)),
-            "turn_ended" => reading::body(event).map(|TurnEnded { number, turn, results }| Self::TurnEnded {
-                number,
-                turn,
-                results,
-            }),
-            "ended" => reading::body(event).map(|Ended { end, state }| Self::Ended { end, state }),
-            other => Err(D::Error::unknown_variant(
-                other,
-                &[
-                    "repaired",
-                    "turn_started",
-                    "delta",
-                    "retrying",
-                    "tool",
-                    "verdict_refused",
-                    "unplaced",
-                    "signal",
-                    "turn_ended",
-                    "ended",
-                ],
-            )),
-        }
+        tagged::deserialize(deserializer)
     }
 }
