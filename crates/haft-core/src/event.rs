@@ -4,13 +4,16 @@
 //! The index is what tells calls apart, as a model may send one id twice. Per call they come in the order they happened,
 //! and the last one is its output; between calls they come as they happen.
 
+mod unknown;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub use self::unknown::UnknownEvent;
 use crate::call::CallId;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::json_text::JsonText;
 use crate::result::ToolResult;
-use crate::tagged::{self, ReadVariant, TaggedEnum, Versioning};
+use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
 use crate::tool::ToolName;
 
 /// Something that happened to one call of a run. Told apart by `type`.
@@ -89,10 +92,13 @@ pub enum ToolEvent {
         /// The one answer to the call.
         result: ToolResult,
     },
+    /// An event of a type that this version does not know, kept whole. No run emits one.
+    #[serde(untagged)]
+    Unknown(Box<UnknownEvent>),
 }
 
 impl ToolEvent {
-    /// The place of the call in its run.
+    /// Returns the index of the call in its run. An unknown event that names none has `usize::MAX`, which no call has.
     #[must_use]
     pub fn index(&self) -> usize {
         match self {
@@ -102,10 +108,11 @@ impl ToolEvent {
             | Self::ApprovalResolved { index, .. }
             | Self::Suspended { index, .. }
             | Self::Output { index, .. } => *index,
+            Self::Unknown(event) => event.index().unwrap_or(usize::MAX),
         }
     }
 
-    /// The id of the call.
+    /// Returns the id of the call. That of an unknown event that names none is empty.
     #[must_use]
     pub fn call_id(&self) -> &CallId {
         match self {
@@ -114,10 +121,11 @@ impl ToolEvent {
             | Self::ApprovalResolved { call_id, .. } => call_id,
             Self::ApprovalRequested { request, .. } | Self::Suspended { request, .. } => &request.call_id,
             Self::Output { result, .. } => &result.call_id,
+            Self::Unknown(event) => event.call_id_or_empty(),
         }
     }
 
-    /// The name of the tool, as the call spelled it.
+    /// Returns the name of the tool, as the call spelled it. That of an unknown event that names none is empty.
     #[must_use]
     pub fn tool(&self) -> &str {
         match self {
@@ -126,15 +134,50 @@ impl ToolEvent {
             }
             Self::ApprovalRequested { request, .. } | Self::Suspended { request, .. } => &request.tool,
             Self::Output { result, .. } => result.tool.as_str(),
+            Self::Unknown(event) => event.tool_or_empty(),
         }
     }
 
-    /// The result, when this is the last event of its call.
+    /// Returns the event for a call at another index. An unknown event can't be moved and becomes `None`.
+    #[must_use]
+    pub fn with_index(mut self, to: usize) -> Option<Self> {
+        match &mut self {
+            Self::Progress { index, .. }
+            | Self::Preliminary { index, .. }
+            | Self::ApprovalRequested { index, .. }
+            | Self::ApprovalResolved { index, .. }
+            | Self::Suspended { index, .. }
+            | Self::Output { index, .. } => *index = to,
+            Self::Unknown(_) => return None,
+        }
+        Some(self)
+    }
+
+    /// Returns the approval request that stays pending after the run, if the event suspends its call.
+    #[must_use]
+    pub fn suspended_request(&self) -> Option<&ApprovalRequest> {
+        match self {
+            Self::Suspended { request, .. } => Some(request),
+            Self::Progress { .. }
+            | Self::Preliminary { .. }
+            | Self::ApprovalRequested { .. }
+            | Self::ApprovalResolved { .. }
+            | Self::Output { .. }
+            | Self::Unknown(_) => None,
+        }
+    }
+
+    /// Returns the result, if this is the last event of its call.
     #[must_use]
     pub fn result(&self) -> Option<&ToolResult> {
         match self {
             Self::Output { result, .. } => Some(result),
-            _ => None,
+            Self::Progress { .. }
+            | Self::Preliminary { .. }
+            | Self::ApprovalRequested { .. }
+            | Self::ApprovalResolved { .. }
+            | Self::Suspended { .. }
+            | Self::Unknown(_) => None,
         }
     }
 }
@@ -150,7 +193,15 @@ impl Serialize for Unversioned<'_> {
 
 impl Serialize for ToolEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        tagged::serialize_versioned(&Unversioned(self), serializer)
+        match self {
+            Self::Unknown(event) => event.serialize(serializer),
+            Self::Progress { .. }
+            | Self::Preliminary { .. }
+            | Self::ApprovalRequested { .. }
+            | Self::ApprovalResolved { .. }
+            | Self::Suspended { .. }
+            | Self::Output { .. } => tagged::serialize_versioned(&Unversioned(self), serializer),
+        }
     }
 }
 
@@ -191,6 +242,7 @@ impl TaggedEnum for ToolEvent {
         ("output", |members| Ok(Self::Output { index: members.take("index")?, result: members.take("result")? })),
     ];
     const VERSION: Versioning = Versioning::Checked;
+    const UNKNOWN: UnknownTag<Self> = UnknownTag::Kept(|object| Self::Unknown(Box::new(object.into())));
 }
 
 impl<'de> Deserialize<'de> for ToolEvent {

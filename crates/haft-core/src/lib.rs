@@ -110,7 +110,7 @@ pub use self::content::{
     ContentPart, MediaData, MediaPart, RefusalPart, ResourceContents, ResourceLinkPart, ResourcePart, TextPart,
 };
 pub use self::delta::{Delta, ReasoningForm};
-pub use self::event::ToolEvent;
+pub use self::event::{ToolEvent, UnknownEvent};
 pub use self::failure::ToolFailure;
 pub use self::failure_kind::{CustomKind, FailureKind};
 pub use self::finish::Finish;

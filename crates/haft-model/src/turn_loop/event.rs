@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use haft_core::history::Change;
-use haft_core::tagged::{self, ReadVariant, TaggedEnum, Versioning};
-use haft_core::{ApprovalResponse, Delta, ToolEvent, ToolResult, Turn};
+use haft_core::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
+use haft_core::{ApprovalResponse, Delta, ToolEvent, ToolResult, Turn, UnknownEvent};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::end::LoopEnd;
@@ -78,6 +78,8 @@ pub enum LoopEvent {
         /// Where it stands.
         state: Box<LoopState>,
     },
+    /// An event of a type that this version does not know, kept whole. No loop emits one.
+    Unknown(Box<UnknownEvent>),
 }
 
 /// An event as it is written.
@@ -112,6 +114,7 @@ impl Serialize for LoopEvent {
             Self::Signal(signal) => LoopEventForm::Signal { signal },
             Self::TurnEnded { number, turn, results } => LoopEventForm::TurnEnded { number: *number, turn, results },
             Self::Ended { end, state } => LoopEventForm::Ended { end, state },
+            Self::Unknown(event) => return event.serialize(serializer),
         };
         tagged::serialize_versioned(&event, serializer)
     }
@@ -145,6 +148,7 @@ impl TaggedEnum for LoopEvent {
         ("ended", |members| Ok(Self::Ended { end: members.take("end")?, state: members.take("state")? })),
     ];
     const VERSION: Versioning = Versioning::Checked;
+    const UNKNOWN: UnknownTag<Self> = UnknownTag::Kept(|object| Self::Unknown(Box::new(object.into())));
 }
 
 impl<'de> Deserialize<'de> for LoopEvent {

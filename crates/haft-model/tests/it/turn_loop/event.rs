@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use haft_core::tagged::TaggedEnum;
 use haft_core::{Delta, Finish, ToolResult, Usage};
 use haft_model::{LoopError, ModelError, ScriptedModel, ScriptedTurn, Spent};
 use serde_json::json;
@@ -187,10 +188,9 @@ fn the_form_of_events_is_fixed() {
 }
 
 #[test]
-fn events_that_nobody_knows_are_refused() {
+fn invalid_events_are_rejected() {
     for (written, words) in [
         (json!({"v": 2, "type": "turn_started", "number": 1}), "newer version"),
-        (json!({"v": 1, "type": "turn_begun"}), "unknown variant"),
         (json!({"v": 1}), "missing field `type`"),
         (json!({"v": 1, "type": "turn_started", "number": "one"}), "invalid type"),
         (json!({"type": "ended", "end": {"type": "gone"}, "state": {}}), "unknown variant"),
@@ -199,4 +199,43 @@ fn events_that_nobody_knows_are_refused() {
         let error = serde_json::from_value::<LoopEvent>(written.clone()).unwrap_err().to_string();
         assert!(error.contains(words), "{written}: {error}");
     }
+}
+
+#[test]
+fn an_event_of_an_unknown_type_is_written_back_unchanged() {
+    let nested = json!({"v": 1, "type": "tool", "event": {"v": 3, "type": "paused", "index": 1, "until": "noon"}});
+    let event: LoopEvent = serde_json::from_value(nested.clone()).unwrap();
+    assert!(matches!(&event, LoopEvent::Tool(ToolEvent::Unknown(unknown)) if unknown.index() == Some(1)), "{event:?}");
+    assert_eq!(serde_json::to_value(&event).unwrap(), nested);
+
+    for written in
+        [json!({"v": 1, "type": "turn_begun"}), json!({"b": [1.5, null], "type": "compacted", "v": 9, "a": {}})]
+    {
+        let event: LoopEvent = serde_json::from_value(written.clone()).unwrap();
+        let LoopEvent::Unknown(unknown) = &event else { panic!("{event:?}") };
+        assert_eq!(unknown.event_type(), written["type"]);
+        assert_eq!((unknown.index(), unknown.call_id()), (None, None));
+        assert_eq!(serde_json::to_string(&event).unwrap(), written.to_string());
+    }
+}
+
+/// A variant that is added must be in the table that is read and in this match.
+#[test]
+fn every_event_type_is_read() {
+    let known: Vec<&str> = LoopEvent::VARIANTS.iter().map(|(tag, _)| *tag).collect();
+    let decided = [
+        "repaired",
+        "turn_started",
+        "delta",
+        "retrying",
+        "tool",
+        "verdict_refused",
+        "unplaced",
+        "signal",
+        "turn_ended",
+        "ended",
+    ];
+    assert_eq!(known, decided);
+    let ends: Vec<&str> = LoopEnd::VARIANTS.iter().map(|(tag, _)| *tag).collect();
+    assert_eq!(ends, ["stopped", "waiting", "max_turns", "budget", "repeated_calls", "cancelled", "failed"]);
 }
