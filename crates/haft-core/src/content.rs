@@ -218,10 +218,7 @@ impl ContentPart {
     /// The text, when this is a text part.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
-        match self {
-            Self::Text(part) => Some(&part.text),
-            _ => None,
-        }
+        if let Self::Text(part) = self { Some(&part.text) } else { None }
     }
 }
 

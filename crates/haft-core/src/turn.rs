@@ -141,11 +141,13 @@ impl Turn {
     /// What a person can read of what the model thought, one paragraph per item.
     #[must_use]
     pub fn reasoning(&self) -> String {
-        let words = self.items.iter().filter_map(|item| match item {
-            Item::Reasoning(reasoning) => Some(reasoning.words()).filter(|words| !words.is_empty()),
-            _ => None,
-        });
-        words.collect::<Vec<_>>().join("\n\n")
+        let mut paragraphs = Vec::new();
+        for item in &self.items {
+            if let Item::Reasoning(reasoning) = item {
+                paragraphs.extend(Some(reasoning.words()).filter(|words| !words.is_empty()));
+            }
+        }
+        paragraphs.join("\n\n")
     }
 
     /// The model's words for not answering, joined, when there are any.
@@ -160,10 +162,7 @@ impl Turn {
     }
 
     fn local_calls(&self) -> impl Iterator<Item = &ToolCall> {
-        self.items.iter().filter_map(|item| match item {
-            Item::ToolCall(call) if !call.provider_executed => Some(call),
-            _ => None,
-        })
+        self.items.iter().filter_map(Item::local_call)
     }
 
     fn assistant_parts(&self) -> impl Iterator<Item = &ContentPart> {

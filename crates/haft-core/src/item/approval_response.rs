@@ -252,7 +252,7 @@ impl Serialize for ApprovalResponse {
         match &self.decision {
             ApprovalDecision::Edited(arguments) => map.serialize_entry("arguments", arguments)?,
             ApprovalDecision::Answered(answer) => map.serialize_entry("answer", answer)?,
-            _ => {}
+            ApprovalDecision::Approved | ApprovalDecision::Denied | ApprovalDecision::Other(_) => {}
         }
         if self.scope != ApprovalScope::ThisCall {
             map.serialize_entry("scope", &self.scope)?;

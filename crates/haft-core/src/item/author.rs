@@ -5,6 +5,7 @@
 //! until somebody has decided. [`Author`] itself is exhaustive for the same reason, in other crates too.
 
 use super::{Item, Role};
+use crate::call::{CallId, ToolCall};
 
 /// Whose words an item is. See [`Item::author`].
 ///
@@ -56,6 +57,47 @@ impl Item {
     }
 }
 
+/// Who runs a call. Each function names every type of item: a type that is added does not compile until it is decided
+/// whether it is such a call.
+impl Item {
+    /// Returns the call, if the item is a call that the application runs.
+    #[must_use]
+    pub fn local_call(&self) -> Option<&ToolCall> {
+        match self {
+            Self::ToolCall(call) => Some(call).filter(|call| !call.provider_executed),
+            Self::Message(_)
+            | Self::Reasoning(_)
+            | Self::ToolOutput(_)
+            | Self::ApprovalRequest(_)
+            | Self::ApprovalResponse(_)
+            | Self::ProviderCall(_)
+            | Self::Unknown(_) => None,
+        }
+    }
+
+    /// Returns the call, to be changed, if the item is a call that the application runs.
+    #[must_use]
+    pub fn local_call_mut(&mut self) -> Option<&mut ToolCall> {
+        self.local_call()?;
+        if let Self::ToolCall(call) = self { Some(call) } else { None }
+    }
+
+    /// Returns the id of the call, if the item is a call that the provider runs and that has one.
+    #[must_use]
+    pub fn provider_call_id(&self) -> Option<&CallId> {
+        match self {
+            Self::ToolCall(call) => Some(&call.call_id).filter(|_| call.provider_executed),
+            Self::ProviderCall(call) => call.call_id.as_ref(),
+            Self::Message(_)
+            | Self::Reasoning(_)
+            | Self::ToolOutput(_)
+            | Self::ApprovalRequest(_)
+            | Self::ApprovalResponse(_)
+            | Self::Unknown(_) => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -63,7 +105,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::call::ToolCall;
     use crate::item::{ApprovalRequest, ProviderCall, Reasoning, ToolCallOutput};
     use crate::tagged::TaggedEnum;
 
@@ -97,6 +138,27 @@ mod tests {
         assert_eq!(Item::Unknown(json!({"type": "hunch"})).author(), Author::Unknown);
         for (said, author) in [(Item::user("hi"), Author::User), (Item::system("obey"), Author::Application)] {
             assert_eq!(said.author(), author);
+        }
+    }
+
+    #[test]
+    fn a_call_is_run_by_the_application_or_by_the_provider() {
+        let local = ToolCall::new("c1", "pay", "5");
+        let remote = local.clone().executed_by_provider();
+        let search = ProviderCall::new("vendor", "search", json!({}));
+        let id = CallId::from("c1");
+        let table: [(Item, Option<&ToolCall>, Option<&CallId>); 4] = [
+            (local.clone().into(), Some(&local), None),
+            (remote.into(), None, Some(&id)),
+            (search.clone().call_id("c1").into(), None, Some(&id)),
+            (search.into(), None, None),
+        ];
+        for (mut item, call, provider_id) in table {
+            assert_eq!((item.local_call(), item.provider_call_id()), (call, provider_id), "{item:?}");
+            assert_eq!(item.local_call_mut().map(|call| &*call), call);
+        }
+        for (item, _) in samples().iter().filter(|(item, _)| !matches!(item, Item::ToolCall(_))) {
+            assert_eq!((item.local_call(), item.provider_call_id()), (None, None), "{item:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use haft_core::{CallId, Finish, History, Item, Role, ToolEvent, ToolResult, Turn, history};
+use haft_core::{Author, CallId, Finish, History, Item, ToolEvent, ToolResult, Turn, history};
 
 use super::between::{Between, Flow, NextModel, Totals, Way};
 use super::end::LoopEnd;
@@ -121,9 +121,10 @@ impl Machine {
 
 /// Whether nothing was said after the model spoke.
 fn has_last_word(items: &[Item]) -> bool {
-    match items.last() {
-        Some(Item::Message(message)) => message.role == Role::Assistant,
-        _ => true,
+    let Some(last) = items.last() else { return true };
+    match last.author() {
+        Author::User | Author::Application => false,
+        Author::Model | Author::Provider | Author::Executor | Author::Gate | Author::Approver | Author::Unknown => true,
     }
 }
 

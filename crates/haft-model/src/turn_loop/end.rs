@@ -65,10 +65,7 @@ impl LoopEnd {
     /// Why the loop could not go on, if it could not.
     #[must_use]
     pub fn error(&self) -> Option<&LoopError> {
-        match self {
-            Self::Failed(error) => Some(error),
-            _ => None,
-        }
+        if let Self::Failed(error) = self { Some(error) } else { None }
     }
 }
 

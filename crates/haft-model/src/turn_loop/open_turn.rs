@@ -71,7 +71,7 @@ impl OpenTurn {
     /// ids of their own there.
     pub(super) fn rename(&mut self, names: &HashMap<CallId, CallId>) {
         let mut renamed = HashMap::new();
-        for call in self.turn.items.iter_mut().filter_map(local_call) {
+        for call in self.turn.items.iter_mut().filter_map(Item::local_call_mut) {
             if let Some((from, to)) = names.get_key_value(&call.call_id)
                 && renamed.insert(from, to).is_none()
             {
@@ -93,12 +93,8 @@ impl OpenTurn {
         let results = self.results.iter().filter(|result| !is_refused_twin(result));
         let mut done: HashSet<&CallId> = results.map(|result| &result.call_id).collect();
         let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
-        for item in &self.turn.items {
-            if let Item::ToolCall(call) = item
-                && !call.provider_executed
-            {
-                calls.entry(&call.call_id).or_insert(call);
-            }
+        for call in self.turn.items.iter().filter_map(Item::local_call) {
+            calls.entry(&call.call_id).or_insert(call);
         }
         let open = call_ids.iter().filter_map(|&id| calls.get(id).filter(|_| done.insert(id)));
         let cancelled: Vec<ToolResult> = open.map(|call| ToolResult::cancelled(call, reason)).collect();
@@ -110,20 +106,9 @@ impl OpenTurn {
     }
 }
 
-/// A call that is run here, if the item is one.
-fn local_call(item: &mut Item) -> Option<&mut ToolCall> {
-    match item {
-        Item::ToolCall(call) if !call.provider_executed => Some(call),
-        _ => None,
-    }
-}
-
 /// The ids of the calls that are run here, in order.
 fn local_ids(turn: &Turn) -> impl Iterator<Item = &CallId> {
-    turn.items.iter().filter_map(|item| match item {
-        Item::ToolCall(call) if !call.provider_executed => Some(&call.call_id),
-        _ => None,
-    })
+    turn.items.iter().filter_map(Item::local_call).map(|call| &call.call_id)
 }
 
 fn is_refused_twin(result: &ToolResult) -> bool {

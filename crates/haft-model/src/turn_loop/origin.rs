@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use haft_core::{CallId, Item, Role};
+use haft_core::{Author, CallId, Item};
 
 /// The turns of a history, by the calls they made.
 #[derive(Debug, Default)]
@@ -18,15 +18,14 @@ pub(super) struct Origins<'h> {
 
 impl<'h> Origins<'h> {
     pub(super) fn of(items: &'h [Item]) -> Self {
-        let remote: HashSet<&CallId> = items.iter().filter_map(remote_id).collect();
+        let remote: HashSet<&CallId> = items.iter().filter_map(Item::provider_call_id).collect();
         let mut origins = Self::default();
         let mut is_open = false;
         for (place, item) in items.iter().enumerate() {
-            match item {
-                // Questions and verdicts may stand among the calls that they are about.
-                Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => {}
-                item if !is_spoken(item, &remote) => is_open = false,
-                item => {
+            match speaker(item, &remote) {
+                Speaker::Between => {}
+                Speaker::Other => is_open = false,
+                Speaker::Model => {
                     if !is_open {
                         origins.ends.push(place);
                         is_open = true;
@@ -54,22 +53,27 @@ impl<'h> Origins<'h> {
     }
 }
 
-/// Reports whether a model, or its provider, says such an item.
-fn is_spoken(item: &Item, remote: &HashSet<&CallId>) -> bool {
-    match item {
-        Item::Message(message) => message.role == Role::Assistant,
-        Item::Reasoning(_) | Item::ToolCall(_) | Item::ProviderCall(_) => true,
-        Item::ToolOutput(output) => remote.contains(&output.call_id),
-        _ => false,
-    }
+/// The relation of an item to the turn of a model.
+enum Speaker {
+    /// The item is part of a turn: the model or its provider wrote it.
+    Model,
+    /// The item neither belongs to a turn nor ends one.
+    Between,
+    /// The item ends a turn.
+    Other,
 }
 
-/// The id of a call that the provider runs.
-fn remote_id(item: &Item) -> Option<&CallId> {
-    match item {
-        Item::ToolCall(call) if call.provider_executed => Some(&call.call_id),
-        Item::ProviderCall(call) => call.call_id.as_ref(),
-        _ => None,
+/// Returns the relation of an item to the turn before it. Every author is named, so a new one has to be decided about.
+fn speaker(item: &Item, remote: &HashSet<&CallId>) -> Speaker {
+    match item.author() {
+        Author::Model | Author::Provider => Speaker::Model,
+        Author::Executor => match item {
+            Item::ToolOutput(output) if remote.contains(&output.call_id) => Speaker::Model,
+            _ => Speaker::Other,
+        },
+        // Approval requests and verdicts may be among the calls that they are about.
+        Author::Gate | Author::Approver => Speaker::Between,
+        Author::User | Author::Application | Author::Unknown => Speaker::Other,
     }
 }
 

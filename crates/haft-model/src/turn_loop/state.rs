@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolCall, TurnRequest, Usage,
+    ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, FormatVersion, Item, ToolCall, TurnRequest, Usage,
     VerdictFault, history,
 };
 use serde::{Deserialize, Serialize};
@@ -176,18 +176,20 @@ impl LoopState {
     /// What the model said last: the text at the end of the conversation.
     #[must_use]
     pub fn text(&self) -> String {
-        let is_spoken = |item: &&Item| match item {
-            Item::Message(message) => message.role == Role::Assistant,
-            Item::Reasoning(_) | Item::ProviderCall(_) => true,
-            _ => false,
+        let is_spoken = |item: &&Item| match item.author() {
+            Author::Model => !matches!(item, Item::ToolCall(_)),
+            Author::Provider => true,
+            Author::User
+            | Author::Application
+            | Author::Executor
+            | Author::Gate
+            | Author::Approver
+            | Author::Unknown => false,
         };
         let spoken = self.history().iter().rev().take_while(is_spoken).count();
         let last = &self.history()[self.history().len() - spoken..];
-        let parts = last.iter().filter_map(|item| match item {
-            Item::Message(message) => Some(&message.content),
-            _ => None,
-        });
-        parts.flatten().filter_map(ContentPart::as_text).collect()
+        let parts = last.iter().flat_map(|item| if let Item::Message(said) = item { &*said.content } else { &[] });
+        parts.filter_map(ContentPart::as_text).collect()
     }
 
     /// Whether the model said its last word and nothing was said since. Such a state ends at once when it is started.
@@ -273,10 +275,11 @@ impl LoopState {
         // The last call of each id, and the last output.
         let (mut asked, mut answered) = (HashMap::new(), HashMap::new());
         for (at, item) in self.history().iter().enumerate() {
-            match item {
-                Item::ToolCall(call) if !call.provider_executed => drop(asked.insert(&call.call_id, (at, call))),
-                Item::ToolOutput(output) => drop(answered.insert(&output.call_id, at)),
-                _ => {}
+            if let Some(call) = item.local_call() {
+                asked.insert(&call.call_id, (at, call));
+            }
+            if let Item::ToolOutput(output) = item {
+                answered.insert(&output.call_id, at);
             }
         }
         let mut said: HashMap<&CallId, Vec<&ToolCall>> = HashMap::new();

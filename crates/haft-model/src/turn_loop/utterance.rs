@@ -64,7 +64,7 @@ fn described(item: &Item) -> String {
 
 /// Outputs belong to calls that the provider runs, in this turn or in one before it that was paused.
 fn output_fault(history: &History, turn: &Turn, id: &CallId) -> Option<String> {
-    let is_known = history.is_provider_call(id) || turn.items.iter().any(|item| is_remote(item, id));
+    let is_known = history.is_provider_call(id) || turn.items.iter().any(|item| item.provider_call_id() == Some(id));
     (!is_known).then(|| format!("an output for the call `{id:.80}`, which the provider does not run"))
 }
 
@@ -81,19 +81,7 @@ fn unknown_fault(value: &Value) -> Option<String> {
 }
 
 fn local_ids(turn: &Turn) -> HashSet<&CallId> {
-    let ids = turn.items.iter().filter_map(|item| match item {
-        Item::ToolCall(call) if !call.provider_executed => Some(&call.call_id),
-        _ => None,
-    });
-    ids.collect()
-}
-
-fn is_remote(item: &Item, id: &CallId) -> bool {
-    match item {
-        Item::ToolCall(call) => call.provider_executed && call.call_id == *id,
-        Item::ProviderCall(call) => call.call_id.as_ref() == Some(id),
-        _ => false,
-    }
+    turn.items.iter().filter_map(Item::local_call).map(|call| &call.call_id).collect()
 }
 
 fn role(role: Role) -> String {

@@ -26,7 +26,7 @@ use super::machine::Machine;
 use super::open_turn::OpenTurn;
 use super::origin::Origins;
 use super::record::answer;
-use super::settle::place;
+use super::settle::in_turn;
 use super::signal::Signal;
 use super::state::LoopState;
 
@@ -69,13 +69,13 @@ impl Machine {
         let (mut cause, mut asked) = (None, HashMap::new());
         let surfacing = run.calls().iter().enumerate().filter(|(_, call)| Landing::may_surface(&self.kit, call));
         let mut made: HashMap<usize, ToolCall> = surfacing.map(|(at, call)| (at, call.clone())).collect();
-        while let Some(mut event) = self.next_event(&mut run, &mut cause).await {
+        while let Some(event) = self.next_event(&mut run, &mut cause).await {
             let at = event.index();
-            let index = place(&mut event, places);
-            if let ToolEvent::Suspended { request, .. } = &event {
-                asked.insert(request.call_id.clone(), ApprovalRequest::clone(request));
+            let Some(event) = in_turn(event, places) else { continue };
+            if let Some(request) = event.suspended_request() {
+                asked.insert(request.call_id.clone(), request.clone());
             }
-            let ToolEvent::Output { result, .. } = event else {
+            let ToolEvent::Output { index, result } = event else {
                 self.event_slot.emit(LoopEvent::Tool(event)).await;
                 continue;
             };
@@ -241,8 +241,14 @@ fn one_per_call(pending: Vec<PendingApproval>) -> Vec<PendingApproval> {
 fn weight(question: &PendingApproval) -> u8 {
     match question.response.as_ref().map(|response| &response.decision) {
         None => 0,
-        Some(ApprovalDecision::Denied) => 2,
-        Some(_) => 1,
+        Some(
+            ApprovalDecision::Approved
+            | ApprovalDecision::Edited(_)
+            | ApprovalDecision::Answered(_)
+            | ApprovalDecision::Other(_),
+        ) => 1,
+        // A decision that is added later counts as a denial until it is decided about here.
+        Some(_) => 2,
     }
 }
 

@@ -125,3 +125,20 @@ fn calls(items: &[Item]) -> impl Iterator<Item = (usize, &ToolCall)> {
         _ => None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use haft_core::tagged::TaggedEnum;
+
+    use super::*;
+
+    /// A type of change that is added fails here until it is known whether it moves, renames or closes a call.
+    #[test]
+    fn every_change_of_a_repair_is_decided_about() {
+        let known: Vec<&str> = Change::VARIANTS.iter().map(|(tag, _)| *tag).collect();
+        let about_outputs = ["moved", "reordered", "removed", "relabelled"];
+        let about_calls = ["cancelled", "renamed"];
+        assert_eq!(known.len(), about_outputs.len() + about_calls.len());
+        assert!(about_outputs.iter().chain(&about_calls).all(|tag| known.contains(tag)), "{known:?}");
+    }
+}

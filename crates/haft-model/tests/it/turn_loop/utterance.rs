@@ -1,5 +1,8 @@
 //! What a model may say, and that a turn which says more is refused whole.
 
+use std::collections::BTreeSet;
+
+use haft_core::tagged::TaggedEnum;
 use haft_core::{
     ApprovalPolicy, ApprovalRequest, Author, Message, ProviderCall, Reasoning, Role, RunOptions, Suspend,
     ToolCallOutput,
@@ -102,6 +105,10 @@ async fn a_turn_speaks_for_the_model_and_its_provider_and_for_nobody_else() {
         question.approve().into(),
         question.into(),
     ];
+    let types: BTreeSet<String> =
+        items.iter().map(|item| serde_json::to_value(item).unwrap()["type"].as_str().unwrap().to_owned()).collect();
+    let known: BTreeSet<String> = Item::VARIANTS.iter().map(|(tag, _)| (*tag).to_owned()).collect();
+    assert_eq!(types, known, "every type of item is decided about");
     for item in items {
         let may_be_said = match item.author() {
             Author::Model | Author::Provider => true,
