@@ -1,7 +1,7 @@
 //! The reader of tagged enums: JSON objects in which one member, the tag, names the variant.
 //!
 //! ```text
-//! JSON ─> tree ─> tag ─┬─ known ───> version ─> Members ─> the variant
+//! JSON ─> tree ─> tag ─┬─ known ───> version ─> TaggedMembers ─> the variant
 //!                      └─ unknown ─> kept whole, or rejected
 //! ```
 //!
@@ -23,7 +23,7 @@ use crate::version::FormatVersion;
 const VERSION: &str = "v";
 
 /// Reads one variant from the members of its object, without the tag.
-pub type ReadVariant<T> = fn(&mut Members) -> Result<T, serde_json::Error>;
+pub type ReadVariant<T> = fn(&mut TaggedMembers) -> Result<T, serde_json::Error>;
 
 /// An enum that is written as an object with a tag.
 ///
@@ -67,7 +67,7 @@ pub struct UnknownObject {
 
 /// The members of an object whose tag is known, without the tag.
 #[derive(Debug)]
-pub struct Members(Map<String, Value>);
+pub struct TaggedMembers(Map<String, Value>);
 
 /// Reads a tagged enum.
 pub fn deserialize<'de, T: TaggedEnum, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
@@ -86,7 +86,7 @@ pub fn deserialize<'de, T: TaggedEnum, D: Deserializer<'de>>(deserializer: D) ->
     if let (Versioning::Checked, Some(version)) = (T::VERSION, object.get(VERSION)) {
         FormatVersion::deserialize(version).map_err(D::Error::custom)?;
     }
-    let mut members = Members(object.as_object_mut().map(std::mem::take).unwrap_or_default());
+    let mut members = TaggedMembers(object.as_object_mut().map(std::mem::take).unwrap_or_default());
     members.0.shift_remove(T::TAG);
     read(&mut members).map_err(D::Error::custom)
 }
@@ -102,7 +102,7 @@ pub fn serialize_versioned<T: Serialize, S: Serializer>(value: &T, serializer: S
     WithVersion { v: FormatVersion::default(), value }.serialize(serializer)
 }
 
-impl Members {
+impl TaggedMembers {
     /// Takes the member of this name out and reads it.
     pub fn take<T: DeserializeOwned>(&mut self, name: &'static str) -> Result<T, serde_json::Error> {
         match self.0.shift_remove(name) {
@@ -157,13 +157,13 @@ mod tests {
     use super::*;
 
     #[derive(Debug, PartialEq)]
-    enum Shape {
+    enum TestShape {
         Point,
         Circle { radius: u64, label: String },
         Other(Vec<(String, Value)>),
     }
 
-    impl TaggedEnum for Shape {
+    impl TaggedEnum for TestShape {
         const TAG: &'static str = "shape";
         const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
             ("point", |_| Ok(Self::Point)),
@@ -178,24 +178,24 @@ mod tests {
         });
     }
 
-    fn read(json: &Value) -> Result<Shape, String> {
-        deserialize::<Shape, _>(json.clone()).map_err(|error| error.to_string())
+    fn read(json: &Value) -> Result<TestShape, String> {
+        deserialize::<TestShape, _>(json.clone()).map_err(|error| error.to_string())
     }
 
     #[test]
     fn the_tag_may_be_anywhere_and_other_members_are_ignored() {
-        let circle = Shape::Circle { radius: 3, label: "a".to_owned() };
+        let circle = TestShape::Circle { radius: 3, label: "a".to_owned() };
         for text in [
             r#"{"shape":"circle","radius":3,"label":"a"}"#,
             r#"{"v":1,"label":"a","color":"red","radius":3,"shape":"circle"}"#,
         ] {
             let mut deserializer = serde_json::Deserializer::from_str(text);
-            assert_eq!(deserialize::<Shape, _>(&mut deserializer).unwrap(), circle);
+            assert_eq!(deserialize::<TestShape, _>(&mut deserializer).unwrap(), circle);
         }
-        assert_eq!(read(&json!({"shape": "point"})), Ok(Shape::Point));
+        assert_eq!(read(&json!({"shape": "point"})), Ok(TestShape::Point));
         assert_eq!(
             read(&json!({"shape": "circle", "radius": 1})),
-            Ok(Shape::Circle { radius: 1, label: String::new() })
+            Ok(TestShape::Circle { radius: 1, label: String::new() })
         );
     }
 
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn an_object_with_an_unknown_tag_is_kept_whole_whatever_its_version() {
         let torus = json!({"b": [1, {"shape": "circle"}], "v": 9, "shape": "torus", "a": null});
-        let Ok(Shape::Other(members)) = read(&torus) else { panic!() };
+        let Ok(TestShape::Other(members)) = read(&torus) else { panic!() };
         assert_eq!(Value::Object(members.into_iter().collect()), torus);
     }
 

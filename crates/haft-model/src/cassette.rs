@@ -21,7 +21,7 @@ pub use self::error::CassetteError;
 pub use self::fault::{CassetteFault, ExchangeFault};
 use self::recording::{Recorder, Recording};
 use self::replaying::{Order, Player, Replay};
-use crate::difference::LeftOut;
+use crate::difference::IgnoredPath;
 use crate::model::{LanguageModel, TurnStream};
 
 /// A model that records what another one answers, or answers what was recorded.
@@ -67,13 +67,13 @@ use crate::model::{LanguageModel, TurnStream};
 /// is a short write for a test and not meant for a server.
 #[derive(Clone)]
 pub struct Cassette {
-    mode: Mode,
-    left_out: Arc<Vec<LeftOut>>,
+    mode: CassetteMode,
+    ignored: Arc<Vec<IgnoredPath>>,
     order: Order,
 }
 
 #[derive(Clone)]
-enum Mode {
+enum CassetteMode {
     Record { recorder: Arc<Recorder>, model: Arc<dyn LanguageModel> },
     Replay(Arc<Player>),
 }
@@ -82,19 +82,21 @@ impl Cassette {
     /// Records what `model` answers. The file is written anew, whatever it held; its folder must exist.
     pub fn record(path: impl AsRef<Path>, model: impl LanguageModel + 'static) -> Result<Self, CassetteError> {
         let recorder = Recorder::create(path.as_ref())?;
-        Ok(Self::new(Mode::Record { recorder: Arc::new(recorder), model: Arc::new(model) }))
+        Ok(Self::new(CassetteMode::Record { recorder: Arc::new(recorder), model: Arc::new(model) }))
     }
 
     /// Answers what was recorded, in order, to the requests it was recorded for.
     pub fn replay(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let player = Player::open(path.as_ref())?;
-        Ok(Self::new(Mode::Replay(Arc::new(player))))
+        Ok(Self::new(CassetteMode::Replay(Arc::new(player))))
     }
 
     /// Replays the file if it is there, else records it. To record anew, delete the file.
     pub fn auto(path: impl AsRef<Path>, model: impl LanguageModel + 'static) -> Result<Self, CassetteError> {
         match Recorder::create_new(path.as_ref())? {
-            Some(recorder) => Ok(Self::new(Mode::Record { recorder: Arc::new(recorder), model: Arc::new(model) })),
+            Some(recorder) => {
+                Ok(Self::new(CassetteMode::Record { recorder: Arc::new(recorder), model: Arc::new(model) }))
+            }
             None => Self::replay(path),
         }
     }
@@ -114,8 +116,8 @@ impl Cassette {
     /// ```
     #[must_use]
     pub fn ignore<P: AsRef<str>>(mut self, pointers: impl IntoIterator<Item = P>) -> Self {
-        let pointers = pointers.into_iter().map(|pointer| LeftOut::new(pointer.as_ref()));
-        Arc::make_mut(&mut self.left_out).extend(pointers);
+        let pointers = pointers.into_iter().map(|pointer| IgnoredPath::new(pointer.as_ref()));
+        Arc::make_mut(&mut self.ignored).extend(pointers);
         self
     }
 
@@ -130,8 +132,8 @@ impl Cassette {
     /// Whether everything was written, or everything was played as recorded. To be asked at the end of a test.
     pub fn finish(&self) -> Result<(), CassetteFault> {
         let faults = match &self.mode {
-            Mode::Record { recorder, .. } => recorder.faults(),
-            Mode::Replay(player) => player.faults(),
+            CassetteMode::Record { recorder, .. } => recorder.faults(),
+            CassetteMode::Replay(player) => player.faults(),
         };
         if faults.is_empty() { Ok(()) } else { Err(CassetteFault::new(self.path(), faults)) }
     }
@@ -139,32 +141,32 @@ impl Cassette {
     /// Whether this cassette answers from its file. Else it records.
     #[must_use]
     pub fn is_replaying(&self) -> bool {
-        matches!(self.mode, Mode::Replay(_))
+        matches!(self.mode, CassetteMode::Replay(_))
     }
 
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
         match &self.mode {
-            Mode::Record { recorder, .. } => recorder.path(),
-            Mode::Replay(player) => player.path(),
+            CassetteMode::Record { recorder, .. } => recorder.path(),
+            CassetteMode::Replay(player) => player.path(),
         }
     }
 
-    fn new(mode: Mode) -> Self {
-        Self { mode, left_out: Arc::default(), order: Order::AsRecorded }
+    fn new(mode: CassetteMode) -> Self {
+        Self { mode, ignored: Arc::default(), order: Order::AsRecorded }
     }
 }
 
 impl LanguageModel for Cassette {
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         match &self.mode {
-            Mode::Record { recorder, model } => {
+            CassetteMode::Record { recorder, model } => {
                 TurnStream::new(Recording::new(Arc::clone(recorder), request.clone(), model.stream_turn(request)))
             }
-            Mode::Replay(player) => {
-                let left_out = Arc::clone(&self.left_out);
-                TurnStream::new(Replay::new(Arc::clone(player), request.clone(), left_out, self.order))
+            CassetteMode::Replay(player) => {
+                let ignored = Arc::clone(&self.ignored);
+                TurnStream::new(Replay::new(Arc::clone(player), request.clone(), ignored, self.order))
             }
         }
     }

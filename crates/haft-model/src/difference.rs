@@ -19,7 +19,7 @@ pub(crate) enum Extent {
 
 /// A place that is left out of a comparison: a JSON Pointer in which `*` stands for any key or index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LeftOut(Vec<String>);
+pub(crate) struct IgnoredPath(Vec<String>);
 
 /// The first place where two values differ.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +30,13 @@ pub(crate) struct Difference {
 }
 
 /// The first place where `found` is not as expected; none if it is.
-pub(crate) fn difference(expected: &Value, found: &Value, extent: Extent, left_out: &[LeftOut]) -> Option<Difference> {
-    Comparison { extent, left_out, path: Vec::new() }.compare(Some(expected), Some(found))
+pub(crate) fn difference(
+    expected: &Value,
+    found: &Value,
+    extent: Extent,
+    ignored: &[IgnoredPath],
+) -> Option<Difference> {
+    Comparison { extent, ignored, path: Vec::new() }.compare(Some(expected), Some(found))
 }
 
 /// Text cut to at most `most` characters from the byte `start`, with marks where something is missing.
@@ -50,7 +55,7 @@ pub(crate) const MOST_SHOWN: usize = 160;
 /// How much of what two values share is shown before they part, in characters.
 const LEAD: usize = 30;
 
-impl LeftOut {
+impl IgnoredPath {
     /// Reads a pointer. A leading slash may be missing.
     pub(crate) fn new(pointer: &str) -> Self {
         let segments = pointer.strip_prefix('/').or(Some(pointer).filter(|pointer| !pointer.is_empty()));
@@ -85,13 +90,13 @@ impl fmt::Display for Difference {
 
 struct Comparison<'c> {
     extent: Extent,
-    left_out: &'c [LeftOut],
+    ignored: &'c [IgnoredPath],
     path: Vec<String>,
 }
 
 impl Comparison<'_> {
     fn compare(&mut self, expected: Option<&Value>, found: Option<&Value>) -> Option<Difference> {
-        if self.left_out.iter().any(|left_out| left_out.is_at(&self.path)) {
+        if self.ignored.iter().any(|ignored| ignored.is_at(&self.path)) {
             return None;
         }
         match (expected, found) {
@@ -198,8 +203,8 @@ mod tests {
     fn places_can_be_left_out() {
         let (expected, found) = (json!({"a": [{"id": 1}, {"id": 2}], "b": 1}), json!({"a": [{"id": 3}], "c": 2}));
         let except = |pointers: &[&str]| {
-            let left_out: Vec<_> = pointers.iter().map(|pointer| LeftOut::new(pointer)).collect();
-            difference(&expected, &found, Extent::Whole, &left_out).map(|difference| difference.pointer)
+            let ignored: Vec<_> = pointers.iter().map(|pointer| IgnoredPath::new(pointer)).collect();
+            difference(&expected, &found, Extent::Whole, &ignored).map(|difference| difference.pointer)
         };
         assert_eq!(except(&[]).unwrap(), "/a/0/id");
         assert_eq!(except(&["/a/0"]).unwrap(), "/a/1");

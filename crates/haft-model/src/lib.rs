@@ -4,7 +4,7 @@
 //! - [`ModelError`]: why it did not, by cause.
 //! - [`ScriptedModel`]: a model that answers by a script, for testing without one.
 //! - [`Cassette`]: records what a model answers, and answers the same again.
-//! - [`TurnLoop`]: asked again and again, with the calls it makes run in between.
+//! - [`TurnLoop`]: asked again and again, with the calls it makes run in after.
 
 mod cassette;
 mod difference;
@@ -18,6 +18,6 @@ pub use self::error::ModelError;
 pub use self::model::{LanguageModel, TurnStream};
 pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};
 pub use self::turn_loop::{
-    Between, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal, Spent,
-    StateError, TurnLoop,
+    AfterTurn, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal,
+    Spent, StateError, TurnLoop,
 };

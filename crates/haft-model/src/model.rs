@@ -125,7 +125,7 @@ impl TurnStream {
     where
         I: IntoIterator<Item = Result<Delta, ModelError>, IntoIter: Send + 'static>,
     {
-        Self::new(Known(deltas.into_iter()))
+        Self::new(IterStream(deltas.into_iter()))
     }
 
     /// An answer that comes as a whole, when the future is done. Dropping the stream drops the future.
@@ -155,7 +155,7 @@ impl TurnStream {
     /// # }
     /// ```
     pub fn from_future(turn: impl Future<Output = Result<Turn, ModelError>> + Send + 'static) -> Self {
-        Self::new(Whole(Some(Box::pin(turn))))
+        Self::new(FutureStream(Some(Box::pin(turn))))
     }
 
     /// An answer that is one error.
@@ -213,11 +213,11 @@ impl<M: LanguageModel + ?Sized> LanguageModel for &M {
 }
 
 /// An iterator as a stream that never waits.
-struct Known<I>(I);
+struct IterStream<I>(I);
 
-impl<I> Unpin for Known<I> {}
+impl<I> Unpin for IterStream<I> {}
 
-impl<I: Iterator> Stream for Known<I> {
+impl<I: Iterator> Stream for IterStream<I> {
     type Item = I::Item;
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<I::Item>> {
@@ -226,9 +226,9 @@ impl<I: Iterator> Stream for Known<I> {
 }
 
 /// A future as a stream of the one thing it gives.
-struct Whole<F>(Option<Pin<Box<F>>>);
+struct FutureStream<F>(Option<Pin<Box<F>>>);
 
-impl<F: Future<Output = Result<Turn, ModelError>>> Stream for Whole<F> {
+impl<F: Future<Output = Result<Turn, ModelError>>> Stream for FutureStream<F> {
     type Item = Result<Delta, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {

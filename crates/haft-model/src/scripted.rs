@@ -4,11 +4,11 @@
 //! checked and remembered. It streams its answers as a provider would, and it never makes anything up: a request its
 //! script does not hold is a fault, told to whoever asked and to the test.
 
-mod answer;
-mod asked;
 mod expect;
 mod fault;
 mod file;
+mod request_log;
+mod stream;
 mod turn;
 
 use std::any::Any;
@@ -20,11 +20,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft_core::TurnRequest;
 
-use self::answer::Answer;
-use self::asked::Asked;
 pub use self::expect::Expect;
 pub use self::fault::{ScriptFault, TurnFault};
 pub use self::file::ScriptError;
+use self::request_log::RequestLog;
+use self::stream::ScriptedStream;
 pub use self::turn::ScriptedTurn;
 use crate::difference::{MOST_SHOWN, excerpt};
 use crate::model::{LanguageModel, TurnStream};
@@ -70,7 +70,7 @@ pub struct ScriptedModel(Arc<Mutex<Script>>);
 struct Script {
     turns: VecDeque<ScriptedTurn>,
     taken: usize,
-    requests: Asked,
+    requests: RequestLog,
     faults: Vec<TurnFault>,
 }
 
@@ -213,7 +213,7 @@ impl ScriptedModel {
 
 impl LanguageModel for ScriptedModel {
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
-        TurnStream::new(Answer::Unasked { model: self.clone(), request: Box::new(request.clone()) })
+        TurnStream::new(ScriptedStream::Unpolled { model: self.clone(), request: Box::new(request.clone()) })
     }
 }
 

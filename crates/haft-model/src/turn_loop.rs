@@ -7,9 +7,10 @@
 //! What must never happen here: a call without an answer in the history that the model is sent, a tool that runs although
 //! the turn that asked for it was cut off, a history that is mended in silence, or a state that is lost.
 
+mod after_turn;
 mod asking;
-mod between;
 mod budget;
+mod call_outcome;
 mod conclude;
 mod end;
 mod error;
@@ -21,19 +22,18 @@ mod interaction;
 mod interruption;
 mod isolation;
 mod json_string;
-mod landing;
 mod machine;
 mod open_turn;
 mod origin;
 mod record;
 mod resume;
 mod run;
-mod settle;
 mod signal;
 mod state;
 mod state_cell;
 mod state_error;
 mod triage;
+mod turn_calls;
 mod utterance;
 mod verdict;
 mod waiting;
@@ -44,7 +44,7 @@ use std::sync::Arc;
 
 use haft_core::{ApprovalResponse, Backoff, Cancellation, RunOptions, Toolkit};
 
-pub use self::between::{Between, Flow};
+pub use self::after_turn::{AfterTurn, Flow};
 pub use self::budget::{Budget, Spent};
 pub use self::end::{LoopEnd, LoopOutcome};
 pub use self::error::LoopError;
@@ -103,7 +103,7 @@ const RETRIES: u32 = 2;
 pub struct TurnLoop(Arc<Settings>);
 
 /// The function that decides between turns.
-type Decide = dyn Fn(Between) -> Pin<Box<dyn Future<Output = Flow> + Send>> + Send + Sync;
+type DecideFn = dyn Fn(AfterTurn) -> Pin<Box<dyn Future<Output = Flow> + Send>> + Send + Sync;
 
 /// Everything that was said about a loop.
 #[derive(Clone)]
@@ -117,7 +117,7 @@ struct Settings {
     retries: u32,
     backoff: Backoff,
     repair: Option<String>,
-    decide: Option<Arc<Decide>>,
+    decide: Option<Arc<DecideFn>>,
     cancellation: Option<Cancellation>,
 }
 
@@ -200,13 +200,13 @@ impl TurnLoop {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
     /// let model = ScriptedModel::new(["It is.", "Quite."]);
-    /// let agent = TurnLoop::new(model.clone(), Toolkit::new()).decide(|mut between| async move {
-    ///     if between.number() == 2 {
-    ///         return between.stop();
+    /// let agent = TurnLoop::new(model.clone(), Toolkit::new()).decide(|mut after| async move {
+    ///     if after.number() == 2 {
+    ///         return after.stop();
     ///     }
-    ///     between.request_mut().model = "a larger model".to_owned();
-    ///     between.push(Item::user("Are you sure?"));
-    ///     between.next()
+    ///     after.request_mut().model = "a larger model".to_owned();
+    ///     after.push(Item::user("Are you sure?"));
+    ///     after.next()
     /// });
     /// let outcome = agent.start(TurnRequest::new("a small model", vec![Item::user("Is it so?")])).finish().await;
     /// assert_eq!(outcome.state.text(), "Quite.");
@@ -215,11 +215,11 @@ impl TurnLoop {
     /// ```
     pub fn decide<F, Fut>(self, decide: F) -> Self
     where
-        F: Fn(Between) -> Fut + Send + Sync + 'static,
+        F: Fn(AfterTurn) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Flow> + Send + 'static,
     {
         let decide = Isolated::new(decide);
-        self.changed(|settings| settings.decide = Some(Arc::new(move |between| Box::pin(decide(between)))))
+        self.changed(|settings| settings.decide = Some(Arc::new(move |after| Box::pin(decide(after)))))
     }
 
     /// Calls off every run of this loop when the flag is raised. A single one is called off with [`LoopRun::cancel`].

@@ -100,8 +100,8 @@ pub use haft_model::{
 #[cfg(feature = "model")]
 #[doc(inline)]
 pub use haft_model::{
-    Between, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal, Spent,
-    StateError, TurnLoop,
+    AfterTurn, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal,
+    Spent, StateError, TurnLoop,
 };
 
 #[doc(hidden)]

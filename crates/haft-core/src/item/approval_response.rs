@@ -75,7 +75,7 @@ pub enum ApprovalDecision {
     Other(String),
 }
 
-/// What else a decision holds for. Written as its name.
+/// What else a decision holds for. ApprovalResponseForm as its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ApprovalScope {
@@ -94,7 +94,7 @@ pub enum ApprovalScope {
 
 /// The form in JSON.
 #[derive(Deserialize)]
-struct Written {
+struct ApprovalResponseForm {
     #[serde(default)]
     v: FormatVersion,
     request_id: ApprovalId,
@@ -286,9 +286,10 @@ impl Serialize for ApprovalResponse {
 impl<'de> Deserialize<'de> for ApprovalResponse {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Through a tree, as serde's own buffer of flattened fields loses numbers that keep all their digits.
-        let written = Written::deserialize(tree(deserializer)?).map_err(serde::de::Error::custom)?;
-        let Written { v, request_id, call_id, decision, mut arguments, mut answer, scope, digest, .. } = written;
-        let Written { reason, who, at, expires_at, signature, provider_data, mut extra, .. } = written;
+        let written = ApprovalResponseForm::deserialize(tree(deserializer)?).map_err(serde::de::Error::custom)?;
+        let ApprovalResponseForm { v, request_id, call_id, decision, mut arguments, mut answer, scope, digest, .. } =
+            written;
+        let ApprovalResponseForm { reason, who, at, expires_at, signature, provider_data, mut extra, .. } = written;
         let decision = match decision.as_str() {
             "edited" if arguments.is_some() => arguments.take().map(ApprovalDecision::Edited),
             "answered" if answer.is_some() => answer.take().map(ApprovalDecision::Answered),

@@ -14,13 +14,13 @@ use crate::error::WrittenError;
 pub(super) struct Header {
     #[serde(default)]
     v: FormatVersion,
-    recording: Subject,
+    recording: RecordingKind,
 }
 
 /// What is recorded. There is one kind so far.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Subject {
+enum RecordingKind {
     Model,
 }
 
@@ -53,7 +53,7 @@ pub(super) enum StreamEnd {
 
 impl Header {
     pub(super) fn new() -> Self {
-        Self { v: FormatVersion::default(), recording: Subject::Model }
+        Self { v: FormatVersion::default(), recording: RecordingKind::Model }
     }
 }
 

@@ -24,10 +24,10 @@ use crate::model::TurnStream;
 /// The file being written.
 pub(super) struct Recorder {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<RecorderState>,
 }
 
-struct State {
+struct RecorderState {
     file: File,
     /// How many exchanges have begun.
     begun: u64,
@@ -77,7 +77,7 @@ impl Recorder {
 
     fn begin(path: &Path, mut file: File) -> io::Result<Self> {
         file.write_all(&line(&Header::new())?)?;
-        let state = State { file, begun: 0, open: Vec::new(), lost: Vec::new() };
+        let state = RecorderState { file, begun: 0, open: Vec::new(), lost: Vec::new() };
         Ok(Self { path: path.to_owned(), state: Mutex::new(state) })
     }
 
@@ -100,7 +100,7 @@ impl Recorder {
         state.lost.extend(written.err().map(|error| (exchange.number, error)));
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RecorderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -171,7 +171,7 @@ mod tests {
     async fn a_write_that_fails_is_remembered_and_the_answer_is_not_harmed() {
         // Opened for reading, so every write fails.
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-        let state = State { file: File::open(&path).unwrap(), begun: 0, open: Vec::new(), lost: Vec::new() };
+        let state = RecorderState { file: File::open(&path).unwrap(), begun: 0, open: Vec::new(), lost: Vec::new() };
         let recorder = Arc::new(Recorder { path, state: Mutex::new(state) });
         let model = ScriptedModel::new(["one", "two"]);
         let request = TurnRequest::new("m", vec![Item::user("?")]);

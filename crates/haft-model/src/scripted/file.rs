@@ -86,19 +86,19 @@ fn turns(text: &[u8]) -> Result<Vec<ScriptedTurn>, Issues> {
     let mut issues = Vec::new();
     let mut turns = Vec::new();
     for (index, turn) in script.turns.into_iter().enumerate() {
-        let mut reader = Reader { pointer: format!("/turns/{index}"), issues: &mut issues };
+        let mut reader = TurnReader { pointer: format!("/turns/{index}"), issues: &mut issues };
         turns.extend(reader.turn(turn));
     }
     if issues.is_empty() { Ok(turns) } else { Err(Issues::new(issues)) }
 }
 
 /// Reads one turn, noting what is wrong with it.
-struct Reader<'i> {
+struct TurnReader<'i> {
     pointer: String,
     issues: &'i mut Vec<Issue>,
 }
 
-impl Reader<'_> {
+impl TurnReader<'_> {
     fn turn(&mut self, turn: Value) -> Option<ScriptedTurn> {
         let written = match WrittenTurn::deserialize(turn) {
             Ok(written) => written,

@@ -41,7 +41,7 @@ pub struct ScriptedTurn {
     pub(super) turn: Turn,
     pub(super) end: End,
     pub(super) delay: Duration,
-    pub(super) checks: Vec<Check>,
+    pub(super) checks: Vec<RequestCheck>,
 }
 
 /// How the stream of an answer ends.
@@ -60,7 +60,7 @@ pub(super) enum End {
 type CheckFn = dyn FnOnce(&TurnRequest) -> Result<(), BoxError> + Send;
 
 /// What must be true of a request.
-pub(super) enum Check {
+pub(super) enum RequestCheck {
     /// Said as data.
     Expect(Expect),
     /// Said in code.
@@ -139,7 +139,7 @@ impl ScriptedTurn {
 
     /// The same turn, expecting one thing more of the request.
     pub fn expect(mut self, expect: Expect) -> Self {
-        self.checks.push(Check::Expect(expect));
+        self.checks.push(RequestCheck::Expect(expect));
         self
     }
 
@@ -149,7 +149,7 @@ impl ScriptedTurn {
         mut self,
         check: impl FnOnce(&TurnRequest) -> Result<(), E> + Send + 'static,
     ) -> Self {
-        self.checks.push(Check::Run(Box::new(|request| check(request).map_err(Into::into))));
+        self.checks.push(RequestCheck::Run(Box::new(|request| check(request).map_err(Into::into))));
         self
     }
 
@@ -162,7 +162,7 @@ impl ScriptedTurn {
     }
 }
 
-impl Check {
+impl RequestCheck {
     /// Everything that is not as expected.
     pub(super) fn faults(self, request: &TurnRequest) -> Vec<String> {
         match self {
@@ -222,7 +222,7 @@ impl fmt::Debug for ScriptedTurn {
     }
 }
 
-impl fmt::Debug for Check {
+impl fmt::Debug for RequestCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expect(expect) => expect.fmt(f),

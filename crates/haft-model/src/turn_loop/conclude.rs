@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use haft_core::{Author, CallId, Finish, History, Item, ToolEvent, ToolResult, Turn, history};
 
-use super::between::{Between, Flow, NextModel, Totals, Way};
+use super::after_turn::{AfterTurn, Flow, NextModel, NextStep, Totals};
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
@@ -23,10 +23,10 @@ impl Machine {
     pub(super) async fn conclude(&mut self) -> Result<(), LoopEnd> {
         let stops = match self.decision().await? {
             None => self.state.read(|state| state.open.as_ref().is_some_and(|open| !goes_on(&open.turn))),
-            Some(Flow { way: Way::Fail(error), .. }) => return Err(LoopError::Decide(error).into()),
-            Some(Flow { between, way }) => {
-                self.take_over(*between);
-                matches!(way, Way::Stop)
+            Some(Flow { step: NextStep::Fail(error), .. }) => return Err(LoopError::Decide(error).into()),
+            Some(Flow { after, step }) => {
+                self.take_over(*after);
+                matches!(step, NextStep::Stop)
             }
         };
         if stops {
@@ -56,17 +56,17 @@ impl Machine {
 
     /// What the caller's function says; none if there is none.
     async fn decision(&mut self) -> Result<Option<Flow>, LoopEnd> {
-        let (Some(decide), Some(between)) = (&self.settings.decide, self.between()) else { return Ok(None) };
-        let deciding = isolated(|| decide(between)).map_err(LoopError::decide_panicked)?;
+        let (Some(decide), Some(after)) = (&self.settings.decide, self.after_turn()) else { return Ok(None) };
+        let deciding = isolated(|| decide(after)).map_err(LoopError::decide_panicked)?;
         let flow = self.interruption.or(caught(deciding)).await?;
         Ok(Some(flow.map_err(LoopError::decide_panicked)?))
     }
 
-    fn between(&self) -> Option<Between> {
+    fn after_turn(&self) -> Option<AfterTurn> {
         let time_used = self.state.time_used();
         self.state.read(|state| {
             let open = state.open.as_ref()?;
-            Some(Between {
+            Some(AfterTurn {
                 turn: open.turn.clone(),
                 results: open.results.clone(),
                 signals: open.signals.clone(),
@@ -81,8 +81,8 @@ impl Machine {
     }
 
     /// Takes over what the caller's function changed.
-    fn take_over(&mut self, between: Between) {
-        let Between { signals, mut request, added, tools, model, .. } = between;
+    fn take_over(&mut self, after: AfterTurn) {
+        let AfterTurn { signals, mut request, added, tools, model, .. } = after;
         request.tools.clear();
         self.state.change(|state| {
             state.request = request;

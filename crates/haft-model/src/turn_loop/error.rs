@@ -29,7 +29,7 @@ pub enum LoopError {
     },
     /// The history holds calls without an answer, answers without a call, or two of either, apart from the calls that
     /// wait for somebody. Nothing of it was run.
-    #[error("the history is not whole: {}; mend it, or have it repaired with `TurnLoop::repair`", fault::told(.changes))]
+    #[error("the history is not whole: {}; mend it, or have it repaired with `TurnLoop::repair`", fault::summary(.changes))]
     #[non_exhaustive]
     Unreconciled {
         /// The calls in question.

@@ -1,6 +1,6 @@
 //! What happens while a loop runs.
 //!
-//! Events are values: they serialise and carry a version, so that a person in another process can watch. Between the
+//! Events are values: they serialise and carry a version, so that a person in another process can watch. AfterTurn the
 //! start and the end of a turn every call of it has exactly one output. The last event, always and only once, is how the
 //! loop ended, with its state.
 
@@ -78,7 +78,7 @@ pub enum LoopEvent {
         /// Where it stands.
         state: Box<LoopState>,
     },
-    /// An event of a type that this version does not know, kept whole. No loop emits one.
+    /// An event of a type that this version does not know, shared whole. No loop emits one.
     Unknown(Box<UnknownEvent>),
 }
 

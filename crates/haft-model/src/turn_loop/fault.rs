@@ -9,12 +9,12 @@ use haft_core::CallId;
 use haft_core::history::Change;
 
 /// How many faults are told; the others are counted.
-const TOLD: usize = 3;
+const MOST_LISTED: usize = 3;
 
 /// The first few faults, a sentence each.
-pub(super) fn told(changes: &[Change]) -> String {
-    let mut sentences: Vec<String> = changes.iter().take(TOLD).map(sentence).collect();
-    match changes.len().saturating_sub(TOLD) {
+pub(super) fn summary(changes: &[Change]) -> String {
+    let mut sentences: Vec<String> = changes.iter().take(MOST_LISTED).map(sentence).collect();
+    match changes.len().saturating_sub(MOST_LISTED) {
         0 => {}
         more => sentences.push(format!("and {more} more")),
     }
@@ -47,7 +47,7 @@ fn sentence(change: &Change) -> String {
         ),
         Change::Reordered(reordered) => {
             let mut sentence = format!("the outputs from {} on are not in the order of their calls:", reordered.index);
-            for (place, id) in reordered.call_ids.iter().take(TOLD).enumerate() {
+            for (place, id) in reordered.call_ids.iter().take(MOST_LISTED).enumerate() {
                 let _ = write!(sentence, "{} '{id:.80}'", if place == 0 { "" } else { "," });
             }
             sentence

@@ -17,27 +17,27 @@ pub(super) struct SeenCalls(BTreeMap<String, BTreeMap<String, u32>>);
 
 /// What equal calls have in common.
 #[derive(Debug)]
-pub(super) struct CallMark {
+pub(super) struct CallKey {
     tool: String,
     digest: String,
 }
 
 impl SeenCalls {
     /// How often such a call was made.
-    pub(super) fn times(&self, mark: &CallMark) -> u32 {
-        self.0.get(&mark.tool).and_then(|seen| seen.get(&mark.digest)).copied().unwrap_or_default()
+    pub(super) fn times(&self, key: &CallKey) -> u32 {
+        self.0.get(&key.tool).and_then(|seen| seen.get(&key.digest)).copied().unwrap_or_default()
     }
 
     /// Counts such a call.
-    pub(super) fn note(&mut self, mark: CallMark) {
-        self.add(mark, 1);
+    pub(super) fn note(&mut self, key: CallKey) {
+        self.add(key, 1);
     }
 
     /// Counts what was counted elsewhere.
     pub(super) fn merge(&mut self, other: Self) {
         for (tool, seen) in other.0 {
             for (digest, times) in seen {
-                self.add(CallMark { tool: tool.clone(), digest }, times);
+                self.add(CallKey { tool: tool.clone(), digest }, times);
             }
         }
     }
@@ -46,13 +46,13 @@ impl SeenCalls {
         self.0.clear();
     }
 
-    fn add(&mut self, mark: CallMark, more: u32) {
-        let times = self.0.entry(mark.tool).or_default().entry(mark.digest).or_default();
+    fn add(&mut self, key: CallKey, more: u32) {
+        let times = self.0.entry(key.tool).or_default().entry(key.digest).or_default();
         *times = times.saturating_add(more);
     }
 }
 
-impl CallMark {
+impl CallKey {
     pub(super) fn of(call: &ToolCall) -> Self {
         Self { tool: call.name.clone(), digest: call.argument_digest() }
     }
@@ -62,33 +62,33 @@ impl CallMark {
 mod tests {
     use super::*;
 
-    fn mark(name: &str, arguments: &str) -> CallMark {
-        CallMark::of(&ToolCall::new("c1", name, arguments))
+    fn key(name: &str, arguments: &str) -> CallKey {
+        CallKey::of(&ToolCall::new("c1", name, arguments))
     }
 
     #[test]
     fn equal_calls_are_counted_together_and_others_apart() {
         let mut seen = SeenCalls::default();
-        seen.note(mark("t", r#"{"a": 1, "b": [{"y": 2, "x": 1}]}"#));
-        seen.note(mark("t", r#" {"b":[{"x":1,"y":2}],"a":1.0} "#));
-        assert_eq!(seen.times(&mark("t", r#"{"a":1,"b":[{"x":1,"y":2}]}"#)), 2);
+        seen.note(key("t", r#"{"a": 1, "b": [{"y": 2, "x": 1}]}"#));
+        seen.note(key("t", r#" {"b":[{"x":1,"y":2}],"a":1.0} "#));
+        assert_eq!(seen.times(&key("t", r#"{"a":1,"b":[{"x":1,"y":2}]}"#)), 2);
         for (name, arguments) in
             [("t", r#"{"a":2}"#), ("u", r#"{"a":1,"b":[{"x":1,"y":2}]}"#), ("t", r#"{"a":1,"b":[]}"#)]
         {
-            assert_eq!(seen.times(&mark(name, arguments)), 0, "{name} {arguments}");
+            assert_eq!(seen.times(&key(name, arguments)), 0, "{name} {arguments}");
         }
     }
 
     #[test]
     fn counts_are_added_up_and_never_overflow() {
         let mut seen = SeenCalls::default();
-        seen.add(mark("t", "1"), u32::MAX - 1);
-        seen.note(mark("u", "1"));
+        seen.add(key("t", "1"), u32::MAX - 1);
+        seen.note(key("u", "1"));
         let mut more = SeenCalls::default();
-        more.add(mark("t", "1"), 5);
-        more.note(mark("t", "2"));
+        more.add(key("t", "1"), 5);
+        more.note(key("t", "2"));
         seen.merge(more);
-        let times = [("t", "1"), ("t", "2"), ("u", "1"), ("u", "2")].map(|(tool, text)| seen.times(&mark(tool, text)));
+        let times = [("t", "1"), ("t", "2"), ("u", "1"), ("u", "2")].map(|(tool, text)| seen.times(&key(tool, text)));
         assert_eq!(times, [u32::MAX, 1, 1, 0]);
     }
 }

@@ -25,13 +25,13 @@ pub struct Interaction {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) written: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    answer: Option<Answer>,
+    answer: Option<InteractionAnswer>,
 }
 
 /// What came from outside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Answer {
+enum InteractionAnswer {
     Value(#[serde(with = "json_string")] JsonText),
     Closed(String),
 }
@@ -73,19 +73,19 @@ impl Interaction {
     }
 
     pub(super) fn answer(&mut self, value: &Value) {
-        self.answer = Some(Answer::Value(value.into()));
+        self.answer = Some(InteractionAnswer::Value(value.into()));
     }
 
     pub(super) fn close(&mut self, reason: String) {
-        self.answer = Some(Answer::Closed(reason));
+        self.answer = Some(InteractionAnswer::Closed(reason));
     }
 
     /// The one result of the call, if it was answered. A value must fit what the tool promises; a tool that promises
     /// nothing takes anything.
     pub(super) fn result(&self, tool: Option<&Tool>) -> Option<Result<ToolResult, LoopError>> {
         let value = match self.answer.as_ref()? {
-            Answer::Closed(reason) => return Some(Ok(self.cancelled(reason))),
-            Answer::Value(value) => value,
+            InteractionAnswer::Closed(reason) => return Some(Ok(self.cancelled(reason))),
+            InteractionAnswer::Value(value) => value,
         };
         let Some(tool) = tool.filter(|tool| tool.is_interaction()) else {
             let (tool, call_id) = (self.name().to_owned(), self.call_id().clone());

@@ -16,7 +16,7 @@ use super::isolation::{Isolated, isolated};
 
 /// Why the loop must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(super) enum InterruptionCause {
     Cancelled,
     OutOfTime,
 }
@@ -42,31 +42,31 @@ impl Interruption {
     }
 
     /// The cause, if there is one by now.
-    pub(super) fn cause(&self) -> Option<Cause> {
+    pub(super) fn cause(&self) -> Option<InterruptionCause> {
         if self.flag.is_cancelled() {
-            return Some(Cause::Cancelled);
+            return Some(InterruptionCause::Cancelled);
         }
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(Cause::OutOfTime)
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(InterruptionCause::OutOfTime)
     }
 
     /// The cause, waited for.
-    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Cause> {
+    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<InterruptionCause> {
         if let Some(cause) = self.cause() {
             return Poll::Ready(cause);
         }
         // A waker that panics is not woken by these: each poll asks for the cause first.
         let is_ready = |polled| matches!(polled, Ok(Some(Poll::Ready(()))));
         if is_ready(isolated(|| Some(self.raised.as_mut().poll(task)))) {
-            return Poll::Ready(Cause::Cancelled);
+            return Poll::Ready(InterruptionCause::Cancelled);
         }
         if is_ready(isolated(|| self.over.as_mut().map(|over| over.as_mut().poll(task)))) {
-            return Poll::Ready(Cause::OutOfTime);
+            return Poll::Ready(InterruptionCause::OutOfTime);
         }
         Poll::Pending
     }
 
     /// The work's output, unless the loop must end before.
-    pub(super) async fn or<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Cause> {
+    pub(super) async fn or<T>(&mut self, work: impl Future<Output = T>) -> Result<T, InterruptionCause> {
         let mut work = pin!(work);
         poll_fn(|task| match self.poll(task) {
             Poll::Ready(cause) => Poll::Ready(Err(cause)),
@@ -76,11 +76,11 @@ impl Interruption {
     }
 }
 
-impl From<Cause> for LoopEnd {
-    fn from(cause: Cause) -> Self {
+impl From<InterruptionCause> for LoopEnd {
+    fn from(cause: InterruptionCause) -> Self {
         match cause {
-            Cause::Cancelled => Self::Cancelled,
-            Cause::OutOfTime => Self::Budget(Spent::Time),
+            InterruptionCause::Cancelled => Self::Cancelled,
+            InterruptionCause::OutOfTime => Self::Budget(Spent::Time),
         }
     }
 }

@@ -39,19 +39,19 @@ pub(super) fn serialize_deep<T: Serialize, S: Serializer>(value: &T, serializer:
 
 /// Reads an object that was written either way.
 pub(super) fn deserialize_deep<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    deserializer.deserialize_any(EitherWay(PhantomData))
+    deserializer.deserialize_any(ObjectOrString(PhantomData))
 }
 
 /// The same, where nothing may stand instead.
 pub(super) fn deserialize_deep_option<'de, T: DeserializeOwned, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
-    deserializer.deserialize_option(Maybe(PhantomData))
+    deserializer.deserialize_option(OptionalObject(PhantomData))
 }
 
-struct EitherWay<T>(PhantomData<T>);
+struct ObjectOrString<T>(PhantomData<T>);
 
-impl<'de, T: DeserializeOwned> Visitor<'de> for EitherWay<T> {
+impl<'de, T: DeserializeOwned> Visitor<'de> for ObjectOrString<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,13 +69,13 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for EitherWay<T> {
     }
 }
 
-struct Maybe<T>(PhantomData<T>);
+struct OptionalObject<T>(PhantomData<T>);
 
-impl<'de, T: DeserializeOwned> Visitor<'de> for Maybe<T> {
+impl<'de, T: DeserializeOwned> Visitor<'de> for OptionalObject<T> {
     type Value = Option<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        EitherWay(self.0).expecting(f)
+        ObjectOrString(self.0).expecting(f)
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<Option<T>, E> {

@@ -18,7 +18,7 @@ use super::event_slot::EventSlot;
 use super::interruption::Interruption;
 use super::open_turn::OpenTurn;
 use super::state_cell::StateCell;
-use super::waiting::{Mended, Waiting};
+use super::waiting::{RepairedHistory, WaitingCalls};
 use crate::model::LanguageModel;
 
 /// A loop at work.
@@ -61,9 +61,9 @@ impl Machine {
         loop {
             self.may_ask()?;
             // By now nothing waits any more.
-            self.reconcile(&Waiting::default()).await?;
+            self.reconcile(&WaitingCalls::default()).await?;
             let turn = self.ask().await?;
-            self.settle(turn).await?;
+            self.execute_turn(turn).await?;
             self.conclude().await?;
         }
     }
@@ -88,12 +88,12 @@ impl Machine {
     }
 
     /// Sees to it that every call of the history has its answer, except those that wait, and every answer its call.
-    pub(super) async fn reconcile(&mut self, waiting: &Waiting) -> Result<(), LoopEnd> {
+    pub(super) async fn reconcile(&mut self, waiting: &WaitingCalls) -> Result<(), LoopEnd> {
         let Some(reason) = self.settings.repair.as_deref() else {
             let faults = self.state.read(|state| waiting.faults(&state.request.history));
             return faults.map_or(Ok(()), |changes| Err(LoopError::unreconciled(changes).into()));
         };
-        let Mended { changes, closed } = self.state.change(|state| waiting.mend(state, reason));
+        let RepairedHistory { changes, closed } = self.state.change(|state| waiting.repair(state, reason));
         if !changes.is_empty() {
             self.event_slot.emit(LoopEvent::Repaired { changes }).await;
         }

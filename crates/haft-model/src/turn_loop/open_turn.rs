@@ -32,9 +32,9 @@ impl OpenTurn {
         }
         let mut ids = HashSet::new();
         for call_id in local_ids(&self.turn) {
-            let is_twin = !ids.insert(call_id);
+            let is_duplicate = !ids.insert(call_id);
             let Some(its) = by_id.get_mut(call_id) else { continue };
-            let is_fitting = |&place: &usize| loose[place].as_ref().map(is_refused_twin) == Some(is_twin);
+            let is_fitting = |&place: &usize| loose[place].as_ref().map(is_rejected_duplicate) == Some(is_duplicate);
             let place = its.remove(its.iter().position(is_fitting).unwrap_or_default());
             self.results.extend(place.and_then(|place| loose[place].take()));
         }
@@ -78,7 +78,7 @@ impl OpenTurn {
                 call.call_id = to.clone();
             }
         }
-        let results = self.results.iter_mut().filter(|result| !is_refused_twin(result)).map(|it| &mut it.call_id);
+        let results = self.results.iter_mut().filter(|result| !is_rejected_duplicate(result)).map(|it| &mut it.call_id);
         let signals = self.signals.iter_mut().map(|signal| &mut signal.call.call_id);
         let interactions = self.interactions.iter_mut().map(|interaction| &mut interaction.call.call_id);
         for id in results.chain(signals).chain(interactions) {
@@ -90,7 +90,7 @@ impl OpenTurn {
 
     /// Closes calls that have no result yet as cancelled. Returns their results.
     pub(super) fn cancel(&mut self, call_ids: &[&CallId], reason: &str) -> Vec<ToolResult> {
-        let results = self.results.iter().filter(|result| !is_refused_twin(result));
+        let results = self.results.iter().filter(|result| !is_rejected_duplicate(result));
         let mut done: HashSet<&CallId> = results.map(|result| &result.call_id).collect();
         let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
         for call in self.turn.items.iter().filter_map(Item::local_call) {
@@ -111,6 +111,6 @@ fn local_ids(turn: &Turn) -> impl Iterator<Item = &CallId> {
     turn.items.iter().filter_map(Item::local_call).map(|call| &call.call_id)
 }
 
-fn is_refused_twin(result: &ToolResult) -> bool {
+fn is_rejected_duplicate(result: &ToolResult) -> bool {
     result.failure().is_some_and(|failure| failure.kind == FailureKind::DuplicateCallId)
 }

@@ -23,7 +23,7 @@ impl<'h> Origins<'h> {
         let mut is_open = false;
         for (place, item) in items.iter().enumerate() {
             match speaker(item, &remote) {
-                Speaker::Between => {}
+                Speaker::Neutral => {}
                 Speaker::Other => is_open = false,
                 Speaker::Model => {
                     if !is_open {
@@ -58,7 +58,7 @@ enum Speaker {
     /// The item is part of a turn: the model or its provider wrote it.
     Model,
     /// The item neither belongs to a turn nor ends one.
-    Between,
+    Neutral,
     /// The item ends a turn.
     Other,
 }
@@ -72,7 +72,7 @@ fn speaker(item: &Item, remote: &HashSet<&CallId>) -> Speaker {
             _ => Speaker::Other,
         },
         // Approval requests and verdicts may be among the calls that they are about.
-        Author::Gate | Author::Approver => Speaker::Between,
+        Author::Gate | Author::Approver => Speaker::Neutral,
         Author::User | Author::Application | Author::Unknown => Speaker::Other,
     }
 }

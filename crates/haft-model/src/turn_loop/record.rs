@@ -23,29 +23,29 @@ pub(super) fn append(
         Some(staged) => items.complete(staged, turn, results),
         None => items.append(turn, results),
     };
-    let parted = Parted::of(add(turn, results).err()?);
-    if let Some(turn) = parted.turn {
-        drop(add(turn, parted.fitting));
+    let split = SplitResults::of(add(turn, results).err()?);
+    if let Some(turn) = split.turn {
+        drop(add(turn, split.fitting));
     }
-    Some(parted.event)
+    Some(split.event)
 }
 
 /// Adds results of calls that were left open, and tells of those that have no place.
 #[must_use = "results that have no place must not vanish"]
 pub(super) fn answer(items: &mut Vec<Item>, results: Vec<ToolResult>) -> Option<LoopEvent> {
-    let parted = Parted::of(history::answer(items, results).err()?);
-    drop(history::answer(items, parted.fitting));
-    Some(parted.event)
+    let split = SplitResults::of(history::answer(items, results).err()?);
+    drop(history::answer(items, split.fitting));
+    Some(split.event)
 }
 
-/// What was refused as a whole, parted into what fits and what does not.
-struct Parted {
+/// What was refused as a whole, split into what fits and what does not.
+struct SplitResults {
     turn: Option<Turn>,
     fitting: Vec<ToolResult>,
     event: LoopEvent,
 }
 
-impl Parted {
+impl SplitResults {
     fn of(error: AppendError) -> Self {
         let reason = error.to_string();
         let strays: HashSet<usize> = error.strays().iter().map(|stray| stray.index).collect();

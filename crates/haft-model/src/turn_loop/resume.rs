@@ -10,7 +10,7 @@ use super::interaction::Interaction;
 use super::machine::Machine;
 use super::record::answer;
 use super::state::LoopState;
-use super::waiting::Waiting;
+use super::waiting::WaitingCalls;
 
 impl Machine {
     /// Brings a state to where the model can be asked.
@@ -22,16 +22,16 @@ impl Machine {
         if self.state.read(LoopState::is_done) {
             return Err(LoopEnd::Stopped);
         }
-        let waiting = self.state.read(Waiting::of);
+        let waiting = self.state.read(WaitingCalls::of);
         self.reconcile(&waiting).await?;
-        self.settle_interactions().await?;
-        self.settle_approvals().await?;
+        self.place_answers().await?;
+        self.resume_approvals().await?;
         self.ensure_nothing_waits()?;
         if self.state.read(|state| state.open.is_some()) { self.conclude().await } else { Ok(()) }
     }
 
     /// Places the answers to interactions. One that does not fit stops everything, before anything is placed.
-    async fn settle_interactions(&mut self) -> Result<(), LoopEnd> {
+    async fn place_answers(&mut self) -> Result<(), LoopEnd> {
         // Checks may be the user's own code: they run on a copy, without the lock.
         let interactions = self.state.read(|state| state.interactions().to_vec());
         let answers =

@@ -24,7 +24,7 @@ use super::state_cell::StateCell;
 /// drops the request in flight and the tools that run; [`cancel`](LoopRun::cancel) brings it to an orderly end instead.
 #[must_use = "a loop does nothing unless it is polled"]
 pub struct LoopRun {
-    machine: Option<Driven>,
+    machine: Option<LoopFuture>,
     event_slot: EventSlot,
     state: StateCell,
     flag: Cancellation,
@@ -32,7 +32,7 @@ pub struct LoopRun {
 }
 
 /// A loop at work.
-type Driven = Pin<Box<dyn Future<Output = LoopEnd> + Send>>;
+type LoopFuture = Pin<Box<dyn Future<Output = LoopEnd> + Send>>;
 
 impl LoopRun {
     pub(super) fn new(settings: Arc<Settings>, state: LoopState) -> Self {
@@ -114,7 +114,7 @@ impl Stream for LoopRun {
 }
 
 /// Runs a machine to its end. What happens on the way is told to nobody.
-async fn drained(mut machine: Driven, event_slot: &EventSlot) -> LoopEnd {
+async fn drained(mut machine: LoopFuture, event_slot: &EventSlot) -> LoopEnd {
     poll_fn(|task| {
         loop {
             match machine.as_mut().poll(task) {

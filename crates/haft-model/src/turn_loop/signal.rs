@@ -21,14 +21,14 @@ use super::json_string;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let kit: Toolkit = Toolkit::new().with(Tool::signal("grade").params::<u8>().define()?)?;
 /// let model = ScriptedModel::new([[ToolCall::new("c1", "grade", "3")]]);
-/// let agent = TurnLoop::new(model, kit).decide(|mut between| async move {
-///     for signal in between.signals_mut() {
+/// let agent = TurnLoop::new(model, kit).decide(|mut after| async move {
+///     for signal in after.signals_mut() {
 ///         match signal.decode::<u8>() {
 ///             Ok(grade) => signal.answer(format!("noted: {grade}")),
-///             Err(error) => return between.fail(error),
+///             Err(error) => return after.fail(error),
 ///         }
 ///     }
-///     between.stop()
+///     after.stop()
 /// });
 /// let state = agent.start(TurnRequest::new("any", vec![Item::user("How was it?")])).finish().await.state;
 /// assert!(matches!(&state.history()[2], Item::ToolOutput(answer) if answer.output.to_string() == "noted: 3"));

@@ -39,7 +39,7 @@ use super::state_error::StateError;
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Stored")]
+#[serde(try_from = "StoredState")]
 pub struct LoopState {
     v: FormatVersion,
     #[serde(serialize_with = "json_string::serialize_deep")]
@@ -61,7 +61,7 @@ pub struct LoopState {
 
 /// A state as it is read, before it is checked.
 #[derive(Deserialize)]
-struct Stored {
+struct StoredState {
     #[serde(default)]
     v: FormatVersion,
     #[serde(deserialize_with = "json_string::deserialize_deep")]
@@ -323,11 +323,11 @@ impl From<TurnRequest> for LoopState {
     }
 }
 
-impl TryFrom<Stored> for LoopState {
+impl TryFrom<StoredState> for LoopState {
     type Error = StateError;
 
-    fn try_from(stored: Stored) -> Result<Self, StateError> {
-        let Stored { v, request, turns, usage, calls, lacks_calls, time_used_ms, seen, open, done } = stored;
+    fn try_from(stored: StoredState) -> Result<Self, StateError> {
+        let StoredState { v, request, turns, usage, calls, lacks_calls, time_used_ms, seen, open, done } = stored;
         let time_used = Duration::from_millis(time_used_ms);
         let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, open, done, ..Self::new(request) };
         state.check().map(|()| state)

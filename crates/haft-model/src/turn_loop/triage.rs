@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use haft_core::{CallId, ToolCall, ToolChoice, ToolFailure, ToolResult};
 
 use super::Settings;
-use super::guard::{CallMark, SeenCalls};
+use super::guard::{CallKey, SeenCalls};
 use super::state_cell::StateCell;
 
 /// The kind of failure of a call that the choice of tools does not permit.
@@ -30,7 +30,7 @@ pub(super) struct Triage<'a> {
 }
 
 /// What the calls of a turn came to.
-pub(super) struct Tally {
+pub(super) struct CallCounts {
     /// The calls of this turn that were handed on; none when nobody asks how often.
     pub(super) seen: SeenCalls,
     /// How many were handed on so far, with those of this turn.
@@ -48,22 +48,22 @@ impl<'a> Triage<'a> {
     }
 
     /// The answer to a call that is not handed on.
-    pub(super) fn refuse(&mut self, call: &ToolCall) -> Option<ToolResult> {
+    pub(super) fn reject(&mut self, call: &ToolCall) -> Option<ToolResult> {
         if !self.ids.insert(call.call_id.clone()) {
             return Some(ToolResult::duplicate_call_id(call));
         }
         if !self.choice.permits(&call.name) {
-            return Some(refusal(call, CHOICE_VIOLATION, permitted(&self.choice)));
+            return Some(rejection(call, CHOICE_VIOLATION, permitted(&self.choice)));
         }
         let most = self.settings.repeated_calls;
-        let mark = (most > 0).then(|| CallMark::of(call));
-        if mark.as_ref().is_some_and(|mark| self.times(mark) >= most) {
+        let key = (most > 0).then(|| CallKey::of(call));
+        if key.as_ref().is_some_and(|key| self.times(key) >= most) {
             self.repeated += 1;
             let message = format!(
                 "this call was made {most} times already with the same arguments and was not made again; \
                  use what it gave, or try something else"
             );
-            return Some(refusal(call, REPEATED_CALL, message));
+            return Some(rejection(call, REPEATED_CALL, message));
         }
         let budget = &self.settings.budget;
         if let (Some(0), Some(most)) = (budget.calls_left(self.made), budget.most_calls()) {
@@ -71,25 +71,25 @@ impl<'a> Triage<'a> {
             let reason = format!("the budget of {most} calls is spent, so this call was not run");
             return Some(ToolResult::cancelled(call, reason));
         }
-        if let Some(mark) = mark {
-            self.seen.note(mark);
+        if let Some(key) = key {
+            self.seen.note(key);
         }
         self.made = self.made.saturating_add(1);
         None
     }
 
     /// How often a call was made, in this turn and before.
-    fn times(&self, mark: &CallMark) -> u32 {
-        self.state.read(|state| state.seen.times(mark)).saturating_add(self.seen.times(mark))
+    fn times(&self, key: &CallKey) -> u32 {
+        self.state.read(|state| state.seen.times(key)).saturating_add(self.seen.times(key))
     }
 
-    pub(super) fn tally(self) -> Tally {
+    pub(super) fn counts(self) -> CallCounts {
         let Self { seen, made, repeated, lacks_calls, .. } = self;
-        Tally { seen, made, repeated, lacks_calls }
+        CallCounts { seen, made, repeated, lacks_calls }
     }
 }
 
-fn refusal(call: &ToolCall, kind: &str, message: String) -> ToolResult {
+fn rejection(call: &ToolCall, kind: &str, message: String) -> ToolResult {
     ToolResult::from_failure(call, ToolFailure::new(kind, message).not_started())
 }
 

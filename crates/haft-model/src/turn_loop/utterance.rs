@@ -68,7 +68,7 @@ fn output_fault(history: &History, turn: &Turn, id: &CallId) -> Option<String> {
     (!is_known).then(|| format!("an output for the call `{id:.80}`, which the provider does not run"))
 }
 
-/// An item of an unknown type is kept as it came, and must still be one when it is read again.
+/// An item of an unknown type is shared as it came, and must still be one when it is read again.
 fn unknown_fault(value: &Value) -> Option<String> {
     match Item::deserialize(value) {
         Ok(Item::Unknown(_)) => None,

@@ -17,22 +17,22 @@ use haft_core::{
     ToolResult, history,
 };
 
+use super::call_outcome::CallOutcome;
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
 use super::interaction::Interaction;
-use super::landing::Landing;
 use super::machine::Machine;
 use super::open_turn::OpenTurn;
 use super::origin::Origins;
 use super::record::answer;
-use super::settle::in_turn;
 use super::signal::Signal;
 use super::state::LoopState;
+use super::turn_calls::in_turn;
 
 impl Machine {
     /// Goes on with the calls of the history that wait for a verdict.
-    pub(super) async fn settle_approvals(&mut self) -> Result<(), LoopEnd> {
+    pub(super) async fn resume_approvals(&mut self) -> Result<(), LoopEnd> {
         let pending = self.state.read(|state| history::approvals(&state.request.history).pending);
         if pending.is_empty() {
             // Questions of rounds that were settled elsewhere are no part of what the model is asked.
@@ -40,13 +40,13 @@ impl Machine {
             return Ok(());
         }
         for pending in self.state.read(|state| by_turn(state.history(), pending)) {
-            self.settle_turn(pending).await?;
+            self.resume_turn(pending).await?;
         }
         Ok(())
     }
 
     /// Goes on with calls of one turn.
-    async fn settle_turn(&mut self, pending: Vec<PendingApproval>) -> Result<(), LoopEnd> {
+    async fn resume_turn(&mut self, pending: Vec<PendingApproval>) -> Result<(), LoopEnd> {
         let open: HashSet<ApprovalId> = pending.iter().map(|pending| pending.request.request_id.clone()).collect();
         let pending = one_per_call(pending);
         let Some(call_id) = pending.first().map(|pending| pending.call.call_id.clone()) else { return Ok(()) };
@@ -59,7 +59,7 @@ impl Machine {
         let waiting = pending.into_iter().map(|pending| (pending.call, pending.request));
         let suspended = Suspended::of(waiting).map_err(LoopError::Suspended)?;
         // What was said after the calls is nothing they were made with.
-        let messages = self.state.read(|state| messages_of(state.history(), &call_id));
+        let messages = self.state.read(|state| messages_up_to(state.history(), &call_id));
         let verdicts = self.state.change(|state| take_verdicts(&mut state.request.history, &open));
         let run = self.kit.resume(suspended, verdicts).with(self.settings.options.clone().messages(messages));
         self.run_resumed(run, &places).await
@@ -67,7 +67,7 @@ impl Machine {
 
     async fn run_resumed(&mut self, mut run: Run, places: &[usize]) -> Result<(), LoopEnd> {
         let (mut cause, mut asked) = (None, HashMap::new());
-        let surfacing = run.calls().iter().enumerate().filter(|(_, call)| Landing::may_surface(&self.kit, call));
+        let surfacing = run.calls().iter().enumerate().filter(|(_, call)| CallOutcome::may_surface(&self.kit, call));
         let mut made: HashMap<usize, ToolCall> = surfacing.map(|(at, call)| (at, call.clone())).collect();
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
             let at = event.index();
@@ -81,13 +81,13 @@ impl Machine {
             };
             let told = match made.remove(&at) {
                 None => vec![self.answered(index, result)],
-                Some(call) => match Landing::of(&self.kit, &run, at, &call.arguments, result) {
-                    Landing::Answered(result) => vec![self.answered(index, result)],
-                    Landing::Signal(signal) => {
+                Some(call) => match CallOutcome::of(&self.kit, &run, at, &call.arguments, result) {
+                    CallOutcome::Answered(result) => vec![self.answered(index, result)],
+                    CallOutcome::Signal(signal) => {
                         let unplaced = self.state.change(|state| surface_signal(state, call, signal.clone()));
                         unplaced.into_iter().chain([LoopEvent::Signal(Box::new(signal))]).collect()
                     }
-                    Landing::Interaction(interaction) => {
+                    CallOutcome::Interaction(interaction) => {
                         self.state.change(|state| surface_interaction(state, call, interaction));
                         Vec::new()
                     }
@@ -97,7 +97,7 @@ impl Machine {
                 self.event_slot.emit(event).await;
             }
         }
-        for unplaced in self.state.place_landed() {
+        for unplaced in self.state.place_results() {
             self.event_slot.emit(unplaced).await;
         }
         self.state.change(|state| {
@@ -113,7 +113,7 @@ impl Machine {
 
     /// Writes down the result of a call, and returns what is to be told.
     fn answered(&self, index: usize, result: ToolResult) -> LoopEvent {
-        self.state.land(result.clone());
+        self.state.add_result(result.clone());
         LoopEvent::Tool(ToolEvent::Output { index, result })
     }
 }
@@ -122,14 +122,14 @@ impl Machine {
 fn surface_signal(state: &mut LoopState, made: ToolCall, signal: Signal) -> Option<LoopEvent> {
     let items = &mut state.request.history;
     let unplaced = answer(items, vec![signal.result()]);
-    forget(items, &HashSet::from([signal.call_id().clone()]));
+    remove_approvals(items, &HashSet::from([signal.call_id().clone()]));
     OpenTurn::holding(&mut state.open, made).signals.push(signal);
     unplaced
 }
 
 /// Writes down an interaction that was approved: it waits for an answer, and no longer for a verdict.
 fn surface_interaction(state: &mut LoopState, made: ToolCall, interaction: Interaction) {
-    forget(&mut state.request.history, &HashSet::from([interaction.call_id().clone()]));
+    remove_approvals(&mut state.request.history, &HashSet::from([interaction.call_id().clone()]));
     let open = OpenTurn::holding(&mut state.open, made);
     open.interactions.retain(|known| known.call_id() != interaction.call_id());
     open.interactions.push(interaction);
@@ -141,7 +141,7 @@ pub(super) fn write_down(state: &mut LoopState, results: Vec<ToolResult>) -> Opt
     let done: HashSet<CallId> = results.iter().map(|result| result.call_id.clone()).collect();
     let items = &mut state.request.history;
     let unplaced = answer(items, results.clone());
-    forget(items, &done);
+    remove_approvals(items, &done);
     if let Some(open) = &mut state.open {
         // They have their results, whoever else was said to be asked.
         open.interactions.retain(|interaction| !done.contains(interaction.call_id()));
@@ -151,7 +151,7 @@ pub(super) fn write_down(state: &mut LoopState, results: Vec<ToolResult>) -> Opt
 }
 
 /// Takes out the questions about calls, and the verdicts on them.
-fn forget(items: &mut Vec<Item>, calls: &HashSet<CallId>) {
+fn remove_approvals(items: &mut Vec<Item>, calls: &HashSet<CallId>) {
     let mut asked = HashSet::new();
     items.retain(|item| match item {
         Item::ApprovalRequest(request) if calls.contains(&request.call_id) => {
@@ -214,7 +214,7 @@ fn by_turn(items: &[Item], pending: Vec<PendingApproval>) -> Vec<Vec<PendingAppr
 }
 
 /// The conversation up to the turn that made a call, and with it.
-fn messages_of(items: &[Item], call_id: &CallId) -> Vec<Item> {
+fn messages_up_to(items: &[Item], call_id: &CallId) -> Vec<Item> {
     let end = Origins::of(items).end(call_id).unwrap_or(items.len());
     items[..end].to_vec()
 }
@@ -223,18 +223,18 @@ fn messages_of(items: &[Item], call_id: &CallId) -> Vec<Item> {
 /// else the first.
 fn one_per_call(pending: Vec<PendingApproval>) -> Vec<PendingApproval> {
     let mut places: HashMap<CallId, usize> = HashMap::new();
-    let mut kept: Vec<PendingApproval> = Vec::new();
+    let mut chosen: Vec<PendingApproval> = Vec::new();
     for question in pending {
         match places.get(&question.call.call_id) {
             None => {
-                places.insert(question.call.call_id.clone(), kept.len());
-                kept.push(question);
+                places.insert(question.call.call_id.clone(), chosen.len());
+                chosen.push(question);
             }
-            Some(&place) if weight(&question) > weight(&kept[place]) => kept[place] = question,
+            Some(&place) if weight(&question) > weight(&chosen[place]) => shared[place] = question,
             Some(_) => {}
         }
     }
-    kept
+    chosen
 }
 
 /// How much the verdict on a question counts beside that on another about the same call.

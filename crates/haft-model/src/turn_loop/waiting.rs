@@ -14,17 +14,17 @@ use super::state::LoopState;
 
 /// The places of the calls that wait, in one history.
 #[derive(Debug, Default)]
-pub(super) struct Waiting(BTreeSet<usize>);
+pub(super) struct WaitingCalls(BTreeSet<usize>);
 
 /// What it took to make a history whole.
 #[derive(Debug, Default)]
-pub(super) struct Mended {
+pub(super) struct RepairedHistory {
     pub(super) changes: Vec<Change>,
     /// The results of calls of the open turn that were closed.
     pub(super) closed: Vec<ToolResult>,
 }
 
-impl Waiting {
+impl WaitingCalls {
     /// The calls of a state that wait for a verdict or an answer.
     pub(super) fn of(state: &LoopState) -> Self {
         let pending = history::approvals(state.history()).pending.into_iter();
@@ -58,9 +58,9 @@ impl Waiting {
     }
 
     /// Makes the history whole, apart from the calls that wait, and lets the open turn follow.
-    pub(super) fn mend(&self, state: &mut LoopState, reason: &str) -> Mended {
+    pub(super) fn repair(&self, state: &mut LoopState, reason: &str) -> RepairedHistory {
         if self.is_whole(&state.request.history) {
-            return Mended::default();
+            return RepairedHistory::default();
         }
         let latest: HashMap<CallId, usize> =
             calls(state.history()).map(|(at, call)| (call.call_id.clone(), at)).collect();
@@ -104,7 +104,7 @@ impl Waiting {
             open.rename(&names);
             closed = open.cancel(&cancelled, reason);
         }
-        Mended { changes, closed }
+        RepairedHistory { changes, closed }
     }
 
     fn is_whole(&self, items: &History) -> bool {

@@ -302,12 +302,12 @@ async fn interactions_signals_and_approvals_of_one_turn_are_decided_together() {
     let model = ScriptedModel::default()
         .then([call("c1", "ask", "\"?\""), call("c2", "pay", "3"), call("c3", "note", "1")])
         .then("done");
-    let agent = suspending(&model, &kit).decide(|mut between| async move {
-        let results: Vec<_> = between.results().iter().map(haft_core::ToolResult::to_model_text).collect();
-        for signal in between.signals_mut() {
+    let agent = suspending(&model, &kit).decide(|mut after| async move {
+        let results: Vec<_> = after.results().iter().map(haft_core::ToolResult::to_model_text).collect();
+        for signal in after.signals_mut() {
             signal.answer(results.join(" and "));
         }
-        between.as_usual()
+        after.as_usual()
     });
     let outcome = finish(&agent, request()).await;
     assert_eq!(ended(&outcome.end), "waiting for 1 and 1");

@@ -148,9 +148,9 @@ async fn time_ends_a_wait_between_attempts_and_a_decision() {
     assert_eq!((outcome.end, outcome.state.time_used()), (LoopEnd::Budget(Spent::Time), Duration::from_secs(5)));
 
     let model = ScriptedModel::default().then([call("c1", "double", "1")]);
-    let undecided = agent(&model).budget(limited).decide(|between| async move {
+    let undecided = agent(&model).budget(limited).decide(|after| async move {
         std::future::pending::<()>().await;
-        between.stop()
+        after.stop()
     });
     let outcome = finish(&undecided, request()).await;
     assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Budget(Spent::Time), 1));

@@ -76,9 +76,9 @@ async fn tools_that_run_are_called_off_and_every_call_is_answered() {
 #[tokio::test(start_paused = true)]
 async fn a_decision_is_dropped_and_asked_for_again() {
     let model = ScriptedModel::default().then([call("c1", "note", "7")]).then("done");
-    let undecided = agent(&model).decide(|between| async move {
+    let undecided = agent(&model).decide(|after| async move {
         std::future::pending::<()>().await;
-        between.stop()
+        after.stop()
     });
     let mut run = undecided.start(request());
     while !matches!(run.next().await, Some(LoopEvent::Signal(_))) {}
@@ -88,11 +88,11 @@ async fn a_decision_is_dropped_and_asked_for_again() {
     let outcome = run.finish().await;
     assert_eq!(outcome.end, LoopEnd::Cancelled);
 
-    let decided = agent(&model).decide(|mut between| async move {
-        for signal in between.signals_mut() {
+    let decided = agent(&model).decide(|mut after| async move {
+        for signal in after.signals_mut() {
             signal.answer("heard");
         }
-        between.as_usual()
+        after.as_usual()
     });
     let outcome = finish(&decided, stored(&outcome.state)).await;
     assert_eq!(told(outcome.state.history())[1..], ["call c1", "output c1: heard", "assistant"]);

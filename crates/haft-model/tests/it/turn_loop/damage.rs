@@ -163,11 +163,11 @@ async fn a_signal_that_must_be_renamed_is_answered_in_its_own_place() {
     rename_call_and_output(&mut state.request_mut().history, "c2");
     state.answer("c3", "yes").unwrap();
     let model = ScriptedModel::new(["done"]);
-    let agent = agent(&model).repair("lost").decide(|mut between| async move {
-        for signal in between.signals_mut() {
+    let agent = agent(&model).repair("lost").decide(|mut after| async move {
+        for signal in after.signals_mut() {
             signal.answer("noted");
         }
-        between.as_usual()
+        after.as_usual()
     });
     let outcome = finish(&agent, stored(&state)).await;
     assert_eq!(outcome.end, LoopEnd::Stopped);

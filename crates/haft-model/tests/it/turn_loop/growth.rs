@@ -69,13 +69,13 @@ async fn a_loop_adds_to_its_history_and_never_copies_it() {
 #[tokio::test(start_paused = true)]
 async fn a_decision_that_looks_or_adds_copies_no_history() {
     let deciding = |model| {
-        TurnLoop::new(model, looking(drop)).decide(|mut between| async move {
-            assert!(!between.history().is_empty());
-            if between.results().is_empty() {
-                return between.stop();
+        TurnLoop::new(model, looking(drop)).decide(|mut after| async move {
+            assert!(!after.history().is_empty());
+            if after.results().is_empty() {
+                return after.stop();
             }
-            between.push(Item::user("go on"));
-            between.next()
+            after.push(Item::user("go on"));
+            after.next()
         })
     };
     assert_eq!(copies(deciding).await, 0);
@@ -84,14 +84,14 @@ async fn a_decision_that_looks_or_adds_copies_no_history() {
 #[tokio::test(start_paused = true)]
 async fn what_a_decision_adds_is_seen_by_it_and_taken_over_once() {
     let model = ScriptedModel::new(["one", "two"]);
-    let agent = agent(&model).decide(|mut between| async move {
-        let before = between.history().len();
-        between.push(Item::user("a"));
-        assert_eq!((between.history().len(), between.request().history.len()), (before + 1, before + 1));
-        between.request_mut().history.push(Item::user("b"));
-        between.push(Item::user("c"));
-        assert_eq!(between.history().len(), before + 3);
-        if between.number() == 2 { between.stop() } else { between.next() }
+    let agent = agent(&model).decide(|mut after| async move {
+        let before = after.history().len();
+        after.push(Item::user("a"));
+        assert_eq!((after.history().len(), after.request().history.len()), (before + 1, before + 1));
+        after.request_mut().history.push(Item::user("b"));
+        after.push(Item::user("c"));
+        assert_eq!(after.history().len(), before + 3);
+        if after.number() == 2 { after.stop() } else { after.next() }
     });
     let state = finish(&agent, request()).await.state;
     let texts: Vec<String> = state.history().iter().map(|item| format!("{item:?}")).collect();

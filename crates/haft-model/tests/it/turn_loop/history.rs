@@ -43,9 +43,9 @@ async fn it_is_repaired_when_that_was_asked_for_and_said_so() {
 #[tokio::test(start_paused = true)]
 async fn a_history_broken_by_the_one_who_decides_is_found_before_the_next_request() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]);
-    let agent = agent(&model).decide(|mut between| async move {
-        between.request_mut().history.pop();
-        between.next()
+    let agent = agent(&model).decide(|mut after| async move {
+        after.request_mut().history.pop();
+        after.next()
     });
     let outcome = finish(&agent, request()).await;
     assert_eq!(ended(&outcome.end), "failed: unreconciled");

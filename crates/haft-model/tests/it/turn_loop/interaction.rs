@@ -113,12 +113,12 @@ async fn a_tool_that_promises_nothing_takes_any_answer() {
 #[tokio::test(start_paused = true)]
 async fn signals_of_a_turn_that_waits_are_decided_with_it() {
     let model = ScriptedModel::default().then([call("c1", "note", "4"), call("c2", "ask", "\"?\"")]).then("done");
-    let agent = agent(&model).decide(|mut between| async move {
-        let answers: Vec<_> = between.results().iter().map(haft_core::ToolResult::to_model_text).collect();
-        for signal in between.signals_mut() {
+    let agent = agent(&model).decide(|mut after| async move {
+        let answers: Vec<_> = after.results().iter().map(haft_core::ToolResult::to_model_text).collect();
+        for signal in after.signals_mut() {
             signal.answer(format!("with {}", answers.join(",")));
         }
-        between.as_usual()
+        after.as_usual()
     });
     let outcome = finish(&agent, request()).await;
     assert_eq!(ended(&outcome.end), "waiting for 1 and 0");

@@ -42,9 +42,9 @@ fn agent(drops: &Arc<AtomicUsize>) -> TurnLoop {
             let _ = &observer;
         });
     let model = ScriptedModel::default().then([ToolCall::new("c1", "add", "[19, 23]")]).then("It is 42.");
-    TurnLoop::new(Model(model, fragile()), kit).options(options).decide(move |between| {
+    TurnLoop::new(Model(model, fragile()), kit).options(options).decide(move |after| {
         let _ = &decide;
-        async move { if between.number() == 2 { between.stop() } else { between.next() } }
+        async move { if after.number() == 2 { after.stop() } else { after.next() } }
     })
 }
 

@@ -10,13 +10,13 @@ async fn signals_are_read_answered_and_closed() {
     let model = ScriptedModel::default()
         .then([call("c1", "note", "1"), call("c2", "double", "5"), call("c3", "note", "3"), call("c4", "note", "900")])
         .then("done");
-    let agent = agent(&model).decide(|mut between| async move {
-        for signal in between.signals_mut() {
+    let agent = agent(&model).decide(|mut after| async move {
+        for signal in after.signals_mut() {
             if signal.decode::<u8>().unwrap() == 3 {
                 signal.answer(json!({"noted": signal.arguments}));
             }
         }
-        between.as_usual()
+        after.as_usual()
     });
     let seen = events(agent.start(request())).await;
     let told_events: Vec<_> = words(&seen).into_iter().filter(|word| word != "delta").collect();
@@ -49,11 +49,11 @@ async fn thousands_of_signals_in_one_turn_are_each_answered_in_their_place() {
     let calls =
         ids.iter().enumerate().map(|(n, id)| if n % 5 == 4 { call(id, "double", "1") } else { call(id, "note", "4") });
     let model = ScriptedModel::default().then(calls.collect::<Vec<_>>()).then("done");
-    let agent = agent(&model).repeated_calls(0).decide(|mut between| async move {
-        for signal in between.signals_mut() {
+    let agent = agent(&model).repeated_calls(0).decide(|mut after| async move {
+        for signal in after.signals_mut() {
             signal.answer(signal.call_id().to_string());
         }
-        between.as_usual()
+        after.as_usual()
     });
     let seen = events(agent.start(request())).await;
     let mut places: Vec<(usize, String)> = Vec::new();
@@ -77,13 +77,13 @@ async fn thousands_of_signals_in_one_turn_are_each_answered_in_their_place() {
 #[tokio::test(start_paused = true)]
 async fn answers_reach_their_own_signals_however_the_list_is_left() {
     let model = ScriptedModel::default().then([call("c1", "note", "1"), call("c2", "note", "2")]).then("done");
-    let agent = agent(&model).decide(|mut between| async move {
-        if let [first, second] = between.signals_mut() {
+    let agent = agent(&model).decide(|mut after| async move {
+        if let [first, second] = after.signals_mut() {
             assert_eq!((first.call().arguments.as_str(), second.name()), ("1", "note"));
             second.answer("two");
             *first = second.clone();
         }
-        between.as_usual()
+        after.as_usual()
     });
     let seen = events(agent.start(request())).await;
     let outputs: Vec<_> = words(&seen).into_iter().filter(|word| word.starts_with("output")).collect();

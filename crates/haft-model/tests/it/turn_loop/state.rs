@@ -54,9 +54,9 @@ async fn a_state_in_which_the_model_is_done_stays_so_until_something_is_said() {
     let mut state = finish(&agent(&model), again.state.follow_up(Item::user("more"))).await.state;
     assert_eq!(state.text(), "two");
     state.request_mut().history.push(Item::user("more"));
-    let talkative = agent(&model).decide(|mut between| async move {
-        between.push(Item::user("and?"));
-        between.stop()
+    let talkative = agent(&model).decide(|mut after| async move {
+        after.push(Item::user("and?"));
+        after.stop()
     });
     let state = finish(&talkative, state).await.state;
     assert!(!state.is_done(), "something was said after the model");
@@ -66,7 +66,7 @@ async fn a_state_in_which_the_model_is_done_stays_so_until_something_is_said() {
 #[tokio::test(start_paused = true)]
 async fn a_state_that_was_stopped_in_the_middle_goes_on() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("done");
-    let paused = finish(&agent(&model).decide(|between| async { between.stop() }), request()).await;
+    let paused = finish(&agent(&model).decide(|after| async { after.stop() }), request()).await;
     assert_eq!(paused.end, LoopEnd::Stopped);
     let outcome = finish(&agent(&model), stored(&paused.state)).await;
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "done"));

@@ -106,11 +106,11 @@ async fn an_answer_by_the_approver_is_the_result_and_nothing_surfaces() {
 #[tokio::test(start_paused = true)]
 async fn a_suspended_signal_or_interaction_surfaces_when_its_verdict_came() {
     let model = script();
-    let agent = gated(&model, RunOptions::new().approvals(Suspend)).decide(|mut between| async move {
-        for signal in between.signals_mut() {
+    let agent = gated(&model, RunOptions::new().approvals(Suspend)).decide(|mut after| async move {
+        for signal in after.signals_mut() {
             signal.answer(format!("noted {}", signal.decode::<u8>().unwrap()));
         }
-        between.as_usual()
+        after.as_usual()
     });
     let seen = events(agent.start(request())).await;
     assert_eq!(surfaced(&seen), 0);

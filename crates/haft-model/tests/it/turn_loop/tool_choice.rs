@@ -24,7 +24,7 @@ async fn calls_that_the_choice_does_not_permit_are_answered_and_not_run() {
             call("c3", "double", "2"),
         ]);
         let agent =
-            TurnLoop::new(model, kit().with(forbidden.unwrap()).unwrap()).decide(|between| async { between.stop() });
+            TurnLoop::new(model, kit().with(forbidden.unwrap()).unwrap()).decide(|after| async { after.stop() });
         let outcome = finish(&agent, request().tool_choice(choice.clone())).await;
         let outputs = &outcome.state.history()[4..];
         let message = |item: &Item| match item {

@@ -14,24 +14,24 @@ use haft_core::{
     ApprovalRequest, CallId, ContentPart, Delta, Finish, Item, Run, ToolCall, ToolChoice, ToolEvent, ToolResult, Turn,
 };
 
+use super::call_outcome::CallOutcome;
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
 use super::interaction::Interaction;
-use super::interruption::Cause;
-use super::landing::Landing;
+use super::interruption::InterruptionCause;
 use super::machine::Machine;
 use super::open_turn::OpenTurn;
 use super::record::append;
 use super::signal::Signal;
-use super::triage::{Tally, Triage};
+use super::triage::{CallCounts, Triage};
 use super::utterance;
 
 /// What the model is told of a call that nobody will answer any more.
-const CALLED_OFF: &str = "the loop was called off before the call was answered";
+const LOOP_CANCELLED: &str = "the loop was called off before the call was answered";
 
 /// A turn whose calls are being answered.
-pub(super) struct Settling {
+pub(super) struct TurnCalls {
     turn: Turn,
     calls: Vec<ToolCall>,
     results: Vec<ToolResult>,
@@ -43,7 +43,7 @@ pub(super) struct Settling {
 
 impl Machine {
     /// Answers the calls of a turn and writes it down, as far as it can be answered now.
-    pub(super) async fn settle(&mut self, mut turn: Turn) -> Result<(), LoopEnd> {
+    pub(super) async fn execute_turn(&mut self, mut turn: Turn) -> Result<(), LoopEnd> {
         self.state.change(|state| state.usage += turn.usage);
         if is_empty(&turn) {
             return Err(LoopError::EmptyTurn { finish: turn.finish }.into());
@@ -56,16 +56,16 @@ impl Machine {
         let lacks_call = lacks_call(&choice, &turn);
         let (settings, state) = (Arc::clone(&self.settings), self.state.clone());
         let mut triage = Triage::new(&settings, &state, choice.clone(), made);
-        let mut settling = Settling::new(turn);
-        let passed = self.hand_on(&mut settling, &mut triage).await;
-        let tally = triage.tally();
-        let cause = self.run_calls(&mut settling, &passed).await;
+        let mut calls_of_turn = TurnCalls::new(turn);
+        let passed = self.reject_calls(&mut calls_of_turn, &mut triage).await;
+        let counts = triage.counts();
+        let cause = self.run_calls(&mut calls_of_turn, &passed).await;
         if cause.is_some() {
-            self.call_off(&mut settling).await;
+            self.cancel_open_calls(&mut calls_of_turn).await;
         }
 
-        let is_stuck = !settling.calls.is_empty() && tally.repeated == settling.calls.len();
-        if let Some(unplaced) = self.write_down(settling, tally) {
+        let is_stuck = !calls_of_turn.calls.is_empty() && counts.repeated == calls_of_turn.calls.len();
+        if let Some(unplaced) = self.write_down(calls_of_turn, counts) {
             self.event_slot.emit(unplaced).await;
         }
         if let Some(cause) = cause {
@@ -83,31 +83,31 @@ impl Machine {
     }
 
     /// Answers what is not to be run, and gives the places of the calls that are.
-    async fn hand_on(&mut self, settling: &mut Settling, triage: &mut Triage<'_>) -> Vec<usize> {
-        let interrupted = settling.turn.interrupted_results();
-        if settling.turn.is_cut_off() {
+    async fn reject_calls(&mut self, calls_of_turn: &mut TurnCalls, triage: &mut Triage<'_>) -> Vec<usize> {
+        let interrupted = calls_of_turn.turn.interrupted_results();
+        if calls_of_turn.turn.is_cut_off() {
             for (index, result) in interrupted.into_iter().enumerate() {
-                self.event_slot.emit(settling.answered(index, result)).await;
+                self.event_slot.emit(calls_of_turn.answered(index, result)).await;
             }
             return Vec::new();
         }
         let mut passed = Vec::new();
-        for index in 0..settling.calls.len() {
-            match triage.refuse(&settling.calls[index]) {
+        for index in 0..calls_of_turn.calls.len() {
+            match triage.reject(&calls_of_turn.calls[index]) {
                 None => passed.push(index),
-                Some(result) => self.event_slot.emit(settling.answered(index, result)).await,
+                Some(result) => self.event_slot.emit(calls_of_turn.answered(index, result)).await,
             }
         }
         passed
     }
 
     /// Runs the calls at these places to their ends, or until the loop must end; then they are called off.
-    async fn run_calls(&mut self, settling: &mut Settling, passed: &[usize]) -> Option<Cause> {
+    async fn run_calls(&mut self, calls_of_turn: &mut TurnCalls, passed: &[usize]) -> Option<InterruptionCause> {
         if passed.is_empty() {
             return None;
         }
-        let messages = self.state.stage(&settling.turn);
-        let calls = passed.iter().map(|&index| settling.calls[index].clone());
+        let messages = self.state.stage(&calls_of_turn.turn);
+        let calls = passed.iter().map(|&index| calls_of_turn.calls[index].clone());
         let mut run = self.kit.run(calls).with(self.settings.options.clone().messages(messages));
         let mut cause = None;
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
@@ -115,11 +115,11 @@ impl Machine {
             let Some(event) = in_turn(event, passed) else { continue };
             let event = match event {
                 ToolEvent::Output { index, result } => {
-                    let landing = Landing::of(&self.kit, &run, at, &settling.calls[index].arguments, result);
-                    settling.landed(index, landing)
+                    let outcome = CallOutcome::of(&self.kit, &run, at, &calls_of_turn.calls[index].arguments, result);
+                    calls_of_turn.finished(index, outcome)
                 }
                 other => {
-                    settling.questions.extend(other.suspended_request().cloned());
+                    calls_of_turn.questions.extend(other.suspended_request().cloned());
                     Some(LoopEvent::Tool(other))
                 }
             };
@@ -130,7 +130,11 @@ impl Machine {
         cause
     }
 
-    pub(super) async fn next_event(&mut self, run: &mut Run, cause: &mut Option<Cause>) -> Option<ToolEvent> {
+    pub(super) async fn next_event(
+        &mut self,
+        run: &mut Run,
+        cause: &mut Option<InterruptionCause>,
+    ) -> Option<ToolEvent> {
         poll_fn(|task| {
             if cause.is_none()
                 && let Poll::Ready(found) = self.interruption.poll(task)
@@ -144,34 +148,34 @@ impl Machine {
     }
 
     /// Nobody waits for an answer any more.
-    async fn call_off(&mut self, settling: &mut Settling) {
+    async fn cancel_open_calls(&mut self, calls_of_turn: &mut TurnCalls) {
         let mut places: HashMap<CallId, usize> = HashMap::new();
-        for (index, call) in settling.calls.iter().enumerate() {
+        for (index, call) in calls_of_turn.calls.iter().enumerate() {
             places.entry(call.call_id.clone()).or_insert(index);
         }
-        for interaction in std::mem::take(&mut settling.interactions) {
+        for interaction in std::mem::take(&mut calls_of_turn.interactions) {
             let index = places.get(interaction.call_id()).copied().unwrap_or_default();
-            let cancelled = settling.answered(index, interaction.cancelled(CALLED_OFF));
+            let cancelled = calls_of_turn.answered(index, interaction.cancelled(LOOP_CANCELLED));
             self.event_slot.emit(cancelled).await;
         }
-        for question in std::mem::take(&mut settling.questions) {
+        for question in std::mem::take(&mut calls_of_turn.questions) {
             let Some(&index) = places.get(&question.call_id) else { continue };
-            let cancelled = ToolResult::cancelled(&settling.calls[index], CALLED_OFF);
-            let cancelled = settling.answered(index, cancelled);
+            let cancelled = ToolResult::cancelled(&calls_of_turn.calls[index], LOOP_CANCELLED);
+            let cancelled = calls_of_turn.answered(index, cancelled);
             self.event_slot.emit(cancelled).await;
         }
     }
 
     /// The turn and everything known of its calls, in one step. Signals stand as closed until they are answered.
-    fn write_down(&self, settling: Settling, tally: Tally) -> Option<LoopEvent> {
-        let Settling { turn, results, signals, interactions, questions, .. } = settling;
+    fn write_down(&self, calls_of_turn: TurnCalls, counts: CallCounts) -> Option<LoopEvent> {
+        let TurnCalls { turn, results, signals, interactions, questions, .. } = calls_of_turn;
         let (unplaced, before) = self.state.complete(|state, staged| {
             let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
             let unplaced = append(&mut state.request.history, staged.as_ref(), turn.clone(), answers.collect());
             state.request.history.extend(questions.into_iter().map(Item::from));
             state.turns = state.turns.saturating_add(1);
-            state.seen.merge(tally.seen);
-            (state.calls, state.lacks_calls) = (tally.made, tally.lacks_calls);
+            state.seen.merge(counts.seen);
+            (state.calls, state.lacks_calls) = (counts.made, counts.lacks_calls);
             let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
             open.add(results);
             // Results may hold errors of user code, which are not dropped under the lock.
@@ -182,7 +186,7 @@ impl Machine {
     }
 }
 
-impl Settling {
+impl TurnCalls {
     fn new(turn: Turn) -> Self {
         let calls = turn.tool_calls();
         Self { turn, calls, results: Vec::new(), signals: Vec::new(), interactions: Vec::new(), questions: Vec::new() }
@@ -190,14 +194,14 @@ impl Settling {
 
     /// Notes how a call came out of its run, and returns what is to be told of it. Of an interaction nothing is: it is
     /// shown when the loop ends to wait for it.
-    fn landed(&mut self, index: usize, landing: Landing) -> Option<LoopEvent> {
-        match landing {
-            Landing::Answered(result) => Some(self.answered(index, result)),
-            Landing::Signal(signal) => {
+    fn finished(&mut self, index: usize, outcome: CallOutcome) -> Option<LoopEvent> {
+        match outcome {
+            CallOutcome::Answered(result) => Some(self.answered(index, result)),
+            CallOutcome::Signal(signal) => {
                 self.signals.push(signal.clone());
                 Some(LoopEvent::Signal(Box::new(signal)))
             }
-            Landing::Interaction(interaction) => {
+            CallOutcome::Interaction(interaction) => {
                 self.interactions.push(interaction);
                 None
             }

@@ -1,4 +1,4 @@
-//! The requests that a scripted model was asked.
+//! The requests that a scripted model was log.
 //!
 //! The requests of a conversation repeat each other: each has the items of the one before it and some more. So of each
 //! only the items are kept that it does not have in common with the one before. A thousand whole requests of a
@@ -11,15 +11,15 @@ use haft_core::{History, Item, TurnRequest};
 
 /// Requests in the order they were made, each item kept once however many of them repeat it.
 #[derive(Default)]
-pub(super) struct Asked {
-    requests: Vec<Request>,
+pub(super) struct RequestLog {
+    requests: Vec<LoggedRequest>,
     /// The history of the last request.
     last: Vec<Arc<Item>>,
     /// The same, to find out what a history has in common with it without comparing all items.
     revision: Option<Revision>,
 }
 
-struct Request {
+struct LoggedRequest {
     /// The request without its history.
     rest: TurnRequest,
     /// The number of items it has in common with the request before it.
@@ -28,7 +28,7 @@ struct Request {
     items: Vec<Arc<Item>>,
 }
 
-impl Asked {
+impl RequestLog {
     pub(super) fn len(&self) -> usize {
         self.requests.len()
     }
@@ -44,12 +44,12 @@ impl Asked {
         self.last.truncate(common);
         self.last.extend(items.iter().cloned());
         self.revision = Some(history.revision());
-        self.requests.push(Request { rest: with_history(request, History::new()), common, items });
+        self.requests.push(LoggedRequest { rest: with_history(request, History::new()), common, items });
     }
 
     pub(super) fn all(&self) -> Vec<TurnRequest> {
         let mut history: Vec<Item> = Vec::new();
-        let whole = |request: &Request| {
+        let whole = |request: &LoggedRequest| {
             history.truncate(request.common);
             history.extend(request.items.iter().map(|item| Item::clone(item)));
             with_history(&request.rest, history.clone().into())
@@ -60,7 +60,7 @@ impl Asked {
     pub(super) fn get(&self, number: usize) -> Option<TurnRequest> {
         let request = self.requests.get(number)?;
         let mut items: Vec<&Arc<Item>> = Vec::new();
-        for Request { common, items: added, .. } in &self.requests[..=number] {
+        for LoggedRequest { common, items: added, .. } in &self.requests[..=number] {
             items.truncate(*common);
             items.extend(added);
         }
@@ -84,8 +84,8 @@ mod tests {
         TurnRequest::new("m", texts.iter().copied().map(Item::user).collect())
     }
 
-    fn items_kept(asked: &Asked) -> usize {
-        asked.requests.iter().map(|request| request.items.len()).sum()
+    fn items_kept(log: &RequestLog) -> usize {
+        log.requests.iter().map(|request| request.items.len()).sum()
     }
 
     #[test]
@@ -98,28 +98,28 @@ mod tests {
             request(&["a"]),
             request(&["a"]),
         ];
-        let mut asked = Asked::default();
+        let mut log = RequestLog::default();
         for request in &made {
-            asked.push(request);
+            log.push(request);
         }
-        assert_eq!(asked.all(), made);
+        assert_eq!(log.all(), made);
         for (number, request) in made.iter().enumerate() {
-            assert_eq!(asked.get(number).as_ref(), Some(request));
+            assert_eq!(log.get(number).as_ref(), Some(request));
         }
-        assert_eq!((asked.get(made.len()), asked.len()), (None, made.len()));
-        assert_eq!(items_kept(&asked), 2 + 1 + 3 + 1);
+        assert_eq!((log.get(made.len()), log.len()), (None, made.len()));
+        assert_eq!(items_kept(&log), 2 + 1 + 3 + 1);
     }
 
     #[test]
     fn an_item_of_a_growing_conversation_is_kept_once() {
-        let (mut asked, mut request) = (Asked::default(), request(&[]));
+        let (mut log, mut request) = (RequestLog::default(), request(&[]));
         for n in 0..100 {
             request.history.push(Item::user(format!("{n}")));
-            asked.push(&request);
+            log.push(&request);
         }
-        assert_eq!(items_kept(&asked), 100);
+        assert_eq!(items_kept(&log), 100);
         request.history[99] = Item::user("changed");
-        asked.push(&request);
-        assert_eq!((items_kept(&asked), asked.get(100)), (101, Some(request)));
+        log.push(&request);
+        assert_eq!((items_kept(&log), log.get(100)), (101, Some(request)));
     }
 }

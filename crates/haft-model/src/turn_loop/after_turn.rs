@@ -14,11 +14,11 @@ use super::isolation::Isolated;
 use super::signal::Signal;
 use crate::model::LanguageModel;
 
-/// A turn that ended, and the request that may follow it. Ends in [`next`](Between::next), [`stop`](Between::stop) or one
+/// A turn that ended, and the request that may follow it. Ends in [`next`](AfterTurn::next), [`stop`](AfterTurn::stop) or one
 /// of the others.
 #[derive(Debug)]
 #[must_use = "nothing is decided until one of the ends is called"]
-pub struct Between {
+pub struct AfterTurn {
     pub(super) turn: Turn,
     pub(super) results: Vec<ToolResult>,
     pub(super) signals: Vec<Signal>,
@@ -48,12 +48,12 @@ pub(super) struct Totals {
 #[derive(Debug)]
 #[must_use = "a decision counts when it is returned"]
 pub struct Flow {
-    pub(super) between: Box<Between>,
-    pub(super) way: Way,
+    pub(super) after: Box<AfterTurn>,
+    pub(super) step: NextStep,
 }
 
 #[derive(Debug)]
-pub(super) enum Way {
+pub(super) enum NextStep {
     Next,
     Stop,
     Fail(Arc<BoxError>),
@@ -66,7 +66,7 @@ impl fmt::Debug for NextModel {
 }
 
 /// What happened.
-impl Between {
+impl AfterTurn {
     /// The number of the turn, from one.
     #[must_use]
     pub fn number(&self) -> u32 {
@@ -124,7 +124,7 @@ impl Between {
 }
 
 /// What comes next.
-impl Between {
+impl AfterTurn {
     /// What the model is asked next.
     #[must_use]
     pub fn request(&self) -> &TurnRequest {
@@ -139,9 +139,9 @@ impl Between {
     }
 
     /// What the model is asked next, to be changed: the model, the choice of tools, the history. The tools themselves are
-    /// changed with [`set_tools`](Between::set_tools).
+    /// changed with [`set_tools`](AfterTurn::set_tools).
     ///
-    /// The history is shared with the loop: changing it copies it. To add to it use [`push`](Between::push).
+    /// The history is shared with the loop: changing it copies it. To add to it use [`push`](AfterTurn::push).
     pub fn request_mut(&mut self) -> &mut TurnRequest {
         self.seen = OnceLock::new();
         self.request.history.extend(self.added.drain(..));
@@ -167,18 +167,18 @@ impl Between {
 
     /// Asks the model again.
     pub fn next(self) -> Flow {
-        self.ending(Way::Next)
+        self.ending(NextStep::Next)
     }
 
     /// Ends the loop.
     pub fn stop(self) -> Flow {
-        self.ending(Way::Stop)
+        self.ending(NextStep::Stop)
     }
 
     /// Ends the loop with an error. What was changed is left aside, and the decision is asked for again when the state is
     /// started again.
     pub fn fail(self, error: impl Into<BoxError>) -> Flow {
-        self.ending(Way::Fail(Arc::new(error.into())))
+        self.ending(NextStep::Fail(Arc::new(error.into())))
     }
 
     /// Does what a loop does that has nobody to decide: asks again when the turn asked for calls or was paused, and ends
@@ -187,7 +187,7 @@ impl Between {
         if goes_on(&self.turn) { self.next() } else { self.stop() }
     }
 
-    fn ending(self, way: Way) -> Flow {
-        Flow { between: Box::new(self), way }
+    fn ending(self, step: NextStep) -> Flow {
+        Flow { after: Box::new(self), step }
     }
 }

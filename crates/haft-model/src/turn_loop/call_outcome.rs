@@ -11,7 +11,7 @@ use super::isolation::isolated;
 use super::signal::Signal;
 
 /// The outcome of a call in its run.
-pub(super) enum Landing {
+pub(super) enum CallOutcome {
     /// Its one result.
     Answered(ToolResult),
     /// A signal for the loop.
@@ -20,7 +20,7 @@ pub(super) enum Landing {
     Interaction(Interaction),
 }
 
-impl Landing {
+impl CallOutcome {
     /// Finds out how the call at a place of a run came out. `written` are the arguments that the model wrote; those of the
     /// run may have been edited.
     pub(super) fn of(kit: &Toolkit, run: &Run, at: usize, written: &str, result: ToolResult) -> Self {

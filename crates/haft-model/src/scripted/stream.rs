@@ -1,6 +1,6 @@
 //! An answer of a script, streamed as a provider would.
 //!
-//! The deltas are made from the turn, so that they always add up to it: words in several pieces, calls opened, filled
+//! The deltas are made from the turn, so that they always add up to it: rest in several pieces, calls opened, filled
 //! and closed, the cost, and the turn itself last.
 
 use std::pin::Pin;
@@ -16,71 +16,71 @@ use super::turn::{End, ScriptedTurn};
 use crate::error::ModelError;
 
 /// The stream of one answer.
-pub(super) enum Answer {
+pub(super) enum ScriptedStream {
     /// Not polled yet, so nothing is asked yet.
-    Unasked { model: ScriptedModel, request: Box<TurnRequest> },
+    Unpolled { model: ScriptedModel, request: Box<TurnRequest> },
     /// The answer begins after a while.
-    Waiting { sleep: Pin<Box<Sleep>>, then: Words },
+    Delayed { sleep: Pin<Box<Sleep>>, then: ScriptedDeltas },
     /// The answer.
-    Speaking(Words),
+    Streaming(ScriptedDeltas),
     /// Nothing more comes.
-    Over,
+    Ended,
 }
 
 /// What is said, and what follows.
-pub(super) struct Words {
+pub(super) struct ScriptedDeltas {
     deltas: vec::IntoIter<Delta>,
     end: End,
 }
 
-impl Answer {
+impl ScriptedStream {
     fn begin(turn: ScriptedTurn) -> Self {
         let ScriptedTurn { turn, end, delay, .. } = turn;
         let mut deltas = deltas(&turn);
         if matches!(end, End::Complete) {
             deltas.push(Delta::complete(turn));
         }
-        let words = Words { deltas: deltas.into_iter(), end };
+        let rest = ScriptedDeltas { deltas: deltas.into_iter(), end };
         if delay.is_zero() {
-            Self::Speaking(words)
+            Self::Streaming(rest)
         } else {
-            Self::Waiting { sleep: Box::pin(tokio::time::sleep(delay)), then: words }
+            Self::Delayed { sleep: Box::pin(tokio::time::sleep(delay)), then: rest }
         }
     }
 }
 
-impl Stream for Answer {
+impl Stream for ScriptedStream {
     type Item = Result<Delta, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            match std::mem::replace(&mut *self, Self::Over) {
-                Self::Unasked { model, request } => match model.take(&request) {
+            match std::mem::replace(&mut *self, Self::Ended) {
+                Self::Unpolled { model, request } => match model.take(&request) {
                     Ok(turn) => *self = Self::begin(turn),
                     Err(fault) => return Poll::Ready(Some(Err(ModelError::OffScript { message: fault.to_string() }))),
                 },
-                Self::Waiting { mut sleep, then } => {
+                Self::Delayed { mut sleep, then } => {
                     if sleep.as_mut().poll(task).is_pending() {
-                        *self = Self::Waiting { sleep, then };
+                        *self = Self::Delayed { sleep, then };
                         return Poll::Pending;
                     }
-                    *self = Self::Speaking(then);
+                    *self = Self::Streaming(then);
                 }
-                Self::Speaking(mut words) => {
-                    if let Some(delta) = words.deltas.next() {
-                        *self = Self::Speaking(words);
+                Self::Streaming(mut rest) => {
+                    if let Some(delta) = rest.deltas.next() {
+                        *self = Self::Streaming(rest);
                         return Poll::Ready(Some(Ok(delta)));
                     }
-                    match words.end {
+                    match rest.end {
                         End::Complete | End::Incomplete => {}
                         End::Failed(error) => return Poll::Ready(Some(Err(error))),
                         End::Pending => {
-                            *self = Self::Speaking(words);
+                            *self = Self::Streaming(rest);
                             return Poll::Pending;
                         }
                     }
                 }
-                Self::Over => return Poll::Ready(None),
+                Self::Ended => return Poll::Ready(None),
             }
         }
     }
