@@ -41,8 +41,17 @@ struct RecorderState {
 pub(super) struct Recording {
     recorder: Arc<Recorder>,
     stream: TurnStream,
-    request: Option<TurnRequest>,
-    exchange: Option<Exchange>,
+    stage: RecordingStage,
+}
+
+/// The stage of an exchange that is recorded.
+enum RecordingStage {
+    /// The stream was not polled yet, so the exchange has no number.
+    Unpolled(Box<TurnRequest>),
+    /// The stream is read.
+    Streaming(Box<Exchange>),
+    /// The exchange was handed to the recorder.
+    Written,
 }
 
 impl Recorder {
@@ -107,12 +116,15 @@ impl Recorder {
 
 impl Recording {
     pub(super) fn new(recorder: Arc<Recorder>, request: TurnRequest, stream: TurnStream) -> Self {
-        Self { recorder, stream, request: Some(request), exchange: None }
+        Self { recorder, stream, stage: RecordingStage::Unpolled(Box::new(request)) }
     }
 
     fn note(&mut self, delta: &Result<Delta, ModelError>) {
         // What follows an error is passed on, but by the contract of a stream there is nothing.
-        let Some(exchange) = self.exchange.as_mut().filter(|exchange| exchange.error.is_none()) else { return };
+        let RecordingStage::Streaming(exchange) = &mut self.stage else { return };
+        if exchange.error.is_some() {
+            return;
+        }
         match delta {
             Ok(delta) => exchange.deltas.push(delta.clone()),
             Err(error) => exchange.error = Some(WrittenError::from(error)),
@@ -120,8 +132,9 @@ impl Recording {
     }
 
     fn write(&mut self, end: StreamEnd) {
-        if let Some(exchange) = self.exchange.take() {
-            self.recorder.write(&Exchange { end, ..exchange });
+        if let RecordingStage::Streaming(mut exchange) = std::mem::replace(&mut self.stage, RecordingStage::Written) {
+            exchange.end = end;
+            self.recorder.write(&exchange);
         }
     }
 }
@@ -130,9 +143,10 @@ impl Stream for Recording {
     type Item = Result<Delta, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(request) = self.request.take() {
-            let (number, end) = (self.recorder.number(), StreamEnd::Dropped);
-            self.exchange = Some(Exchange { number, request, deltas: Vec::new(), error: None, end });
+        if let RecordingStage::Unpolled(request) = &self.stage {
+            let (number, request, end) = (self.recorder.number(), TurnRequest::clone(request), StreamEnd::Dropped);
+            let exchange = Exchange { number, request, deltas: Vec::new(), error: None, end };
+            self.stage = RecordingStage::Streaming(Box::new(exchange));
         }
         let delta = ready!(Pin::new(&mut self.stream).poll_next(task));
         match &delta {
@@ -146,9 +160,12 @@ impl Stream for Recording {
 impl Drop for Recording {
     fn drop(&mut self) {
         // Whoever has the turn, or the error, need not poll for the end.
-        let ended = self.exchange.as_ref().is_some_and(|exchange| {
-            exchange.error.is_some() || matches!(exchange.deltas.last(), Some(Delta::TurnComplete(_)))
-        });
+        let ended = match &self.stage {
+            RecordingStage::Streaming(exchange) => {
+                exchange.error.is_some() || matches!(exchange.deltas.last(), Some(Delta::TurnComplete(_)))
+            }
+            RecordingStage::Unpolled(_) | RecordingStage::Written => false,
+        };
         self.write(if ended { StreamEnd::Over } else { StreamEnd::Dropped });
     }
 }

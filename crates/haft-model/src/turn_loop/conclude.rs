@@ -12,6 +12,7 @@ use super::event::LoopEvent;
 use super::isolation::{caught, isolated};
 use super::machine::Machine;
 use super::signal::Signal;
+use super::state::{LoopPhase, LoopState};
 
 /// Whether a loop that has nobody to decide goes on after this turn.
 pub(super) fn goes_on(turn: &Turn) -> bool {
@@ -22,26 +23,21 @@ impl Machine {
     /// Decides what comes after the open turn, and closes it.
     pub(super) async fn conclude(&mut self) -> Result<(), LoopEnd> {
         let stops = match self.decision().await? {
-            None => self.state.read(|state| state.open.as_ref().is_some_and(|open| !goes_on(&open.turn))),
+            None => self.state.read(LoopState::is_last_turn),
             Some(Flow { step: NextStep::Fail(error), .. }) => return Err(LoopError::Decide(error).into()),
             Some(Flow { after, step }) => {
                 self.take_over(*after);
                 matches!(step, NextStep::Stop)
             }
         };
-        if stops {
-            self.state.change(|state| {
-                let is_final = state.open.as_ref().is_some_and(|open| !goes_on(&open.turn));
-                state.done = is_final && has_last_word(&state.request.history);
-            });
-        }
-        self.close_turn().await;
+        let is_done = stops && self.state.read(|state| state.is_last_turn() && has_last_word(&state.request.history));
+        self.close_turn(if is_done { LoopPhase::Done } else { LoopPhase::Ready }).await;
         if stops { Err(LoopEnd::Stopped) } else { Ok(()) }
     }
 
     /// Closes the open turn: signals get their results, and the reader learns of the whole.
-    pub(super) async fn close_turn(&mut self) {
-        let (number, open) = self.state.change(|state| (state.turns, state.open.take()));
+    pub(super) async fn close_turn(&mut self, next: LoopPhase) {
+        let (number, open) = self.state.change(|state| (state.turns, state.phase.close(next)));
         let Some(mut open) = open else { return };
         let results: Vec<ToolResult> = std::mem::take(&mut open.signals).iter().map(Signal::result).collect();
         let places = if results.is_empty() { HashMap::new() } else { open.places() };
@@ -65,7 +61,7 @@ impl Machine {
     fn after_turn(&self) -> Option<AfterTurn> {
         let time_used = self.state.time_used();
         self.state.read(|state| {
-            let open = state.open.as_ref()?;
+            let open = state.phase.open()?;
             Some(AfterTurn {
                 turn: open.turn.clone(),
                 results: open.results.clone(),
@@ -91,7 +87,7 @@ impl Machine {
             fill_in(&mut state.request.history, &signals);
             // The list was lent: what it was made of is the loop's, and only the answers are taken.
             let answered: HashMap<&CallId, &Signal> = signals.iter().map(|signal| (signal.call_id(), signal)).collect();
-            for signal in state.open.iter_mut().flat_map(|open| &mut open.signals) {
+            for signal in state.phase.open_mut().into_iter().flat_map(|open| &mut open.signals) {
                 if let Some(answered) = answered.get(signal.call_id()) {
                     signal.answer_as(answered);
                 }
@@ -116,6 +112,13 @@ impl Machine {
         });
         let waits = !interactions.is_empty() || !approvals.is_empty();
         if waits { Err(LoopEnd::Waiting { interactions, approvals }) } else { Ok(()) }
+    }
+}
+
+impl LoopState {
+    /// Reports whether the open turn is one after which a loop stops.
+    fn is_last_turn(&self) -> bool {
+        self.phase.open().is_some_and(|open| !goes_on(&open.turn))
     }
 }
 

@@ -78,7 +78,7 @@ pub enum LoopEvent {
         /// Where it stands.
         state: Box<LoopState>,
     },
-    /// An event of a type that this version does not know, shared whole. No loop emits one.
+    /// An event of a type that this version does not know, kept whole. No loop emits one.
     Unknown(Box<UnknownEvent>),
 }
 

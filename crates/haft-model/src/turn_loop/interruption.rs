@@ -26,8 +26,7 @@ pub(super) struct Interruption {
     flag: Cancellation,
     /// Both hold the waker of the task, which is user code.
     raised: Isolated<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    deadline: Option<Instant>,
-    over: Option<Isolated<Pin<Box<Sleep>>>>,
+    deadline: Option<Isolated<Pin<Box<Sleep>>>>,
 }
 
 impl Interruption {
@@ -37,8 +36,8 @@ impl Interruption {
         let raised: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move { watched.cancelled().await });
         // A time beyond what the clock can name never comes.
         let deadline = left.and_then(|left| Instant::now().checked_add(left));
-        let over = deadline.map(|deadline| Isolated::new(Box::pin(sleep_until(deadline))));
-        Self { flag, raised: Isolated::new(raised), deadline, over }
+        let deadline = deadline.map(|deadline| Isolated::new(Box::pin(sleep_until(deadline))));
+        Self { flag, raised: Isolated::new(raised), deadline }
     }
 
     /// The cause, if there is one by now.
@@ -46,7 +45,8 @@ impl Interruption {
         if self.flag.is_cancelled() {
             return Some(InterruptionCause::Cancelled);
         }
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(InterruptionCause::OutOfTime)
+        let is_past = self.deadline.as_ref().is_some_and(|sleep| Instant::now() >= sleep.deadline());
+        is_past.then_some(InterruptionCause::OutOfTime)
     }
 
     /// The cause, waited for.
@@ -59,7 +59,7 @@ impl Interruption {
         if is_ready(isolated(|| Some(self.raised.as_mut().poll(task)))) {
             return Poll::Ready(InterruptionCause::Cancelled);
         }
-        if is_ready(isolated(|| self.over.as_mut().map(|over| over.as_mut().poll(task)))) {
+        if is_ready(isolated(|| self.deadline.as_mut().map(|sleep| sleep.as_mut().poll(task)))) {
             return Poll::Ready(InterruptionCause::OutOfTime);
         }
         Poll::Pending

@@ -106,7 +106,7 @@ impl Machine {
         if results.is_empty() {
             return;
         }
-        let places = self.state.read(|state| state.open.as_ref().map(OpenTurn::places)).unwrap_or_default();
+        let places = self.state.read(|state| state.phase.open().map(OpenTurn::places)).unwrap_or_default();
         for result in results {
             let index = places.get(&result.call_id).copied().unwrap_or_default();
             self.event_slot.emit(LoopEvent::Tool(ToolEvent::Output { index, result })).await;

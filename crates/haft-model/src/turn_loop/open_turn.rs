@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::interaction::Interaction;
 use super::signal::Signal;
+use super::state::LoopPhase;
 
 /// The last turn, while it is not decided what comes after it. Its items and the results there are stand in the history
 /// already.
@@ -43,14 +44,18 @@ impl OpenTurn {
 
     /// Returns the open turn, with this call in it. A call may be of an earlier turn, or of a history that came without
     /// one: what waits for it is decided with the turn that is open now.
-    pub(super) fn holding(open: &mut Option<Self>, call: ToolCall) -> &mut Self {
-        let empty = Turn::new(Vec::new(), Finish::ToolCalls);
-        let (results, signals, interactions) = (Vec::new(), Vec::new(), Vec::new());
-        let open = open.get_or_insert(Self { turn: empty, results, signals, interactions });
+    pub(super) fn hold(phase: &mut LoopPhase, call: ToolCall, change: impl FnOnce(&mut Self)) {
+        let mut open = phase.close(LoopPhase::Ready).unwrap_or_else(|| Self {
+            turn: Turn::new(Vec::new(), Finish::ToolCalls),
+            results: Vec::new(),
+            signals: Vec::new(),
+            interactions: Vec::new(),
+        });
         if open.index_of(&call.call_id).is_none() {
             open.turn.items.push(call.into());
         }
-        open
+        change(&mut open);
+        *phase = LoopPhase::Open(open);
     }
 
     /// The place of a call in its turn.

@@ -27,7 +27,7 @@ impl Machine {
         self.place_answers().await?;
         self.resume_approvals().await?;
         self.ensure_nothing_waits()?;
-        if self.state.read(|state| state.open.is_some()) { self.conclude().await } else { Ok(()) }
+        if self.state.read(|state| state.phase.open().is_some()) { self.conclude().await } else { Ok(()) }
     }
 
     /// Places the answers to interactions. One that does not fit stops everything, before anything is placed.
@@ -38,7 +38,7 @@ impl Machine {
             interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
         let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
         let unplaced = self.state.change(|state| {
-            let open = state.open.as_mut()?;
+            let open = state.phase.open_mut()?;
             open.interactions.retain(Interaction::is_open);
             open.add(results.iter().cloned());
             answer(&mut state.request.history, results.clone())

@@ -24,11 +24,18 @@ use super::state_cell::StateCell;
 /// drops the request in flight and the tools that run; [`cancel`](LoopRun::cancel) brings it to an orderly end instead.
 #[must_use = "a loop does nothing unless it is polled"]
 pub struct LoopRun {
-    machine: Option<LoopFuture>,
+    progress: LoopProgress,
     event_slot: EventSlot,
     state: StateCell,
     flag: Cancellation,
-    end: Option<LoopEnd>,
+}
+
+/// The progress of a run.
+enum LoopProgress {
+    /// The loop runs when it is polled.
+    Running(LoopFuture),
+    /// The loop has ended, and its last event was read.
+    Ended(LoopEnd),
 }
 
 /// A loop at work.
@@ -39,7 +46,7 @@ impl LoopRun {
         let flag = settings.cancellation.as_ref().map_or_else(Cancellation::new, Cancellation::child);
         let (state, event_slot) = (StateCell::new(state), EventSlot::default());
         let machine = Machine::drive(settings, state.clone(), event_slot.clone(), flag.clone());
-        Self { machine: Some(Box::pin(machine)), event_slot, state, flag, end: None }
+        Self { progress: LoopProgress::Running(Box::pin(machine)), event_slot, state, flag }
     }
 
     /// The next event; `None` after the last.
@@ -86,13 +93,13 @@ impl LoopRun {
     }
 
     /// Runs to the end, whatever happens on the way. Also after the end gives what the last event gave.
-    pub async fn finish(mut self) -> LoopOutcome {
-        let end = match self.machine.take() {
-            Some(machine) => drained(machine, &self.event_slot).await,
-            // Without a machine there is an end.
-            None => self.end.take().unwrap_or(LoopEnd::Cancelled),
+    pub async fn finish(self) -> LoopOutcome {
+        let Self { progress, event_slot, state, .. } = self;
+        let end = match progress {
+            LoopProgress::Running(machine) => drained(machine, &event_slot).await,
+            LoopProgress::Ended(end) => end,
         };
-        LoopOutcome { end, state: self.state.into_state() }
+        LoopOutcome { end, state: state.into_state() }
     }
 }
 
@@ -101,11 +108,10 @@ impl Stream for LoopRun {
 
     fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<LoopEvent>> {
         let run = self.get_mut();
-        let Some(machine) = &mut run.machine else { return Poll::Ready(None) };
+        let LoopProgress::Running(machine) = &mut run.progress else { return Poll::Ready(None) };
         match machine.as_mut().poll(task) {
             Poll::Ready(end) => {
-                run.machine = None;
-                run.end = Some(end.clone());
+                run.progress = LoopProgress::Ended(end.clone());
                 Poll::Ready(Some(LoopEvent::Ended { end, state: Box::new(run.state.snapshot()) }))
             }
             Poll::Pending => run.event_slot.take().map_or(Poll::Pending, |event| Poll::Ready(Some(event))),
@@ -129,6 +135,10 @@ async fn drained(mut machine: LoopFuture, event_slot: &EventSlot) -> LoopEnd {
 impl fmt::Debug for LoopRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let turns = self.state.read(|state| state.turns);
-        f.debug_struct("LoopRun").field("turns", &turns).field("end", &self.end).finish_non_exhaustive()
+        let end = match &self.progress {
+            LoopProgress::Running(_) => None,
+            LoopProgress::Ended(end) => Some(end),
+        };
+        f.debug_struct("LoopRun").field("turns", &turns).field("end", &end).finish_non_exhaustive()
     }
 }

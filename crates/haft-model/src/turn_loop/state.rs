@@ -11,7 +11,7 @@ use haft_core::{
     ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, FormatVersion, Item, ToolCall, TurnRequest, Usage,
     VerdictFault, history,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::guard::SeenCalls;
@@ -38,25 +38,49 @@ use super::state_error::StateError;
 /// assert_eq!(serde_json::from_str::<LoopState>(&stored)?, state);
 /// # Ok::<_, serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "StoredState")]
 pub struct LoopState {
     v: FormatVersion,
-    #[serde(serialize_with = "json_string::serialize_deep")]
     pub(super) request: TurnRequest,
     pub(super) turns: u32,
     pub(super) usage: Usage,
     pub(super) calls: u64,
     /// Whether the last turn asked for calls that the budget did not have.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) lacks_calls: bool,
-    #[serde(rename = "time_used_ms", serialize_with = "millis")]
     pub(super) time_used: Duration,
     pub(super) seen: SeenCalls,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json_string::serialize_deep")]
-    pub(super) open: Option<OpenTurn>,
+    pub(super) phase: LoopPhase,
+}
+
+/// The phase of a loop between two requests.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum LoopPhase {
+    /// The model can be asked.
+    Ready,
+    /// The last turn is not concluded yet.
+    Open(OpenTurn),
+    /// The model has finished, and nothing was added since.
+    Done,
+}
+
+/// A state as it is written.
+#[derive(Serialize)]
+struct WrittenState<'a> {
+    v: FormatVersion,
+    #[serde(serialize_with = "json_string::serialize_deep")]
+    request: &'a TurnRequest,
+    turns: u32,
+    usage: Usage,
+    calls: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) done: bool,
+    lacks_calls: bool,
+    time_used_ms: u64,
+    seen: &'a SeenCalls,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json_string::serialize_deep")]
+    open: Option<&'a OpenTurn>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    done: bool,
 }
 
 /// A state as it is read, before it is checked.
@@ -99,8 +123,7 @@ impl LoopState {
             lacks_calls: false,
             time_used: Duration::ZERO,
             seen: SeenCalls::default(),
-            open: None,
-            done: false,
+            phase: LoopPhase::Ready,
         }
     }
 
@@ -113,7 +136,7 @@ impl LoopState {
         self.seen.clear();
         self.lacks_calls = false;
         if self.interactions().is_empty() && history::approvals(self.history()).pending.is_empty() {
-            self.open = None;
+            self.phase = LoopPhase::Ready;
         }
         self
     }
@@ -163,7 +186,9 @@ impl LoopState {
 
     /// What the model is asked next, to be changed. The model is asked again even if it was done.
     pub fn request_mut(&mut self) -> &mut TurnRequest {
-        self.done = false;
+        if let LoopPhase::Done = self.phase {
+            self.phase = LoopPhase::Ready;
+        }
         &mut self.request
     }
 
@@ -195,7 +220,7 @@ impl LoopState {
     /// Whether the model said its last word and nothing was said since. Such a state ends at once when it is started.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.done
+        matches!(self.phase, LoopPhase::Done)
     }
 
     /// How many turns were taken.
@@ -232,7 +257,7 @@ impl LoopState {
     /// The interactions that were not settled yet, whether answered or not.
     #[must_use]
     pub fn interactions(&self) -> &[Interaction] {
-        self.open.as_ref().map_or(&[], |open| &open.interactions)
+        self.phase.open().map_or(&[], |open| &open.interactions)
     }
 
     /// Whether the state is one a loop can be in: everything that is open is about a call of the history.
@@ -253,7 +278,7 @@ impl LoopState {
                 _ => {}
             }
         }
-        let open = self.open.iter().flat_map(|open| open.turn.tool_calls());
+        let open = self.phase.open().into_iter().flat_map(|open| open.turn.tool_calls());
         match open.map(|call| call.call_id).find(|call_id| !calls.contains(call_id)) {
             Some(call_id) => Err(StateError::MissingTurnCall { call_id }),
             None => Ok(()),
@@ -261,11 +286,8 @@ impl LoopState {
     }
 
     fn check_open(&self) -> Result<(), StateError> {
-        match &self.open {
-            Some(_) if self.done => Err(StateError::DoneWhileOpen),
-            Some(open) if open.turn.items.is_empty() => Err(StateError::EmptyTurn),
-            _ => Ok(()),
-        }
+        let is_empty = self.phase.open().is_some_and(|open| open.turn.items.is_empty());
+        if is_empty { Err(StateError::EmptyTurn) } else { Ok(()) }
     }
 
     fn check_interactions(&self) -> Result<(), StateError> {
@@ -283,7 +305,7 @@ impl LoopState {
             }
         }
         let mut said: HashMap<&CallId, Vec<&ToolCall>> = HashMap::new();
-        for item in self.open.iter().flat_map(|open| &open.turn.items) {
+        for item in self.phase.open().into_iter().flat_map(|open| &open.turn.items) {
             if let Item::ToolCall(call) = item {
                 said.entry(&call.call_id).or_default().push(call);
             }
@@ -311,7 +333,7 @@ impl LoopState {
     }
 
     fn interaction(&mut self, call_id: CallId) -> Result<&mut Interaction, StateError> {
-        let open = self.open.iter_mut().flat_map(|open| &mut open.interactions);
+        let open = self.phase.open_mut().into_iter().flat_map(|open| &mut open.interactions);
         let mut named = open.filter(|interaction| *interaction.call_id() == call_id);
         named.next().ok_or(StateError::UnknownInteraction { call_id })
     }
@@ -329,11 +351,61 @@ impl TryFrom<StoredState> for LoopState {
     fn try_from(stored: StoredState) -> Result<Self, StateError> {
         let StoredState { v, request, turns, usage, calls, lacks_calls, time_used_ms, seen, open, done } = stored;
         let time_used = Duration::from_millis(time_used_ms);
-        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, open, done, ..Self::new(request) };
+        let phase = match (open, done) {
+            (Some(_), true) => return Err(StateError::DoneWhileOpen),
+            (Some(open), false) => LoopPhase::Open(open),
+            (None, true) => LoopPhase::Done,
+            (None, false) => LoopPhase::Ready,
+        };
+        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, phase, ..Self::new(request) };
         state.check().map(|()| state)
     }
 }
 
-fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+impl Serialize for LoopState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { v, request, turns, usage, calls, lacks_calls, time_used, seen, phase } = self;
+        WrittenState {
+            v: *v,
+            request,
+            turns: *turns,
+            usage: *usage,
+            calls: *calls,
+            lacks_calls: *lacks_calls,
+            time_used_ms: u64::try_from(time_used.as_millis()).unwrap_or(u64::MAX),
+            seen,
+            open: phase.open(),
+            done: self.is_done(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl LoopPhase {
+    /// Returns the turn that is not concluded yet.
+    pub(super) fn open(&self) -> Option<&OpenTurn> {
+        match self {
+            Self::Open(open) => Some(open),
+            Self::Ready | Self::Done => None,
+        }
+    }
+
+    /// Returns the turn that is not concluded yet, to be changed.
+    pub(super) fn open_mut(&mut self) -> Option<&mut OpenTurn> {
+        match self {
+            Self::Open(open) => Some(open),
+            Self::Ready | Self::Done => None,
+        }
+    }
+
+    /// Concludes the open turn and goes on to the next phase. Without an open turn nothing changes.
+    pub(super) fn close(&mut self, next: Self) -> Option<OpenTurn> {
+        match std::mem::replace(self, next) {
+            Self::Open(open) => Some(open),
+            other @ (Self::Ready | Self::Done) => {
+                *self = other;
+                None
+            }
+        }
+    }
 }

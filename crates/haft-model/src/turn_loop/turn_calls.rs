@@ -24,6 +24,7 @@ use super::machine::Machine;
 use super::open_turn::OpenTurn;
 use super::record::append;
 use super::signal::Signal;
+use super::state::LoopPhase;
 use super::triage::{CallCounts, Triage};
 use super::utterance;
 
@@ -72,11 +73,11 @@ impl Machine {
             return Err(cause.into());
         }
         if lacks_call {
-            self.close_turn().await;
+            self.close_turn(LoopPhase::Ready).await;
             return Err(LoopError::ToolChoice { choice }.into());
         }
         if is_stuck {
-            self.close_turn().await;
+            self.close_turn(LoopPhase::Ready).await;
             return Err(LoopEnd::RepeatedCalls);
         }
         self.ensure_nothing_waits()
@@ -179,7 +180,7 @@ impl Machine {
             let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
             open.add(results);
             // Results may hold errors of user code, which are not dropped under the lock.
-            (unplaced, state.open.replace(open))
+            (unplaced, std::mem::replace(&mut state.phase, LoopPhase::Open(open)))
         });
         drop(before);
         unplaced

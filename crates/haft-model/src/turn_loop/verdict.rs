@@ -51,7 +51,7 @@ impl Machine {
         let pending = one_per_call(pending);
         let Some(call_id) = pending.first().map(|pending| pending.call.call_id.clone()) else { return Ok(()) };
         let places: Vec<usize> = self.state.read(|state| {
-            let places = state.open.as_ref().map(OpenTurn::places).unwrap_or_default();
+            let places = state.phase.open().map(OpenTurn::places).unwrap_or_default();
             let place =
                 |(at, pending): (usize, &PendingApproval)| places.get(&pending.call.call_id).copied().unwrap_or(at);
             pending.iter().enumerate().map(place).collect()
@@ -123,16 +123,17 @@ fn surface_signal(state: &mut LoopState, made: ToolCall, signal: Signal) -> Opti
     let items = &mut state.request.history;
     let unplaced = answer(items, vec![signal.result()]);
     remove_approvals(items, &HashSet::from([signal.call_id().clone()]));
-    OpenTurn::holding(&mut state.open, made).signals.push(signal);
+    OpenTurn::hold(&mut state.phase, made, |open| open.signals.push(signal));
     unplaced
 }
 
 /// Writes down an interaction that was approved: it waits for an answer, and no longer for a verdict.
 fn surface_interaction(state: &mut LoopState, made: ToolCall, interaction: Interaction) {
     remove_approvals(&mut state.request.history, &HashSet::from([interaction.call_id().clone()]));
-    let open = OpenTurn::holding(&mut state.open, made);
-    open.interactions.retain(|known| known.call_id() != interaction.call_id());
-    open.interactions.push(interaction);
+    OpenTurn::hold(&mut state.phase, made, |open| {
+        open.interactions.retain(|known| known.call_id() != interaction.call_id());
+        open.interactions.push(interaction);
+    });
 }
 
 /// Puts the results of calls where they belong, and takes out in the same step what was asked and said about them. A verdict
@@ -142,7 +143,7 @@ pub(super) fn write_down(state: &mut LoopState, results: Vec<ToolResult>) -> Opt
     let items = &mut state.request.history;
     let unplaced = answer(items, results.clone());
     remove_approvals(items, &done);
-    if let Some(open) = &mut state.open {
+    if let Some(open) = state.phase.open_mut() {
         // They have their results, whoever else was said to be asked.
         open.interactions.retain(|interaction| !done.contains(interaction.call_id()));
         open.add(results);
@@ -230,7 +231,7 @@ fn one_per_call(pending: Vec<PendingApproval>) -> Vec<PendingApproval> {
                 places.insert(question.call.call_id.clone(), chosen.len());
                 chosen.push(question);
             }
-            Some(&place) if weight(&question) > weight(&chosen[place]) => shared[place] = question,
+            Some(&place) if weight(&question) > weight(&chosen[place]) => chosen[place] = question,
             Some(_) => {}
         }
     }

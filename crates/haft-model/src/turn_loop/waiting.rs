@@ -86,7 +86,7 @@ impl WaitingCalls {
         state.request.history = items.into();
 
         let mut closed = Vec::new();
-        if let Some(open) = &mut state.open {
+        if let Some(open) = state.phase.open_mut() {
             // The open turn is the last: of calls that shared an id its own is the latest.
             let is_its = |id: &CallId, index: usize| latest.get(id) == Some(&index);
             let (mut names, mut cancelled) = (HashMap::new(), Vec::new());
