@@ -1,7 +1,7 @@
-//! What arrives while a model answers.
+//! The deltas of a model's answer while it streams.
 //!
-//! Deltas are for showing an answer as it grows. Nothing may be run or stored from them: only the [`Turn`] that ends
-//! the stream is whole.
+//! Deltas are for displaying an answer while it arrives. Nothing may be run or stored from them: only the [`Turn`] that
+//! ends the stream is complete.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -10,7 +10,7 @@ use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::turn::Turn;
 use crate::usage::Usage;
 
-/// One piece of an answer that is still growing. Told apart by `type`.
+/// One piece of an answer that is still streaming, tagged by `type`.
 ///
 /// ```
 /// use haft_core::Delta;
@@ -26,60 +26,60 @@ use crate::usage::Usage;
 pub enum Delta {
     /// More text.
     TextDelta {
-        /// What was added.
+        /// The text that was added.
         text: String,
     },
     /// More reasoning.
     ReasoningDelta {
-        /// What was added.
+        /// The text that was added.
         text: String,
-        /// The form of the reasoning: the thoughts themselves, or a summary of them.
+        /// The form of the reasoning: the full text or a summary.
         form: ReasoningForm,
     },
     /// More of a refusal.
     RefusalDelta {
-        /// What was added.
+        /// The text that was added.
         text: String,
     },
-    /// A call begins.
+    /// The start of a call.
     ToolCallStart {
-        /// Its id.
+        /// The id of the call.
         call_id: CallId,
         /// The name of the tool.
         name: String,
     },
     /// More argument text of a call.
     ToolCallArgsDelta {
-        /// The call.
+        /// The id of the call.
         call_id: CallId,
-        /// What was added.
+        /// The text that was added.
         arguments: String,
     },
-    /// A call's arguments are complete. It may still not run: the turn can be cut off after it.
+    /// The end of a call's arguments. It may still not run: the turn can be cut off after it.
     ToolCallEnd {
-        /// The call.
+        /// The id of the call.
         call_id: CallId,
     },
-    /// What the turn cost so far. Replaces what was said before.
+    /// The usage of the turn so far. Replaces earlier updates.
     UsageUpdate(Usage),
-    /// The end: the whole turn.
+    /// The end of the stream: the complete turn.
     TurnComplete(Box<Turn>),
 }
 
-/// Which form of reasoning a delta adds to.
+/// The form of reasoning that a delta adds to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReasoningForm {
-    /// The thoughts themselves.
+    /// The full text.
     #[default]
     Text,
-    /// A summary of them.
+    /// A summary.
     Summary,
 }
 
 impl Delta {
-    /// The end of a stream.
+    /// Creates the delta that ends a stream.
     #[must_use]
     pub fn complete(turn: Turn) -> Self {
         Self::TurnComplete(Box::new(turn))

@@ -1,8 +1,16 @@
-//! What happens while calls run.
+//! Events of calls that run.
 //!
-//! Events are values: they serialise, carry a version and name their call twice, by its index in the run and by its id.
-//! The index is what tells calls apart, as a model may send one id twice. Per call they come in the order they happened,
-//! and the last one is its output; between calls they come as they happen.
+//! ```text
+//! Toolkit::run ─> Run ─┬─ Progress, Preliminary ──────────> reader
+//!                      ├─ ApprovalRequested, ApprovalResolved
+//!                      └─ Output, or Suspended: the last event of its call
+//! ```
+//!
+//! Events are values: they serialise, carry a version and identify their call twice, by its index in the run and by its
+//! id. The index is unique; the id is not, as a model may send one id twice. The events of one call are in the order in
+//! which they happened, and the last one is its output; events of different calls are interleaved.
+//!
+//! An event of an unknown type is kept and written back unchanged. It must never be acted on.
 
 mod unknown;
 
@@ -16,7 +24,7 @@ use crate::result::ToolResult;
 use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
 use crate::tool::ToolName;
 
-/// Something that happened to one call of a run. Told apart by `type`.
+/// An event of one call of a run, tagged by `type`.
 ///
 /// ```
 /// use haft_core::{ToolCall, ToolEvent, ToolResult};
@@ -33,63 +41,63 @@ use crate::tool::ToolName;
 #[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolEvent {
-    /// The handler showed something.
+    /// The handler emitted a progress value.
     Progress {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
         /// The id of the call.
         call_id: CallId,
         /// The name of the tool.
         tool: ToolName,
-        /// The place among everything this call showed, from zero.
+        /// The number of this value among all that the call emitted, from zero.
         seq: u64,
-        /// What it showed.
+        /// The value.
         data: JsonText,
     },
-    /// The handler showed an early form of its result, encoded by the tool's success schema.
+    /// The handler emitted a preliminary result, encoded by the tool's success schema.
     Preliminary {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
         /// The id of the call.
         call_id: CallId,
         /// The name of the tool.
         tool: ToolName,
-        /// The place among everything this call showed, from zero.
+        /// The number of this value among all that the call emitted, from zero.
         seq: u64,
-        /// The early result.
+        /// The preliminary result.
         value: JsonText,
     },
-    /// The call waits for somebody to agree.
+    /// The call requires approval and waits for it.
     ApprovalRequested {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
-        /// The question.
+        /// The approval request.
         request: Box<ApprovalRequest>,
     },
-    /// Somebody answered.
+    /// The approval request was resolved.
     ApprovalResolved {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
         /// The id of the call.
         call_id: CallId,
         /// The name of the tool.
         tool: ToolName,
-        /// The answer.
+        /// The verdict.
         response: Box<ApprovalResponse>,
     },
-    /// The call waits for an answer that comes after this run. Nothing follows for it here; the run's
+    /// The call waits for a verdict that arrives after this run. No further event of it follows; the run's
     /// [`Suspended`](crate::Suspended) holds it.
     Suspended {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
-        /// The question that is open.
+        /// The pending approval request.
         request: Box<ApprovalRequest>,
     },
-    /// The call is done. Every call that is not suspended has exactly one of these, and nothing after it.
+    /// The call finished. Every call that is not suspended has exactly one such event, and none after it.
     Output {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
-        /// The one answer to the call.
+        /// The result of the call.
         result: ToolResult,
     },
     /// An event of a type that this version does not know, kept whole. No run emits one.

@@ -6,11 +6,12 @@
 //! ```
 //!
 //! Events, items, content parts, deltas, outcomes, changes of a history and the ends of a loop are all read here, and
-//! nowhere else. Serde's derived reader is not used, for two reasons. An unknown tag must be distinguished from a known
-//! one whose members are invalid: the first may be kept, the second is an error. And serde's buffer for such enums loses
-//! numbers when `serde_json` is built with `arbitrary_precision`, which any crate of a build can turn on.
+//! nowhere else. Serde's derived reader is not used, for two reasons. An unknown tag must be distinguished from a
+//! known one whose members are invalid: the first may be kept, the second is an error. And serde's buffer for such
+//! enums loses numbers when `serde_json` is built with `arbitrary_precision`, which any crate of a build can turn on.
 //!
-//! The reader must never depend on the order of the keys, nest deeper than a tree may, or change an object that it keeps.
+//! The reader must never depend on the order of the keys, nest deeper than a tree may, or change an object that it
+//! keeps.
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -27,8 +28,8 @@ pub type ReadVariant<T> = fn(&mut TaggedMembers) -> Result<T, serde_json::Error>
 
 /// An enum that is written as an object with a tag.
 ///
-/// The table is what makes a missing decision visible: tests iterate over [`VARIANTS`](Self::VARIANTS) wherever code decides
-/// by variant, so a variant that is added fails them until it is decided about.
+/// The table is what makes a missing decision visible: tests iterate over [`VARIANTS`](Self::VARIANTS) wherever code
+/// decides by variant, so a variant that is added fails them until it is decided about.
 pub trait TaggedEnum: Sized + 'static {
     /// The key of the tag.
     const TAG: &'static str = "type";

@@ -1,8 +1,8 @@
 //! Events of a type that this version does not know.
 //!
 //! A log of events may have been written by a newer version. What that version added is kept whole and written back
-//! unchanged, so that reading and storing a log never loses a part of it. Nothing acts on such an event, and no run and no
-//! loop emits one.
+//! unchanged, so that reading and storing a log never loses a part of it. Nothing acts on such an event, and no run
+//! and no loop emits one.
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;

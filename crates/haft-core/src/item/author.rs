@@ -1,37 +1,37 @@
-//! Whose words an item of a conversation is.
+//! The author of an item, and the side that runs a call.
 //!
-//! A history is where verdicts, results and instructions are read from later, so who may write which item is a question of
-//! safety. It is answered here, for every type of item, by one match that names them all: a new type does not compile
-//! until somebody has decided. [`Author`] itself is exhaustive for the same reason, in other crates too.
+//! Verdicts, results and instructions are read from the history later, so it is a matter of safety which party may
+//! write which item. It is decided here, for every type of item, in matches that name them all: a new type does not
+//! compile until it is decided about. [`Author`] itself is exhaustive for the same reason, in other crates too.
 
 use super::{Item, Role};
 use crate::call::{CallId, ToolCall};
 
-/// Whose words an item is. See [`Item::author`].
+/// The party that may write an item. See [`Item::author`].
 ///
-/// Not `non_exhaustive`: whoever decides by it has to decide about every author.
+/// Not `non_exhaustive`: code that decides by author has to decide about every one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Author {
-    /// The model: what it says, thinks and asks for.
+    /// The model: its messages, reasoning and calls.
     Model,
-    /// The provider of the model: calls that it made and answered itself.
+    /// The provider of the model: calls that it made and executed.
     Provider,
-    /// Somebody who uses the application.
+    /// The user of the application.
     User,
-    /// The application, which instructs the model.
+    /// The application: instructions to the model.
     Application,
-    /// Whoever runs a call: the application, or the provider for a call that it runs itself.
+    /// The executor of a call: the application, or the provider for a call that it executes.
     Executor,
-    /// Whoever asks for approval: the application, or the provider about a call that it runs itself.
+    /// The gate that requests approval: the application's, or the provider's for a call that it executes.
     Gate,
-    /// Somebody who decides about an approval.
+    /// The approver, who decides about an approval request.
     Approver,
-    /// Nobody knows: an item of a type that this version does not know.
+    /// Unknown: an item of a type that this version does not know.
     Unknown,
 }
 
 impl Item {
-    /// Returns whose words the item is.
+    /// Returns the party that may write the item.
     ///
     /// ```
     /// use haft_core::{Author, Item};
@@ -57,8 +57,8 @@ impl Item {
     }
 }
 
-/// Who runs a call. Each function names every type of item: a type that is added does not compile until it is decided
-/// whether it is such a call.
+/// The side that runs a call. Each function names every type of item: a type that is added does not compile until it is
+/// decided whether it is such a call.
 impl Item {
     /// Returns the call, if the item is a call that the application runs.
     #[must_use]
@@ -123,7 +123,7 @@ mod tests {
         ]
     }
 
-    /// A type of item that is added has to be decided about, here too.
+    /// Fails when a type of item is added, until it is decided about here too.
     #[test]
     fn every_type_of_item_has_an_author() {
         let known: BTreeSet<String> = Item::VARIANTS.iter().map(|(tag, _)| (*tag).to_owned()).collect();
