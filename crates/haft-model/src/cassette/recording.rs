@@ -1,8 +1,8 @@
-//! Writing a recording.
+//! Recording the streams of a model.
 //!
-//! The stream that is recorded passes through unchanged. What went by is written when the stream is over or dropped, as
-//! one line in one write, by whoever polls or drops it. A write that fails is remembered and ends the recording: a line
-//! behind a torn one could not be told from it.
+//! The recorded stream passes through unchanged. It is written when it ends or is dropped, as one line in one write, on
+//! the thread that polls or drops it. A write that fails is reported by `finish` and ends the recording: a line after a
+//! partial one could not be separated from it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -21,23 +21,24 @@ use super::fault::ExchangeFault;
 use crate::error::{ModelError, WrittenError};
 use crate::model::TurnStream;
 
-/// The file being written.
+/// The file of a recording in progress.
 pub(super) struct Recorder {
     path: PathBuf,
     state: Mutex<RecorderState>,
 }
 
+/// The state of a recording in progress.
 struct RecorderState {
     file: File,
-    /// How many exchanges have begun.
+    /// The number of exchanges that have begun.
     begun: u64,
-    /// Those that have begun and not ended.
+    /// The exchanges that have begun and not ended.
     open: Vec<u64>,
-    /// Those that were not written, and what writing met.
+    /// The exchanges that were not written, with the error.
     lost: Vec<(u64, Arc<io::Error>)>,
 }
 
-/// A stream that is recorded while it passes.
+/// A stream that is recorded while it is read.
 pub(super) struct Recording {
     recorder: Arc<Recorder>,
     stream: TurnStream,
@@ -50,18 +51,18 @@ enum RecordingStage {
     Unpolled(Box<TurnRequest>),
     /// The stream is read.
     Streaming(Box<Exchange>),
-    /// The exchange was handed to the recorder.
+    /// The exchange was passed to the recorder.
     Written,
 }
 
 impl Recorder {
-    /// Begins a recording in place of whatever the file holds.
+    /// Begins a recording and overwrites the file.
     pub(super) fn create(path: &Path) -> Result<Self, CassetteError> {
         let created = File::create(path).and_then(|file| Self::begin(path, file));
         created.map_err(|source| CassetteError::Unwritable { path: path.to_owned(), source })
     }
 
-    /// Begins a recording; none if the file is there already.
+    /// Begins a recording; `None` if the file exists already.
     pub(super) fn create_new(path: &Path) -> Result<Option<Self>, CassetteError> {
         match OpenOptions::new().write(true).create_new(true).open(path).and_then(|file| Self::begin(path, file)) {
             Ok(recorder) => Ok(Some(recorder)),
@@ -120,7 +121,7 @@ impl Recording {
     }
 
     fn note(&mut self, delta: &Result<Delta, ModelError>) {
-        // What follows an error is passed on, but by the contract of a stream there is nothing.
+        // By contract nothing follows an error. If something does, it is passed on and not recorded.
         let RecordingStage::Streaming(exchange) = &mut self.stage else { return };
         if exchange.error.is_some() {
             return;
@@ -159,7 +160,7 @@ impl Stream for Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        // Whoever has the turn, or the error, need not poll for the end.
+        // A reader that has the turn or the error need not poll for the end of the stream.
         let ended = match &self.stage {
             RecordingStage::Streaming(exchange) => {
                 exchange.error.is_some() || matches!(exchange.deltas.last(), Some(Delta::TurnComplete(_)))
@@ -185,7 +186,7 @@ mod tests {
     use crate::scripted::ScriptedModel;
 
     #[tokio::test]
-    async fn a_write_that_fails_is_remembered_and_the_answer_is_not_harmed() {
+    async fn a_failed_write_is_reported_and_does_not_fail_the_answer() {
         // Opened for reading, so every write fails.
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let state = RecorderState { file: File::open(&path).unwrap(), begun: 0, open: Vec::new(), lost: Vec::new() };

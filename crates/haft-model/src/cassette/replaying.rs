@@ -1,6 +1,6 @@
-//! Playing a recording.
+//! Replaying a recording.
 //!
-//! The whole file is read and checked before the first answer, so a corrupted line is found at once and not in the
+//! The whole file is read and checked before the first answer, so a corrupted line is found immediately and not in the
 //! middle of a conversation.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use super::fault::ExchangeFault;
 use crate::difference::{Difference, Extent, IgnoredPath, difference};
 use crate::error::ModelError;
 
-/// In which order exchanges are played.
+/// The order in which exchanges are replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// The n-th request gets the n-th exchange.
@@ -29,30 +29,31 @@ pub(super) enum Order {
     Any,
 }
 
-/// The file being played.
+/// The file of a recording that is replayed.
 pub(super) struct Player {
     path: PathBuf,
     state: Mutex<PlayerState>,
 }
 
+/// The state of a replay.
 struct PlayerState {
-    /// How many requests were made.
-    asked: u64,
-    /// The exchanges that were not played yet, by their numbers.
+    /// The number of requests so far.
+    requests: u64,
+    /// The exchanges that were not replayed yet, by number.
     unused: BTreeMap<u64, RecordedExchange>,
     faults: Vec<String>,
 }
 
-/// One exchange, ready to be played.
+/// One exchange, ready to be replayed.
 struct RecordedExchange {
     number: u64,
     request: Value,
     answer: Vec<Result<Delta, ModelError>>,
 }
 
-/// The stream of one answer.
+/// The stream of one recorded answer.
 pub(super) enum Replay {
-    /// Not polled yet, so nothing is asked yet.
+    /// Not polled yet, so no exchange is used yet.
     Unpolled { player: Arc<Player>, request: Box<TurnRequest>, ignored: Arc<Vec<IgnoredPath>>, order: Order },
     /// The recorded answer.
     Playing(vec::IntoIter<Result<Delta, ModelError>>),
@@ -73,10 +74,10 @@ impl Player {
             let recorded = RecordedExchange::read(text).map_err(corrupted)?;
             let number = recorded.number;
             if unused.insert(number, recorded).is_some() {
-                return Err(corrupted(format!("exchange {number} stands on an earlier line, too").into()));
+                return Err(corrupted(format!("exchange {number} is also on an earlier line").into()));
             }
         }
-        Ok(Self { path: path.to_owned(), state: Mutex::new(PlayerState { asked: 0, unused, faults: Vec::new() }) })
+        Ok(Self { path: path.to_owned(), state: Mutex::new(PlayerState { requests: 0, unused, faults: Vec::new() }) })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -98,7 +99,7 @@ impl Player {
     ) -> Result<RecordedExchange, ModelError> {
         let unwritable = |error: serde_json::Error| format!("the request can't be written as JSON: {error}");
         let mut state = self.state();
-        state.asked += 1;
+        state.requests += 1;
         let taken = comparable(request).map_err(unwritable).and_then(|request| match order {
             Order::AsRecorded => state.next(&request, ignored),
             Order::Any => state.find(&request, ignored),
@@ -116,36 +117,36 @@ impl Player {
 }
 
 impl PlayerState {
-    /// The exchange whose turn it is. It is used up, also when something else was asked.
+    /// Takes the next exchange. It is used up even if the request differs.
     fn next(&mut self, request: &Value, ignored: &[IgnoredPath]) -> Result<RecordedExchange, String> {
-        let asked = self.asked;
-        let Some(recorded) = self.unused.remove(&asked) else {
+        let number = self.requests;
+        let Some(recorded) = self.unused.remove(&number) else {
             return Err(match self.unused.last_key_value() {
                 Some((last, _)) => {
-                    format!("exchange {asked} is missing from the recording, which goes on to {last}")
+                    format!("exchange {number} is missing from the recording, which continues to {last}")
                 }
-                None => format!("there is no exchange {asked}: the recording is over; delete it to record anew"),
+                None => format!("there is no exchange {number}: the recording is over; delete it to record again"),
             });
         };
         match recorded.difference(request, ignored) {
             None => Ok(recorded),
-            Some(difference) => Err(format!("exchange {asked} was recorded for another request: {difference}")),
+            Some(difference) => Err(format!("exchange {number} was recorded for another request: {difference}")),
         }
     }
 
-    /// The first exchange that was recorded for this request.
+    /// Takes the first exchange that was recorded for this request.
     fn find(&mut self, request: &Value, ignored: &[IgnoredPath]) -> Result<RecordedExchange, String> {
         let found = self.unused.values().find(|recorded| recorded.difference(request, ignored).is_none());
         let taken = found.map(|recorded| recorded.number).and_then(|number| self.unused.remove(&number));
         taken.ok_or_else(|| {
-            let asked = self.asked;
+            let requests = self.requests;
             let first = self.unused.values().next();
             let first = first.and_then(|recorded| Some((recorded.number, recorded.difference(request, ignored)?)));
             match first {
                 Some((number, it)) => format!(
-                    "no unused exchange was recorded for request {asked}; from exchange {number} it differs {it}"
+                    "no unused exchange was recorded for request {requests}; it differs from exchange {number} {it}"
                 ),
-                None => format!("every exchange of the recording is used before request {asked}"),
+                None => format!("every exchange of the recording is used before request {requests}"),
             }
         })
     }
@@ -154,11 +155,11 @@ impl PlayerState {
 impl RecordedExchange {
     fn read(line: &[u8]) -> Result<Self, BoxError> {
         let Exchange { number, request, deltas, error, end } = serde_json::from_slice(line).map_err(LineError::from)?;
-        let (heard, error) = (deltas.len(), error.map(ModelError::try_from).transpose()?);
+        let (received, error) = (deltas.len(), error.map(ModelError::try_from).transpose()?);
         let dropped = (end == StreamEnd::Dropped).then(|| ModelError::OffScript {
             message: format!(
-                "exchange {number} was dropped by its reader after {heard} deltas when it was recorded, so what \
-                 followed is not known; record anew"
+                "the reader dropped exchange {number} after {received} deltas when it was recorded, so the rest is \
+                 unknown; record again"
             ),
         });
         let answer = deltas.into_iter().map(Ok).chain(error.or(dropped).map(Err)).collect();

@@ -1,7 +1,7 @@
-//! The requests that a scripted model was log.
+//! The log of requests to a scripted model.
 //!
-//! The requests of a conversation repeat each other: each has the items of the one before it and some more. So of each
-//! only the items are kept that it does not have in common with the one before. A thousand whole requests of a
+//! The requests of a conversation repeat each other: each has the items of the one before it and some more. So the log
+//! stores only the items that a request does not share with the one before. A thousand complete requests of a
 //! conversation of a thousand turns would hold half a million turns.
 
 use std::sync::Arc;
@@ -9,20 +9,21 @@ use std::sync::Arc;
 use haft_core::history::Revision;
 use haft_core::{History, Item, TurnRequest};
 
-/// Requests in the order they were made, each item kept once however many of them repeat it.
+/// Requests in order; an item that several requests repeat is stored once.
 #[derive(Default)]
 pub(super) struct RequestLog {
     requests: Vec<LoggedRequest>,
     /// The history of the last request.
     last: Vec<Arc<Item>>,
-    /// The same, to find out what a history has in common with it without comparing all items.
+    /// Its revision, to find the shared prefix of the next history without comparing all items.
     revision: Option<Revision>,
 }
 
+/// One request of the log.
 struct LoggedRequest {
     /// The request without its history.
     rest: TurnRequest,
-    /// The number of items it has in common with the request before it.
+    /// The number of items that it shares with the request before it.
     common: usize,
     /// The items after those.
     items: Vec<Arc<Item>>,
@@ -69,7 +70,7 @@ impl RequestLog {
     }
 }
 
-/// The same request with another history.
+/// Returns a request with another history.
 fn with_history(request: &TurnRequest, history: History) -> TurnRequest {
     let mut request = request.clone();
     request.history = history;
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn every_request_is_given_back_as_it_was_made() {
+    fn every_request_is_returned_unchanged() {
         let made = [
             request(&["a", "b"]),
             request(&["a", "b", "c"]),
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_of_a_growing_conversation_is_kept_once() {
+    fn an_item_of_a_growing_conversation_is_stored_once() {
         let (mut log, mut request) = (RequestLog::default(), request(&[]));
         for n in 0..100 {
             request.history.push(Item::user(format!("{n}")));

@@ -1,7 +1,7 @@
-//! An answer of a script, streamed as a provider would.
+//! The stream of a scripted answer.
 //!
-//! The deltas are made from the turn, so that they always add up to it: rest in several pieces, calls opened, filled
-//! and closed, the cost, and the turn itself last.
+//! The deltas are created from the turn, so that they always add up to it: text in several pieces, calls started,
+//! filled and ended, the usage, and the turn itself last.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -15,26 +15,26 @@ use super::ScriptedModel;
 use super::turn::{End, ScriptedTurn};
 use crate::error::ModelError;
 
-/// The stream of one answer.
+/// The stream of one scripted answer.
 pub(super) enum ScriptedStream {
-    /// Not polled yet, so nothing is asked yet.
+    /// Not polled yet, so no turn is taken yet.
     Unpolled { model: ScriptedModel, request: Box<TurnRequest> },
-    /// The answer begins after a while.
+    /// Waiting for the delay before the answer.
     Delayed { sleep: Pin<Box<Sleep>>, then: ScriptedDeltas },
-    /// The answer.
+    /// The deltas are being streamed.
     Streaming(ScriptedDeltas),
-    /// Nothing more comes.
+    /// The stream is over.
     Ended,
 }
 
-/// What is said, and what follows.
+/// The deltas that are left, and the end of the stream.
 pub(super) struct ScriptedDeltas {
     deltas: vec::IntoIter<Delta>,
     end: End,
 }
 
 impl ScriptedStream {
-    fn begin(turn: ScriptedTurn) -> Self {
+    fn new(turn: ScriptedTurn) -> Self {
         let ScriptedTurn { turn, end, delay, .. } = turn;
         let mut deltas = deltas(&turn);
         if matches!(end, End::Complete) {
@@ -56,7 +56,7 @@ impl Stream for ScriptedStream {
         loop {
             match std::mem::replace(&mut *self, Self::Ended) {
                 Self::Unpolled { model, request } => match model.take(&request) {
-                    Ok(turn) => *self = Self::begin(turn),
+                    Ok(turn) => *self = Self::new(turn),
                     Err(fault) => return Poll::Ready(Some(Err(ModelError::OffScript { message: fault.to_string() }))),
                 },
                 Self::Delayed { mut sleep, then } => {
@@ -86,7 +86,7 @@ impl Stream for ScriptedStream {
     }
 }
 
-/// What a provider would stream before the turn is complete.
+/// Returns the deltas that a provider would stream before the turn is complete.
 fn deltas(turn: &Turn) -> Vec<Delta> {
     let mut deltas = Vec::new();
     for item in &turn.items {
@@ -128,7 +128,7 @@ fn of_call(call: &ToolCall) -> Vec<Delta> {
     std::iter::once(start).chain(arguments).chain([Delta::ToolCallEnd { call_id: id() }]).collect()
 }
 
-/// A text in pieces: at least two if it has two characters, at most [`MOST_PIECES`].
+/// Splits a text into pieces: at least two if it has two characters, at most [`MOST_PIECES`].
 fn pieces(text: &str) -> impl Iterator<Item = String> {
     let length = text.chars().count();
     let size = length.div_ceil(2).min(USUAL_PIECE).max(length.div_ceil(MOST_PIECES));
@@ -136,8 +136,9 @@ fn pieces(text: &str) -> impl Iterator<Item = String> {
     std::iter::from_fn(move || Some(rest.by_ref().take(size).collect()).filter(|piece: &String| !piece.is_empty()))
 }
 
-/// Characters of a piece, unless the text is very short or very long.
+/// The number of characters in a piece, unless the text is very short or very long.
 const USUAL_PIECE: usize = 4;
+/// The maximum number of pieces.
 const MOST_PIECES: usize = 32;
 
 #[cfg(test)]
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_comes_in_several_pieces_that_add_up() {
+    fn a_text_is_split_into_pieces_that_add_up() {
         for (text, count) in [("", 0), ("a", 1), ("ab", 2), ("abc", 2), ("a€😀b€", 2), (&*"ü".repeat(1_000), 32)]
         {
             let pieces: Vec<String> = pieces(text).collect();

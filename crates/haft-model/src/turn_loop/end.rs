@@ -1,4 +1,4 @@
-//! How a loop ended.
+//! The end of a loop.
 
 use haft_core::ApprovalRequest;
 use haft_core::tagged::{self, ReadVariant, TaggedEnum};
@@ -9,60 +9,60 @@ use super::error::LoopError;
 use super::interaction::Interaction;
 use super::state::LoopState;
 
-/// How a loop ended. Told apart by `type`.
+/// The reason why a loop ended, tagged by `type`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LoopEnd {
-    /// It was decided to stop.
+    /// The loop stopped: the model made no more calls, or the decide function stopped it.
     Stopped,
-    /// Somebody outside has to answer first. The state is started again when they have.
+    /// Calls wait for an answer or a verdict. Start the state again when it has them.
     Waiting {
         /// The calls that wait for an answer; see [`LoopState::answer`].
         interactions: Vec<Interaction>,
         /// The calls that wait for a verdict; see [`TurnLoop::verdict`](crate::TurnLoop::verdict).
         approvals: Vec<ApprovalRequest>,
     },
-    /// As many turns were taken as allowed.
+    /// The limit of turns is reached.
     MaxTurns {
-        /// How many.
+        /// The number of turns.
         turns: u32,
     },
-    /// Something the budget limits is spent.
+    /// A part of the budget is spent.
     #[serde(serialize_with = "spent")]
     Budget(Spent),
-    /// Every call of the last turn had been made too often.
+    /// Every call of the last turn was beyond the limit of equal calls.
     RepeatedCalls,
-    /// The loop was called off.
+    /// The loop was cancelled.
     Cancelled,
-    /// The loop could not go on.
+    /// The loop could not continue.
     Failed(LoopError),
 }
 
-/// How a loop ended, and where it stands.
+/// The end of a loop, with its state.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoopOutcome {
-    /// How it ended.
+    /// The reason why the loop ended.
     pub end: LoopEnd,
-    /// Where it stands: the conversation with everything that happened, and what is still open.
+    /// The state: the conversation with everything that happened, and the calls that are open.
     pub state: LoopState,
 }
 
 impl LoopEnd {
-    /// Whether the loop ended because it was done.
+    /// Reports whether the loop stopped regularly.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         matches!(self, Self::Stopped)
     }
 
-    /// Whether somebody outside has to answer.
+    /// Reports whether calls wait for an answer or a verdict.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         matches!(self, Self::Waiting { .. })
     }
 
-    /// Why the loop could not go on, if it could not.
+    /// Returns the error, if the loop could not continue.
     #[must_use]
     pub fn error(&self) -> Option<&LoopError> {
         if let Self::Failed(error) = self { Some(error) } else { None }
@@ -75,7 +75,7 @@ impl From<LoopError> for LoopEnd {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn spent<S: serde::Serializer>(spent: &Spent, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct BudgetEnd {

@@ -1,8 +1,10 @@
-//! What happens while a loop runs.
+//! Events of a loop.
 //!
-//! Events are values: they serialise and carry a version, so that a person in another process can watch. AfterTurn the
-//! start and the end of a turn every call of it has exactly one output. The last event, always and only once, is how the
-//! loop ended, with its state.
+//! Events are values: they serialise and carry a version, so that another process can observe the loop. Between the
+//! start and the end of a turn each of its calls has exactly one output. The last event is always [`LoopEvent::Ended`],
+//! with the state.
+//!
+//! An event of an unknown type is kept and written back unchanged. It must never be acted on.
 
 use std::time::Duration;
 
@@ -15,54 +17,54 @@ use super::end::LoopEnd;
 use super::signal::Signal;
 use super::state::LoopState;
 
-/// Something that happened in a loop. Told apart by `type`.
+/// An event of a loop, tagged by `type`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LoopEvent {
-    /// The history was repaired, before anything of it ran or the model was asked.
+    /// The history was repaired, before any of its calls ran and before the model was asked.
     Repaired {
-        /// What was changed.
+        /// The changes.
         changes: Vec<Change>,
     },
-    /// The model is asked.
+    /// A turn is requested from the model.
     TurnStarted {
         /// The number of the turn, from one.
         number: u32,
     },
-    /// The answer grows. [`Delta::TurnComplete`] has the turn as it goes into the history: a call whose id was taken
-    /// has another one.
+    /// A delta of the answer. [`Delta::TurnComplete`] has the turn as it is added to the history: a call whose id was
+    /// taken has a new id.
     Delta(Delta),
-    /// The model gave no answer and is asked again. The deltas since the turn started are void.
+    /// The request failed and is retried. The deltas since the start of the turn are void.
     Retrying {
-        /// How many attempts there were.
+        /// The number of attempts so far.
         attempts: u32,
         /// The kind of the error; see [`ModelError::kind`](crate::ModelError::kind).
         kind: String,
-        /// The error in words.
+        /// The message of the error.
         message: String,
-        /// How long is waited first.
+        /// The wait before the retry.
         wait: Duration,
     },
-    /// Something happened to a call. Its index is its place among the calls of the turn.
+    /// An event of a call. Its index is that of the call among the calls of the turn.
     Tool(ToolEvent),
-    /// A verdict of the history was not used, and was taken out of it: its call waits for another one, or has ended.
+    /// A verdict of the history was rejected and removed: its call waits for another one, or has ended.
     VerdictRefused {
         /// The verdict.
         response: Box<ApprovalResponse>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Results of calls that the history has no place for, as it holds another answer already. They are not in it, and
-    /// the model will not read them.
+    /// Results that can't be added to the history, as it has another output of the call already. They are not in it,
+    /// and the model will not read them.
     Unplaced {
         /// The results.
         results: Vec<ToolResult>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The model sent a signal to the loop.
+    /// The model called a signal.
     Signal(Box<Signal>),
-    /// All calls of the turn have their results, and it is decided what comes next.
+    /// The turn ended: all its calls have results, and the next step is decided.
     TurnEnded {
         /// The number of the turn, from one.
         number: u32,
@@ -73,16 +75,16 @@ pub enum LoopEvent {
     },
     /// The loop ended. Always the last event.
     Ended {
-        /// How.
+        /// The reason.
         end: LoopEnd,
-        /// Where it stands.
+        /// The state.
         state: Box<LoopState>,
     },
     /// An event of a type that this version does not know, kept whole. No loop emits one.
     Unknown(Box<UnknownEvent>),
 }
 
-/// An event as it is written.
+/// The written form of an event.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum LoopEventForm<'a> {

@@ -1,21 +1,21 @@
-//! Which calls were made how often.
+//! The guard against repeated calls.
 //!
-//! A model that is stuck asks for the same thing again and again. Two calls are the same when they name the same tool
-//! with equal arguments, whatever the order of keys and the spaces between them. Only calls that were handed on count:
-//! a refused one has not been tried.
+//! A model that is stuck makes the same call again and again. Two calls are equal if they name the same tool
+//! with equal arguments, whatever the order of keys and the whitespace. Only calls that were run count:
+//! a rejected one was not tried.
 
 use std::collections::BTreeMap;
 
 use haft_core::ToolCall;
 use serde::{Deserialize, Serialize};
 
-/// How often each call was made: by tool, then by the digest of the arguments, so that a state does not hold them twice.
+/// The number of calls by tool and by the digest of the arguments, so that a state does not hold the arguments twice.
 /// An entry of another form matches no call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct SeenCalls(BTreeMap<String, BTreeMap<String, u32>>);
 
-/// What equal calls have in common.
+/// The key of equal calls.
 #[derive(Debug)]
 pub(super) struct CallKey {
     tool: String,
@@ -23,17 +23,17 @@ pub(super) struct CallKey {
 }
 
 impl SeenCalls {
-    /// How often such a call was made.
+    /// Returns the number of calls with this key.
     pub(super) fn times(&self, key: &CallKey) -> u32 {
         self.0.get(&key.tool).and_then(|seen| seen.get(&key.digest)).copied().unwrap_or_default()
     }
 
-    /// Counts such a call.
+    /// Counts a call with this key.
     pub(super) fn note(&mut self, key: CallKey) {
         self.add(key, 1);
     }
 
-    /// Counts what was counted elsewhere.
+    /// Adds the counts of another value.
     pub(super) fn merge(&mut self, other: Self) {
         for (tool, seen) in other.0 {
             for (digest, times) in seen {
@@ -42,6 +42,7 @@ impl SeenCalls {
         }
     }
 
+    /// Resets all counts.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -53,6 +54,7 @@ impl SeenCalls {
 }
 
 impl CallKey {
+    /// Returns the key of a call.
     pub(super) fn of(call: &ToolCall) -> Self {
         Self { tool: call.name.clone(), digest: call.argument_digest() }
     }

@@ -1,8 +1,8 @@
-//! JSON that is stored as a string.
+//! JSON that is stored as a string in a state.
 //!
-//! Readers of JSON take nesting to a depth of their own, 127 for most, and refuse the whole text beyond. What a model or a
-//! person sent may be nested nearly as deep, and in a state it is nested deeper still. As a string it is opaque to whoever
-//! reads the state, and is read when it is asked for.
+//! JSON readers limit the nesting, most of them to 127 levels, and reject the whole text beyond. The data of a model
+//! or an approver may be nested nearly as deep, and in a state it is nested deeper still. As a string it is opaque to
+//! the reader of the state, and is parsed when it is used.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// From this depth on a part of a state is stored as a string. It leaves room for whatever the state is put into.
+/// The depth from which a part of a state is stored as a string. It leaves room for the values that contain the state.
 const DEEP: usize = 64;
 
 /// Writes JSON as a string.
@@ -27,7 +27,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     JsonText::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// Writes an object, as a string if it is nested deep.
+/// Writes an object; as a string if it is nested deeply.
 pub(super) fn serialize_deep<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     let mut meter = DepthMeter::default();
     serde_json::to_writer(&mut meter, value).map_err(S::Error::custom)?;
@@ -37,18 +37,19 @@ pub(super) fn serialize_deep<T: Serialize, S: Serializer>(value: &T, serializer:
     serialize(&JsonText::encode(value).map_err(S::Error::custom)?, serializer)
 }
 
-/// Reads an object that was written either way.
+/// Reads an object, or a string of one.
 pub(super) fn deserialize_deep<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_any(ObjectOrString(PhantomData))
 }
 
-/// The same, where nothing may stand instead.
+/// Reads an optional object, or a string of one.
 pub(super) fn deserialize_deep_option<'de, T: DeserializeOwned, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     deserializer.deserialize_option(OptionalObject(PhantomData))
 }
 
+/// The visitor of an object, or a string of one.
 struct ObjectOrString<T>(PhantomData<T>);
 
 impl<'de, T: DeserializeOwned> Visitor<'de> for ObjectOrString<T> {
@@ -63,12 +64,13 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for ObjectOrString<T> {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
-        // A tree is read to any depth, and from.
+        // A tree is read without a limit of depth.
         let tree = JsonText::parse(text).map_err(E::custom)?.to_value();
         T::deserialize(tree).map_err(E::custom)
     }
 }
 
+/// The visitor of an optional object, or a string of one.
 struct OptionalObject<T>(PhantomData<T>);
 
 impl<'de, T: DeserializeOwned> Visitor<'de> for OptionalObject<T> {
@@ -91,7 +93,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for OptionalObject<T> {
     }
 }
 
-/// Takes JSON text and keeps nothing but how deep it is nested.
+/// A writer that measures how deeply JSON text is nested, and discards it.
 #[derive(Default)]
 struct DepthMeter {
     depth: usize,

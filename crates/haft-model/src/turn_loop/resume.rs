@@ -1,8 +1,8 @@
-//! Open business of a state that is started: answers and verdicts that came while nobody was there.
+//! Resuming a state: answers and verdicts that arrived while the loop did not run.
 //!
-//! Nothing is settled in a history that is damaged: what an answer or a verdict names by id might be another call there.
-//! What was answered is settled first and once, then the decision about the turn is made that waited for it. As long as
-//! anything is unanswered, nothing is asked.
+//! Nothing is resumed in an inconsistent history: the id in an answer or a verdict could mean another call there.
+//! Answered calls are finished first and once, then the turn that waited for them is concluded. As long as a call
+//! waits, the model must not be asked.
 
 use super::end::LoopEnd;
 use super::error::LoopError;
@@ -13,7 +13,7 @@ use super::state::LoopState;
 use super::waiting::WaitingCalls;
 
 impl Machine {
-    /// Brings a state to where the model can be asked.
+    /// Resumes open calls until the model can be asked.
     pub(super) async fn resume(&mut self) -> Result<(), LoopEnd> {
         self.state.read(LoopState::check).map_err(LoopError::from)?;
         if let Some(cause) = self.interruption.cause() {
@@ -30,9 +30,9 @@ impl Machine {
         if self.state.read(|state| state.phase.open().is_some()) { self.conclude().await } else { Ok(()) }
     }
 
-    /// Places the answers to interactions. One that does not fit stops everything, before anything is placed.
+    /// Records the answers to interactions. An invalid one ends the loop before any is recorded.
     async fn place_answers(&mut self) -> Result<(), LoopEnd> {
-        // Checks may be the user's own code: they run on a copy, without the lock.
+        // Validators may be user code, so they run on a copy, without the lock.
         let interactions = self.state.read(|state| state.interactions().to_vec());
         let answers =
             interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));

@@ -1,4 +1,4 @@
-//! A loop as its reader sees it: a stream of events.
+//! A running loop as a stream of events.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -17,11 +17,11 @@ use super::machine::Machine;
 use super::state::LoopState;
 use super::state_cell::StateCell;
 
-/// A loop that runs, as a stream of events. See [`TurnLoop::start`](crate::TurnLoop::start).
+/// A running loop, as a stream of events. See [`TurnLoop::start`](crate::TurnLoop::start).
 ///
 /// Nothing happens until it is polled, and it never runs ahead of its reader: the model streams, tools advance and
-/// timeouts fire only while it is polled. The last event is [`LoopEvent::Ended`], always and only once. Dropping the run
-/// drops the request in flight and the tools that run; [`cancel`](LoopRun::cancel) brings it to an orderly end instead.
+/// timeouts fire only while it is polled. The last event is always [`LoopEvent::Ended`]. Dropping the run
+/// drops the request in flight and the running tools; [`cancel`](LoopRun::cancel) ends it in an orderly way instead.
 #[must_use = "a loop does nothing unless it is polled"]
 pub struct LoopRun {
     progress: LoopProgress,
@@ -38,7 +38,7 @@ enum LoopProgress {
     Ended(LoopEnd),
 }
 
-/// A loop at work.
+/// The future of a running loop.
 type LoopFuture = Pin<Box<dyn Future<Output = LoopEnd> + Send>>;
 
 impl LoopRun {
@@ -49,30 +49,30 @@ impl LoopRun {
         Self { progress: LoopProgress::Running(Box::pin(machine)), event_slot, state, flag }
     }
 
-    /// The next event; `None` after the last.
+    /// Returns the next event; `None` after the last.
     pub async fn next(&mut self) -> Option<LoopEvent> {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
 
-    /// Where the loop stands, safe to store at any time: whole turns only. In the middle of a turn it is the state
-    /// before that turn, but for what was spent: when it is started, the model is asked again, and what it asks for runs
-    /// again, also what has finished since. Calls are made at least once, not exactly once.
+    /// Returns the state, which is safe to store at any time: it contains complete turns only. In the middle of a turn
+    /// it is the state before that turn, except for the usage: when it is started, the model is asked again, and its
+    /// calls run again, also those that have finished since. Calls are made at least once, not exactly once.
     ///
-    /// A turn that was waiting is whole already: each call that goes on with its verdict is in the state, with its result,
-    /// before its output is told. One that has no result yet waits for another verdict.
+    /// A turn that was waiting is complete already: each call that is resumed with its verdict is in the state, with
+    /// its result, before its output is emitted. A call without a result yet waits for another verdict.
     #[must_use]
     pub fn state(&self) -> LoopState {
         self.state.snapshot()
     }
 
-    /// Calls the loop off: the request in flight is dropped, tools are called off, every call is answered, and the loop
+    /// Cancels the loop: the request in flight is dropped, tools are cancelled, every call gets a result, and the loop
     /// ends with [`LoopEnd::Cancelled`].
     pub fn cancel(&self) {
         self.flag.cancel();
     }
 
-    /// The flag of this run, to [call it off](Self::cancel) from elsewhere. It also counts as raised when that of the
-    /// [loop](crate::TurnLoop::cancellation) is; raising it leaves the loop's and other runs alone.
+    /// Returns the cancellation flag of this run, to [cancel](Self::cancel) it from elsewhere. It is also raised when
+    /// that of the [loop](crate::TurnLoop::cancellation) is; raising it does not affect the loop's flag or other runs.
     ///
     /// ```
     /// use haft_core::{Item, Toolkit, TurnRequest};
@@ -92,11 +92,11 @@ impl LoopRun {
         self.flag.clone()
     }
 
-    /// Runs to the end, whatever happens on the way. Also after the end gives what the last event gave.
+    /// Runs to the end and discards the events. After the end it returns what the last event contained.
     pub async fn finish(self) -> LoopOutcome {
         let Self { progress, event_slot, state, .. } = self;
         let end = match progress {
-            LoopProgress::Running(machine) => drained(machine, &event_slot).await,
+            LoopProgress::Running(machine) => drain(machine, &event_slot).await,
             LoopProgress::Ended(end) => end,
         };
         LoopOutcome { end, state: state.into_state() }
@@ -119,8 +119,8 @@ impl Stream for LoopRun {
     }
 }
 
-/// Runs a machine to its end. What happens on the way is told to nobody.
-async fn drained(mut machine: LoopFuture, event_slot: &EventSlot) -> LoopEnd {
+/// Runs a loop to its end and discards the events.
+async fn drain(mut machine: LoopFuture, event_slot: &EventSlot) -> LoopEnd {
     poll_fn(|task| {
         loop {
             match machine.as_mut().poll(task) {

@@ -1,8 +1,8 @@
-//! Everything of a loop that must survive it.
+//! The state of a loop, which can be stored.
 //!
-//! A state is plain data: it can be stored while the loop waits for somebody, and started in another process. It holds
-//! whole turns only. The tools are not in it, as they are code: whoever starts it brings them. A stored state that
-//! contradicts itself is refused when it is read, never worked around.
+//! A state is plain data: it can be stored while the loop waits, and started in another process. It contains complete
+//! turns only. The tools are not in it, as they are code: the application supplies them at the start. A stored state
+//! that contradicts itself must be rejected when it is read.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -20,14 +20,14 @@ use super::json_string;
 use super::open_turn::OpenTurn;
 use super::state_error::StateError;
 
-/// Where a loop stands: the conversation, what it cost so far, and what is still open.
+/// The state of a loop: the conversation, the usage so far, and the calls that are open.
 ///
-/// A state is a value and knows nothing of its copies. Two loops that are started from one state both do what is left of
-/// it, approved calls included; and a state that was stored before a crash does again what was done since. Its calls
-/// are made *at least once*: whoever stores states claims one before starting it (by a lock, or by a version in the
-/// database), stores the next one as soon as it is there, and gives tools that must not run twice the id of the call to
-/// know them by. A verdict is used *at most once*: it is gone from the state of a loop that has begun to act on it, and
-/// after a crash its question is open again.
+/// A state is a value, independent of its copies. Two loops that are started from one state both do the work that is
+/// left in it, including approved calls; and a state that was stored before a crash repeats what was done since. Its
+/// calls are made *at least once*: an application that stores states claims one before starting it (by a lock, or by a
+/// version in the database), stores the next one as soon as it is available, and gives tools that must not run twice
+/// the id of the call to detect duplicates. A verdict is used *at most once*: it is removed from the state before the
+/// loop acts on it, and after a crash its approval request is pending again.
 ///
 /// ```
 /// use haft_core::{Item, TurnRequest};
@@ -46,7 +46,7 @@ pub struct LoopState {
     pub(super) turns: u32,
     pub(super) usage: Usage,
     pub(super) calls: u64,
-    /// Whether the last turn asked for calls that the budget did not have.
+    /// True if the last turn had calls beyond the budget.
     pub(super) lacks_calls: bool,
     pub(super) time_used: Duration,
     pub(super) seen: SeenCalls,
@@ -108,9 +108,9 @@ struct StoredState {
     done: bool,
 }
 
-/// Beginning and going on.
+/// Creating and continuing.
 impl LoopState {
-    /// The beginning of a loop. The tools of the request are left out: each turn offers those of the loop.
+    /// Creates the initial state of a loop. The tools of the request are removed: each turn offers those of the loop.
     #[must_use]
     pub fn new(mut request: TurnRequest) -> Self {
         request.tools.clear();
@@ -127,8 +127,8 @@ impl LoopState {
         }
     }
 
-    /// The same conversation with one more thing said, as a new piece of work: turns, cost, time and repeated calls are
-    /// counted from zero again. What is open stays open.
+    /// Adds an item to the conversation and begins a new task: turns, usage, time and repeated calls are
+    /// counted from zero again. Open calls stay open.
     #[must_use]
     pub fn follow_up(mut self, item: impl Into<Item>) -> Self {
         self.request_mut().history.push(item.into());
@@ -141,9 +141,9 @@ impl LoopState {
         self
     }
 
-    /// Answers an open interaction. (An open approval is answered with [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a
-    /// verdict is checked against the tools.) The value is checked against what the tool promises when the state is started;
-    /// until then another answer replaces this one.
+    /// Answers an open interaction. (A pending approval request is answered with
+    /// [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a verdict is checked against the tools.) The value is
+    /// validated by the tool's success schema when the state is started; until then another answer replaces this one.
     pub fn answer(&mut self, call_id: impl Into<CallId>, value: impl Into<Value>) -> Result<(), StateError> {
         self.interaction(call_id.into()).map(|interaction| interaction.answer(&value.into()))
     }
@@ -153,7 +153,7 @@ impl LoopState {
         self.interaction(call_id.into()).map(|interaction| interaction.close(reason.into()))
     }
 
-    /// Answers an open question about a call with a verdict that passes `check`.
+    /// Adds a verdict on a pending approval request, if it passes `check`.
     pub(super) fn verdict(
         &mut self,
         response: ApprovalResponse,
@@ -161,30 +161,30 @@ impl LoopState {
     ) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
-        let Some(question) = history.open_question(&request_id) else {
+        let Some(pending) = history.open_question(&request_id) else {
             return Err(StateError::UnknownApproval { request_id });
         };
-        if question.digest != response.digest {
+        if pending.digest != response.digest {
             return Err(StateError::OtherDigest { request_id });
         }
         if history.is_decided(&request_id) {
             return Err(StateError::AlreadyDecided { request_id });
         }
-        check(question, &response).map_err(|fault| StateError::Verdict { request_id, fault })?;
+        check(pending, &response).map_err(|fault| StateError::Verdict { request_id, fault })?;
         history.push(response.into());
         Ok(())
     }
 }
 
-/// Looking.
+/// Reading.
 impl LoopState {
-    /// What the model is asked next.
+    /// Returns the next request.
     #[must_use]
     pub fn request(&self) -> &TurnRequest {
         &self.request
     }
 
-    /// What the model is asked next, to be changed. The model is asked again even if it was done.
+    /// Returns the next request, to be changed. The model is asked again even if it had finished.
     pub fn request_mut(&mut self) -> &mut TurnRequest {
         if let LoopPhase::Done = self.phase {
             self.phase = LoopPhase::Ready;
@@ -192,16 +192,16 @@ impl LoopState {
         &mut self.request
     }
 
-    /// The conversation so far.
+    /// Returns the conversation so far.
     #[must_use]
     pub fn history(&self) -> &[Item] {
         &self.request.history
     }
 
-    /// What the model said last: the text at the end of the conversation.
+    /// Returns the text of the model at the end of the conversation.
     #[must_use]
     pub fn text(&self) -> String {
-        let is_spoken = |item: &&Item| match item.author() {
+        let is_by_model = |item: &&Item| match item.author() {
             Author::Model => !matches!(item, Item::ToolCall(_)),
             Author::Provider => true,
             Author::User
@@ -211,56 +211,58 @@ impl LoopState {
             | Author::Approver
             | Author::Unknown => false,
         };
-        let spoken = self.history().iter().rev().take_while(is_spoken).count();
-        let last = &self.history()[self.history().len() - spoken..];
-        let parts = last.iter().flat_map(|item| if let Item::Message(said) = item { &*said.content } else { &[] });
+        let trailing = self.history().iter().rev().take_while(is_by_model).count();
+        let last = &self.history()[self.history().len() - trailing..];
+        let parts =
+            last.iter().flat_map(|item| if let Item::Message(message) = item { &*message.content } else { &[] });
         parts.filter_map(ContentPart::as_text).collect()
     }
 
-    /// Whether the model said its last word and nothing was said since. Such a state ends at once when it is started.
+    /// Reports whether the model has finished and nothing was added since. Such a state ends immediately when it is
+    /// started.
     #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(self.phase, LoopPhase::Done)
     }
 
-    /// How many turns were taken.
+    /// Returns the number of turns.
     #[must_use]
     pub fn turns(&self) -> u32 {
         self.turns
     }
 
-    /// What they cost, with attempts that failed as far as it is known.
+    /// Returns the usage, including that of failed attempts as far as it is known.
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// How many calls were handed on.
+    /// Returns the number of calls that were run.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// How long the loop ran. Written in whole milliseconds.
+    /// Returns the time for which the loop ran, in whole milliseconds.
     #[must_use]
     pub fn time_used(&self) -> Duration {
         self.time_used
     }
 
-    /// The questions about calls that nobody has answered yet, in the order they were asked.
+    /// Returns the pending approval requests without a verdict, in order.
     #[must_use]
     pub fn approvals(&self) -> Vec<ApprovalRequest> {
         let pending = history::approvals(&self.request.history).pending.into_iter();
         pending.filter(|pending| pending.response.is_none()).map(|pending| pending.request).collect()
     }
 
-    /// The interactions that were not settled yet, whether answered or not.
+    /// Returns the interactions that are not finished yet, answered or not.
     #[must_use]
     pub fn interactions(&self) -> &[Interaction] {
         self.phase.open().map_or(&[], |open| &open.interactions)
     }
 
-    /// Whether the state is one a loop can be in: everything that is open is about a call of the history.
+    /// Checks that the state is consistent: everything that is open is about a call of the history.
     pub(super) fn check(&self) -> Result<(), StateError> {
         self.check_open()?;
         self.check_interactions()?;
@@ -268,7 +270,7 @@ impl LoopState {
         for item in self.history() {
             match item {
                 Item::ToolCall(call) => drop(calls.insert(&call.call_id)),
-                // What a provider asks about its own calls it may know by ids of its own.
+                // A provider may use its own ids in approval requests for its own calls.
                 Item::ApprovalRequest(request)
                     if request.provider_data.is_empty() && !calls.contains(&request.call_id) =>
                 {
@@ -398,7 +400,7 @@ impl LoopPhase {
         }
     }
 
-    /// Concludes the open turn and goes on to the next phase. Without an open turn nothing changes.
+    /// Concludes the open turn and enters the next phase. Without an open turn nothing changes.
     pub(super) fn close(&mut self, next: Self) -> Option<OpenTurn> {
         match std::mem::replace(self, next) {
             Self::Open(open) => Some(open),

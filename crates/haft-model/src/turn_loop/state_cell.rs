@@ -1,7 +1,8 @@
 //! The state of a running loop.
 //!
-//! There is one copy, shared by the loop and its reader. The loop changes it only in whole steps (a turn with its results, a
-//! result with its verdict), so a snapshot may be stored at any time. No code of the user's runs while it is locked.
+//! There is one copy, shared by the loop and its reader. The loop changes it only in complete steps (a turn with its
+//! results, a result with its verdict), so a snapshot may be stored at any time. User code must never run while it is
+//! locked.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,22 +13,23 @@ use tokio::time::Instant;
 
 use super::event::LoopEvent;
 use super::state::LoopState;
-use super::verdict::write_down;
+use super::verdict::record_results;
 
-/// The one copy of the state. Clones share it.
+/// The state of a running loop. Clones share it.
 #[derive(Clone, Debug)]
 pub(super) struct StateCell(Arc<Mutex<SharedState>>);
 
+/// The shared part of the cell.
 #[derive(Debug)]
 struct SharedState {
     state: LoopState,
-    /// The turn whose calls run now. It stands at the end of the history and is no part of the state yet.
+    /// The turn whose calls run now. It is at the end of the history and not part of the state yet.
     staged: Option<Staged>,
-    /// Results of calls that waited, which are yet to be put in their places.
+    /// Results of calls that waited, which are not in the history yet.
     results: Vec<ToolResult>,
-    /// The events about results that had no place.
+    /// The events of results that could not be added.
     unplaced: Vec<LoopEvent>,
-    /// When the loop was first polled; none once it has ended.
+    /// The time of the first poll; `None` before it and after the end of the loop.
     since: Option<Instant>,
 }
 
@@ -37,19 +39,19 @@ impl StateCell {
         Self(Arc::new(Mutex::new(SharedState { state, staged: None, results, unplaced, since: None })))
     }
 
-    /// From now on time counts.
+    /// Starts counting the time.
     pub(super) fn start_clock(&self) {
         self.shared().since = Some(Instant::now());
     }
 
-    /// Time no longer counts.
+    /// Stops counting the time.
     pub(super) fn stop_clock(&self) {
         let mut shared = self.shared();
         shared.state.time_used = shared.time_used();
         shared.since = None;
     }
 
-    /// The state by now.
+    /// Returns a copy of the state.
     pub(super) fn snapshot(&self) -> LoopState {
         let mut shared = self.shared();
         shared.place_results();
@@ -61,7 +63,7 @@ impl StateCell {
         state
     }
 
-    /// The state by now, without a copy if nobody else has the cell.
+    /// Returns the state, without a copy if the cell is not shared.
     pub(super) fn into_state(self) -> LoopState {
         match Arc::try_unwrap(self.0).map(|alone| alone.into_inner().unwrap_or_else(PoisonError::into_inner)) {
             Ok(mut shared) if shared.staged.is_none() => {
@@ -69,17 +71,17 @@ impl StateCell {
                 shared.state.time_used = shared.time_used();
                 shared.state
             }
-            Ok(midway) => Self(Arc::new(Mutex::new(midway))).snapshot(),
+            Ok(staged) => Self(Arc::new(Mutex::new(staged))).snapshot(),
             Err(shared) => Self(shared).snapshot(),
         }
     }
 
-    /// How long the loop ran by now.
+    /// Returns the time for which the loop ran.
     pub(super) fn time_used(&self) -> Duration {
         self.shared().time_used()
     }
 
-    /// Looks at the state.
+    /// Reads the state.
     pub(super) fn read<T>(&self, look: impl FnOnce(&LoopState) -> T) -> T {
         look(&self.shared().state)
     }
@@ -89,7 +91,7 @@ impl StateCell {
         change(&mut self.shared().state)
     }
 
-    /// Puts a turn at the end of the history while its calls run, and returns the history to show them. The state is as
+    /// Adds a turn at the end of the history while its calls run, and returns the history for them. The state is as
     /// before until the turn is [completed](Self::complete).
     pub(super) fn stage(&self, turn: &Turn) -> History {
         let mut shared = self.shared();
@@ -97,27 +99,27 @@ impl StateCell {
         shared.state.request.history.clone()
     }
 
-    /// Changes the state to one with the turn that was staged, if one was.
+    /// Changes the state to include the staged turn, if there is one.
     pub(super) fn complete<T>(&self, change: impl FnOnce(&mut LoopState, Option<Staged>) -> T) -> T {
         let mut shared = self.shared();
         let staged = shared.staged.take();
         change(&mut shared.state, staged)
     }
 
-    /// Adds the result of a call that waited. It is in the state from now on; it is put in its place with others, as that
-    /// costs as much as the history is long.
+    /// Adds the result of a call that waited. It is part of the state from now on; it is inserted into the history
+    /// together with others, as an insertion takes time proportional to the length of the history.
     pub(super) fn add_result(&self, result: ToolResult) {
         self.shared().results.push(result);
     }
 
-    /// Puts all results in their places, and returns what is to be told about those that have none.
+    /// Inserts all results into the history, and returns the events of those that can't be added.
     pub(super) fn place_results(&self) -> Vec<LoopEvent> {
         let mut shared = self.shared();
         shared.place_results();
         std::mem::take(&mut shared.unplaced)
     }
 
-    /// Lends the request to code of the user's, without a lock and without a copy.
+    /// Lends the request to user code, without a lock and without a copy.
     pub(super) fn lend_request<T>(&self, user: impl FnOnce(&mut TurnRequest) -> T) -> T {
         let lent = std::mem::replace(&mut self.shared().state.request, TurnRequest::new("", Vec::new()));
         let mut lent = LentRequest { cell: self, request: Some(lent) };
@@ -133,19 +135,19 @@ impl SharedState {
     fn place_results(&mut self) {
         if !self.results.is_empty() {
             let results = std::mem::take(&mut self.results);
-            self.unplaced.extend(write_down(&mut self.state, results));
+            self.unplaced.extend(record_results(&mut self.state, results));
         }
     }
 
     fn time_used(&self) -> Duration {
         let now = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         let used = self.state.time_used.saturating_add(now);
-        // Cut to what is written, so that a stored state is the same when it is read.
+        // Truncated to the written precision, so that a stored state is read back unchanged.
         Duration::from_millis(u64::try_from(used.as_millis()).unwrap_or(u64::MAX))
     }
 }
 
-/// Brings the request back, also when the code it was lent to panicked.
+/// A lent request, which is returned when this is dropped, also after a panic.
 struct LentRequest<'a> {
     cell: &'a StateCell,
     request: Option<TurnRequest>,

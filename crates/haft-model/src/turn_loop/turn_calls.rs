@@ -1,7 +1,7 @@
-//! Answering the calls of one turn, and writing the turn down.
+//! Running the calls of one turn, and recording the turn.
 //!
 //! Every call ends in exactly one of four ways: with a result, as a signal, as an open interaction, or waiting for a
-//! verdict. Only when all have, the turn goes into the state, with whatever results there are, in one step.
+//! verdict. Only then is the turn added to the state, with the results that are available, in one step.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -28,22 +28,22 @@ use super::state::LoopPhase;
 use super::triage::{CallCounts, Triage};
 use super::utterance;
 
-/// What the model is told of a call that nobody will answer any more.
-const LOOP_CANCELLED: &str = "the loop was called off before the call was answered";
+/// The message of a call that was open when the loop was cancelled.
+const LOOP_CANCELLED: &str = "the loop was cancelled before the call finished";
 
-/// A turn whose calls are being answered.
+/// A turn whose calls are being run.
 pub(super) struct TurnCalls {
     turn: Turn,
     calls: Vec<ToolCall>,
     results: Vec<ToolResult>,
     signals: Vec<Signal>,
     interactions: Vec<Interaction>,
-    /// Questions about calls that wait for a verdict.
-    questions: Vec<ApprovalRequest>,
+    /// The approval requests of calls that wait for a verdict.
+    approval_requests: Vec<ApprovalRequest>,
 }
 
 impl Machine {
-    /// Answers the calls of a turn and writes it down, as far as it can be answered now.
+    /// Runs the calls of a turn and records it, with the results that are available now.
     pub(super) async fn execute_turn(&mut self, mut turn: Turn) -> Result<(), LoopEnd> {
         self.state.change(|state| state.usage += turn.usage);
         if is_empty(&turn) {
@@ -57,16 +57,16 @@ impl Machine {
         let lacks_call = lacks_call(&choice, &turn);
         let (settings, state) = (Arc::clone(&self.settings), self.state.clone());
         let mut triage = Triage::new(&settings, &state, choice.clone(), made);
-        let mut calls_of_turn = TurnCalls::new(turn);
-        let passed = self.reject_calls(&mut calls_of_turn, &mut triage).await;
+        let mut turn_calls = TurnCalls::new(turn);
+        let passed = self.reject_calls(&mut turn_calls, &mut triage).await;
         let counts = triage.counts();
-        let cause = self.run_calls(&mut calls_of_turn, &passed).await;
+        let cause = self.run_calls(&mut turn_calls, &passed).await;
         if cause.is_some() {
-            self.cancel_open_calls(&mut calls_of_turn).await;
+            self.cancel_open_calls(&mut turn_calls).await;
         }
 
-        let is_stuck = !calls_of_turn.calls.is_empty() && counts.repeated == calls_of_turn.calls.len();
-        if let Some(unplaced) = self.write_down(calls_of_turn, counts) {
+        let is_stuck = !turn_calls.calls.is_empty() && counts.repeated == turn_calls.calls.len();
+        if let Some(unplaced) = self.record_turn(turn_calls, counts) {
             self.event_slot.emit(unplaced).await;
         }
         if let Some(cause) = cause {
@@ -83,32 +83,32 @@ impl Machine {
         self.ensure_nothing_waits()
     }
 
-    /// Answers what is not to be run, and gives the places of the calls that are.
-    async fn reject_calls(&mut self, calls_of_turn: &mut TurnCalls, triage: &mut Triage<'_>) -> Vec<usize> {
-        let interrupted = calls_of_turn.turn.interrupted_results();
-        if calls_of_turn.turn.is_cut_off() {
+    /// Rejects the calls that must not run, and returns the indexes of the others.
+    async fn reject_calls(&mut self, turn_calls: &mut TurnCalls, triage: &mut Triage<'_>) -> Vec<usize> {
+        let interrupted = turn_calls.turn.interrupted_results();
+        if turn_calls.turn.is_cut_off() {
             for (index, result) in interrupted.into_iter().enumerate() {
-                self.event_slot.emit(calls_of_turn.answered(index, result)).await;
+                self.event_slot.emit(turn_calls.add_result(index, result)).await;
             }
             return Vec::new();
         }
         let mut passed = Vec::new();
-        for index in 0..calls_of_turn.calls.len() {
-            match triage.reject(&calls_of_turn.calls[index]) {
+        for index in 0..turn_calls.calls.len() {
+            match triage.reject(&turn_calls.calls[index]) {
                 None => passed.push(index),
-                Some(result) => self.event_slot.emit(calls_of_turn.answered(index, result)).await,
+                Some(result) => self.event_slot.emit(turn_calls.add_result(index, result)).await,
             }
         }
         passed
     }
 
-    /// Runs the calls at these places to their ends, or until the loop must end; then they are called off.
-    async fn run_calls(&mut self, calls_of_turn: &mut TurnCalls, passed: &[usize]) -> Option<InterruptionCause> {
+    /// Runs the calls at these indexes to their ends, or until the loop must end; then they are cancelled.
+    async fn run_calls(&mut self, turn_calls: &mut TurnCalls, passed: &[usize]) -> Option<InterruptionCause> {
         if passed.is_empty() {
             return None;
         }
-        let messages = self.state.stage(&calls_of_turn.turn);
-        let calls = passed.iter().map(|&index| calls_of_turn.calls[index].clone());
+        let messages = self.state.stage(&turn_calls.turn);
+        let calls = passed.iter().map(|&index| turn_calls.calls[index].clone());
         let mut run = self.kit.run(calls).with(self.settings.options.clone().messages(messages));
         let mut cause = None;
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
@@ -116,11 +116,11 @@ impl Machine {
             let Some(event) = in_turn(event, passed) else { continue };
             let event = match event {
                 ToolEvent::Output { index, result } => {
-                    let outcome = CallOutcome::of(&self.kit, &run, at, &calls_of_turn.calls[index].arguments, result);
-                    calls_of_turn.finished(index, outcome)
+                    let outcome = CallOutcome::of(&self.kit, &run, at, &turn_calls.calls[index].arguments, result);
+                    turn_calls.add_outcome(index, outcome)
                 }
                 other => {
-                    calls_of_turn.questions.extend(other.suspended_request().cloned());
+                    turn_calls.approval_requests.extend(other.suspended_request().cloned());
                     Some(LoopEvent::Tool(other))
                 }
             };
@@ -131,6 +131,7 @@ impl Machine {
         cause
     }
 
+    /// Returns the next event of a run, which is cancelled when the loop is interrupted.
     pub(super) async fn next_event(
         &mut self,
         run: &mut Run,
@@ -148,38 +149,39 @@ impl Machine {
         .await
     }
 
-    /// Nobody waits for an answer any more.
-    async fn cancel_open_calls(&mut self, calls_of_turn: &mut TurnCalls) {
-        let mut places: HashMap<CallId, usize> = HashMap::new();
-        for (index, call) in calls_of_turn.calls.iter().enumerate() {
-            places.entry(call.call_id.clone()).or_insert(index);
+    /// Cancels the calls that are open when the loop is interrupted.
+    async fn cancel_open_calls(&mut self, turn_calls: &mut TurnCalls) {
+        let mut indexes: HashMap<CallId, usize> = HashMap::new();
+        for (index, call) in turn_calls.calls.iter().enumerate() {
+            indexes.entry(call.call_id.clone()).or_insert(index);
         }
-        for interaction in std::mem::take(&mut calls_of_turn.interactions) {
-            let index = places.get(interaction.call_id()).copied().unwrap_or_default();
-            let cancelled = calls_of_turn.answered(index, interaction.cancelled(LOOP_CANCELLED));
+        for interaction in std::mem::take(&mut turn_calls.interactions) {
+            let index = indexes.get(interaction.call_id()).copied().unwrap_or_default();
+            let cancelled = turn_calls.add_result(index, interaction.cancelled(LOOP_CANCELLED));
             self.event_slot.emit(cancelled).await;
         }
-        for question in std::mem::take(&mut calls_of_turn.questions) {
-            let Some(&index) = places.get(&question.call_id) else { continue };
-            let cancelled = ToolResult::cancelled(&calls_of_turn.calls[index], LOOP_CANCELLED);
-            let cancelled = calls_of_turn.answered(index, cancelled);
+        for request in std::mem::take(&mut turn_calls.approval_requests) {
+            let Some(&index) = indexes.get(&request.call_id) else { continue };
+            let cancelled = ToolResult::cancelled(&turn_calls.calls[index], LOOP_CANCELLED);
+            let cancelled = turn_calls.add_result(index, cancelled);
             self.event_slot.emit(cancelled).await;
         }
     }
 
-    /// The turn and everything known of its calls, in one step. Signals stand as closed until they are answered.
-    fn write_down(&self, calls_of_turn: TurnCalls, counts: CallCounts) -> Option<LoopEvent> {
-        let TurnCalls { turn, results, signals, interactions, questions, .. } = calls_of_turn;
+    /// Adds the turn and the outcomes of its calls to the state, in one step. The output of a signal is `null` until
+    /// it is answered.
+    fn record_turn(&self, turn_calls: TurnCalls, counts: CallCounts) -> Option<LoopEvent> {
+        let TurnCalls { turn, results, signals, interactions, approval_requests, .. } = turn_calls;
         let (unplaced, before) = self.state.complete(|state, staged| {
             let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
             let unplaced = append(&mut state.request.history, staged.as_ref(), turn.clone(), answers.collect());
-            state.request.history.extend(questions.into_iter().map(Item::from));
+            state.request.history.extend(approval_requests.into_iter().map(Item::from));
             state.turns = state.turns.saturating_add(1);
             state.seen.merge(counts.seen);
             (state.calls, state.lacks_calls) = (counts.made, counts.lacks_calls);
             let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
             open.add(results);
-            // Results may hold errors of user code, which are not dropped under the lock.
+            // Results may hold errors of user code, which must not be dropped under the lock.
             (unplaced, std::mem::replace(&mut state.phase, LoopPhase::Open(open)))
         });
         drop(before);
@@ -188,16 +190,24 @@ impl Machine {
 }
 
 impl TurnCalls {
+    /// Starts with no call finished.
     fn new(turn: Turn) -> Self {
         let calls = turn.tool_calls();
-        Self { turn, calls, results: Vec::new(), signals: Vec::new(), interactions: Vec::new(), questions: Vec::new() }
+        Self {
+            turn,
+            calls,
+            results: Vec::new(),
+            signals: Vec::new(),
+            interactions: Vec::new(),
+            approval_requests: Vec::new(),
+        }
     }
 
-    /// Notes how a call came out of its run, and returns what is to be told of it. Of an interaction nothing is: it is
-    /// shown when the loop ends to wait for it.
-    fn finished(&mut self, index: usize, outcome: CallOutcome) -> Option<LoopEvent> {
+    /// Records the outcome of a call, and returns the event to emit. An interaction has none: it is
+    /// reported when the loop ends to wait for it.
+    fn add_outcome(&mut self, index: usize, outcome: CallOutcome) -> Option<LoopEvent> {
         match outcome {
-            CallOutcome::Answered(result) => Some(self.answered(index, result)),
+            CallOutcome::Answered(result) => Some(self.add_result(index, result)),
             CallOutcome::Signal(signal) => {
                 self.signals.push(signal.clone());
                 Some(LoopEvent::Signal(Box::new(signal)))
@@ -209,8 +219,8 @@ impl TurnCalls {
         }
     }
 
-    /// Notes the one result of a call.
-    fn answered(&mut self, index: usize, result: ToolResult) -> LoopEvent {
+    /// Records the result of a call, and returns its event.
+    fn add_result(&mut self, index: usize, result: ToolResult) -> LoopEvent {
         self.results.push(result.clone());
         LoopEvent::Tool(ToolEvent::Output { index, result })
     }
@@ -225,13 +235,13 @@ pub(super) fn in_turn(event: ToolEvent, indexes: &[usize]) -> Option<ToolEvent> 
     event.with_index(index)
 }
 
-/// Whether a turn says nothing: no items, or blank text alone.
+/// Reports whether a turn is empty: no items, or blank text only.
 fn is_empty(turn: &Turn) -> bool {
     let is_blank = |part: &ContentPart| part.as_text().is_some_and(|text| text.trim().is_empty());
     turn.items.iter().all(|item| matches!(item, Item::Message(message) if message.content.iter().all(is_blank)))
 }
 
-/// Whether a call had to be made and was not. A turn that is not whole may yet have made it.
+/// Reports whether a required call is missing. An incomplete turn might still have made it.
 fn lacks_call(choice: &ToolChoice, turn: &Turn) -> bool {
     let is_call = |item: &Item| matches!(item, Item::ToolCall(_) | Item::ProviderCall(_));
     let is_whole = !turn.is_cut_off() && turn.finish != Finish::Pause;

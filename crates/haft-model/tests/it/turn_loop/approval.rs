@@ -1,4 +1,4 @@
-//! Calls that a person has to agree to, here or elsewhere.
+//! Calls that require approval, in the process or outside.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The kit with `pay`, which somebody has to agree to; and how much was paid.
+/// The kit with `pay`, which requires approval; and the sum that was paid.
 fn till() -> (Toolkit, Arc<AtomicU64>) {
     let paid = Arc::new(AtomicU64::new(0));
     let sum = Arc::clone(&paid);
@@ -58,7 +58,7 @@ async fn the_loop_waits_for_verdicts_and_everything_else_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn verdicts_that_came_meanwhile_are_acted_on_before_the_next_request() {
+async fn verdicts_that_arrived_meanwhile_are_acted_on_before_the_next_request() {
     let ((kit, paid), model) = (till(), script());
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
@@ -93,7 +93,7 @@ async fn verdicts_that_came_meanwhile_are_acted_on_before_the_next_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_may_edit_the_arguments_or_answer_in_the_tools_place() {
+async fn an_approver_may_edit_the_arguments_or_supply_the_result() {
     let ((kit, paid), model) = (till(), script());
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
@@ -109,7 +109,7 @@ async fn a_person_may_edit_the_arguments_or_answer_in_the_tools_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_that_does_not_fit_is_told_and_another_can_be_given() {
+async fn a_rejected_verdict_is_reported_and_can_be_replaced() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
@@ -132,7 +132,7 @@ async fn a_verdict_that_does_not_fit_is_told_and_another_can_be_given() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn arguments_that_were_changed_after_the_question_are_not_run() {
+async fn arguments_that_were_changed_after_the_request_are_not_run() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
@@ -158,7 +158,7 @@ async fn approved_calls_of_a_plain_history_are_run_first() {
     history.push(question.approve().into());
     history.push(Item::user("well?"));
     let model = ScriptedModel::default().then("thanks");
-    // Nobody can be asked here, and nobody has to be.
+    // No approver is configured, and none is needed.
     let outcome = finish(&TurnLoop::new(model.clone(), kit), TurnRequest::new("any", history)).await;
     assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 5));
     assert_eq!(told(&model.requests()[0].history), ["user", "call c1", "output c1: paid 5", "user"]);
@@ -166,7 +166,7 @@ async fn approved_calls_of_a_plain_history_are_run_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_settled_in_earlier_rounds_is_not_sent() {
+async fn resolved_approvals_of_earlier_rounds_are_not_sent() {
     let (kit, paid) = till();
     let question = ApprovalRequest::new("q1", &call("c1", "pay", "5"));
     let history = vec![
@@ -184,7 +184,7 @@ async fn what_was_settled_in_earlier_rounds_is_not_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_questions_about_one_call_let_it_run_once() {
+async fn two_requests_for_one_call_let_it_run_once() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
@@ -200,7 +200,7 @@ async fn two_questions_about_one_call_let_it_run_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_questions_about_one_call_a_denial_wins() {
+async fn of_two_requests_for_one_call_a_denial_wins() {
     for is_first in [true, false] {
         let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
         let agent = suspending(&model, &kit);
@@ -227,7 +227,7 @@ async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
     let mut state = waiting.clone();
     let agent = suspending(&ScriptedModel::default(), &kit);
     agent.verdict(&mut state, question.approve()).unwrap();
-    // A second answer must not take the place of the first.
+    // A second verdict must not replace the first.
     state.request_mut().history.push(question.approve().into());
     let count = events(agent.start(state.clone())).await.len();
     for stop in 0..count {
@@ -246,7 +246,7 @@ async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
     assert!(matches!(run.next().await, Some(LoopEvent::Tool(ToolEvent::ApprovalResolved { .. }))));
     let mut snapshot = stored(&run.state());
     drop(run);
-    assert_eq!(snapshot.approvals(), std::slice::from_ref(&question), "the question is open again");
+    assert_eq!(snapshot.approvals(), std::slice::from_ref(&question), "the request is pending again");
     paid.store(0, Ordering::SeqCst);
     assert_eq!(ended(&finish(&agent, snapshot.clone()).await.end), "waiting for 0 and 1");
     agent.verdict(&mut snapshot, question.approve()).unwrap();
@@ -255,7 +255,7 @@ async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_that_came_too_late_is_told() {
+async fn a_verdict_on_an_expired_request_is_reported() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
     let options = RunOptions::new().approvals(Suspend).approval_lifetime(std::time::Duration::ZERO);
     let agent = TurnLoop::new(model, kit).options(options);
@@ -271,7 +271,7 @@ async fn a_verdict_that_came_too_late_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_approver_on_the_spot_is_asked_within_the_turn_and_after_a_resume() {
+async fn an_approver_in_the_process_decides_within_the_turn_and_after_a_resume() {
     let ((kit, paid), model) = (till(), script());
     let present = |request: ApprovalRequest, _: Cx| async move {
         if request.arguments == "1" { request.approve() } else { request.deny("too much") }
@@ -284,12 +284,16 @@ async fn an_approver_on_the_spot_is_asked_within_the_turn_and_after_a_resume() {
     let waiting = finish(&suspending(&model, &kit), request()).await;
     let direct = TurnLoop::new(model, kit).options(RunOptions::new().approvals(present));
     let outcome = finish(&direct, stored(&waiting.state)).await;
-    assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 2), "open questions find who can answer");
+    assert_eq!(
+        (outcome.end, paid.load(Ordering::SeqCst)),
+        (LoopEnd::Stopped, 2),
+        "pending requests are passed to the approver"
+    );
     assert!(history::is_reconciled(outcome.state.history()));
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_anybody_to_ask_gated_calls_are_denied() {
+async fn without_an_approver_gated_calls_are_denied() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
     let outcome = finish(&TurnLoop::new(model, kit), request()).await;
     assert_eq!(told(outcome.state.history())[2], "output c1: denied");
@@ -297,7 +301,7 @@ async fn without_anybody_to_ask_gated_calls_are_denied() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn interactions_signals_and_approvals_of_one_turn_are_decided_together() {
+async fn interactions_signals_and_approvals_of_one_turn_are_concluded_together() {
     let (kit, paid) = till();
     let model = ScriptedModel::default()
         .then([call("c1", "ask", "\"?\""), call("c2", "pay", "3"), call("c3", "note", "1")])
@@ -326,7 +330,7 @@ async fn interactions_signals_and_approvals_of_one_turn_are_decided_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calling_off_closes_what_waits_in_the_turn() {
+async fn a_cancellation_closes_the_waiting_calls_of_the_turn() {
     let (kit, _) = till();
     let model = ScriptedModel::default().then([call("c1", "pay", "1"), call("c2", "wait", "{}")]);
     let mut run = suspending(&model, &kit).start(request());
@@ -339,7 +343,7 @@ async fn calling_off_closes_what_waits_in_the_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calling_off_a_resumed_call_answers_it() {
+async fn a_cancellation_of_a_resumed_call_gives_it_a_result() {
     let hold = Tool::new("hold").needs_approval(ApprovalPolicy::always()).run(|(), cx: Cx| async move {
         let _ = cx.emit("begun").await;
         std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-//! The function that decides between turns.
+//! The decide function.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use haft_model::{LanguageModel, LoopError, ScriptedModel, ScriptedTurn, TurnStre
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn it_sees_the_turn_its_results_and_the_totals() {
+async fn it_reads_the_turn_its_results_and_the_totals() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&seen);
     let model = ScriptedModel::default()
@@ -52,7 +52,7 @@ async fn it_changes_the_next_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_may_stop_before_the_model_is_done_and_go_on_after() {
+async fn it_may_stop_before_the_model_is_done_and_continue_after() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("never");
     let outcome = finish(&agent(&model).decide(|after| async { after.stop() }), request()).await;
     assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Stopped, 1));
@@ -65,7 +65,7 @@ async fn it_may_stop_before_the_model_is_done_and_go_on_after() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_tools_hold_from_the_next_turn_on() {
+async fn other_tools_are_used_from_the_next_turn_on() {
     let triple = Tool::new("double").run(|n: i64, _cx| async move { n * 3 }).unwrap();
     let other = Toolkit::from_iter([triple]);
     let model = ScriptedModel::default()
@@ -104,13 +104,13 @@ async fn another_model_answers_from_the_next_turn_on() {
     });
     assert_eq!(finish(&agent, request()).await.state.text(), "onetwothree");
     assert_eq!((first.requests().len(), second.requests().len()), (1, 2));
-    // A loop that is started anew begins with its own model, whose script is over.
+    // A new run begins with the model of the loop, whose script is over.
     let error = finish(&agent, request()).await.end;
     assert_eq!(error.error().map(LoopError::kind), Some("model"));
     assert_eq!(first.requests().len(), 2);
 }
 
-/// A model that answers once it must, and can't be dropped in peace.
+/// A model that answers and panics when it is dropped.
 struct Bomb;
 
 impl LanguageModel for Bomb {
@@ -126,7 +126,7 @@ impl Drop for Bomb {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_that_panics_when_it_is_dropped_harms_nothing() {
+async fn a_model_that_panics_when_it_is_dropped_has_no_effect() {
     let replaced = agent(&ScriptedModel::new(["a"])).decide(|mut after| async move {
         match after.number() {
             1 => after.set_model(Bomb),
@@ -168,7 +168,7 @@ async fn it_may_rewrite_the_history() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_in_it_ends_the_loop_with_the_state_whole() {
+async fn a_panic_in_it_ends_the_loop_with_a_consistent_state() {
     let at_once = |_: haft_model::AfterTurn| -> std::future::Ready<haft_model::Flow> { panic!("at once") };
     let later = |after: haft_model::AfterTurn| async move {
         tokio::task::yield_now().await;
@@ -196,10 +196,14 @@ async fn an_error_in_it_ends_the_loop_and_the_turn_is_decided_again() {
     });
     let outcome = finish(&failing, request()).await;
     let LoopEnd::Failed(error) = &outcome.end else { panic!("{:?}", outcome.end) };
-    assert_eq!(error.to_string(), "what decides between turns failed: the disk is full");
+    assert_eq!(error.to_string(), "the decide function failed: the disk is full");
     assert_eq!(told(outcome.state.history()), ["user", "assistant"]);
 
     let outcome = finish(&agent(&model), stored(&outcome.state)).await;
-    assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Stopped, 1), "the turn is over, and nothing is asked");
+    assert_eq!(
+        (outcome.end, outcome.state.turns()),
+        (LoopEnd::Stopped, 1),
+        "the turn is over, and the model is not asked"
+    );
     assert_eq!(model.requests().len(), 1);
 }

@@ -1,4 +1,4 @@
-//! The events of a loop: their order, their form, and that they wait for their reader.
+//! The events of a loop: their order, their form, and backpressure by the reader.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,12 +8,13 @@ use futures_util::StreamExt;
 use haft_core::tagged::TaggedEnum;
 use haft_core::{Delta, Finish, ToolResult, Usage};
 use haft_model::{LoopError, ModelError, ScriptedModel, ScriptedTurn, Spent};
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn events_come_in_the_order_things_happen() {
+async fn events_are_emitted_in_order() {
     let model = ScriptedModel::default()
         .then([call("c1", "note", "1"), call("c2", "double", "2"), call("c3", "double", "x")])
         .then(Turn::new(vec![Item::assistant("done")], Finish::Stop));
@@ -27,7 +28,7 @@ async fn events_come_in_the_order_things_happen() {
 }
 
 #[test]
-fn a_result_without_a_place_is_an_event_that_reads_back() {
+fn an_unplaced_result_is_an_event_that_is_read_back() {
     let results = vec![ToolResult::ok(&call("c1", "double", "1"), serde_json::json!(2))];
     let unplaced = LoopEvent::Unplaced { results, reason: "no call of that id is open".into() };
     let read: LoopEvent = serde_json::from_value(serde_json::to_value(&unplaced).unwrap()).unwrap();
@@ -183,7 +184,7 @@ fn the_form_of_events_is_fixed() {
     let failed = LoopEnd::Failed(LoopError::EmptyTurn { finish: Finish::Length });
     assert_eq!(
         serde_json::to_value(failed).unwrap(),
-        json!({"type": "failed", "kind": "empty_turn", "message": "the model's turn is empty; it ended by `length`"})
+        json!({"type": "failed", "kind": "empty_turn", "message": "the model's turn is empty; its finish reason is `length`"})
     );
 }
 
@@ -238,4 +239,21 @@ fn every_event_type_is_read() {
     assert_eq!(known, decided);
     let ends: Vec<&str> = LoopEnd::VARIANTS.iter().map(|(tag, _)| *tag).collect();
     assert_eq!(ends, ["stopped", "waiting", "max_turns", "budget", "repeated_calls", "cancelled", "failed"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_event_of_an_unknown_type_is_read_and_written_unchanged(
+        members in proptest::collection::btree_map("[a-z_]{1,6}", "\\PC{0,8}", 0..6), name in "x_[a-z]{0,8}", v in 0_u64..5,
+    ) {
+        let mut written: serde_json::Map<_, _> = members.into_iter().map(|(key, text)| (key, json!({"a": [text]}))).collect();
+        written.insert("v".to_owned(), v.into());
+        written.insert("type".to_owned(), name.into());
+        let written = serde_json::Value::Object(written);
+        let event: LoopEvent = serde_json::from_value(written.clone()).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert!(matches!(event, LoopEvent::Unknown(_)));
+        prop_assert_eq!(serde_json::to_string(&event).unwrap_or_default(), written.to_string());
+    }
 }

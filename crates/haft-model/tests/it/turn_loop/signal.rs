@@ -1,4 +1,4 @@
-//! Calls that speak to the loop.
+//! Signals.
 
 use haft_model::ScriptedModel;
 use serde_json::json;
@@ -44,7 +44,7 @@ async fn results_of_a_turn_are_in_the_order_of_its_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn thousands_of_signals_in_one_turn_are_each_answered_in_their_place() {
+async fn thousands_of_signals_in_one_turn_each_get_their_answer() {
     let ids: Vec<String> = (0..2000).map(|n| format!("c{n}")).collect();
     let calls =
         ids.iter().enumerate().map(|(n, id)| if n % 5 == 4 { call(id, "double", "1") } else { call(id, "note", "4") });
@@ -75,7 +75,7 @@ async fn thousands_of_signals_in_one_turn_are_each_answered_in_their_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_reach_their_own_signals_however_the_list_is_left() {
+async fn answers_reach_their_own_signals_in_any_order_of_the_list() {
     let model = ScriptedModel::default().then([call("c1", "note", "1"), call("c2", "note", "2")]).then("done");
     let agent = agent(&model).decide(|mut after| async move {
         if let [first, second] = after.signals_mut() {
@@ -93,7 +93,7 @@ async fn answers_reach_their_own_signals_however_the_list_is_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_check_that_panics_costs_its_own_call() {
+async fn a_validator_that_panics_fails_its_own_call_only() {
     let validator = haft_core::Validator::new(|_: &serde_json::Value| panic!("broken check"));
     let schema = haft_core::Schema::json_with(json!({}), haft_core::Validation::With(validator)).unwrap();
     let fragile = Tool::signal("fragile").params_schema(schema).define().unwrap();
