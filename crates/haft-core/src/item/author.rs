@@ -111,14 +111,14 @@ mod tests {
     /// One item of every type, with its author.
     fn samples() -> Vec<(Item, Author)> {
         let call = ToolCall::new("c1", "pay", "5");
-        let question = ApprovalRequest::new("q1", &call);
+        let request = ApprovalRequest::new("q1", &call);
         vec![
             (Item::assistant("hello"), Author::Model),
             (Reasoning::text("hm").into(), Author::Model),
             (call.into(), Author::Model),
             (ToolCallOutput::new("c1", "paid").into(), Author::Executor),
-            (question.approve().into(), Author::Approver),
-            (question.into(), Author::Gate),
+            (request.approve().into(), Author::Approver),
+            (request.into(), Author::Gate),
             (ProviderCall::new("vendor", "search", json!({})).into(), Author::Provider),
         ]
     }

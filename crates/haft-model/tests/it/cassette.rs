@@ -62,12 +62,12 @@ async fn off_script(model: &impl LanguageModel, request: &TurnRequest) -> String
 }
 
 /// Records these user messages, each answered with `re: ` before it.
-async fn recorded(questions: &[&str]) -> Scratch {
+async fn recorded(texts: &[&str]) -> Scratch {
     let file = Scratch::new();
-    let model = ScriptedModel::new(questions.iter().map(|question| format!("re: {question}")));
+    let model = ScriptedModel::new(texts.iter().map(|text| format!("re: {text}")));
     let cassette = Cassette::record(&file, model).unwrap();
-    for question in questions {
-        say(&cassette, question).await.unwrap();
+    for text in texts {
+        say(&cassette, text).await.unwrap();
     }
     cassette.finish().unwrap();
     file

@@ -232,12 +232,12 @@ async fn a_state_that_lost_a_call_is_rejected_when_it_is_read() {
     let said = words(&LoopState::new(TurnRequest::new("any", history.clone())));
     assert!(said.contains("`c2`") && said.contains("contains no such call"), "{said}");
 
-    let Some(Item::ApprovalRequest(question)) =
+    let Some(Item::ApprovalRequest(approval)) =
         history.iter_mut().find(|item| matches!(item, Item::ApprovalRequest(_)))
     else {
         panic!()
     };
-    question.provider_data.insert("vendor".to_owned(), json!({"asks": "itself"}));
+    approval.provider_data.insert("vendor".to_owned(), json!({"asks": "itself"}));
     stored(&LoopState::new(TurnRequest::new("any", history)));
 }
 
@@ -248,8 +248,8 @@ async fn a_snapshot_of_a_resumed_turn_has_the_available_results() {
         ScriptedModel::default().then([call("c1", "pay", "1"), call("c2", "pay", "20"), call("c3", "pay", "300")]);
     let agent = suspending(&model, &kit);
     let mut state = finish(&agent, request()).await.state;
-    for question in state.approvals().into_iter().take(2) {
-        agent.verdict(&mut state, question.approve()).unwrap();
+    for approval in state.approvals().into_iter().take(2) {
+        agent.verdict(&mut state, approval.approve()).unwrap();
     }
     let count = events(suspending(&ScriptedModel::default(), &kit).start(state.clone())).await.len();
     for stop in 0..count {
@@ -269,8 +269,8 @@ async fn a_snapshot_of_a_resumed_turn_has_the_available_results() {
             3 - kept,
             "after event {stop}: a call without a result is pending again"
         );
-        for question in snapshot.approvals().into_iter().filter(|question| question.call_id != "c3") {
-            agent.verdict(&mut snapshot, question.approve()).unwrap();
+        for approval in snapshot.approvals().into_iter().filter(|approval| approval.call_id != "c3") {
+            agent.verdict(&mut snapshot, approval.approve()).unwrap();
         }
         let outcome = finish(&agent, snapshot).await;
         assert_eq!(ended(&outcome.end), "waiting for 0 and 1");
@@ -288,13 +288,13 @@ async fn a_snapshot_of_a_resumed_turn_has_the_available_results() {
 #[tokio::test(start_paused = true)]
 async fn two_waiting_calls_with_one_id_are_rejected_before_either_runs() {
     let (kit, paid) = till();
-    let question = async |arguments: &str, id: &str| {
+    let approval = async |arguments: &str, id: &str| {
         let model = ScriptedModel::default().then([call("c1", "pay", arguments)]);
-        let mut question = finish(&suspending(&model, &kit), request()).await.state.approvals().remove(0);
-        question.request_id = id.into();
-        question
+        let mut approval = finish(&suspending(&model, &kit), request()).await.state.approvals().remove(0);
+        approval.request_id = id.into();
+        approval
     };
-    let (small, large) = (question("5", "q1").await, question("700", "q2").await);
+    let (small, large) = (approval("5", "q1").await, approval("700", "q2").await);
     let history = vec![
         Item::user("go"),
         call("c1", "pay", "5").into(),
@@ -316,17 +316,17 @@ async fn a_verdict_on_a_resolved_request_is_rejected() {
     let model = ScriptedModel::default().then([call("c1", "pay", "1")]).then("done");
     let agent = suspending(&model, &kit);
     let mut state = finish(&agent, request()).await.state;
-    let question = state.approvals().remove(0);
-    agent.verdict(&mut state, question.approve()).unwrap();
+    let approval = state.approvals().remove(0);
+    agent.verdict(&mut state, approval.approve()).unwrap();
     let mut state = finish(&agent, state).await.state;
-    let error = agent.verdict(&mut state, question.approve()).unwrap_err();
+    let error = agent.verdict(&mut state, approval.approve()).unwrap_err();
     let words = format!(
         "the approval request `{}` is not pending: it is resolved already, or was never made here",
-        question.request_id
+        approval.request_id
     );
     assert_eq!(error.to_string(), words);
 
     // The request may still be in the history after its call has an output.
-    state.request_mut().history.push(question.clone().into());
-    assert_eq!(agent.verdict(&mut state, question.approve()).unwrap_err().to_string(), words);
+    state.request_mut().history.push(approval.clone().into());
+    assert_eq!(agent.verdict(&mut state, approval.approve()).unwrap_err().to_string(), words);
 }

@@ -125,8 +125,8 @@ async fn each_of_many_verdicts_and_results_reaches_its_call() {
     let agent = agent.options(RunOptions::new().approvals(Suspend)).repeated_calls(0);
     let mut state = finish(&agent, request()).await.state;
     // The last request first; one in three is denied.
-    for (n, question) in state.approvals().iter().enumerate().rev() {
-        let verdict = if n.is_multiple_of(3) { question.deny("no") } else { question.approve() };
+    for (n, approval) in state.approvals().iter().enumerate().rev() {
+        let verdict = if n.is_multiple_of(3) { approval.deny("no") } else { approval.approve() };
         agent.verdict(&mut state, verdict.clone()).unwrap();
         assert!(agent.verdict(&mut state, verdict).is_err(), "it was decided");
     }

@@ -64,8 +64,8 @@ fn any_reply() -> impl Strategy<Value = Reply> {
 fn reply(agent: &TurnLoop, state: &mut LoopState, end: &LoopEnd, reply: Reply) {
     let LoopEnd::Waiting { interactions, approvals } = end else { return };
     let most = if matches!(reply, Reply::One) { 1 } else { usize::MAX };
-    for question in approvals.iter().take(most) {
-        let verdict = if matches!(reply, Reply::Refuse) { question.deny("no") } else { question.approve() };
+    for approval in approvals.iter().take(most) {
+        let verdict = if matches!(reply, Reply::Refuse) { approval.deny("no") } else { approval.approve() };
         agent.verdict(state, verdict).unwrap();
     }
     for open in interactions.iter().take(most.saturating_sub(approvals.len())) {

@@ -190,15 +190,15 @@ fn an_approval_request_takes_one_verdict() {
     let pay = call("c1", "double", "1");
     let agent = agent(&ScriptedModel::default());
     let digest = kit().get("double").unwrap().approval_digest(&json!(1));
-    let question = ApprovalRequest::new("q1", &pay).digest(digest);
-    let mut state = LoopState::new(TurnRequest::new("m", vec![pay.into(), question.clone().into()]));
+    let approval = ApprovalRequest::new("q1", &pay).digest(digest);
+    let mut state = LoopState::new(TurnRequest::new("m", vec![pay.into(), approval.clone().into()]));
     let stranger = ApprovalResponse::new("q2", ApprovalDecision::Approved);
     assert_eq!(
         agent.verdict(&mut state, stranger).unwrap_err(),
         StateError::UnknownApproval { request_id: "q2".into() }
     );
-    agent.verdict(&mut state, question.approve()).unwrap();
-    let second = agent.verdict(&mut state, question.deny("no")).unwrap_err();
+    agent.verdict(&mut state, approval.approve()).unwrap();
+    let second = agent.verdict(&mut state, approval.deny("no")).unwrap_err();
     assert_eq!(second, StateError::AlreadyDecided { request_id: "q1".into() });
     assert_eq!(told(state.history()), ["call c1", "asked c1", "said approved"]);
 }

@@ -116,7 +116,7 @@ async fn a_suspended_signal_or_interaction_surfaces_after_its_verdict() {
     assert_eq!(surfaced(&seen), 0);
     let Some(LoopEvent::Ended { end, state }) = seen.last() else { panic!() };
     assert_eq!(ended(end), "waiting for 0 and 2");
-    assert!(state.interactions().is_empty(), "nobody may answer what nobody approved");
+    assert!(state.interactions().is_empty(), "a call without approval can't be answered");
 
     let mut state = stored(state);
     let asked = state.approvals();

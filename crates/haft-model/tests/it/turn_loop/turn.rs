@@ -156,7 +156,11 @@ async fn tools_that_the_caller_may_not_see_are_neither_offered_nor_run() {
     struct Strict;
     impl Permit for Strict {
         fn permit(&self, tool: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
-            if tool.name() == "ask" { Permission::denied("nobody is there").into() } else { Permission::Allowed.into() }
+            if tool.name() == "ask" {
+                Permission::denied("no user is present").into()
+            } else {
+                Permission::Allowed.into()
+            }
         }
         fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
             caller.is_some() && tool.name() != "note" && tool.name() != "add"
