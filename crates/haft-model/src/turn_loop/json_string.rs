@@ -27,14 +27,18 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     JsonText::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// Writes an object; as a string if it is nested deeply.
-pub(super) fn serialize_deep<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut meter = DepthMeter::default();
-    serde_json::to_writer(&mut meter, value).map_err(S::Error::custom)?;
-    if meter.deepest < DEEP {
-        return value.serialize(serializer);
+/// An object that is written as a string if it is nested deeply.
+pub(super) struct DeepObject<'a, T>(pub(super) &'a T);
+
+impl<T: Serialize> Serialize for DeepObject<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut meter = DepthMeter::default();
+        serde_json::to_writer(&mut meter, self.0).map_err(S::Error::custom)?;
+        if meter.deepest < DEEP {
+            return self.0.serialize(serializer);
+        }
+        serialize(&JsonText::encode(self.0).map_err(S::Error::custom)?, serializer)
     }
-    serialize(&JsonText::encode(value).map_err(S::Error::custom)?, serializer)
 }
 
 /// Reads an object, or a string of one.

@@ -49,11 +49,9 @@ impl OpenTurn {
     /// Changes the open turn, with this call in it. A call may belong to an earlier turn, or to a history without an
     /// open turn: it is concluded with the turn that is open now.
     pub(super) fn hold(phase: &mut LoopPhase, call: ToolCall, change: impl FnOnce(&mut Self)) {
-        let mut open = phase.close(LoopPhase::Ready).unwrap_or_else(|| Self {
-            turn: Turn::new(Vec::new(), Finish::ToolCalls),
-            results: Vec::new(),
-            signals: Vec::new(),
-            interactions: Vec::new(),
+        let mut open = phase.close(LoopPhase::Ready).unwrap_or_else(|| {
+            let turn = Turn::new(Vec::new(), Finish::ToolCalls);
+            Box::new(Self { turn, results: Vec::new(), signals: Vec::new(), interactions: Vec::new() })
         });
         if open.index_of(&call.call_id).is_none() {
             open.turn.items.push(call.into());

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::guard::SeenCalls;
 use super::interaction::Interaction;
-use super::json_string;
+use super::json_string::{self, DeepObject};
 use super::open_turn::OpenTurn;
 use super::state_error::StateError;
 
@@ -59,7 +59,7 @@ pub(super) enum LoopPhase {
     /// The model can be asked.
     Ready,
     /// The last turn is not concluded yet.
-    Open(OpenTurn),
+    Open(Box<OpenTurn>),
     /// The model has finished, and nothing was added since.
     Done,
 }
@@ -68,8 +68,7 @@ pub(super) enum LoopPhase {
 #[derive(Serialize)]
 struct WrittenState<'a> {
     v: FormatVersion,
-    #[serde(serialize_with = "json_string::serialize_deep")]
-    request: &'a TurnRequest,
+    request: DeepObject<'a, TurnRequest>,
     turns: u32,
     usage: Usage,
     calls: u64,
@@ -77,8 +76,8 @@ struct WrittenState<'a> {
     lacks_calls: bool,
     time_used_ms: u64,
     seen: &'a SeenCalls,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json_string::serialize_deep")]
-    open: Option<&'a OpenTurn>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open: Option<DeepObject<'a, OpenTurn>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     done: bool,
 }
@@ -355,7 +354,7 @@ impl TryFrom<StoredState> for LoopState {
         let time_used = Duration::from_millis(time_used_ms);
         let phase = match (open, done) {
             (Some(_), true) => return Err(StateError::DoneWhileOpen),
-            (Some(open), false) => LoopPhase::Open(open),
+            (Some(open), false) => LoopPhase::Open(Box::new(open)),
             (None, true) => LoopPhase::Done,
             (None, false) => LoopPhase::Ready,
         };
@@ -369,14 +368,14 @@ impl Serialize for LoopState {
         let Self { v, request, turns, usage, calls, lacks_calls, time_used, seen, phase } = self;
         WrittenState {
             v: *v,
-            request,
+            request: DeepObject(request),
             turns: *turns,
             usage: *usage,
             calls: *calls,
             lacks_calls: *lacks_calls,
             time_used_ms: u64::try_from(time_used.as_millis()).unwrap_or(u64::MAX),
             seen,
-            open: phase.open(),
+            open: phase.open().map(DeepObject),
             done: self.is_done(),
         }
         .serialize(serializer)
@@ -401,7 +400,7 @@ impl LoopPhase {
     }
 
     /// Concludes the open turn and enters the next phase. Without an open turn nothing changes.
-    pub(super) fn close(&mut self, next: Self) -> Option<OpenTurn> {
+    pub(super) fn close(&mut self, next: Self) -> Option<Box<OpenTurn>> {
         match std::mem::replace(self, next) {
             Self::Open(open) => Some(open),
             other @ (Self::Ready | Self::Done) => {

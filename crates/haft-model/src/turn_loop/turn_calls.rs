@@ -182,7 +182,7 @@ impl Machine {
             let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
             open.add(results);
             // Results may hold errors of user code, which must not be dropped under the lock.
-            (unplaced, std::mem::replace(&mut state.phase, LoopPhase::Open(open)))
+            (unplaced, std::mem::replace(&mut state.phase, LoopPhase::Open(Box::new(open))))
         });
         drop(before);
         unplaced
