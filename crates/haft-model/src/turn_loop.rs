@@ -1,7 +1,6 @@
 //! The turn loop: asks the model, runs its calls, decides, and asks again.
 //!
 //! ```text
-//!            ┌──────────────────── LoopState ────────────────────┐
 //! start ─> resume ─> request ─> check ─> triage ─> run ─> conclude ─┐
 //!            │          ↑     (utterance)         (turn_calls)      │
 //!            │          └───────────── next turn ───────────────────┤
