@@ -213,12 +213,12 @@ fn turn_loop(count: usize) {
 fn decide(count: usize) {
     let model = Caller { turns: count, asked: AtomicUsize::new(0) };
     let agent = TurnLoop::new(model, looking()).repeated_calls(0).max_turns(u32::MAX);
-    let agent = agent.decide(|mut between| async move {
-        if between.results().is_empty() {
-            return between.stop();
+    let agent = agent.decide(|mut after| async move {
+        if after.results().is_empty() {
+            return after.stop();
         }
-        between.push(Item::user("go on"));
-        between.next()
+        after.push(Item::user("go on"));
+        after.next()
     });
     turns(&agent, count);
 }

@@ -221,7 +221,7 @@ impl Planning {
                 Some(Found::Settled { index, call, result, verdict: None })
             }
             // Nothing runs, and what a permit or a policy emits was made room for when it was read.
-            ToolEvent::Progress { .. } | ToolEvent::Preliminary { .. } => return None,
+            ToolEvent::Progress { .. } | ToolEvent::Preliminary { .. } | ToolEvent::Unknown(_) => return None,
         };
         self.log.push(event);
         found

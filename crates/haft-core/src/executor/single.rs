@@ -99,7 +99,8 @@ impl Toolkit {
                     Some(
                         ToolEvent::ApprovalRequested { .. }
                         | ToolEvent::ApprovalResolved { .. }
-                        | ToolEvent::Suspended { .. },
+                        | ToolEvent::Suspended { .. }
+                        | ToolEvent::Unknown(_),
                     ) => continue,
                     // A run of one call gives one output; this is there for the type.
                     None => return Poll::Ready(ToolResult::cancelled(call, "")),

@@ -1,9 +1,12 @@
 //! The written form of events: pinned, versioned, and read back as what was written.
 
+use std::collections::BTreeSet;
+
 use futures_util::StreamExt;
+use haft_core::tagged::TaggedEnum;
 use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, ContentPart, Cx, FailureKind, HandlerError, Issue, JsonText,
-    Timestamp, Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput, ToolResult, Toolkit,
+    ApprovalDecision, ApprovalRequest, ApprovalResponse, CallId, ContentPart, Cx, FailureKind, HandlerError, Issue,
+    JsonText, Timestamp, Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput, ToolResult, Toolkit,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -119,7 +122,6 @@ fn what_is_no_event_is_refused_by_its_fault() {
         assert!(error.contains(field), "{field}: {error}");
     }
     for (wrong, problem) in [
-        (json!({"type": "resumed", "index": 0}), "resumed"),
         (json!({"type": 1}), "`type` must be a string"),
         (json!([]), "type"),
         (json!("output"), "type"),
@@ -128,6 +130,44 @@ fn what_is_no_event_is_refused_by_its_fault() {
         let error = serde_json::from_value::<ToolEvent>(wrong).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");
     }
+}
+
+#[test]
+fn an_event_of_an_unknown_type_is_kept_whole_and_names_its_call_where_it_can() {
+    let table = [
+        (json!({"type": "paused", "index": 3, "call_id": "c1", "tool": "send"}), (Some(3), Some("c1"), "send")),
+        (json!({"until": {"a": [null]}, "v": 9, "call_id": "c1", "type": "paused"}), (None, Some("c1"), "")),
+        (json!({"type": "", "index": -1, "call_id": 5, "tool": []}), (None, None, "")),
+    ];
+    for (written, (index, call_id, tool)) in table {
+        let event: ToolEvent = serde_json::from_value(written.clone()).unwrap();
+        let ToolEvent::Unknown(unknown) = &event else { panic!("{event:?}") };
+        assert_eq!(unknown.event_type(), written["type"]);
+        assert_eq!((unknown.index(), unknown.call_id().map(CallId::as_str)), (index, call_id));
+        assert_eq!(unknown.json(), &written);
+        assert_eq!((event.index(), event.call_id().as_str()), (index.unwrap_or(usize::MAX), call_id.unwrap_or("")));
+        assert_eq!((event.tool(), event.result()), (tool, None));
+        assert_eq!(serde_json::to_string(&event).unwrap(), written.to_string(), "written back unchanged");
+    }
+}
+
+/// A variant that is added must be in the table that is read, in the samples here, and in this match.
+#[test]
+fn every_event_type_is_read() {
+    let name = |event: &ToolEvent| match event {
+        ToolEvent::Progress { .. } => "progress",
+        ToolEvent::Preliminary { .. } => "preliminary",
+        ToolEvent::ApprovalRequested { .. } => "approval_requested",
+        ToolEvent::ApprovalResolved { .. } => "approval_resolved",
+        ToolEvent::Suspended { .. } => "suspended",
+        ToolEvent::Output { .. } => "output",
+        other => panic!("decide about {other:?}"),
+    };
+    let request = Box::new(ApprovalRequest::new("r1", &call()));
+    let samples = one_of_each().into_iter().chain([ToolEvent::Suspended { index: 0, request }]);
+    let sampled: BTreeSet<&str> = samples.map(|event| name(&event)).collect();
+    let known: BTreeSet<&str> = ToolEvent::VARIANTS.iter().map(|(tag, _)| *tag).collect();
+    assert_eq!(sampled, known);
 }
 
 /// A later minor version may say more; what this one knows is still read.
@@ -252,5 +292,19 @@ proptest! {
         prop_assert_eq!(tree["v"].as_u64(), Some(1));
         let read: ToolEvent = serde_json::from_value(tree).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(&read, &event);
+    }
+
+    #[test]
+    fn any_event_of_an_unknown_type_is_written_back_unchanged(
+        members in vec((text(), value()), 0..6), name in "x_[a-z]{0,8}", at in 0_usize..6,
+    ) {
+        let mut members: Vec<_> = members.into_iter().filter(|(key, _)| key != "type").collect();
+        members.insert(at.min(members.len()), ("type".to_owned(), name.clone().into()));
+        let written = Value::Object(members.into_iter().collect()).to_string();
+        let event: ToolEvent =
+            serde_json::from_str(&written).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let ToolEvent::Unknown(unknown) = &event else { return Err(TestCaseError::fail(format!("{event:?}"))) };
+        prop_assert_eq!(unknown.event_type(), name);
+        prop_assert_eq!(serde_json::to_string(&event).unwrap_or_default(), written);
     }
 }

@@ -87,7 +87,7 @@ fn turning(mut state: LoopState, turn: Turn, results: Vec<ToolResult>, verdict: 
     let (path, model) = (Path::new("a"), ScriptedModel::default());
     let agent = TurnLoop::new(Cassette::auto(path, model)?, Toolkit::new())
         .options(RunOptions::new().approvals(Suspend))
-        .decide(|between| async move { if README.is_empty() { between.stop() } else { between.next() } });
+        .decide(|after| async move { if README.is_empty() { after.stop() } else { after.next() } });
     let (call_id, value, mut history) = ("c1", json!(null), Vec::new());
     state.answer(call_id, value)?;
     agent.verdict(&mut state, verdict)?;
