@@ -290,8 +290,7 @@ impl Cx {
         self.with_overrides(|overrides| overrides.cancellation = Some(cancellation))
     }
 
-    /// Sets the deadline of the call. The handler can read it; it is enforced by the executor's timeouts, not by the
-    /// context.
+    /// Sets the deadline of the call, for the handler to read. The context does not enforce it.
     #[must_use]
     pub fn with_deadline(self, deadline: Instant) -> Self {
         self.with_overrides(|overrides| overrides.deadline = Some(deadline))

@@ -253,7 +253,7 @@ impl Run {
     #[cfg(feature = "approval")]
     #[must_use]
     pub fn refused_verdicts(&self) -> &[RefusedVerdict] {
-        self.refused()
+        self.rejected()
     }
 
     async fn collect(&mut self) -> Vec<ToolResult> {

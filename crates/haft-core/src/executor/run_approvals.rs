@@ -39,7 +39,7 @@ pub(super) struct RunApprovals {
     /// Calls that are suspended.
     pending: Vec<Pending>,
     /// Verdicts that match no request, or were rejected.
-    refused: Vec<RefusedVerdict>,
+    rejected: Vec<RefusedVerdict>,
     /// Set in a planning run, which stops before the handlers.
     plan: Option<Plan>,
 }
@@ -136,9 +136,9 @@ impl RunApprovals {
 )]
 impl Run {
     /// Adds the results and rejected verdicts of an earlier run of the same calls.
-    pub(crate) fn resumed(mut self, earlier: Vec<Finished>, refused: Vec<RefusedVerdict>) -> Self {
+    pub(crate) fn resumed(mut self, earlier: Vec<Finished>, rejected: Vec<RefusedVerdict>) -> Self {
         let approvals = self.approvals.get_or_insert_default();
-        (approvals.earlier, approvals.refused) = (earlier, refused);
+        (approvals.earlier, approvals.rejected) = (earlier, rejected);
         self
     }
 
@@ -244,10 +244,10 @@ impl Run {
     /// Records a result for as long as the run may still be suspended. The approval request of the call is closed, and
     /// a verdict that was not used is kept for the application.
     pub(super) fn record_result(&mut self, index: usize, result: &ToolResult) {
-        let refused = self.call_states[index].close_request(&self.calls[index], &self.options);
+        let rejected = self.call_states[index].close_request(&self.calls[index], &self.options);
         if self.options.approver.is_some() || self.approvals.is_some() {
             let approvals = self.approvals.get_or_insert_default();
-            approvals.refused.extend(refused);
+            approvals.rejected.extend(rejected);
             approvals.finished.push(Finished { index, result: result.clone() });
             if let Some(plan) = &mut approvals.plan {
                 plan.held.remove(&index);
@@ -261,11 +261,11 @@ impl Run {
             return self.cancel_call(index, ToolFailure::new(FailureKind::Denied, NO_APPROVAL));
         }
         self.drain_mailbox();
-        let refused = self.call_states[index].take_rejected();
+        let rejected = self.call_states[index].take_rejected();
         self.call_states[index].leave();
         self.unfinished -= 1;
         let approvals = self.approvals.get_or_insert_default();
-        approvals.refused.extend(refused);
+        approvals.rejected.extend(rejected);
         approvals.pending.push(Pending { index, request: (*request).clone() });
         self.ready.push_back(ToolEvent::Suspended { index, request });
     }
@@ -274,9 +274,9 @@ impl Run {
     pub(super) fn hold(&mut self, index: usize) {
         let digest = self.call_states[index].digest().unwrap_or_default().to_owned();
         let approved = ApprovedCall::new(self.calls[index].clone(), digest);
-        let refused = self.call_states[index].take_rejected();
+        let rejected = self.call_states[index].take_rejected();
         let Some(approvals) = &mut self.approvals else { return };
-        approvals.refused.extend(refused);
+        approvals.rejected.extend(rejected);
         if let Some(plan) = &mut approvals.plan {
             plan.approved.push_back((index, approved));
             plan.held.insert(index);
@@ -309,7 +309,7 @@ impl Run {
     }
 
     #[cfg(feature = "approval")]
-    pub(super) fn refused(&self) -> &[RefusedVerdict] {
-        self.approvals.as_ref().map_or(&[], |approvals| &approvals.refused)
+    pub(super) fn rejected(&self) -> &[RefusedVerdict] {
+        self.approvals.as_ref().map_or(&[], |approvals| &approvals.rejected)
     }
 }

@@ -30,7 +30,7 @@ use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyE
 
 /// The message to the model about a call that was not approved.
 const NOT_APPROVED: &str = "this call requires approval and was not approved";
-/// The message to the model about an approval of something else than the call.
+/// The message to the model about an approval that is not for this call.
 const CHANGED: &str = "the approval was given for other arguments or another definition of the tool; call again";
 /// The maximum number of requests to an approver about one call while its verdicts are invalid.
 const MOST_TRIES: u32 = 3;
@@ -45,7 +45,7 @@ pub(super) struct Gated {
     pub(super) tool: usize,
     pub(super) cx: Cx,
     pub(super) ready: Ready,
-    /// The arguments as they were decoded.
+    /// The decoded arguments.
     arguments: Arguments,
     /// Binds an approval to the arguments and the tool. Computed when it is first needed.
     pub(super) digest: String,
@@ -218,8 +218,8 @@ impl CallState {
         self.ask(gated, step_cx, request)
     }
 
-    /// Sends an approval request to the approver. One that is pending from before the run stays pending where there is no
-    /// approver.
+    /// Sends an approval request to the approver. Without an approver, a request that is pending from before the run
+    /// stays pending.
     pub(super) fn ask(
         &mut self,
         mut gated: Box<Gated>,
@@ -245,8 +245,7 @@ impl CallState {
         Ok(await_verdict(gated, request, answer, longest))
     }
 
-    /// Sends a new approval request about a call that one was sent for before. Without an approver the call waits for the
-    /// verdict beyond this run.
+    /// Sends a new approval request about a call that had an earlier one. Without an approver the call is suspended.
     pub(super) fn ask_anew(
         &mut self,
         gated: Box<Gated>,
@@ -276,7 +275,7 @@ impl CallState {
         self.answered(gated, request, call, step_cx, answer)
     }
 
-    /// Acts on the answer of the approver. Only a verdict on this very request counts.
+    /// Acts on the answer of the approver. Only a verdict on this very request is accepted.
     fn answered(
         &mut self,
         gated: Box<Gated>,
@@ -330,7 +329,7 @@ impl CallState {
         failure
     }
 
-    /// Records that a request, or a verdict on it, does not count, and keeps the verdict for the application that sent it.
+    /// Records that a request or a verdict was rejected, and keeps the verdict for the application that sent it.
     pub(super) fn reject(
         &mut self,
         step_cx: StepCx<'_>,

@@ -55,7 +55,7 @@ impl CallState {
                 self.reject(step_cx, &request, Some(verdict), VerdictFault::OtherDigest);
                 Err(rejection(VerdictFault::OtherDigest))
             }
-            // It needed no approval when it was planned: the policies that hold now decide again.
+            // It required no approval when it was planned: the current policies decide again.
             PriorApproval::Planned { digest } if gated.digest == digest => Ok(Err(gated)),
             PriorApproval::Planned { .. } => Err(rejection(VerdictFault::OtherDigest)),
             PriorApproval::Open { request, verdict } => self.reopen(gated, call, step_cx, request, verdict).map(Ok),
@@ -89,7 +89,7 @@ impl CallState {
             match self.judge(&gated, step_cx, &request, *verdict) {
                 Ok(verdict) => return Ok(self.take_verdict(gated, call, step_cx, &request, verdict)),
                 Err((verdict, fault)) => {
-                    // A person wants the call to be changed: an approval from before does not answer that.
+                    // A person wants the call to be changed: a remembered approval must not override that.
                     is_objection = fault.is_invalid();
                     self.reject(step_cx, &request, Some(verdict), fault);
                 }
