@@ -197,7 +197,7 @@ async fn nobody_waits_longer_than_the_approval_timeout() {
     assert!(plan.decisions.next().await.is_none());
     let results = plan.into_run().collect_results().await;
     assert_eq!(all_came(&results), ["cancelled", "1"]);
-    assert!(message(&results).contains("no answer came in time"));
+    assert!(message(&results).contains("the approval request timed out"));
     assert_eq!(journal.lines(), ["look 1", "look 1"]);
 }
 

@@ -62,7 +62,7 @@ async fn a_permit_that_takes_a_while_decides_on_every_call() {
         ("bob", "permission_denied", "count by c1 is not for bob", 2),
         // Nobody is asked about a tool that the caller must not know of.
         ("eve", "unknown_tool", "there is no tool called 'count'; there are no tools", 0),
-        ("mallory", "permission_denied", "whether this call is permitted could not be decided", 2),
+        ("mallory", "permission_denied", "the permission check failed, so this call was not run", 2),
     ] {
         let (permit, asked) = directory(1);
         let started = Instant::now();
@@ -105,7 +105,7 @@ async fn a_wait_for_an_answer_ends_when_it_should() {
     let results = run.approval_timeout(Duration::from_secs(5)).collect_results().await;
     assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["cancelled", "2"]);
     let failure = results[0].failure().unwrap();
-    assert!(failure.message.contains("no answer came in time") && !failure.started, "{failure}");
+    assert!(failure.message.contains("the approval request timed out") && !failure.started, "{failure}");
     assert_eq!(began.elapsed(), Duration::from_secs(5));
 }
 

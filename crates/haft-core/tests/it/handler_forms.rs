@@ -120,7 +120,7 @@ async fn an_opaque_error_is_kept_from_the_model() {
     let failure = result.failure().unwrap();
     assert_eq!(
         (failure.kind.as_str(), failure.message.as_str()),
-        ("execution_error", "the tool failed; what went wrong is known to its operator")
+        ("execution_error", "the tool failed with an internal error; only its operator can see the cause")
     );
     assert!(failure.started && failure.details.is_none());
     assert_eq!(failure.source().unwrap().to_string(), "password is hunter2");
@@ -440,7 +440,7 @@ async fn a_handler_can_say_itself_what_the_model_sees() {
     assert_eq!(result.to_call_output().output.to_string(), "a table");
     let wrong = failure(&tool, "\"three\"").await;
     assert_eq!(wrong.kind.as_str(), "output_validation_error");
-    let message = "the tool gave a result that it should not have: /rows: must be an integer";
+    let message = "the tool returned an invalid result: /rows: must be an integer";
     assert_eq!(wrong.message, message);
 }
 

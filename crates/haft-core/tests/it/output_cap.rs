@@ -31,15 +31,15 @@ fn row(tool: Tool, fails: impl Into<String>, truncates: impl Into<String>) -> Ro
 
 fn too_large(size: usize) -> String {
     format!(
-        "output_too_large: the output of {size} bytes is larger than the 250 bytes allowed; \
-         ask for less, for example with a filter or a smaller page"
+        "output_too_large: the output of {size} bytes exceeds the limit of 250 bytes; \
+         request less, for example with a filter or a smaller page"
     )
 }
 
 fn failed_too_large(size: usize) -> String {
     format!(
-        "output_too_large: the call failed with 'tool_failed', and the {size} bytes it gives as the reason are more \
-         than the 250 bytes allowed"
+        "output_too_large: the call failed with 'tool_failed', and the {size} bytes of its error message \
+         and details exceed the limit of 250 bytes"
     )
 }
 
@@ -91,7 +91,7 @@ fn issues(count: usize) -> Issues {
 fn rows() -> Vec<Row> {
     let (large, large_size) = picture(1000);
     let (small, small_size) = picture(10);
-    let cut = |size: usize| format!("[cut off: these are the first 250 of {size} bytes]");
+    let cut = |size: usize| format!("[truncated: the first 250 of {size} bytes are shown]");
     let long = "z".repeat(100_000);
     vec![
         row(giving("x".repeat(250)), "x*250", "x*250"),
@@ -104,13 +104,13 @@ fn rows() -> Vec<Row> {
         row(
             giving_parts(vec![large.clone()]),
             too_large(large_size),
-            format!("[cut off: these are 0 of {large_size} bytes; left out: 1 of 1 parts]"),
+            format!("[truncated: 0 of {large_size} bytes are shown; 1 of 1 parts are omitted]"),
         ),
         row(
             giving_parts(vec![text("c", 7), large.clone(), text("y", 300), small.clone()]),
             too_large(307 + large_size + small_size),
             format!(
-                "c*7 | y*243 | [cut off: these are 250 of {} bytes; left out: 2 of 4 parts]",
+                "c*7 | y*243 | [truncated: 250 of {} bytes are shown; 2 of 4 parts are omitted]",
                 307 + large_size + small_size
             ),
         ),
@@ -118,7 +118,7 @@ fn rows() -> Vec<Row> {
             giving_parts(vec![large, small, text("y", 20)]),
             too_large(large_size + small_size + 20),
             format!(
-                "image | y*20 | [cut off: these are {} of {} bytes; left out: 1 of 3 parts]",
+                "image | y*20 | [truncated: {} of {} bytes are shown; 1 of 3 parts are omitted]",
                 small_size + 20,
                 large_size + small_size + 20
             ),
@@ -126,28 +126,28 @@ fn rows() -> Vec<Row> {
         row(
             Tool::new("t").try_run(move |(), _| std::future::ready(Err::<(), _>(long.clone()))).unwrap(),
             failed_too_large(100_000),
-            "tool_failed: z*250 [cut off: these are the first 250 of 100000 bytes]",
+            "tool_failed: z*250 [truncated: the first 250 of 100000 bytes are shown]",
         ),
         row(
             declaring(10, 1000),
             failed_too_large(10 + 19 + 10 + 1000),
-            "tool_failed: w*10 [cut off: left out: the details]",
+            "tool_failed: w*10 [truncated: the details are omitted]",
         ),
         row(
             declaring(1000, 10),
             failed_too_large(1000 + 19 + 1000 + 10),
-            "tool_failed: w*250 [cut off: these are the first 250 of 1000 bytes; left out: the details]",
+            "tool_failed: w*250 [truncated: the first 250 of 1000 bytes are shown; the details are omitted]",
         ),
         row(declaring(10, 10), "tool_failed: w*10", "tool_failed: w*10"),
         row(
             failing(ToolFailure::new(FailureKind::ToolFailed, "look at these").issues(issues(9))),
             failed_too_large(13 + 9 * 86),
-            "tool_failed: look at these [cut off: left out: 7 of 9 issues]",
+            "tool_failed: look at these [truncated: 7 of 9 issues are omitted]",
         ),
         row(
             Tool::new("t").try_run_opaque(|(), _| async { Err::<(), _>("s".repeat(1000)) }).unwrap(),
-            "execution_error: the tool failed; what went wrong is known to its operator",
-            "execution_error: the tool failed; what went wrong is known to its operator",
+            "execution_error: the tool failed with an internal error; only its operator can see the cause",
+            "execution_error: the tool failed with an internal error; only its operator can see the cause",
         ),
     ]
 }

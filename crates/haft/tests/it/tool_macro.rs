@@ -207,7 +207,10 @@ fn read_number(text: String) -> Result<u8, std::num::ParseIntError> {
 async fn an_error_that_is_not_declared_stays_opaque_and_blocking_runs_elsewhere() {
     assert_eq!(value(&run::<ReadNumber>(json!({"text": "7"})).await), json!(7));
     let result = run::<ReadNumber>(json!({"text": "secret-x"})).await;
-    assert_eq!(failure(&result), ("execution_error", "the tool failed; what went wrong is known to its operator"));
+    assert_eq!(
+        failure(&result),
+        ("execution_error", "the tool failed with an internal error; only its operator can see the cause")
+    );
 }
 
 #[tool(blocking)]

@@ -200,7 +200,10 @@ async fn nothing_goes_in_and_comes_out_as_unit() {
 async fn an_error_that_is_not_declared_is_a_fault_with_its_cause() {
     let kit: Toolkit = toolkit![Read];
     let error = kit.call(Read { path: "a.txt".to_owned() }).await.unwrap_err();
-    assert_eq!(error.to_string(), "execution_error: the tool failed; what went wrong is known to its operator");
+    assert_eq!(
+        error.to_string(),
+        "execution_error: the tool failed with an internal error; only its operator can see the cause"
+    );
     assert_eq!(error.source().unwrap().to_string(), "a.txt is on /dev/secret");
 }
 

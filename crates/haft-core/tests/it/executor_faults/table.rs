@@ -94,21 +94,21 @@ table! {
         .fails(OutputValidationError).started().saying(&["5"]);
     success_that_is_no_number: |_| of(Tool::new("t").run(|(), _| async { f64::NAN }).unwrap())
         .fails(OutputValidationError).started()
-        .saying(&["the tool gave a result that it should not have", "NaN or infinite"]);
+        .saying(&["the tool returned an invalid result", "NaN or infinite"]);
     preliminary_that_breaks_its_schema: |_| of(giving_early(7, json!({"type": "integer", "maximum": 5})))
         .fails(OutputValidationError).started().saying(&["5"]);
     failure_that_breaks_its_schema: |_| of(failing_against(json!({"maxLength": 3})))
         .fails(OutputValidationError).started()
-        .saying(&["the tool gave a result that it should not have", "at most 3 characters"]);
+        .saying(&["the tool returned an invalid result", "at most 3 characters"]);
     stream_of_nothing: |_| of(streaming(0)).fails(ExecutionError).started()
-        .saying(&["the tool failed; what went wrong is known to its operator"]).because("ended without a final value");
+        .saying(&["the tool failed with an internal error; only its operator can see the cause"]).because("ended without a final value");
     stream_without_an_end: |_| of(streaming(2)).showing(2).fails(ExecutionError).started()
-        .saying(&["the tool failed; what went wrong is known to its operator"]).because("ended without a final value");
-    too_large_output: |_| of(giving_text(cap(20))).fails(OutputTooLarge).started().saying(&["20 bytes", "ask for less"]);
+        .saying(&["the tool failed with an internal error; only its operator can see the cause"]).because("ended without a final value");
+    too_large_output: |_| of(giving_text(cap(20))).fails(OutputTooLarge).started().saying(&["20 bytes", "request less"]);
     too_large_output_for_the_run: |_| of(giving_text(None)).given(|run| run.output_cap(cap(20).unwrap()))
-        .fails(OutputTooLarge).started().saying(&["100 bytes", "20 bytes", "ask for less"]);
+        .fails(OutputTooLarge).started().saying(&["100 bytes", "20 bytes", "request less"]);
     too_large_output_cut_off: |_| of(giving_text(cap(20).map(|cap| cap.on_overflow(OnOverflow::Truncate))))
-        .gives_shortened("x".repeat(100), &["xxxxxxxxxxxxxxxxxxxx", "[cut off: these are the first 20 of 100 bytes]"]);
+        .gives_shortened("x".repeat(100), &["xxxxxxxxxxxxxxxxxxxx", "[truncated: the first 20 of 100 bytes are shown]"]);
 }
 
 // Where it panics.
@@ -185,7 +185,7 @@ table! {
             .with_limits(limits().idle_timeout(ms(30)).emit_buffer(room(1))).unwrap())
         .read(Reader::Pausing(ms(1000))).showing(4).gives(4);
     deadline_while_it_runs: |_| of(endless()).given(|run| run.timeout(ms(30)))
-        .showing(1).fails(TimedOut).started().saying(&["time for all calls"]);
+        .showing(1).fails(TimedOut).started().saying(&["the run's deadline passed"]);
     deadline_as_a_moment: |_| of(endless()).given(|run| run.deadline(Instant::now() + ms(30)))
         .showing(1).fails(TimedOut).started();
     deadline_in_the_past: |ran| of(plain(ran)).given(|run| run.timeout(Duration::ZERO))
@@ -203,13 +203,13 @@ table! {
 // Calling off.
 table! {
     cancel_before_the_start: |ran| of(plain(ran)).read(Reader::CancellingAfter(Duration::ZERO))
-        .fails(Cancelled).like_all_others().saying(&["called off"]).having_run(0);
+        .fails(Cancelled).like_all_others().saying(&["cancelled"]).having_run(0);
     flag_raised_before_the_start: |ran| of(plain(ran)).read(Reader::RaisingAfter(Duration::ZERO, Cancellation::new()))
-        .fails(Cancelled).like_all_others().saying(&["called off"]).having_run(0);
+        .fails(Cancelled).like_all_others().saying(&["cancelled"]).having_run(0);
     cancel_midway: |_| of(endless()).read(Reader::CancellingAfter(ms(30)))
-        .showing(1).fails(Cancelled).started().saying(&["called off"]);
+        .showing(1).fails(Cancelled).started().saying(&["cancelled"]);
     flag_raised_midway: |_| of(endless()).read(Reader::RaisingAfter(ms(30), Cancellation::new()))
-        .showing(1).fails(Cancelled).started().saying(&["called off"]);
+        .showing(1).fails(Cancelled).started().saying(&["cancelled"]);
     cancel_while_it_waits_for_a_place: |ran| of(keyed(&endless())).read(Reader::CancellingAfter(ms(30)))
         .showing(1).fails(Cancelled).started()
         .then(keyed(&plain(ran))).fails(Cancelled).having_run(0);
@@ -276,7 +276,7 @@ table! {
         .fails(UnknownTool).saying(&["there is no tool called 'hidden'"]).having_run(0);
     permit_that_fails: |ran| of(plain(ran))
         .given(|run| run.permit(permit(|| Err::<Permission, _>(secret_error()))))
-        .fails(PermissionDenied).saying(&["permitted", "could not be decided"]).hiding_its_cause().having_run(0);
+        .fails(PermissionDenied).saying(&["permission check failed"]).hiding_its_cause().having_run(0);
     permit_that_panics: |ran| of(plain(ran)).given(|run| run.permit(permit(explode::<Permission>)))
         .fails(PermissionDenied).hiding_its_cause().having_run(0);
     slow_permit: |ran| of(plain(ran)).given(|run| run.permit(permit(|| Permitting::later(async {

@@ -80,7 +80,7 @@ const fn row(
     Row { name, arguments, kind, message, origin, started }
 }
 
-const OPAQUE: &str = "the tool failed; what went wrong is known to its operator";
+const OPAQUE: &str = "the tool failed with an internal error; only its operator can see the cause";
 
 const TABLE: [Row; 11] = [
     row(("declared", "1"), ("tool_failed", "only 2 left"), FailureOrigin::Handler, true),
