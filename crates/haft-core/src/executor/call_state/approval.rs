@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::verdict::judge;
 use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
 use crate::approval::{ApprovalOutcome, AtGate, PriorApproval, RefusedVerdict, VerdictFault, digest_of};
 use crate::arguments::{Arguments, Decisive};
@@ -200,7 +201,7 @@ impl CallState {
         let gate = step_cx.options.gate();
         let mut request = Box::new(gate.question(gated.at_gate(call, step_cx), rule));
         if let Some(recalled) = self.recall(&gated, call, step_cx, &request) {
-            return Ok(self.take_verdict(gated, call, step_cx, &request, recalled));
+            return Ok(self.take_verdict(*gated, call, step_cx, &request, recalled));
         }
         if step_cx.options.approver.is_none() {
             let caller = step_cx.options.caller_ref();
@@ -287,8 +288,8 @@ impl CallState {
         let gate = step_cx.options.gate();
         let record = |outcome| gate.outcome(&request, step_cx.options.caller_ref(), outcome);
         match answer {
-            Ok(ApprovalAnswer::Verdict(response)) => match self.judge(&gated, step_cx, &request, *response) {
-                Ok(verdict) => Ok(self.take_verdict(gated, call, step_cx, &request, verdict)),
+            Ok(ApprovalAnswer::Verdict(response)) => match judge(&gated, step_cx, &request, *response) {
+                Ok(verdict) => Ok(self.take_verdict(*gated, call, step_cx, &request, verdict)),
                 Err((response, fault)) => {
                     self.reject(step_cx, &request, Some(response), fault.clone());
                     if fault.is_invalid() && gated.tries < MOST_TRIES {

@@ -4,6 +4,7 @@
 //! None of it is trusted: it must match this call and the current definition of its tool.
 
 use super::approval::{Gated, rejection};
+use super::verdict::judge;
 use super::{Advance, CallPhase, CallState, StepCx, Transition};
 use crate::approval::{PriorApproval, VerdictFault};
 use crate::call::ToolCall;
@@ -86,8 +87,8 @@ impl CallState {
         }
         let mut is_objection = false;
         if let Some(verdict) = verdict {
-            match self.judge(&gated, step_cx, &request, *verdict) {
-                Ok(verdict) => return Ok(self.take_verdict(gated, call, step_cx, &request, verdict)),
+            match judge(&gated, step_cx, &request, *verdict) {
+                Ok(verdict) => return Ok(self.take_verdict(*gated, call, step_cx, &request, verdict)),
                 Err((verdict, fault)) => {
                     // A person wants the call to be changed: a remembered approval must not override that.
                     is_objection = fault.is_invalid();
@@ -96,7 +97,7 @@ impl CallState {
             }
         }
         if !is_objection && let Some(recalled) = self.recall(&gated, call, step_cx, &request) {
-            return Ok(self.take_verdict(gated, call, step_cx, &request, recalled));
+            return Ok(self.take_verdict(*gated, call, step_cx, &request, recalled));
         }
         self.ask(gated, step_cx, request)
     }
@@ -118,7 +119,7 @@ impl CallState {
         self.reject(step_cx, old, verdict, VerdictFault::OtherDigest);
         let request = Box::new(gate.question(gated.at_gate(call, step_cx), ApprovalRule::DefinitionChanged));
         match self.recall(&gated, call, step_cx, &request) {
-            Some(recalled) => Ok(self.take_verdict(gated, call, step_cx, &request, recalled)),
+            Some(recalled) => Ok(self.take_verdict(*gated, call, step_cx, &request, recalled)),
             None => self.ask_signed(gated, step_cx, request),
         }
     }
@@ -139,8 +140,8 @@ impl CallState {
             .believe_end(&request)
             .and_then(|()| recognise(&gated, call, step_cx, &request).map_err(VerdictFault::from));
         let (verdict, fault) = match recognised {
-            Ok(()) => match self.judge(&gated, step_cx, &request, *verdict) {
-                Ok(verdict) => return Ok(Ok(self.take_verdict(gated, call, step_cx, &request, verdict))),
+            Ok(()) => match judge(&gated, step_cx, &request, *verdict) {
+                Ok(verdict) => return Ok(Ok(self.take_verdict(*gated, call, step_cx, &request, verdict))),
                 Err(rejected) => rejected,
             },
             Err(fault) => (verdict, fault),

@@ -22,24 +22,6 @@ pub(super) struct AcceptedVerdict {
 }
 
 impl CallState {
-    /// Examines a verdict on a request. A rejected verdict is returned with the reason.
-    pub(super) fn judge(
-        &self,
-        gated: &Gated,
-        step_cx: StepCx<'_>,
-        request: &ApprovalRequest,
-        response: ApprovalResponse,
-    ) -> Result<AcceptedVerdict, (Box<ApprovalResponse>, VerdictFault)> {
-        let examined = step_cx.options.gate().examine(request, &response);
-        match examined.and_then(|()| rule(gated, step_cx, request, &response.decision)) {
-            Ok(ruling) => {
-                let outcome = ApprovalOutcome::of(&response.decision);
-                Ok(AcceptedVerdict { response, ruling, outcome })
-            }
-            Err(fault) => Err((Box::new(response), fault)),
-        }
-    }
-
     /// Returns a remembered verdict that also applies to this call and passes its checks.
     pub(super) fn recall(
         &mut self,
@@ -64,7 +46,7 @@ impl CallState {
     /// Carries out a verdict.
     pub(super) fn take_verdict(
         &mut self,
-        gated: Box<Gated>,
+        gated: Gated,
         call: &ToolCall,
         step_cx: StepCx<'_>,
         request: &ApprovalRequest,
@@ -84,7 +66,7 @@ impl CallState {
         if is_new {
             gate.remember(gated.at_gate(call, step_cx), &response);
         }
-        let Gated { tool, ready, digest, .. } = *gated;
+        let Gated { tool, ready, digest, .. } = gated;
         let mut edited = None;
         let phase = match ruling {
             Ruling::Approved => CallPhase::Cleared { tool, ready, digest },
@@ -108,6 +90,23 @@ impl CallState {
             }
         };
         (phase, Advance::Answered { response: Box::new(response), edited })
+    }
+}
+
+/// Examines a verdict on a request. A rejected verdict is returned with the reason.
+pub(super) fn judge(
+    gated: &Gated,
+    step_cx: StepCx<'_>,
+    request: &ApprovalRequest,
+    response: ApprovalResponse,
+) -> Result<AcceptedVerdict, (Box<ApprovalResponse>, VerdictFault)> {
+    let examined = step_cx.options.gate().examine(request, &response);
+    match examined.and_then(|()| rule(gated, step_cx, request, &response.decision)) {
+        Ok(ruling) => {
+            let outcome = ApprovalOutcome::of(&response.decision);
+            Ok(AcceptedVerdict { response, ruling, outcome })
+        }
+        Err(fault) => Err((Box::new(response), fault)),
     }
 }
 
