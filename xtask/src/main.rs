@@ -29,7 +29,7 @@ usage: cargo xtask <command>
 
   test [--offline]                     everything CI checks; --offline leaves out what needs downloads
   setup                                bring the parts some tests need into target/parts
-  tidy                                 check the house rules that no lint knows
+  tidy [--pending]                     check the house rules that no lint knows; --pending adds those not enforced yet
   bench [WORK...]                      measure, and compare with the bars
   bench --instructions [WORK...]       count instructions, and compare with the published ratios
   bench --instructions --save          publish the ratios of this checkout

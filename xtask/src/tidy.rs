@@ -5,11 +5,13 @@
 
 mod breach;
 mod dependency;
+mod doc_comment;
 mod fence;
 mod manifest;
 mod name;
 mod size;
 mod source;
+mod type_name;
 mod waiting;
 
 use std::fs;
@@ -25,23 +27,50 @@ use crate::workspace::Workspace;
 /// Pages a reader of the repository counts on.
 const PAGES: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
-/// The command.
-pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {
+/// A rule about one Rust file.
+type SourceRule = fn(&Source<'_>) -> Vec<Breach>;
+
+/// The rules about Rust files, each by itself.
+const SOURCE_RULES: [SourceRule; 3] = [size::check, waiting::check, name::check_modules];
+
+/// The rules that `cargo xtask tidy` checks only with `--pending`, because the tree does not keep them yet.
+const PENDING_SOURCE_RULES: [SourceRule; 1] = [doc_comment::check];
+
+/// The rules to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    Enforced,
+    Pending,
+}
+
+/// Runs the command.
+pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Result<()> {
+    let scope = if arguments.flag("--pending") { Scope::Pending } else { Scope::Enforced };
     arguments.finish()?;
-    check(workspace)
+    check_rules(workspace, scope)
 }
 
 /// Checks the whole tree and prints every breach.
 pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
+    check_rules(workspace, Scope::Enforced)
+}
+
+fn check_rules(workspace: &Workspace, scope: Scope) -> anyhow::Result<()> {
     let files = files(workspace)?;
     let mut breaches = missing_pages(&files);
+    let mut definitions = Vec::new();
     for path in &files {
         breaches.extend(name::check(path));
-        // What is no text has no lines to check.
-        if let Ok(text) = fs::read_to_string(workspace.root().join(path)) {
-            breaches.extend(check_text(path, &text));
+        // A binary file has no lines to check.
+        let Ok(text) = fs::read_to_string(workspace.root().join(path)) else { continue };
+        breaches.extend(check_text(path, &text));
+        if scope == Scope::Pending && has_extension(path, "rs") {
+            let source = Source::new(path, &text);
+            breaches.extend(PENDING_SOURCE_RULES.iter().flat_map(|rule| rule(&source)));
+            definitions.extend(type_name::definitions(&source));
         }
     }
+    breaches.extend(type_name::check(&definitions));
     breaches.extend(dependency::check(workspace)?);
     breaches.sort();
     for breach in &breaches {
@@ -61,9 +90,7 @@ fn check_text(path: &str, text: &str) -> Vec<Breach> {
     match Path::new(path).extension().and_then(|extension| extension.to_str()) {
         Some("rs") => {
             let source = Source::new(path, text);
-            breaches.extend(size::check(&source));
-            breaches.extend(waiting::check(&source));
-            breaches.extend(name::check_modules(&source));
+            breaches.extend(SOURCE_RULES.iter().flat_map(|rule| rule(&source)));
             breaches.extend(fence::check(path, text, fence::Language::Rust));
         }
         Some("md") => breaches.extend(fence::check(path, text, fence::Language::Markdown)),
@@ -73,7 +100,11 @@ fn check_text(path: &str, text: &str) -> Vec<Breach> {
     breaches
 }
 
-/// What git tracks or would track, as it stands in the tree.
+fn has_extension(path: &str, wanted: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == wanted)
+}
+
+/// Returns the files that git tracks, or would track, and that are in the tree.
 fn files(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let git = workspace.invoke("git").args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let listed = git.capture().context("the list of files comes from git")?;

@@ -9,12 +9,23 @@
 pub(super) struct Source<'a> {
     path: &'a str,
     code: String,
+    doc_comments: Vec<DocComment>,
+}
+
+/// The opening line of a doc comment.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct DocComment {
+    /// The line, counted from one.
+    pub(super) line: usize,
+    /// The text of that line behind its marker, trimmed.
+    pub(super) text: String,
 }
 
 impl<'a> Source<'a> {
     /// The file at `path`, which decides whether it is a test as a whole.
     pub(super) fn new(path: &'a str, text: &str) -> Self {
-        Self { path, code: Blanking::new(text).finish() }
+        let (code, comments) = Blanking::new(text).finish();
+        Self { path, code, doc_comments: doc_comments(text, &comments) }
     }
 
     pub(super) fn path(&self) -> &'a str {
@@ -24,6 +35,11 @@ impl<'a> Source<'a> {
     /// The code, comments and literals blanked.
     pub(super) fn code(&self) -> &str {
         &self.code
+    }
+
+    /// Returns the opening line of each doc comment, in order. Comments inside literals are none.
+    pub(super) fn doc_comments(&self) -> &[DocComment] {
+        &self.doc_comments
     }
 
     /// How many lines the file has.
@@ -83,17 +99,45 @@ struct Blanking<'a> {
     text: &'a [u8],
     at: usize,
     code: Vec<u8>,
+    /// The positions of the line comments.
+    comments: Vec<usize>,
+}
+
+/// Returns the opening lines of the doc comments among a text's line comments, which are given by their positions.
+fn doc_comments(text: &str, comments: &[usize]) -> Vec<DocComment> {
+    let mut openings = Vec::new();
+    let mut previous = None;
+    // Positions ascend, so lines are counted once and not from the start for every comment.
+    let (mut counted, mut line) = (0, 1);
+    for &at in comments {
+        line += text[counted..at].matches('\n').count();
+        counted = at;
+        let comment = text[at..].lines().next().unwrap_or_default();
+        let Some(marker) = ["///", "//!"].into_iter().find(|marker| comment.starts_with(marker)) else { continue };
+        let content = &comment[marker.len()..];
+        // Four slashes are an ordinary comment.
+        if content.starts_with('/') {
+            continue;
+        }
+        if previous != Some((line - 1, marker)) {
+            openings.push(DocComment { line, text: content.trim().to_owned() });
+        }
+        previous = Some((line, marker));
+    }
+    openings
 }
 
 impl<'a> Blanking<'a> {
     fn new(text: &'a str) -> Self {
-        Self { text: text.as_bytes(), at: 0, code: Vec::with_capacity(text.len()) }
+        Self { text: text.as_bytes(), at: 0, code: Vec::with_capacity(text.len()), comments: Vec::new() }
     }
 
-    fn finish(mut self) -> String {
+    /// Returns the code, and the positions of the line comments that were blanked.
+    fn finish(mut self) -> (String, Vec<usize>) {
         while self.at < self.text.len() {
             let rest = &self.text[self.at..];
             if rest.starts_with(b"//") {
+                self.comments.push(self.at);
                 self.blank(rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()));
             } else if rest.starts_with(b"/*") {
                 self.blank(block_comment(rest));
@@ -108,7 +152,7 @@ impl<'a> Blanking<'a> {
                 self.at += 1;
             }
         }
-        String::from_utf8_lossy(&self.code).into_owned()
+        (String::from_utf8_lossy(&self.code).into_owned(), self.comments)
     }
 
     fn blank(&mut self, length: usize) {
@@ -208,6 +252,15 @@ mod tests {
         assert!(Source::new("a.rs", inline).is_test_line(4));
         assert!(!Source::new("a.rs", inline).is_test_line(1));
         assert!(Source::new("crates/a/tests/it/b.rs", "").is_test());
+    }
+
+    #[test]
+    fn a_doc_comment_is_known_by_its_opening_line() {
+        let text = "//! A.\n//! B.\n\n/// C\n///\n/// D\nfn f() {} // E\n    ///F \n//// G\nlet x = \"\n/// H\n\";\n";
+        let source = Source::new("a.rs", text);
+        let openings: Vec<_> =
+            source.doc_comments().iter().map(|comment| (comment.line, comment.text.as_str())).collect();
+        assert_eq!(openings, [(1, "A."), (4, "C"), (8, "F")]);
     }
 
     #[test]
