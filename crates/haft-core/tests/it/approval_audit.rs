@@ -1,4 +1,4 @@
-//! What is written down about approvals.
+//! The audit records of approvals.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -23,14 +23,14 @@ use crate::executing::{calls, kit};
 struct Book(Arc<Mutex<Vec<ApprovalRecord>>>);
 
 impl Book {
-    /// Options that write into it, with a clock that stands.
+    /// Returns options that record into it, with a fixed clock.
     fn open(&self) -> RunOptions {
         let Self(records) = self.clone();
         let options = RunOptions::new().caller("ana").approval_clock(|| Timestamp::from_unix_millis(1_000));
         options.audit(move |record| records.lock().unwrap().push(record.clone()))
     }
 
-    /// What was written since this was last asked.
+    /// Returns the records since the last call of this function.
     fn records(&self) -> Vec<ApprovalRecord> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
@@ -44,7 +44,7 @@ fn bob(response: ApprovalResponse) -> ApprovalResponse {
     response.decided("bob", Timestamp::from_unix_millis(77))
 }
 
-/// A verdict, what is written down of it, and the arguments that ran instead.
+/// A verdict, the recorded outcome and reason, and the arguments that ran instead.
 type Case = (Decide, ApprovalOutcome, Option<&'static str>, Option<u16>);
 
 const CASES: [Case; 4] = [
@@ -62,7 +62,7 @@ async fn every_verdict_is_written_down_once_by_every_way() {
             let calls = calls([("pay", "5"), ("look", "1")]);
             way.results(&kit, &book.open(), &calls, decide).await;
             let mut records = book.records();
-            // Where the question leaves the process, that it was put off is noted as well.
+            // If the request leaves the process, its suspension is recorded as well.
             match way {
                 Way::Resume | Way::Map => assert_eq!(records.remove(0).outcome, ApprovalOutcome::Suspended),
                 _ => {}
@@ -154,7 +154,7 @@ async fn a_question_that_is_given_up_is_written_down_once() {
     assert_eq!(book.outcomes(), ["lapsed"]);
 }
 
-/// A call that is taken up again and fails before its question matters: the question is closed all the same.
+/// A resumed call that fails before its verdict matters still closes its approval request.
 #[tokio::test]
 async fn a_question_from_before_is_closed_whatever_becomes_of_its_call() {
     let book = Book::default();
@@ -190,7 +190,7 @@ async fn a_question_that_does_not_fit_any_more_is_written_down_as_refused() {
     changed.resume(suspended, verdicts).with(book.open()).collect_results().await;
     let records = book.records();
     let told: Vec<_> = records.iter().map(|record| (record.outcome.as_str(), record.who.as_deref())).collect();
-    // The old question is over, and a new one is put off.
+    // The old request is closed, and a new one is suspended.
     assert_eq!(told, [("suspended", None), ("refused", Some("bob")), ("suspended", None)]);
     assert_ne!(records[1].request_id, records[2].request_id);
 }
@@ -243,7 +243,7 @@ async fn an_auditor_that_breaks_changes_nothing() {
     }
 }
 
-/// Whether a question has lapsed is not known then, so nobody is asked and nothing runs. No other clock takes its place.
+/// Without the time, expiry is unknown, so no approval is requested and nothing runs. No other clock is used instead.
 #[tokio::test]
 async fn a_clock_that_panics_approves_nothing() {
     for lifetime in [None, Some(Duration::from_secs(3_600))] {
@@ -298,7 +298,7 @@ async fn records_hold_no_arguments_and_no_results() {
     assert!(!written.contains("12345") && !written.contains("54321"), "{written}");
 }
 
-/// Keeps the events of one target.
+/// Collects the events of one target.
 #[derive(Clone, Default)]
 struct Ear(Arc<Mutex<Vec<BTreeMap<&'static str, String>>>>);
 
@@ -338,7 +338,7 @@ impl Subscriber for Ear {
     fn exit(&self, _: &Id) {}
 }
 
-/// Tracing is told without an auditor, and never of arguments.
+/// Tracing events are emitted without an auditor, and never contain arguments.
 #[tokio::test]
 async fn tracing_is_told_of_every_question() {
     let (kit, _) = bench();

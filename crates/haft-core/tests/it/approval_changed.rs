@@ -1,4 +1,4 @@
-//! Tools whose definition changed between a question and its verdict: approval is requested again.
+//! Tools whose definition changed between an approval request and its verdict: approval is requested again.
 
 use haft_core::{
     ApprovalOutcome, ApprovalPolicy, ApprovalRequest, ApprovalRule, Cx, RunOptions, Suspend, Suspended, Tool,
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::approval_bench::{Journal, all_came, gated, noting, suspend, tell};
 use crate::executing::{calls, kit};
 
-/// `pay`, as it is described.
+/// Creates `pay` with this description.
 fn described(journal: &Journal, said: &str) -> Toolkit {
     let journal = journal.clone();
     let pay = Tool::new("pay").describe(said).needs_approval(ApprovalPolicy::always());
@@ -52,7 +52,7 @@ async fn a_changed_definition_voids_the_verdict_and_approval_is_requested_again(
         ];
         assert_eq!(*records.lock().unwrap(), written);
 
-        // The old verdict is good for nothing any more, and the new one is for the tool as it is now.
+        // The old verdict is void, and the new one is for the tool as it is now.
         let mut run = after.resume(suspended, [asked.approve()]);
         assert_eq!(tell(&mut run).await, ["c1 suspended"]);
         assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::UnknownRequest);
@@ -114,7 +114,7 @@ async fn nobody_is_asked_again_about_a_call_that_can_not_run_any_more() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// A question is only asked again while it is open.
+/// A request is only renewed while it is pending.
 #[tokio::test]
 async fn a_question_that_lapsed_is_not_asked_again() {
     let journal = Journal::default();

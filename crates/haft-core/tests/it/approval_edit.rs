@@ -1,4 +1,4 @@
-//! Verdicts that put other arguments in the place of the model's.
+//! Verdicts that replace the model's arguments.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::approval_bench::{Journal, Way, all_came, asking, bench, gated, message, tell};
 use crate::executing::{calls, kit};
 
-/// Nobody may pay more than ten.
+/// Denies payments of more than ten.
 fn thrifty(_: &Tool, call: &ToolCall, _: &Cx) -> Permission {
     if call.arguments.len() > 1 { Permission::denied("too much for you") } else { Permission::Allowed }
 }
@@ -30,7 +30,7 @@ async fn an_edit_is_permitted_or_not_like_any_call() {
     }
 }
 
-/// Whoever wrote the arguments agreed to them: nobody is asked a second time, whatever policies say.
+/// The approver who edited the arguments has approved them: no second approval is requested, whatever the policies.
 #[tokio::test]
 async fn nobody_is_asked_about_an_edit() {
     let (kit, journal) = bench();
@@ -55,7 +55,7 @@ async fn the_call_has_the_arguments_that_it_ran_with() {
     assert_eq!(approved.verdict().unwrap().decision.as_str(), "edited");
 }
 
-/// Notes the arguments that pass, and puts others in their place if it is told to.
+/// Records the arguments that pass, and replaces them if others are given.
 fn passing(seen: &Journal, instead: Option<u16>) -> impl Middleware<Services = ()> {
     let seen = seen.clone();
     move |request: Request, next: Next| {
@@ -80,7 +80,7 @@ async fn a_middleware_sees_the_edited_arguments_and_not_the_others() {
     }
 }
 
-/// What somebody decided about is what runs: a middleware can't put other arguments behind their back.
+/// The approved arguments are those that run: a middleware can't replace them afterwards.
 #[tokio::test]
 async fn a_middleware_can_not_change_what_was_decided_on() {
     let decided: [fn(&ApprovalRequest) -> _; 2] = [ApprovalRequest::approve, |request| request.edit(json!(6))];
@@ -96,7 +96,7 @@ async fn a_middleware_can_not_change_what_was_decided_on() {
     }
 }
 
-/// What a call showed before it was asked about is not lost, and nothing of the first try is left in the second.
+/// Values emitted before the approval request are kept, and nothing of the first attempt remains in the second.
 #[tokio::test]
 async fn an_edited_call_is_one_call() {
     let (kit, journal) = bench();

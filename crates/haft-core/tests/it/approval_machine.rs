@@ -1,14 +1,15 @@
-//! Approvals as a state machine: random rounds of calls, random verdicts, and everything that may come between.
+//! Approvals as a state machine: random rounds of calls, random verdicts, and random disturbances.
 //!
-//! [`script`] says what can be drawn: overlapping rounds of calls that are gated in every way, verdicts with every flaw,
-//! time, cancels, drops, ends and restarts. A case is played in each of the ways to get approvals: [`queued`] (runs,
-//! plans and suspended runs that share a queue), [`planned`] (all verdicts come with a request) and [`stored`] (runs
-//! that are suspended, kept as JSON and resumed, over and over). [`model`] knows what should become of every call and
-//! every verdict, from what came in alone; [`bench`] sees what did, and [`check`] compares.
+//! [`script`] generates cases: overlapping rounds of calls that are gated in every way, verdicts with every flaw,
+//! time, cancellations, drops, ends and restarts. Each case is played in each of the ways to get approvals: [`queued`]
+//! (runs, plans and suspended runs that share a queue), [`planned`] (all verdicts come with a request) and [`stored`]
+//! (runs that are suspended, stored as JSON and resumed, repeatedly). [`model`] computes the expected outcome of every
+//! call and every verdict from the inputs alone; [`bench`] records the actual ones, and [`check`] compares them.
 //!
-//! Whatever is drawn: no handler runs without an approval of exactly its arguments, none runs twice, every call has one
-//! result over its whole life, every verdict that is not used is reported, every question has one final record, and
-//! nothing waits for ever. [`gatekeeper`] holds four broken ways to hand on verdicts, each of which must be noticed.
+//! In every case: no handler runs without an approval of exactly its arguments, none runs twice, every call has one
+//! result over its lifetime, every verdict that is not used is reported, every approval request has one final record,
+//! and nothing waits for ever. [`gatekeeper`] has four broken ways to deliver verdicts, each of which must be
+//! detected.
 
 mod bench;
 mod check;
@@ -74,7 +75,7 @@ fn runs_that_are_stored_and_resumed_keep_every_promise() {
     for_all(CASES, scripts(), |script| play(&script, &Sound, Way::Stored));
 }
 
-/// The machine finds a case in which a broken gatekeeper breaks this promise.
+/// Asserts that the machine finds a case in which a broken gatekeeper violates this promise.
 fn notices(gate: &dyn Gatekeeper, way: Way, breach: &str) {
     let (mut runner, seed) = runner(CASES);
     let played = runner.run(&scripts(), |script| match play(&script, gate, way) {

@@ -1,4 +1,4 @@
-//! Plans made by verdicts that are all there.
+//! Plans for which all verdicts are given at once.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use crate::approval_bench::{Journal, all_came, asking, bench, gated, never_asked, noting, tell};
 use crate::executing::{calls, came, kit};
 
-/// The questions about calls, as a first request without verdicts gives them.
+/// Returns the approval requests for calls, as a first request without verdicts returns them.
 async fn questions(kit: &haft_core::Toolkit, calls: &[ToolCall]) -> Vec<ApprovalRequest> {
     kit.plan_from_map(RunOptions::new(), [], calls).await.requests
 }
@@ -83,7 +83,7 @@ async fn verdicts_that_fit_no_call_are_told_in_the_order_they_came() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// The first verdict on a call counts, whatever comes later.
+/// The first verdict on a call counts, whatever follows.
 #[tokio::test]
 async fn contradictory_verdicts_run_nothing_twice() {
     let (kit, journal) = bench();
@@ -111,7 +111,7 @@ async fn a_verdict_on_one_call_can_not_be_moved_to_another() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// A no counts, also where nobody had to be asked.
+/// A denial counts, even where no approval was required.
 #[tokio::test]
 async fn a_verdict_on_a_call_that_needs_none_counts_too() {
     let (kit, journal) = bench();
@@ -124,7 +124,7 @@ async fn a_verdict_on_a_call_that_needs_none_counts_too() {
     assert_eq!(journal.lines(), ["look 2"]);
 }
 
-/// Questions are in the order of the calls, however long it took to find out that they are needed.
+/// Approval requests are in the order of the calls, however long their policies took.
 #[tokio::test(start_paused = true)]
 async fn questions_are_in_the_order_of_the_calls() {
     let (kit, _) = bench();
@@ -146,7 +146,7 @@ async fn questions_are_in_the_order_of_the_calls() {
     assert_eq!(ids(&plan.approval_requests), ["c1", "c2"]);
 }
 
-/// Whoever takes results out of a plan gets the others from a run, each for its own call.
+/// The caller may take results out of a plan and run the other calls, each with its own result.
 #[tokio::test]
 async fn a_plan_may_be_taken_apart() {
     let (kit, journal) = bench();
@@ -163,7 +163,7 @@ async fn a_plan_may_be_taken_apart() {
     assert_eq!(all_came(&kit.run(plan.approved).collect_results().await), ["3"]);
 }
 
-/// A plan that nobody runs has run nothing, and its observer was told nothing.
+/// A plan that is not run has run nothing, and its observer has received nothing.
 #[tokio::test]
 async fn planning_is_not_running() {
     let (kit, journal) = bench();
@@ -183,7 +183,7 @@ async fn a_plan_of_nothing_is_empty() {
     assert_eq!(tell(kit.run(plan)).await, [""; 0]);
 }
 
-/// A toolkit that can't be run says so for every call, and asks nobody.
+/// A toolkit that can't be run reports so for every call, and requests no approval.
 #[tokio::test]
 async fn what_can_not_run_is_not_asked_about() {
     let undefined = Tool::new("pay").needs_approval(ApprovalPolicy::always()).params::<u16>().define();
@@ -193,7 +193,7 @@ async fn what_can_not_run_is_not_asked_about() {
     assert_eq!(came(&plan.rejected[0]), "execution_error");
 }
 
-/// Nobody approved what needed no approval when it was planned: the policies that hold when it runs decide.
+/// A call that required no approval when it was planned was not approved: the policies of the run decide.
 #[tokio::test]
 async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
     let journal = Journal::default();
@@ -206,7 +206,7 @@ async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
     assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["denied"]);
     let run = free.run(planned().await).policy(ApprovalPolicy::always());
     assert_eq!(all_came(&run.collect_results().await), ["denied"]);
-    // The plan brings its queue along, which is asked now, and has nobody to answer.
+    // The plan keeps its queue, which now receives a request and has no sender to answer it.
     let (sender, queue) = VerdictQueue::new();
     let plan = free.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "5")])).await;
     drop(sender);
@@ -220,7 +220,7 @@ async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
     assert_eq!(journal.lines(), ["pay 5", "pay 5"]);
 }
 
-/// Whoever plans may put another policy in the place of the tools' own, and the plan brings it along.
+/// The options of a plan may replace the policies of the tools, and the plan keeps that policy.
 #[tokio::test]
 async fn a_plan_runs_under_the_policies_of_its_options_and_of_no_others() {
     let journal = Journal::default();
@@ -229,7 +229,7 @@ async fn a_plan_runs_under_the_policies_of_its_options_and_of_no_others() {
     let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
     assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["5"]);
 
-    // Options that take the place of the plan's bring no policy of theirs along, so the tool's own holds.
+    // Options that replace the plan's bring no policy, so the tool's own applies.
     let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
     assert_eq!(all_came(&guarded.run(plan).with(RunOptions::new()).collect_results().await), ["denied"]);
     let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;

@@ -1,4 +1,4 @@
-//! Who is asked about, by which rule, and for how long.
+//! Approval policies: the rules by which approval is required, and the lifetime of requests.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,7 @@ fn unreadable() -> ApprovalPolicy {
     ApprovalPolicy::when(|_: Vec<String>, _| async { false })
 }
 
-/// The first question about a call of a tool with a policy, in a run with options.
+/// Returns the first approval request for a call of a tool with a policy, in a run with options.
 async fn asked(policy: ApprovalPolicy, options: &RunOptions, call: ToolCall) -> Option<ApprovalRequest> {
     let kit = kit([noting("pay", &Journal::default()).and_then(|tool| tool.set_needs_approval(policy))]);
     kit.plan_from_map(options, [], [call]).await.requests.into_iter().next()
@@ -51,17 +51,17 @@ async fn the_rule_that_asked_is_in_the_question() {
         (always(), RunOptions::new(), Some(tool)),
         (more_than(4), RunOptions::new(), Some(tool)),
         (more_than(5), RunOptions::new(), None),
-        // The application can demand more, and not less.
+        // The application can require more approvals, and not fewer.
         (never(), run(always()), Some(of_run)),
         (more_than(5), run(more_than(4)), Some(of_run)),
         (always(), run(never()), Some(tool)),
         (more_than(4), run(more_than(5)), Some(tool)),
         (more_than(5), run(always()), Some(of_run)),
-        // Unless it says so.
+        // Unless it replaces the policy explicitly.
         (always(), instead(never()), None),
         (always(), instead(more_than(5)), None),
         (never(), instead(more_than(4)), Some(of_run)),
-        // A policy that can't decide asks.
+        // A policy that fails requires approval.
         (broken(), RunOptions::new(), Some(failed)),
         (panicking(), RunOptions::new(), Some(failed)),
         (panicking_at_once(), RunOptions::new(), Some(failed)),
@@ -108,7 +108,7 @@ async fn a_policy_knows_the_call_the_caller_and_the_conversation() {
     assert!(asked(policy, &RunOptions::new().caller("ana"), call).await.is_some());
 }
 
-/// A clock that stands until it is moved.
+/// Creates a clock that is moved by hand.
 fn clock() -> (Arc<AtomicU64>, impl Fn() -> Timestamp + Send + Sync + Clone + 'static) {
     let now = Arc::new(AtomicU64::new(1_000));
     let reading = Arc::clone(&now);
@@ -159,7 +159,7 @@ async fn a_verdict_counts_until_its_question_lapses_and_not_a_moment_longer() {
     }
 }
 
-/// The end of a question travels with it: a resumed run needs no lifetime of its own to keep it.
+/// The expiry of a request is stored with it: a resumed run needs no lifetime setting to enforce it.
 #[tokio::test]
 async fn a_question_lapses_wherever_it_is_taken_up_again() {
     let (kit, journal) = bench();
@@ -171,7 +171,7 @@ async fn a_question_lapses_wherever_it_is_taken_up_again() {
     let elsewhere = RunOptions::new().approval_clock(read);
     let results = kit.resume(suspended.clone(), verdicts).with(elsewhere.clone()).collect_results().await;
     assert_eq!(all_came(&results), ["cancelled"]);
-    // Nobody is asked once more either.
+    // Approval is not requested again either.
     let run = kit.resume(suspended, []).with(elsewhere).approvals(never_asked);
     assert_eq!(tell(run).await, ["c1 output cancelled"]);
     assert_eq!(journal.lines(), [""; 0]);
@@ -201,7 +201,7 @@ async fn nobody_waits_longer_than_the_approval_timeout() {
     assert_eq!(journal.lines(), ["look 1", "look 1"]);
 }
 
-/// A question that has lapsed can't be answered any more, so nobody waits for it.
+/// An expired request can't be answered any more, so no run waits for it.
 #[tokio::test(start_paused = true)]
 async fn nobody_waits_longer_than_the_question_is_open() {
     let lifetime = Duration::from_secs(5);
@@ -219,7 +219,7 @@ async fn nobody_waits_longer_than_the_question_is_open() {
     }
 }
 
-/// A lifetime beyond the end of time is no limit.
+/// A lifetime beyond the largest time is no limit.
 #[tokio::test]
 async fn a_question_may_stay_open_for_ever() {
     let (kit, _) = bench();
@@ -232,7 +232,7 @@ async fn a_question_may_stay_open_for_ever() {
     assert_eq!(all_came(&results), ["5"]);
 }
 
-/// The time a person takes is not the tool's.
+/// The time that an approver takes does not count toward the tool's timeout.
 #[tokio::test(start_paused = true)]
 async fn waiting_for_a_person_is_not_running() {
     let (kit, journal) = bench();
@@ -253,7 +253,7 @@ async fn the_runs_own_time_ends_the_wait_too() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// An approver gets the context of the call, and what it shows is shown before its answer.
+/// An approver receives the context of the call, and values it emits precede its answer.
 #[tokio::test]
 async fn an_approver_can_show_that_it_is_at_work() {
     let (kit, _) = bench();

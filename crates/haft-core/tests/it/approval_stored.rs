@@ -1,4 +1,4 @@
-//! Approvals as stored data: what holds together is read back, what does not is refused.
+//! Approvals as stored data: consistent values are read back, others are rejected.
 
 use haft_core::{
     ApprovalDecision, ApprovalMemory, ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalScope, RunOptions,
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::approval_bench::{bench, suspend};
 use crate::executing::calls;
 
-/// What stands in a stored value whose first call is done and whose others wait.
+/// Returns a stored value whose first call is done and whose others wait.
 async fn sample() -> Value {
     let (kit, _) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("look", "1"), ("pay", "2"), ("pay", "3")])).await;
@@ -84,7 +84,7 @@ fn share_question(it: &mut Value) {
     it["pending"][1]["request"]["request_id"] = it["pending"][0]["request"]["request_id"].clone();
 }
 
-/// Arguments that were changed in store are other arguments: their approval does not fit.
+/// Arguments that were changed in store are other arguments: their approval does not apply.
 #[tokio::test]
 async fn what_was_changed_in_store_is_not_what_was_approved() {
     let (kit, journal) = bench();
@@ -97,7 +97,7 @@ async fn what_was_changed_in_store_is_not_what_was_approved() {
     assert_eq!(journal.lines(), ["pay 3"]);
 }
 
-/// A question whose digest is not that of the call binds nobody: another one is asked.
+/// A request whose digest is not that of the call is void: approval is requested again.
 #[tokio::test]
 async fn a_question_whose_digest_was_changed_in_store_is_asked_anew() {
     let changes: [fn(&mut Value); 2] = [
@@ -138,7 +138,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Any JSON. Floats are eighths: printing and parsing keeps them, whatever the parser's precision.
+/// Generates any JSON. Floats are eighths: printing and parsing preserves them, whatever the parser's precision.
 fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -202,7 +202,7 @@ fn verdict() -> impl Strategy<Value = ApprovalResponse> {
     })
 }
 
-/// Some calls that wait and some that are done, as they are stored.
+/// Generates some waiting calls and some finished ones, in their stored form.
 fn suspended() -> impl Strategy<Value = Value> {
     vec((text(), text(), option::of(json_value())), 0..4).prop_map(|calls| {
         let mut value = json!({"v": 1, "calls": [], "pending": [], "finished": []});

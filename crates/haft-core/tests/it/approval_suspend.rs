@@ -1,4 +1,4 @@
-//! Runs that stop to wait, and go on elsewhere.
+//! Runs that are suspended and resumed elsewhere.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::approval_bench::{Journal, all_came, asking, bench, gated, noting, suspend, tell};
 use crate::executing::{calls, came, kit};
 
-/// The same value, as another process reads it.
+/// Returns the same value as another process reads it.
 fn stored(suspended: &Suspended) -> Suspended {
     serde_json::from_str(&serde_json::to_string(suspended).unwrap()).unwrap()
 }
@@ -41,7 +41,7 @@ async fn calls_that_need_no_approval_are_done_before_and_never_again() {
     assert_eq!(all_came(&results), ["1", "2", "unknown_tool", "input_validation_error", "5"]);
 }
 
-/// Nothing here knows what was resumed before: that a stored value is used once is up to whoever stores it.
+/// The library does not record what was resumed: using a stored value only once is the duty of the application.
 #[tokio::test]
 async fn a_value_that_is_resumed_twice_runs_twice_and_finished_calls_never_do() {
     let (kit, journal) = bench();
@@ -59,7 +59,7 @@ async fn what_nobody_has_decided_on_is_suspended_again() {
     let (kit, journal) = bench();
     let mut suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2"), ("pay", "3")])).await;
     let requests: Vec<_> = suspended.pending().cloned().collect();
-    // The last one first, so that places and order can't be mistaken for each other.
+    // Starts with the last one, so that positions and order can't be confused.
     for left in (1..3).rev() {
         let verdict = requests[left].approve();
         let run = kit.resume(stored(&suspended), [verdict]);
@@ -84,7 +84,7 @@ async fn resuming_without_verdicts_changes_nothing() {
     assert_eq!(journal.lines(), ["look 1"]);
 }
 
-/// A run that is resumed may ask somebody who is there now.
+/// A resumed run may use another approver.
 #[tokio::test]
 async fn a_resumed_run_may_ask_somebody_else() {
     let (kit, journal) = bench();
@@ -123,7 +123,7 @@ async fn verdicts_that_fit_no_open_question_are_reported() {
     assert_eq!(journal.lines(), ["look 3"]);
 }
 
-/// Of a repeated id the first call waits and the other is done; the answer is the first one's.
+/// Of a repeated id the first call waits and the other is done; the verdict is for the first.
 #[tokio::test]
 async fn a_repeated_id_survives_being_suspended() {
     let (kit, journal) = bench();
@@ -158,7 +158,7 @@ impl ToolType for Pay {
     type Services = ();
 }
 
-/// A single call has nobody to hand what is left of it to.
+/// The caller of a single call can't receive a suspended call.
 #[tokio::test]
 async fn a_single_call_that_would_be_suspended_is_denied() {
     let (kit, journal) = bench();
@@ -219,7 +219,7 @@ async fn a_dispatcher_shows_the_question_that_waits() {
     assert_eq!(journal.lines(), ["look 2", "pay 1"]);
 }
 
-/// What has left the run can't be called off by it: its question stays open.
+/// A cancelled run does not affect a call that is already suspended: its request stays pending.
 #[tokio::test]
 async fn cancelling_ends_what_runs_and_leaves_what_waits() {
     let journal = Journal::default();
@@ -238,7 +238,7 @@ async fn cancelling_ends_what_runs_and_leaves_what_waits() {
     assert_eq!(all_came(&results), ["1", "cancelled"]);
 }
 
-/// A run that is called off before it begins has asked nobody, and nothing waits.
+/// A run that is cancelled before it begins has requested no approval, and nothing waits.
 #[tokio::test]
 async fn a_run_that_never_begins_suspends_nothing() {
     let (kit, journal) = bench();
@@ -267,7 +267,7 @@ async fn an_observer_sees_what_is_suspended_and_not_what_was_done_before() {
     let first = suspended.pending().next().unwrap().approve();
     let suspended = observed(kit.resume(*suspended, [first])).collect_or_suspend().await.unwrap_err();
     assert_eq!(seen.lock().unwrap().split_off(0), ["c2 approval_resolved", "c2 output", "c3 suspended"]);
-    // A run that nobody polls still answers what waits, and only that.
+    // A run that is never polled still answers the calls that wait, and only those.
     drop(observed(kit.resume(*suspended, [])));
     assert_eq!(seen.lock().unwrap().split_off(0), ["c3 output"]);
 }
@@ -284,7 +284,7 @@ async fn the_event_of_a_suspended_call_is_written_and_read() {
     assert!(events[1].result().is_none());
 }
 
-/// Places are given back when a call leaves: others need not wait for its verdict.
+/// A suspended call frees its slot: others need not wait for its verdict.
 #[tokio::test]
 async fn a_suspended_call_holds_no_place() {
     let journal = Journal::default();
@@ -299,7 +299,7 @@ async fn a_suspended_call_holds_no_place() {
     assert_eq!(all_came(&results), ["1", "2", "3"]);
 }
 
-/// An approver may put off some questions and answer others.
+/// An approver may suspend some requests and answer others.
 #[tokio::test]
 async fn some_answers_come_now_and_some_later() {
     let (kit, journal) = bench();
@@ -320,7 +320,7 @@ async fn some_answers_come_now_and_some_later() {
     assert_eq!(journal.lines(), ["pay 20", "pay 1"]);
 }
 
-/// A policy that no longer asks takes nothing back: the question was asked and its answer counts.
+/// A policy that no longer requires approval withdraws nothing: the request was made and its verdict counts.
 #[tokio::test]
 async fn an_open_question_is_answered_even_where_none_would_be_asked_now() {
     let (kit, journal): (Toolkit, _) = bench();

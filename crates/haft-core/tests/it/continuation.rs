@@ -1,4 +1,4 @@
-//! What follows a run: one value made from all results.
+//! The continuation of a run: one value made from all results.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use crate::executing::{calls, came, kit};
 
-/// Shows what it is given and gives it back after as many seconds.
+/// Creates a tool that emits its argument and returns it after as many seconds.
 fn slow() -> Toolkit {
     kit([Tool::new("slow").handle(|takes: u64, cx: Cx| async move {
         cx.emit(takes).await?;
@@ -64,7 +64,7 @@ async fn no_calls_are_followed_all_the_same() {
     assert_eq!(steps, [Step::Next(vec![])]);
 }
 
-/// Calls that took too long were answered; only a cancel means that nobody wants to go on.
+/// Calls that timed out have results; only a cancellation stops the continuation.
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_time_is_over_goes_on() {
     let times = Arc::default();

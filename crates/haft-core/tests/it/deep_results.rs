@@ -1,4 +1,4 @@
-//! Results that nest deeper than any reader takes: an error that says so, on threads with little stack.
+//! Results that are nested deeper than any reader accepts: an error with that reason, on threads with little stack.
 
 use haft_core::{
     ApprovalPolicy, ApprovalRequest, ContentPart, Cx, EmitError, Emitted, HandlerOutput, JsonText, Next, NoFailure,
@@ -8,20 +8,20 @@ use schemars::{JsonSchema, Schema as Described, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// Half of what a thread of tokio's has.
+/// Half of the stack of a tokio worker.
 const STACK: usize = 1024 * 1024;
 
-/// The deepest that a result may nest.
+/// The deepest nesting of a result.
 const MOST: usize = 128;
 
-/// Levels beyond.
+/// Depths beyond it.
 const TOO_DEEP: [usize; 4] = [MOST + 1, 600, 1_500, 100_000];
 
-/// A tree that is never dropped, as dropping it takes stack.
+/// A tree that is never dropped, because dropping it takes stack.
 #[derive(Clone, Copy)]
 struct Deep(&'static Value);
 
-/// Arrays, objects or both in turn, this deep.
+/// Creates arrays, objects or both in turn, this deep.
 fn deep(levels: usize, shape: usize) -> Deep {
     let mut value = json!(null);
     for level in 0..levels {
@@ -33,7 +33,7 @@ fn deep(levels: usize, shape: usize) -> Deep {
     Deep(Box::leak(Box::new(value)))
 }
 
-/// The text of arrays this deep.
+/// Returns the text of arrays this deep.
 fn text(levels: usize) -> JsonText {
     JsonText::parse(&format!("{}{}", "[".repeat(levels), "]".repeat(levels))).unwrap()
 }
@@ -54,7 +54,7 @@ impl JsonSchema for Deep {
     }
 }
 
-/// Runs on a thread that has little stack.
+/// Runs on a thread with little stack.
 fn cramped(test: impl FnOnce() + Send + 'static) {
     on_stack(STACK, test);
 }
@@ -83,7 +83,7 @@ fn assert_too_deep(result: &ToolResult, case: &str) {
     assert!(failure.message.contains("128 levels"), "{case}: {failure}");
 }
 
-/// A schema that leads down as far as the value does.
+/// Creates a schema that is as deep as any value.
 fn endless() -> Schema {
     let inner = json!({"$ref": "#"});
     let array = json!({"type": "array", "items": inner});
@@ -122,7 +122,7 @@ fn a_result_as_deep_as_one_may_be_is_given_stored_and_read() {
     });
 }
 
-/// `serde_json` hands such text on without looking into it.
+/// `serde_json` writes such text without examining it.
 #[test]
 fn text_that_is_handed_on_counts_too() {
     cramped(|| {
@@ -137,7 +137,7 @@ fn text_that_is_handed_on_counts_too() {
     });
 }
 
-/// Text within a value.
+/// Text inside a value.
 #[derive(Serialize)]
 struct Wrapped(JsonText);
 
@@ -180,7 +180,7 @@ fn answers_in_the_place_of_the_tool_nest_no_deeper() {
             let options = RunOptions::new().policy(ApprovalPolicy::always()).approvals(
                 move |request: ApprovalRequest, _: Cx| async move { request.answer(JsonText::from(value.0)) },
             );
-            // A verdict that brings one does not count.
+            // A verdict with such an answer does not count.
             let denied = run_with(giving(deep(0, 0)), options);
             assert_eq!(denied.failure().unwrap().kind, haft_core::FailureKind::Denied, "a person's answer");
         }
@@ -215,7 +215,7 @@ fn what_the_model_is_shown_nests_no_deeper() {
     });
 }
 
-/// Deeper than a result may be, and not too deep to be dropped.
+/// Creates a tree that is deeper than a result may be, and not too deep to be dropped.
 fn deep_enough() -> Value {
     deep(MOST + 1, 0).0.clone()
 }

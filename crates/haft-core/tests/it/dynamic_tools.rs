@@ -1,7 +1,7 @@
 //! Tools whose schema is known only at run time.
 //!
-//! In the order a user meets them: making one, its defaults, telling it from other kinds, its JSON Schema, its handler,
-//! its results and failures, how much is validated, and the uses they are for. Two notions of dynamically typed
+//! In the order a user meets them: creating one, its defaults, distinguishing it from other kinds, its JSON Schema,
+//! its handler, its results and failures, the extent of validation, and its uses. Two notions of dynamically typed
 //! languages have no counterpart: a guard over arbitrary values (a [`Tool`] is always a tool), and choosing by
 //! inspection between a schema object and a plain JSON object (here they are different methods).
 
@@ -33,7 +33,7 @@ fn query_schema() -> Value {
     json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]})
 }
 
-// Making one.
+// Creating one.
 
 #[test]
 fn parameters_are_a_type_a_schema_or_raw_json() {
@@ -86,7 +86,7 @@ fn every_option_is_kept() {
     assert_eq!((tool.id().as_str(), tool.name()), ("risky", "risky"));
 }
 
-// Telling it from other kinds.
+// Distinguishing it from other kinds.
 
 #[test]
 fn a_dynamic_tool_is_dynamic_however_its_parameters_were_given() {
@@ -274,7 +274,7 @@ async fn declared_failures_have_their_schema() {
     assert_eq!(failure.details.unwrap().to_value(), json!({"code": "E1", "message": "no luck"}));
 }
 
-// How much is validated.
+// The extent of validation.
 
 #[tokio::test]
 async fn raw_schemas_are_enforced_in_full_by_default() {
@@ -309,7 +309,7 @@ async fn a_function_can_validate_in_place_of_the_schema_or_after_it() {
     assert_eq!(failure(&tool, r#"{"query":"odd"}"#).await.issues.as_slice()[0].keyword, "even");
 }
 
-// What they are for.
+// Uses.
 
 #[tokio::test]
 async fn tools_discovered_at_run_time_make_a_toolkit() {

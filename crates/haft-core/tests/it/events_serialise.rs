@@ -1,4 +1,4 @@
-//! The written form of events: pinned, versioned, and read back as what was written.
+//! The serialized form of events: pinned, versioned, and read back as the same value.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn call() -> ToolCall {
     ToolCall::new("c1", "send", r#"{"to":"ana"}"#)
 }
 
-/// One event of each kind.
+/// Returns one event of each kind.
 fn one_of_each() -> [ToolEvent; 6] {
     let request = ApprovalRequest::new("r1", &call()).digest("d1").expires_at(Timestamp::from_unix_millis(5));
     let response = ApprovalResponse::new("r1", ApprovalDecision::Denied)
@@ -98,7 +98,7 @@ fn an_event_without_a_version_is_of_the_first_and_one_of_a_newer_version_is_refu
     }
 }
 
-/// What is inside has a version of its own, and is refused by it.
+/// A value inside an event has its own version, by which it is rejected.
 #[test]
 fn a_newer_value_inside_an_event_is_refused() {
     for event in one_of_each() {
@@ -170,7 +170,7 @@ fn every_event_type_is_read() {
     assert_eq!(sampled, known);
 }
 
-/// A later minor version may say more; what this one knows is still read.
+/// A later minor version may add fields; the known ones are still read.
 #[test]
 fn fields_nobody_knows_are_passed_over() {
     for event in one_of_each() {
@@ -180,7 +180,7 @@ fn fields_nobody_knows_are_passed_over() {
     }
 }
 
-/// What really happens in a run is what is written: the events of one survive the way to another process.
+/// Events of a real run, and not only hand-made ones, can be sent to another process.
 #[tokio::test]
 async fn the_events_of_a_run_survive_the_way_to_another_process() {
     let tool = Tool::new("t").handle(|(), cx: Cx| async move {
@@ -199,7 +199,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z_]{0,8}", "\\PC{0,12}", select(vec!["", "type", "v", "\"", "\u{0}"]).prop_map(str::to_owned)]
 }
 
-/// Floats are eighths: printing and parsing keeps them, whatever the parser's precision.
+/// Floats are eighths: printing and parsing preserves them, whatever the parser's precision.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -1,8 +1,8 @@
 //! Any Rust type is a parameter schema: structs, unions, arrays, maps, primitives, nothing.
 //!
-//! Where another system needs a wrapper around loose fields, there is nothing to do here: the type is the schema. The
-//! same freedom holds for the arguments of provider-defined tools, for approval policies, for replaced parameters and
-//! for what a call carries.
+//! Other systems need a wrapper around loose fields. Here there is nothing to do: the type is the schema. The
+//! same holds for the arguments of provider-defined tools, for approval policies, for replaced parameters and for the
+//! arguments of a call.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
@@ -43,7 +43,7 @@ enum Units {
     Fahrenheit,
 }
 
-/// A tool that gives back what it was given, as its type sees it.
+/// Creates a tool that returns its arguments, as its type reads them.
 fn echo<P>() -> Tool
 where
     P: for<'de> Deserialize<'de> + Serialize + JsonSchema + Send + 'static,

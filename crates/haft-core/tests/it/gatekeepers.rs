@@ -1,4 +1,4 @@
-//! Types of a user's own that decide on calls: permits and approvers.
+//! User-defined types that decide on calls: permits and approvers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::executing::{calls, came, kit, tell};
 
-/// Who may call what, looked up somewhere slow.
+/// The permissions of callers, with a slow lookup.
 struct Directory {
     takes: Duration,
     asked: Arc<AtomicUsize>,
@@ -60,7 +60,7 @@ async fn a_permit_that_takes_a_while_decides_on_every_call() {
     for (caller, kind, message, times) in [
         ("ana", "1", "", 2),
         ("bob", "permission_denied", "count by c1 is not for bob", 2),
-        // Nobody is asked about a tool that the caller must not know of.
+        // Hidden tools are not permitted or denied: they are unknown to the caller.
         ("eve", "unknown_tool", "there is no tool called 'count'; there are no tools", 0),
         ("mallory", "permission_denied", "whether this call is permitted could not be decided", 2),
     ] {
@@ -77,7 +77,7 @@ async fn a_permit_that_takes_a_while_decides_on_every_call() {
     assert_eq!(began.load(Ordering::Relaxed), 2, "only ana's ran");
 }
 
-/// Whether a call is permitted is asked before its arguments are looked at: a refusal tells nothing about them.
+/// The permit is checked before the arguments are read: a denial contains nothing about them.
 #[tokio::test(start_paused = true)]
 async fn a_permit_is_asked_before_the_arguments_are_read_and_not_about_ghosts() {
     let (permit, asked) = directory(0);
@@ -88,7 +88,8 @@ async fn a_permit_is_asked_before_the_arguments_are_read_and_not_about_ghosts() 
     assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
 
-/// Nobody answers the one, somebody the other: each wait has its own end, and a call's own time begins with its handler.
+/// A call that waits for an approver and one that waits for nothing: each wait has its own end, and a call's timeout
+/// begins with its handler.
 #[tokio::test(start_paused = true)]
 async fn a_wait_for_an_answer_ends_when_it_should() {
     let gated = Tool::new("gated")
@@ -128,7 +129,7 @@ async fn a_decision_can_be_waited_for_by_whoever_wraps_a_permit() {
     assert_eq!(failed.decided().await.unwrap_err().to_string(), "broken");
 }
 
-/// A permit around another one: what it allows is allowed only if this one does not mind.
+/// A permit around another one allows a call only if both do.
 #[tokio::test]
 async fn permits_can_be_put_around_each_other() {
     struct OfficeHours<P>(P, bool);
@@ -150,7 +151,7 @@ async fn permits_can_be_put_around_each_other() {
     assert_eq!(tell(run(false)).await, ["c1 output permission_denied"]);
 }
 
-/// A person with a rule of thumb, and a memory.
+/// An approver with a simple rule, and a memory.
 #[derive(Clone, Default)]
 struct Clerk(Arc<Mutex<Vec<String>>>);
 

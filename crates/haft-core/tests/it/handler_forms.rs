@@ -1,4 +1,4 @@
-//! Every form a handler can take, and what becomes of what it returns.
+//! Every form a handler can take, and the result of each.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -289,7 +289,7 @@ async fn a_panic_of_a_blocking_handler_is_the_failure_of_its_call() {
     assert_eq!(std::error::Error::source(&failure).unwrap().to_string(), "panicked: on the other thread");
 }
 
-// What the model sees.
+// The model's view.
 
 #[tokio::test]
 async fn the_model_may_see_something_else() {
@@ -312,7 +312,7 @@ fn a_rendering_of_another_type_is_a_fault() {
     assert!(tool.with_run(|(), _| async { vec![2_u8] }).is_ok());
 }
 
-// Nothing runs that was not checked.
+// Nothing runs before it is checked.
 
 #[tokio::test]
 async fn nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved() {
@@ -462,7 +462,7 @@ fn all_of_it() -> u64 {
     1_000_000
 }
 
-/// What is approved is what runs.
+/// The approved arguments are those that run.
 #[tokio::test]
 async fn a_policy_sees_the_arguments_that_the_handler_sees() {
     let policy = haft_core::ApprovalPolicy::when(|transfer: Transfer, _cx| async move { transfer.cents > 10_000 });

@@ -1,6 +1,6 @@
-//! Random histories: whatever is drawn, every provider takes what a repair makes of it, and nothing is lost.
+//! Random histories: in every case each provider accepts the repaired history, and nothing is lost.
 //!
-//! [`wire`] has the rules of the providers, [`drawing`] the histories: few ids, so that they clash all the time.
+//! [`wire`] has the rules of the providers, [`drawing`] the histories: few ids, so that they often collide.
 
 mod drawing;
 mod growing;
@@ -82,7 +82,7 @@ fn a_cancelled_call_is_answered_where_it_was_asked() {
         let mut answered = items.clone();
         prop_assert!(history::answer(&mut answered, results).is_ok());
         prop_assert_eq!(history::unanswered(&answered), Vec::<&ToolCall>::new());
-        // what was wrong otherwise is as it was
+        // other faults are unchanged
         let rest: Vec<_> = answered.into_iter().filter(|item| !is_cancelled(item)).collect();
         prop_assert_eq!(sorted(&rest), sorted(&items));
         Ok(())
@@ -94,8 +94,8 @@ fn appended_turns_are_always_whole() {
     for_all(CASES, conversation(), appended);
 }
 
-/// Every item that is not an output is there and in its order, every output is there or told of, and every new one
-/// is told of.
+/// Checks that every item other than an output is present and in order, that every output is present or reported, and
+/// that every new one is reported.
 fn nothing_is_lost(items: &[Item]) -> TestCaseResult {
     let (history, changes) = history::repair(items.to_vec(), REASON).into_parts();
     let renamed = changes.iter().filter_map(|change| match change {
@@ -129,8 +129,7 @@ fn nothing_is_lost(items: &[Item]) -> TestCaseResult {
     Ok(())
 }
 
-/// Appends turns, some calls left open and answered at the end, and looks whether each call has the output meant for
-/// it.
+/// Appends turns, with some calls left open and answered at the end, and checks whether each call has its output.
 fn appended(turns: Vec<Asked>) -> TestCaseResult {
     let mut history = vec![Item::user("hello")];
     let mut meant = HashMap::new();
@@ -191,7 +190,7 @@ fn undone(item: &Item, renamed: &HashMap<CallId, CallId>) -> Item {
     item
 }
 
-/// The item without the name of a tool on its output, which a repair may change.
+/// Returns the item without the tool name of an output, which a repair may change.
 fn unlabelled(item: &Item) -> Item {
     let mut item = item.clone();
     if let Item::ToolOutput(output) = &mut item {

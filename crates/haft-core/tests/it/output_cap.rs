@@ -1,4 +1,4 @@
-//! What becomes of an answer that is larger than it may be: each kind of answer, both rules, every way to run.
+//! Results beyond the output cap: each kind of result, both rules, every way to run.
 
 use std::error::Error as _;
 use std::num::NonZeroUsize;
@@ -18,7 +18,7 @@ use crate::executing::kit;
 /// The cap of the table.
 const CAP: usize = 250;
 
-/// One answer, and what is left of it under either rule, as [`shown`] tells it.
+/// One result, and what remains of it under either rule, as [`shown`] formats it.
 struct Row {
     tool: Tool,
     fails: String,
@@ -43,7 +43,7 @@ fn failed_too_large(size: usize) -> String {
     )
 }
 
-/// A picture, and how much of it travels.
+/// Creates a picture, and returns the size of its data on the wire.
 fn picture(bytes: usize) -> (ContentPart, usize) {
     let part = ContentPart::image("image/png", MediaData::Base64("A".repeat(bytes)));
     let size = serde_json::to_string(&part).unwrap().len();
@@ -62,7 +62,7 @@ fn giving_parts(parts: Vec<ContentPart>) -> Tool {
     Tool::new("giving_parts").to_model_output(move |(): &()| parts.clone()).run(|(), _| async {}).unwrap()
 }
 
-/// Fails as it says itself.
+/// A failure with a reason and a log of any size.
 #[derive(Clone, Serialize, JsonSchema)]
 struct Broken {
     why: String,
@@ -152,7 +152,7 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// What the model reads, with letters that repeat counted.
+/// Returns the text that the model reads, with repeated letters counted.
 fn shown(result: &ToolResult) -> String {
     if let Some(failure) = result.failure() {
         return counted(&failure.to_string());
@@ -187,7 +187,8 @@ fn cap(bytes: usize, rule: OnOverflow) -> OutputCap {
     OutputCap::new(NonZeroUsize::new(bytes).unwrap()).on_overflow(rule)
 }
 
-/// The results of one call under a cap: of the tool and of the run, in a run and alone, in the task and spawned.
+/// Returns the results of one call under a cap: of the tool and of the run, in a run and alone, in the task and
+/// spawned.
 async fn every_way(tool: &Tool, arguments: &str, cap: OutputCap) -> Vec<ToolResult> {
     let call = ToolCall::new("c1", tool.name(), arguments);
     let capped = kit([tool.with_limits(ExecutionLimits::new().output_cap(cap))]);
@@ -216,7 +217,7 @@ async fn every_answer_is_held_to_the_cap_in_every_way_it_is_run() {
     }
 }
 
-/// What a failure knows besides its words stays with it.
+/// Other fields of a failure stay with it.
 #[tokio::test]
 async fn a_failure_that_is_cut_keeps_its_cause_and_its_wait() {
     let busy = ToolFailure::new("busy", "b".repeat(1000)).retry_after(Duration::from_secs(3)).cause("the host is down");
@@ -234,7 +235,7 @@ async fn a_failure_that_is_cut_keeps_its_cause_and_its_wait() {
     }
 }
 
-/// Issues that fit are kept, those that the message spells out are not said twice.
+/// Issues that fit are kept; those that the message contains are not repeated.
 #[tokio::test]
 async fn issues_are_cut_from_the_end() {
     let listed = ToolFailure::new(FailureKind::ToolFailed, "look at these").issues(issues(9));
@@ -249,7 +250,7 @@ async fn issues_are_cut_from_the_end() {
     }
 }
 
-/// A middleware that fails in front of the handler has started nothing, however much it says.
+/// A failure of a middleware before the handler reports that nothing started, however long it is.
 #[tokio::test]
 async fn a_failure_that_is_cut_still_says_whether_the_handler_began() {
     let tool = giving(1_u8).wrap(|_: Request, _: Next| async {
@@ -263,7 +264,7 @@ async fn a_failure_that_is_cut_still_says_whether_the_handler_began() {
     }
 }
 
-/// The sentence that would take the place of a short reason is no shorter.
+/// The sentence that would replace a short reason is no shorter.
 #[tokio::test]
 async fn a_short_reason_is_never_cut() {
     for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
@@ -277,7 +278,7 @@ async fn a_short_reason_is_never_cut() {
     }
 }
 
-/// What is wrong with arguments is not what a tool gave.
+/// The issues of arguments are not the output of a tool.
 #[tokio::test]
 async fn a_refusal_of_arguments_is_told_whole() {
     let tool = Tool::new("strict")
@@ -294,7 +295,7 @@ async fn a_refusal_of_arguments_is_told_whole() {
     }
 }
 
-/// Nor is why somebody said no.
+/// Nor is the reason of a denial.
 #[tokio::test]
 async fn a_denial_is_told_whole() {
     let reason = "because ".repeat(100);

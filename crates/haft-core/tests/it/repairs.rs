@@ -1,4 +1,4 @@
-//! Mending the small mistakes of a model: only what the caller allows, recorded, and never by halves.
+//! Repairs of the small mistakes of a model: only those the caller allows, recorded, and never partial.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -37,7 +37,7 @@ fn read(text: &str, repairs: Repairs) -> Result<Decoded<Search>, Issues> {
     Schema::of_params::<Search>().unwrap().decode(text, &DecodeOptions::default().repairs(repairs))
 }
 
-/// What was mended, as pointers and kinds.
+/// Returns the repairs, as pointers and kinds.
 fn made(decoded: &Decoded<Search>) -> Vec<(&str, RepairKind)> {
     decoded.repairs.iter().map(|repair| (repair.pointer.as_str(), repair.kind)).collect()
 }

@@ -1,5 +1,4 @@
-//! What is wrong with a result is told to the model without the result, and what user code says is told to nobody but the
-//! operator.
+//! Problems of a result are reported to the model without the result, and messages of user code only to the operator.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,7 +16,7 @@ use serde_json::{Value, json};
 /// Text that must never reach the model.
 const SECRET: &str = "hunter2";
 
-/// Returns the text of every place where results or causes may not be.
+/// Returns all texts that must contain neither results nor causes.
 fn everything_shown(result: &ToolResult) -> String {
     let failure = result.failure().unwrap();
     [
@@ -31,13 +30,13 @@ fn everything_shown(result: &ToolResult) -> String {
     .join("\n")
 }
 
-/// Everything the operator learns.
+/// Returns all texts that the operator reads.
 fn chain(error: &dyn Error) -> String {
     let causes = std::iter::successors(error.source(), |&error| error.source());
     causes.map(|cause| format!("{cause} {cause:?}")).collect::<Vec<_>>().join(": ")
 }
 
-/// Nothing of the secret is shown, all of it is in the cause.
+/// Asserts that no text contains the secret, and that the cause contains all of it.
 fn assert_kept(result: &ToolResult, case: &dyn Display) {
     let shown = everything_shown(result);
     assert!(!shown.contains(SECRET), "{case}: {shown}");
@@ -51,7 +50,7 @@ async fn run(tool: Tool, arguments: &str) -> ToolResult {
     results.into_iter().next().unwrap()
 }
 
-/// A value that its own type refuses to write.
+/// A value that its own type fails to serialize.
 #[derive(JsonSchema)]
 #[schemars(with = "String")]
 struct Unwritable;
@@ -120,7 +119,7 @@ fn report() -> Schema {
     .unwrap()
 }
 
-/// Results that break their schema by the secret itself, in a value, in a key or around it.
+/// Returns results that break their schema by the secret itself, in a value, in a key or around it.
 fn broken() -> Vec<(Value, &'static str)> {
     vec![
         (json!(SECRET), "type"),

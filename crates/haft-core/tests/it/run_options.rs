@@ -1,4 +1,4 @@
-//! What a run is given, and where it is found: by handlers, middlewares and permits.
+//! The options of a run, and their effect on handlers, middlewares and permits.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::executing::{calls, came, kit, tell};
 #[derive(Clone, Debug, PartialEq)]
 struct Trace(&'static str);
 
-/// Says what it knows about who asks and why.
+/// Creates a tool that returns its caller and the other data of its context.
 fn tells() -> Result<Tool, DefinitionError> {
     Tool::new("tells").run(|(), cx: Cx| async move { known(&cx) })
 }
@@ -34,7 +34,7 @@ fn told() -> RunOptions {
         .messages(vec![Item::user("hi"), Item::assistant("hello")])
 }
 
-/// The same options through everything that takes them.
+/// Passes the same options through every function that takes them.
 async fn every_way(kit: &Toolkit, name: &str, options: &RunOptions) -> Vec<String> {
     let call = &calls([(name, "")])[0];
     vec![
@@ -66,7 +66,7 @@ async fn they_reach_middlewares_that_can_add_to_them() {
     assert_eq!(*seen.lock().unwrap(), vec!["user:ana trace-1 service 2"; 4], "what one adds is not seen outside");
 }
 
-/// Options are a value: kept, cloned, changed, and used for as many runs as one likes.
+/// Options are a value: they can be kept, cloned, changed, and used for any number of runs.
 #[tokio::test]
 async fn options_serve_many_runs_and_copies_are_their_own() {
     let kit = kit([tells()]);
@@ -112,7 +112,7 @@ async fn one_flag_calls_off_every_run_that_has_it() {
     assert_eq!(tell(kit.run(calls([("tells", "")])).with(options)).await, ["c1 output cancelled"], "and stays so");
 }
 
-/// Says in how many seconds it must be done.
+/// Creates a toolkit whose tool returns the seconds until its deadline.
 fn deadline(limits: ExecutionLimits) -> Toolkit {
     kit([Tool::new("deadline")
         .limits(limits)
@@ -147,7 +147,7 @@ async fn the_earlier_of_the_runs_deadline_and_the_tools_timeout_is_told() {
     }
 }
 
-/// A tool's time begins when its handler does, not while it waits for its turn.
+/// A tool's timeout begins when its handler does, not while it waits for a slot.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waited_has_its_whole_time() {
     let tool = Tool::new("t").limits(ExecutionLimits::new().timeout(seconds(3))).run(|(), cx: Cx| async move {
@@ -171,7 +171,7 @@ async fn a_middleware_can_only_bring_the_deadline_forward() {
     }
 }
 
-/// A handler can look at the tool it is, as it is called in this toolkit.
+/// A handler can read its tool, under its name in this toolkit.
 #[tokio::test]
 async fn a_handler_knows_its_tool() {
     let tool = Tool::new("who").describe("Tells.").run(|(), cx: Cx| async move {

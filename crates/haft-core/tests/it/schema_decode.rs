@@ -1,4 +1,4 @@
-//! Reading arguments: what is refused, with which words, and what is let through.
+//! Reading arguments: what is rejected, with which words, and what is accepted.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -77,7 +77,7 @@ fn read_with<T: JsonSchema + DeserializeOwned>(text: &str, options: &DecodeOptio
     Schema::of_params::<T>().unwrap().decode(text, options).map(|decoded| decoded.value)
 }
 
-/// The issues of a refusal: pointer, keyword, sentence.
+/// Returns the issues of a rejection: pointer, keyword, sentence.
 fn refusal<T: JsonSchema + DeserializeOwned + std::fmt::Debug>(text: &str) -> Vec<(String, String, String)> {
     let issues = read::<T>(text).expect_err(text);
     issues.into_vec().into_iter().map(|issue| (issue.pointer, issue.keyword, issue.message)).collect()
@@ -264,7 +264,7 @@ fn an_alias_that_the_schema_does_not_know_is_not_let_through() {
     assert_eq!(read::<Dependent>(text).unwrap().colour, "");
     assert_eq!(read::<Option<Optional>>(text).unwrap().unwrap().colour, "");
     assert_eq!(marks(&read::<Required>(text).unwrap_err()), [("", "required")]);
-    // The key itself and its alias together are no duplicate, for the alias means nothing.
+    // The key and its alias together are no duplicate, because the alias has no meaning.
     assert_eq!(read::<Optional>(r#"{"color": "red", "colour": "blue"}"#).unwrap().colour, "blue");
 }
 
@@ -339,7 +339,7 @@ fn nothing_as_parameters_is_the_empty_object() {
         refusal::<()>(r#"{"a": 1}"#)[0].2,
         r#"the key "a" is not allowed: this object takes no keys; leave it out"#
     );
-    // Only parameters: a value of its own is `null`.
+    // Only for parameters: as a value it is `null`.
     let schema = Schema::of::<()>().unwrap();
     schema.decode::<()>("null", &DecodeOptions::default()).unwrap();
     schema.decode::<()>("{}", &DecodeOptions::default()).unwrap_err();
@@ -386,7 +386,7 @@ fn values_may_nest_as_deep_as_the_limit_and_not_one_level_deeper() {
         assert_eq!(issues.as_slice()[0].keyword, "maxDepth");
         assert!(issues.to_string().contains(&format!("nests deeper than {depth} levels")), "{issues}");
     }
-    // A key the type ignores counts too.
+    // A key that the type ignores counts too.
     let text = format!(r#"{{"value": 1, "ignored": {}}}"#, nested(127));
     read::<Free>(&text).unwrap();
     let text = format!(r#"{{"value": 1, "ignored": {}}}"#, nested(128));
@@ -480,7 +480,7 @@ fn a_struct_is_never_read_from_an_array_whatever_the_schema_says() {
     }
 }
 
-/// A type may pass over an error of one of its parts. What its schema forbids is rejected all the same.
+/// A type may ignore an error of one of its parts. A value that its schema forbids is still rejected.
 #[test]
 fn what_a_type_passes_over_is_still_rejected() {
     #[allow(clippy::unnecessary_wraps, reason = "the form that serde asks for")]

@@ -1,4 +1,4 @@
-//! Writing results: what a schema forbids is not written, and neither is what JSON can't say.
+//! Writing results: values that a schema forbids, or that JSON can't represent, are not written.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -132,7 +132,7 @@ fn a_rule_that_the_result_breaks_is_an_issue() {
     assert_eq!(marks(&issues), expected);
 }
 
-/// Claims to be an integer and serialises as what it is told to.
+/// A type that claims to be an integer and serializes as any value.
 #[derive(Debug)]
 struct Liar(Value);
 
@@ -243,7 +243,7 @@ fn a_result_has_the_shape_it_is_written_in_not_the_one_it_is_read_from() {
     assert!(output.check(&json!({"in": 1, "input_only": 2})).is_err());
 }
 
-/// What `serde_json` makes of a value, or the word by which it refuses it.
+/// Asserts that a value is written as `serde_json` writes it, or rejected as there.
 fn as_serde<T: Serialize>(value: &T) {
     let ours = Schema::unknown().encode(value);
     match serde_json::to_string(value) {
@@ -338,7 +338,7 @@ fn a_name_that_must_be_escaped_is_written_so_under_every_rule() {
     assert_eq!(schema.encode(&tree).unwrap().as_str(), tree.to_string());
 }
 
-/// A type whose `Serialize` does as it pleases.
+/// A type with an arbitrary `Serialize`.
 struct Unruly<F>(F);
 
 macro_rules! unruly {
@@ -354,7 +354,7 @@ macro_rules! unruly {
 }
 
 impl<T: Serialize> Unruly<T> {
-    /// Whether it is refused under every schema, alone and within others.
+    /// Returns whether it is rejected under every schema, alone and within others.
     fn is_refused(&self) -> bool {
         let closed = json!({"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": false});
         [json!({}), closed, json!({"anyOf": [{"type": "object"}, {"type": "null"}, {"type": "array"}]})]
@@ -533,7 +533,7 @@ fn tree() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A result that is written first and checked then is checked whole, however deep it is.
+/// A result that is written before it is checked is checked completely, however deep it is.
 #[test]
 fn a_deep_result_is_checked_to_the_bottom() {
     let schema = Schema::json(json!({"anyOf": [{"type": "array", "maxItems": 0}, {"type": "array", "minItems": 5}]}));
@@ -550,7 +550,7 @@ fn a_deep_result_is_checked_to_the_bottom() {
     assert!(schema.encode(&(0..300).fold(json!(1), |inner, _| json!([inner]))).is_err());
 }
 
-/// `serde_json` would read such an object as the JSON it holds; the check must see what is sent.
+/// `serde_json` would read such an object as the JSON it contains; the check must see the text that is sent.
 #[test]
 fn a_result_is_checked_as_it_is_sent() {
     let schema = Schema::json(json!({"anyOf": [{"type": "object", "required": ["a"]}, {"type": "null"}]})).unwrap();

@@ -1,4 +1,4 @@
-//! Raw JSON Schemas: kept to the byte, enforced in full, and refused whole when they can't be.
+//! Raw JSON Schemas: kept to the byte, enforced in full, and rejected whole when they can't be.
 
 use haft_core::{DecodeOptions, Schema, SchemaError, Validation};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ fn faults(error: &SchemaError) -> Vec<(&str, &str)> {
     error.issues().as_slice().iter().map(|issue| (issue.pointer.as_str(), issue.keyword.as_str())).collect()
 }
 
-/// Whether a value is taken; every way of asking must agree.
+/// Returns whether a value is valid; every way to check it must agree.
 fn takes(schema: &Schema, value: &Value) -> bool {
     let read = schema.decode::<Value>(&value.to_string(), &DecodeOptions::default());
     assert_eq!(schema.check(value).is_ok(), read.is_ok(), "{value}: {read:?}");
@@ -19,7 +19,7 @@ fn takes(schema: &Schema, value: &Value) -> bool {
     read.is_ok()
 }
 
-/// Asserts what a schema takes and what it refuses.
+/// Asserts which values a schema accepts and which it rejects.
 #[allow(clippy::needless_pass_by_value, reason = "schemas are written where they are used")]
 fn holds(schema: Value, good: &[Value], bad: &[Value]) {
     let compiled = Schema::json(schema.clone()).unwrap_or_else(|error| panic!("{schema}: {error}"));
@@ -31,7 +31,7 @@ fn holds(schema: Value, good: &[Value], bad: &[Value]) {
     }
 }
 
-/// Any JSON, for the keywords that nobody knows.
+/// Generates any JSON, for unknown keywords.
 fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),
@@ -48,7 +48,7 @@ fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A valid schema with keywords in any order, known and unknown.
+/// Generates a valid schema with keywords in any order, known and unknown.
 fn schemas() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!({})),
@@ -264,7 +264,7 @@ fn a_schema_that_is_nothing_but_itself_does_not_hang() {
         json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
         json!({"anyOf": [{"$ref": "#"}, {"type": "string"}]}),
     ] {
-        // It means nothing, so it may be refused when it is made; if it isn't, its check must end.
+        // It has no meaning, so it may be rejected when it is built; if it isn't, its check must end.
         if let Ok(compiled) = Schema::json(schema) {
             let _ = takes(&compiled, &json!("a"));
             let _ = takes(&compiled, &json!({"a": [1]}));
@@ -325,7 +325,7 @@ fn a_property_may_be_named_like_a_keyword() {
     let schema = json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false});
     let all = |value: Value| names.iter().map(|name| ((*name).to_owned(), value.clone())).collect::<Value>();
     holds(schema, &[all(json!(1))], &[all(json!("x")), json!({"$ref": 1})]);
-    // It can be declared; the key itself is still refused where text is read.
+    // It can be declared; the key itself is still rejected where text is read.
     let proto = Schema::json(json!({"properties": {"__proto__": {"type": "integer"}}})).unwrap();
     assert!(proto.check(&json!({"__proto__": "x"})).is_err());
     let issues = proto.decode::<Value>(r#"{"__proto__": 1}"#, &DecodeOptions::default()).unwrap_err();
@@ -359,6 +359,6 @@ fn only_what_was_given_as_json_is_raw() {
     for made in [Schema::of::<u8>().unwrap(), Schema::empty(), Schema::unknown(), Schema::unit(), Schema::never()] {
         assert!(!made.is_raw(), "{}", made.as_json());
     }
-    // Equal JSON shares its compiled form, and is still told apart.
+    // Equal JSON shares its compiled form, and is still distinguished.
     assert!(Schema::json(Schema::unknown().as_json().clone()).unwrap().is_raw());
 }

@@ -1,11 +1,11 @@
-//! Schemas and values on which haft was once wrong, found by comparing it with another checker.
+//! Schemas and values that haft once handled wrongly, found by comparing it with another checker.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use haft_core::{DecodeOptions, Repairs, Schema, Tool, ToolCall};
 use serde_json::{Value, json};
 
-/// Asserts that a schema is rejected, at one place.
+/// Asserts that a schema is rejected, at one position.
 #[track_caller]
 fn assert_rejected_at(schema: Value, pointer: &str) {
     let text = schema.to_string();

@@ -1,4 +1,4 @@
-//! Text from outside: nothing suspicious becomes a value, and nothing at all makes the parser fall over.
+//! Text from outside: nothing suspicious becomes a value, and no text makes the parser panic.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,7 @@ use haft_core::{DuplicateKeys, Limits, secure_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Pointers and keywords of a refusal.
+/// Returns the pointers and keywords of a rejection.
 fn refused(text: &str) -> Vec<(String, String)> {
     let issues = secure_json::parse(text).expect_err(text);
     issues.into_vec().into_iter().map(|issue| (issue.pointer, issue.keyword)).collect()
@@ -21,7 +21,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-        // Whatever it takes, the plain parser takes too, and both read the same.
+        // Everything it accepts is also accepted by the plain parser, with the same value.
         if let Ok(value) = secure_json::parse(&bytes) {
             prop_assert_eq!(value, serde_json::from_slice::<Value>(&bytes).unwrap());
         }

@@ -52,7 +52,7 @@ async fn every_combinator_keeps_kind_and_id_and_leaves_the_original_alone() {
     }
 }
 
-/// A copy made by the named combinator, after checking that the change is there.
+/// Returns a copy made by the named combinator, after checking the change.
 async fn combined(name: &str, tool: &Tool) -> Tool {
     match name {
         "wrap" => {

@@ -1,4 +1,4 @@
-//! What a definition may not be, told all at once.
+//! Faults of a definition, all reported at once.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
@@ -80,7 +80,7 @@ fn provider_ids_and_arguments_are_checked() {
     ));
 }
 
-/// Every setting of a builder that says how a call is run, or whether it may.
+/// Calls every setter of a builder that affects whether and how a call is run.
 fn set_all<P, R>(builder: ToolBuilder<P, R>) -> Vec<String> {
     let built = builder
         .needs_approval(ApprovalPolicy::always())

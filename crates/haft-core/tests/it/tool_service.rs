@@ -1,5 +1,5 @@
-//! What a service that keeps and executes tools asks of one tool: a definition a model can choose by, an implementation
-//! with an input and an output schema, and one pipeline with an error for each of its stages.
+//! The requirements of a service that stores and executes tools on one tool: a definition that a model can choose by,
+//! an implementation with an input and an output schema, and one pipeline with an error for each of its stages.
 //!
 //! Registration in layers, full names, permissions and further kinds of implementation belong to the registry and are
 //! tested there.

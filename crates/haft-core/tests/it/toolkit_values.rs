@@ -1,4 +1,4 @@
-//! Toolkits as values: what is in them, what they lack, and what is wrong with them.
+//! Toolkits as values: their content, their missing services, and their faults.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 

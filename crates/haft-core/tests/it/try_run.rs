@@ -16,7 +16,7 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Tools that fail in every way a class is for, and one that is slow and fine.
+/// Creates tools that fail in every class, and one that is slow and succeeds.
 fn tools() -> Toolkit {
     kit([
         Tool::new("slow").handle(|takes: u64, cx: Cx| async move {

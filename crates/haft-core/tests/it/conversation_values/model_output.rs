@@ -1,4 +1,4 @@
-//! What the model reads of a result.
+//! The text of a result that the model reads.
 
 use std::time::Duration;
 
@@ -109,7 +109,7 @@ fn a_failure_is_an_error_object() {
     }
 }
 
-/// One line per synthesizer: the failure it makes, with and without a reason.
+/// One line per synthesizer: the failure it creates, with and without a reason.
 #[test]
 fn every_synthesizer_names_its_kind_and_is_never_silent() {
     let call = call();

@@ -1,4 +1,4 @@
-//! Whose turn it is, when calls come late or limits meet.
+//! The order in which calls get a slot, when they arrive late or limits combine.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn keyed(tool: &Tool, name: &str) -> Tool {
     tool.with_limits(limits).unwrap().with_name(name).unwrap()
 }
 
-/// Who waits for its own kind lets others pass, also those that come when it already waits.
+/// Checks that calls which wait for others with their key let other calls pass, including those that arrive later.
 async fn a_late_call_passes(options: RunOptions) {
     let sound = Tool::new("late").run(|(), _| async { "done" }).unwrap();
     let kit: Toolkit = [keyed(&endless(), "first"), keyed(&endless(), "second"), sound].into_iter().collect();
@@ -42,7 +42,7 @@ async fn a_late_call_passes_those_that_wait_for_their_own_kind_when_spawned() {
     a_late_call_passes(RunOptions::new().spawned()).await;
 }
 
-/// Runs ten calls of a tool with a limit in a run with another, and gives how many ran at a time.
+/// Runs ten calls of a tool with a limit in a run with another, and returns how many ran at a time.
 async fn side_by_side(tool: ExecutionLimits, run: usize) -> usize {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let counted = (Arc::clone(&now), Arc::clone(&most));

@@ -1,8 +1,8 @@
 //! The faults, one row each.
 //!
-//! A row says what is called, how the run goes, and what the one answer must be. Unless it says otherwise a call has the
-//! arguments `{}`, is expected to give `null`, a failure is expected before the handler began and to be as retryable as
-//! its kind is, no cause is expected to hide behind it, and the siblings are expected to come through whole.
+//! A row contains a call, the course of the run, and the expected result. By default a call has the arguments `{}` and
+//! is expected to return `null`; a failure is expected before the handler began, as retryable as its kind, without a
+//! hidden cause, and with unaffected siblings.
 
 use std::future::{Ready, pending};
 use std::num::NonZeroUsize;
@@ -31,7 +31,7 @@ use super::broken::{
 };
 use super::case::{Case, Ran, Reader, SECRET, hold, of};
 
-/// Makes a test of every row.
+/// Creates a test for every row.
 macro_rules! table {
     ($($(#[$meta:meta])* $name:ident: $row:expr;)*) => {
         $($(#[$meta])* #[test] fn $name() { hold($row); })*
@@ -40,7 +40,7 @@ macro_rules! table {
 
 const TARGET: &str = r#"{"city":"Paris","days":3}"#;
 
-// What is called.
+// Tools.
 table! {
     unknown_name: |ran| of(target(ran)).asking("targte").args(TARGET)
         .fails(UnknownTool).saying(&["'targte'", "nearest", "'target'"]).having_run(0);
@@ -56,7 +56,7 @@ table! {
         .again().fails(DuplicateCallId);
 }
 
-// What it is called with.
+// Arguments.
 table! {
     blank_arguments_where_none_are_needed: |ran| of(plain(ran)).args(" \n").having_run(1);
     blank_arguments_where_some_are_needed: |ran| of(target(ran)).args("")
@@ -79,7 +79,7 @@ table! {
         .saying(&["8"]);
 }
 
-// How the handler fails.
+// Failures of the handler.
 table! {
     declared_failure: |_| of(Tool::new("t").try_run(|(), _| async { Err::<(), _>("sold out") }).unwrap())
         .fails(ToolFailed).started().saying(&["sold out"]);
@@ -111,7 +111,7 @@ table! {
         .gives_shortened("x".repeat(100), &["xxxxxxxxxxxxxxxxxxxx", "[cut off: these are the first 20 of 100 bytes]"]);
 }
 
-// Where it panics.
+// Panics.
 table! {
     panic_before_there_is_a_future: |_| of(panicking(Panics::AtOnce)).fails(ExecutionError).started().hiding_its_cause();
     panic_before_the_first_await: |_| of(panicking(Panics::First)).fails(ExecutionError).started().hiding_its_cause();
@@ -136,7 +136,7 @@ table! {
         .fails(ExecutionError).started().hiding_its_cause();
 }
 
-// What stands in front of it.
+// Middleware around the handler.
 table! {
     panic_in_a_middleware_before: |ran| of(plain(ran).wrap(|_: Request, _: Next| async { panic!("{SECRET}") }))
         .fails(ExecutionError).hiding_its_cause().having_run(0);
@@ -158,7 +158,7 @@ table! {
         .fails(OutputTooLarge).having_run(0);
 }
 
-// Time.
+// Timeouts.
 table! {
     timeout: |_| of(endless().with_limits(limits().timeout(ms(30))).unwrap())
         .showing(1).fails(TimedOut).started().saying(&["30ms"]);
@@ -200,7 +200,7 @@ table! {
         .fails(TimedOut).having_run(0);
 }
 
-// Calling off.
+// Cancellation.
 table! {
     cancel_before_the_start: |ran| of(plain(ran)).read(Reader::CancellingAfter(Duration::ZERO))
         .fails(Cancelled).like_all_others().saying(&["called off"]).having_run(0);
@@ -293,12 +293,12 @@ table! {
         })))).fails(PermissionDenied).hiding_its_cause().having_run(0);
 }
 
-/// Arguments that [`target`] refuses, with something to say about them.
+/// Creates a call with arguments that [`target`] rejects, with issues.
 fn bad_arguments(ran: &Ran, arguments: impl Into<String>) -> Case {
     of(target(ran)).args(arguments).fails(InputValidationError).having_run(0)
 }
 
-/// Panics in anything's place.
+/// Panics in place of any value.
 fn explode<T>() -> T {
     panic!("{SECRET}");
 }
@@ -325,7 +325,7 @@ fn failing_against(schema: Value) -> Tool {
     Tool::new("t").failure_schema(failure).try_run(|(), _| async { Err::<(), _>("sold out") }).unwrap()
 }
 
-/// Early values and never a final one.
+/// Creates a tool with preliminary results and no final one.
 fn streaming(count: u8) -> Tool {
     let run = move |(), _| Outputs::<u8, NoFailure>::new(stream::iter(0..count).map(HandlerOutput::Preliminary));
     Tool::new("streaming").run_stream(run).unwrap()
@@ -343,12 +343,12 @@ fn giving_text(cap: Option<OutputCap>) -> Tool {
     Tool::new("giving_text").limits(capped(cap)).run(|(), _| async { "x".repeat(100) }).unwrap()
 }
 
-/// The same tool, waiting for others of its kind.
+/// Returns the same tool with a concurrency key.
 fn keyed(tool: &Tool) -> Tool {
     tool.with_limits(limits().concurrency(Concurrency::Keyed("one at a time".to_owned()))).unwrap()
 }
 
-/// Denied before its parameters, which don't like to be dropped, were used.
+/// Creates a tool that is denied before its parameters, whose drop panics, were used.
 fn holding_fragile_parameters() -> Tool {
     #[derive(JsonSchema)]
     struct Holding {}
@@ -367,7 +367,7 @@ fn never_answered(run: RunOptions) -> RunOptions {
     run.approvals(|_: ApprovalRequest, _: Cx| pending::<Result<ApprovalResponse, BoxError>>())
 }
 
-/// Asks about calls of one tool.
+/// Returns a policy that requires approval for calls of one tool.
 fn asking_for(name: &'static str) -> ApprovalPolicy {
     ApprovalPolicy::when(move |_: Value, cx| async move { cx.tool == name })
 }
@@ -385,7 +385,7 @@ impl Failure for Busy {
     }
 }
 
-/// A failure that can't say what it is.
+/// A failure whose `Display` fails.
 #[derive(Serialize, JsonSchema)]
 struct Mute;
 
@@ -395,7 +395,7 @@ impl Failure for Mute {
     }
 }
 
-/// Lets nobody see the tool called `hidden`, nor call it.
+/// A permit that hides the tool called `hidden`.
 struct Hider;
 
 impl Permit for Hider {

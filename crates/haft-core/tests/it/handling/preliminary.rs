@@ -1,4 +1,4 @@
-//! Early forms of a result.
+//! Preliminary results.
 
 use futures_util::{StreamExt, stream};
 use haft_core::{
@@ -11,7 +11,8 @@ use super::{MODES, in_mode, items, seconds};
 use crate::executing::{calls, came, kit, tell};
 use crate::running::alone;
 
-/// Gives the numbers up to the last one early, and the last one in the end.
+/// Creates a tool that returns the numbers before the last one as preliminary results, and the last one as the final
+/// one.
 fn count() -> Result<Tool, DefinitionError> {
     Tool::new("count").run_stream(|to: u32, _cx| Outputs::<_>::values(stream::iter(1..=to)))
 }
@@ -53,7 +54,7 @@ async fn progress_is_no_early_result() {
     assert_eq!(items(kit([tool]).handle_stream(&calls([("t", "")])[0])).await, ["early 1", "final 2"]);
 }
 
-/// A value that is held back, as it may be the last one, is a sign of life all the same, whoever listens.
+/// A value that is held back, because it may be the last one, still resets the idle timeout, with or without a reader.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_gives_values_is_not_silent() {
     let paced = Tool::new("paced").run_stream(|to: u32, _cx| {
@@ -70,7 +71,7 @@ async fn a_call_that_gives_values_is_not_silent() {
     assert_eq!(came(&alone(kit.get("paced").unwrap()).run_call(call).await), "3");
 }
 
-/// Shows a value at once and ends after some seconds.
+/// Creates a tool that emits a value at once and ends after some seconds.
 fn slow() -> Result<Tool, DefinitionError> {
     Tool::new("slow").handle(|takes: u64, cx: Cx| async move {
         cx.preliminary(0).await?;
@@ -122,7 +123,7 @@ async fn early_results_before_a_failure_are_delivered() {
     }
 }
 
-/// An early result is checked like a final one.
+/// A preliminary result is checked like a final one.
 #[tokio::test]
 async fn an_early_result_that_breaks_the_schema_fails_the_call() {
     let tool = || {

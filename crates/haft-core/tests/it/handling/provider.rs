@@ -1,4 +1,4 @@
-//! Tools that a provider defines: run here when they ask for a handler, passed by when they don't.
+//! Provider-defined tools: run here if they require a handler, skipped otherwise.
 
 use haft_core::{DefinitionError, DefinitionFault, FailureMode, FailureOrigin, Tool, ToolCall, Toolkit};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{MODES, in_mode, items};
 use crate::executing::{calls, came, kit};
 
-/// A shell that the provider describes and the application runs.
+/// Creates a shell that the provider describes and the application runs.
 fn shell(mode: FailureMode) -> Result<Tool, DefinitionError> {
     let factory = Tool::provider("vendor.shell")
         .custom_name("VendorShell")
@@ -58,7 +58,7 @@ async fn with_a_handler_bad_parameters_are_refused_as_the_mode_says() {
     assert!(!returned.result.failure().unwrap().started);
 }
 
-/// The provider answers such calls itself, well or badly; here they are named as what they are, and nothing runs.
+/// The provider answers such calls itself, with success or failure; here they are reported as such, and nothing runs.
 #[tokio::test]
 async fn without_a_handler_a_call_is_passed_by() {
     let search = || Tool::provider("vendor.search").with_args(()).define();
@@ -76,7 +76,7 @@ async fn without_a_handler_a_call_is_passed_by() {
     }
 }
 
-/// A mode says what a failed call is to whoever runs it: a tool that is not run here has none.
+/// A mode determines what a failed call is to the code that runs it: a tool that is not run here has none.
 #[test]
 fn without_a_handler_there_is_no_mode_to_choose() {
     let search = Tool::provider("vendor.search").with_args(()).define().unwrap();

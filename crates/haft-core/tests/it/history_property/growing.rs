@@ -1,4 +1,4 @@
-//! A history that grows knows about its items what reading all of them tells.
+//! A growing history: its index always equals that of its items read at once.
 
 use haft_core::history;
 use haft_core::{ApprovalId, Finish, History, Item, ToolCall, ToolResult, Turn};
@@ -10,7 +10,7 @@ use super::CASES;
 use super::drawing::{histories, whole};
 use crate::seeded::for_all;
 
-/// A history that was looked at after each item, so that it had to keep up.
+/// Creates a history that is queried after each item, so that its index has to keep up.
 fn grown(items: &[Item]) -> History {
     let mut grown = History::new();
     for item in items {
@@ -95,7 +95,7 @@ fn clones_share_their_items_until_one_of_them_is_changed() {
     assert_eq!(one.as_ptr(), other.as_ptr());
     assert_eq!(other.added_since(&revision), Some(&[][..]));
 
-    // The one that is changed goes its own way; the other is still what it was.
+    // The changed clone diverges; the other is unchanged.
     one.push(Item::user("b"));
     assert_eq!((one.len(), other.len()), (2, 1));
     assert!(one.added_since(&revision).is_none());

@@ -1,4 +1,4 @@
-//! Composing: none over another, and all collisions told.
+//! Composing: no tool replaces another, and all collisions are reported.
 
 use haft_core::{ComposeError, Tool, Toolkit, ToolkitFault};
 use proptest::collection::vec;
@@ -100,7 +100,7 @@ fn what_lacks_a_handler_is_still_listed() {
 }
 
 proptest! {
-    /// Composing tells exactly the names that more than one toolkit has, and otherwise does what merging does.
+    /// Composing reports exactly the names that more than one toolkit has, and otherwise does what merging does.
     #[test]
     fn composing_is_merging_without_collisions(kits in vec(vec("[a-f]", 0..4), 0..4)) {
         let kits: Vec<Toolkit> = kits.iter().map(|names| names.iter().map(|name| tool(name)).collect()).collect();

@@ -115,7 +115,7 @@ fn a_namespace_of_tools_is_strict_about_their_names() {
 
 proptest! {
     /// Toolkits in different namespaces never collide, whatever their tools are called, and the first separator of
-    /// each name tells which is which.
+    /// each name identifies the namespace.
     #[test]
     fn namespaces_keep_toolkits_apart(
         prefixes in btree_set("[a-c](_?[a-c]){0,3}", 1..5),

@@ -1,4 +1,4 @@
-//! What tools are provided with in toolkits that were put together.
+//! The services of tools in composed toolkits.
 
 use haft_core::{Services, Toolkit};
 

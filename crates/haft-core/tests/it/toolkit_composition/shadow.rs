@@ -1,4 +1,4 @@
-//! Collecting and merging: the later tool of a name wins, and it is told.
+//! Collecting and merging: the later tool of a name wins, and the earlier is reported.
 
 use haft_core::Toolkit;
 

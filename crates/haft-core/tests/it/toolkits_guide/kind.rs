@@ -1,4 +1,4 @@
-//! Who executes a tool, and what becomes of calls that nobody executes here.
+//! The kinds of tools by their executor, and the outcome of calls that are not executed here.
 
 use haft_core::{DescriptorKind, FailureKind, Finish, Item, Tool, ToolCall, Turn};
 use serde_json::json;
@@ -80,7 +80,8 @@ fn arguments_of_signals_and_interactions_that_do_not_fit_are_refused() {
     }
 }
 
-/// A call that the provider ran has its result at the provider: it is not among those to run, and is not run when given.
+/// The result of a provider-executed call is at the provider: it is not among the calls to run, and is not run when
+/// given.
 #[tokio::test]
 async fn calls_that_the_provider_ran_are_not_run_again() {
     let kit = kit([echo("local")]);

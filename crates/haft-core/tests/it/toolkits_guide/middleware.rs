@@ -1,4 +1,4 @@
-//! What stands around the runs of tools.
+//! Middleware around the handlers.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::{echo, non_local, says};
 use crate::executing::{calls, came, kit, tell};
 
-/// Notes that a call came by, under a name.
+/// A middleware that records calls, under a name.
 #[derive(Clone)]
 struct Noting {
     name: &'static str,
@@ -84,8 +84,8 @@ async fn calls_that_never_reach_a_tool_are_not_seen() {
     assert_eq!(notes.all(), ["seen local"]);
 }
 
-/// The name is that of the tool as it is called now, whether it was wrapped before it got its prefix or after; what it
-/// was called at first is its id.
+/// The name is that of the tool as it is called now, whether it was wrapped before it got its prefix or after; the
+/// original name is its id.
 #[tokio::test]
 async fn the_name_seen_is_the_one_that_is_called() {
     let notes = Notes::default();
@@ -202,7 +202,7 @@ async fn what_a_middleware_needs_is_needed_by_the_toolkit() {
     assert_eq!(tell(kit.run(&calls).caller("ana")).await, ["c1 output \"done\""]);
     assert_eq!(tell(kit.run(&calls).caller("bob")).await, ["c1 output not_admin"]);
 
-    // Around an erased tool it is found out at run time, and before anything starts.
+    // Around an erased tool it is detected at run time, before anything starts.
     let erased: Toolkit = Toolkit::new().with(says("reboot", "done").unwrap().wrap(AdminsOnly)).unwrap();
     let missing = erased.ensure_runnable().unwrap_err().missing_services;
     assert_eq!(missing.len(), 1);

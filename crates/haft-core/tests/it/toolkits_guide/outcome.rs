@@ -1,11 +1,11 @@
-//! Structured results, and what the model reads of them.
+//! Structured results, and the text that the model reads.
 
 use haft_core::{ContentPart, FailureKind, HandlerError, Outcome, Tool, ToolCall, ToolFailure, ToolResult};
 use serde_json::json;
 
 use crate::executing::{calls, kit};
 
-/// Values are there to be looked at before they become text: here, a secret is taken out.
+/// Values can be inspected before they become text: here, a secret is removed.
 #[tokio::test]
 async fn results_can_be_inspected_and_redacted_before_the_model_reads_them() {
     let kit = kit([Tool::new("user").run(|(), _cx| async { json!({"name": "Ana", "token": "s3cret"}) })]);
@@ -40,7 +40,7 @@ fn whoever_does_not_run_a_call_says_why() {
     assert!(ToolResult::denied(&call, "").failure().is_some_and(|failure| !failure.message.is_empty()));
 }
 
-/// The executor doesn't look at kinds of one's own.
+/// The executor doesn't interpret user-defined kinds.
 #[tokio::test]
 async fn a_kind_of_ones_own_travels_as_it_is() {
     let tool = Tool::new("buy").handle(|(), _cx| async {

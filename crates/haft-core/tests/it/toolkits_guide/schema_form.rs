@@ -1,4 +1,4 @@
-//! The forms a parameter schema can take. Each is shown to the model and checks what comes back.
+//! The forms of a parameter schema. Each is sent to the model and checks the arguments.
 
 use haft_core::{Issue, Schema, Tool, Validation, Validator};
 use schemars::JsonSchema;
@@ -49,7 +49,7 @@ async fn one_rule_in_every_form_is_shown_and_checked_alike() {
     }
 }
 
-/// What is refused is told by its place, so that the model can mend it.
+/// A rejection names the position, so that the model can correct it.
 #[tokio::test]
 async fn a_refusal_names_every_place_and_reaches_the_model() {
     let kit = kit([Tool::new("move").run(|(x, y): (u8, u8), _cx| async move { x.max(y) })]);
