@@ -55,7 +55,7 @@ const CASES: [Case; 4] = [
 ];
 
 #[tokio::test]
-async fn every_verdict_is_written_down_once_by_every_way() {
+async fn every_verdict_is_recorded_once_in_every_way() {
     for (decide, outcome, reason, edited) in CASES {
         for way in Way::ALL {
             let ((kit, _), book) = (bench(), Book::default());
@@ -85,7 +85,7 @@ async fn every_verdict_is_written_down_once_by_every_way() {
 }
 
 #[tokio::test]
-async fn a_verdict_that_does_not_count_is_written_down_with_whoever_sent_it() {
+async fn a_verdict_that_does_not_count_is_recorded_with_its_sender() {
     let ((kit, _), book) = (bench(), Book::default());
     let other = |request: ApprovalRequest, _: Cx| async move { bob(request.approve().digest("sha256:00")) };
     kit.run(calls([("pay", "5")])).with(book.open()).approvals(other).collect_results().await;
@@ -96,7 +96,7 @@ async fn a_verdict_that_does_not_count_is_written_down_with_whoever_sent_it() {
 }
 
 #[tokio::test]
-async fn that_nobody_answered_is_written_down_too() {
+async fn an_unanswered_request_is_recorded() {
     type Answer = fn() -> Result<ApprovalAnswer, &'static str>;
     let table: [(Answer, &str, Option<&str>); 5] = [
         (|| Ok(ApprovalAnswer::Nobody { reason: "asleep".into() }), "unanswered", Some("asleep")),
@@ -124,7 +124,7 @@ async fn never_answers(_: ApprovalRequest, _: Cx) -> ApprovalAnswer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_is_given_up_is_written_down_once() {
+async fn a_cancelled_request_is_recorded_once() {
     let ((kit, _), book) = (bench(), Book::default());
     let run = || kit.run(calls([("pay", "5")]));
     let options = book.open().approvals(never_answers);
@@ -156,7 +156,7 @@ async fn a_question_that_is_given_up_is_written_down_once() {
 
 /// A resumed call that fails before its verdict matters still closes its approval request.
 #[tokio::test]
-async fn a_question_from_before_is_closed_whatever_becomes_of_its_call() {
+async fn a_resumed_request_is_closed_whatever_the_outcome_of_its_call() {
     let book = Book::default();
     let (asking, _) = bench();
     let gone = kit([noting("look", &Journal::default())]);
@@ -181,7 +181,7 @@ async fn a_question_from_before_is_closed_whatever_becomes_of_its_call() {
 }
 
 #[tokio::test]
-async fn a_question_that_does_not_fit_any_more_is_written_down_as_refused() {
+async fn a_request_that_is_no_longer_valid_is_recorded_as_rejected() {
     let book = Book::default();
     let journal = Journal::default();
     let changed = kit([gated("pay", &journal).map(|tool| tool.annotate(haft_core::Readonly(true)))]);
@@ -196,7 +196,7 @@ async fn a_question_that_does_not_fit_any_more_is_written_down_as_refused() {
 }
 
 #[tokio::test]
-async fn what_is_remembered_is_written_down_for_every_call_it_lets_run() {
+async fn a_remembered_verdict_is_recorded_for_every_call_it_approves() {
     let ((kit, _), book, memory) = (bench(), Book::default(), ApprovalMemory::new());
     let options = book.open().approval_memory(&memory);
     let yes = |request: ApprovalRequest, _: Cx| async move { bob(request.approve()).scope(ApprovalScope::ThisTool) };
@@ -218,7 +218,7 @@ async fn what_is_remembered_is_written_down_for_every_call_it_lets_run() {
 }
 
 #[tokio::test]
-async fn the_rule_is_written_down() {
+async fn the_rule_is_recorded() {
     let ((kit, _), book) = (bench(), Book::default());
     let broken = ApprovalPolicy::try_when(|_: u16, _| async { Err::<bool, _>("no idea") });
     for (policy, call, rule) in [
@@ -233,7 +233,7 @@ async fn the_rule_is_written_down() {
 }
 
 #[tokio::test]
-async fn an_auditor_that_breaks_changes_nothing() {
+async fn an_auditor_that_panics_changes_nothing() {
     for way in Way::ALL {
         let (kit, journal) = bench();
         let options = RunOptions::new().audit(|record| panic!("out of ink for {}", record.call_id));
@@ -340,7 +340,7 @@ impl Subscriber for Ear {
 
 /// Tracing events are emitted without an auditor, and never contain arguments.
 #[tokio::test]
-async fn tracing_is_told_of_every_question() {
+async fn every_request_emits_a_tracing_event() {
     let (kit, _) = bench();
     let ear = Ear::default();
     let guard = tracing::subscriber::set_default(ear.clone());

@@ -121,7 +121,7 @@ async fn a_tool_that_changed_since_runs_nothing() {
 }
 
 #[tokio::test]
-async fn an_approved_call_runs_only_where_it_was_approved() {
+async fn an_approved_call_runs_only_with_the_tool_it_was_approved_for() {
     let journal = Journal::default();
     for (name, successor, came_of) in successors(&journal) {
         let asked = kit([gated("pay", &Journal::default())]);
@@ -147,7 +147,7 @@ async fn an_ungated_call_that_was_planned_is_bound_too() {
 
 /// An approval does not replace a permit that was revoked since.
 #[tokio::test]
-async fn a_permit_that_was_revoked_meanwhile_counts() {
+async fn a_permit_that_was_revoked_since_applies() {
     let (kit, journal) = bench();
     let revoked = RunOptions::new().permit(|_: &Tool, _: &ToolCall, _: &haft_core::Cx| Permission::denied("no longer"));
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;

@@ -63,7 +63,7 @@ async fn a_changed_definition_voids_the_verdict_and_approval_is_requested_again(
 }
 
 #[tokio::test]
-async fn a_definition_that_changes_each_time_is_asked_about_each_time() {
+async fn a_definition_that_changes_each_time_requires_approval_each_time() {
     let journal = Journal::default();
     let (mut suspended, mut asked) = open(&described(&journal, "0")).await;
     for version in 1..5 {
@@ -77,7 +77,7 @@ async fn a_definition_that_changes_each_time_is_asked_about_each_time() {
 }
 
 #[tokio::test]
-async fn an_approver_or_a_queue_is_asked_about_the_definition_as_it_is_now() {
+async fn an_approver_or_a_queue_receives_a_request_for_the_current_definition() {
     let journal = Journal::default();
     let (before, after) = (described(&journal, "Pays."), described(&journal, "Pays twice."));
     let (suspended, asked) = open(&before).await;
@@ -99,7 +99,7 @@ async fn an_approver_or_a_queue_is_asked_about_the_definition_as_it_is_now() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_again_about_a_call_that_can_not_run_any_more() {
+async fn no_approval_is_requested_again_for_a_call_that_can_no_longer_run() {
     let journal = Journal::default();
     let always = ApprovalPolicy::always;
     let narrower = Tool::new("pay").needs_approval(always()).run(|flag: bool, _cx| async move { flag });
@@ -116,7 +116,7 @@ async fn nobody_is_asked_again_about_a_call_that_can_not_run_any_more() {
 
 /// A request is only renewed while it is pending.
 #[tokio::test]
-async fn a_question_that_lapsed_is_not_asked_again() {
+async fn an_expired_request_is_not_renewed() {
     let journal = Journal::default();
     let (before, after) = (described(&journal, "Pays."), described(&journal, "Pays twice."));
     let lapsing = RunOptions::new().approval_lifetime(std::time::Duration::ZERO);

@@ -11,7 +11,7 @@ use crate::executing::calls;
 
 /// A resumed run that is cancelled before it begins, or is past its deadline, keeps the earlier results.
 #[tokio::test]
-async fn results_from_before_survive_a_run_that_never_begins() {
+async fn earlier_results_survive_a_run_that_never_begins() {
     let flag = Cancellation::new();
     flag.cancel();
     let past = Instant::now() - Duration::from_millis(1);
@@ -53,7 +53,7 @@ async fn an_observer_sees_the_one_result_of_a_single_call() {
 
 /// A stream that forwards events also hands over the suspended calls.
 #[tokio::test]
-async fn what_is_left_can_be_taken_wherever_events_come_from() {
+async fn suspended_calls_can_be_taken_from_every_stream_of_events() {
     let (kit, journal) = bench();
     let calls = calls([("look", "1"), ("pay", "2")]);
     let mut run = kit.run(&calls).approvals(Suspend).continue_with_results(|results| results.len());

@@ -17,7 +17,7 @@ fn thrifty(_: &Tool, call: &ToolCall, _: &Cx) -> Permission {
 }
 
 #[tokio::test]
-async fn an_edit_is_permitted_or_not_like_any_call() {
+async fn an_edit_is_subject_to_permits_like_any_call() {
     for way in Way::ALL {
         let (kit, journal) = bench();
         let options = RunOptions::new().permit(thrifty);
@@ -32,7 +32,7 @@ async fn an_edit_is_permitted_or_not_like_any_call() {
 
 /// The approver who edited the arguments has approved them: no second approval is requested, whatever the policies.
 #[tokio::test]
-async fn nobody_is_asked_about_an_edit() {
+async fn an_edit_requires_no_second_approval() {
     let (kit, journal) = bench();
     let run = kit.run(calls([("pay", "5")])).with(asking(|request| request.edit(json!(6))));
     let told = tell(run.policy(ApprovalPolicy::always())).await;
@@ -69,7 +69,7 @@ fn passing(seen: &Journal, instead: Option<u16>) -> impl Middleware<Services = (
 }
 
 #[tokio::test]
-async fn a_middleware_sees_the_edited_arguments_and_not_the_others() {
+async fn a_middleware_sees_only_the_edited_arguments() {
     for way in Way::ALL {
         let (journal, seen) = (Journal::default(), Journal::default());
         let kit = kit([gated("pay", &journal)]).wrap(passing(&seen, None));
@@ -82,7 +82,7 @@ async fn a_middleware_sees_the_edited_arguments_and_not_the_others() {
 
 /// The approved arguments are those that run: a middleware can't replace them afterwards.
 #[tokio::test]
-async fn a_middleware_can_not_change_what_was_decided_on() {
+async fn a_middleware_can_not_change_approved_arguments() {
     let decided: [fn(&ApprovalRequest) -> _; 2] = [ApprovalRequest::approve, |request| request.edit(json!(6))];
     for decide in decided {
         for way in Way::ALL {
@@ -98,7 +98,7 @@ async fn a_middleware_can_not_change_what_was_decided_on() {
 
 /// Values emitted before the approval request are kept, and nothing of the first attempt remains in the second.
 #[tokio::test]
-async fn an_edited_call_is_one_call() {
+async fn an_edited_call_has_one_output_and_keeps_its_events() {
     let (kit, journal) = bench();
     let observed = Arc::new(Mutex::new(0));
     let counting = Arc::clone(&observed);

@@ -42,7 +42,7 @@ fn audited() -> (RunOptions, Records) {
 }
 
 #[tokio::test]
-async fn an_invalid_verdict_sent_to_a_queue_comes_back_with_its_issues_and_the_question_stays_open() {
+async fn an_invalid_verdict_sent_to_a_queue_is_returned_with_its_issues_and_the_request_stays_pending() {
     for (name, decide, said) in INVALID {
         let ((kit, journal), (sender, queue)) = (bench(), VerdictQueue::new());
         let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
@@ -57,7 +57,7 @@ async fn an_invalid_verdict_sent_to_a_queue_comes_back_with_its_issues_and_the_q
 }
 
 #[tokio::test]
-async fn an_invalid_verdict_that_came_before_its_question_leaves_it_open() {
+async fn an_invalid_verdict_that_came_before_its_request_leaves_it_pending() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
     let request = suspended.pending().next().unwrap().clone();
@@ -96,7 +96,7 @@ async fn a_run_that_is_resumed_with_an_invalid_verdict_waits_for_another() {
 }
 
 #[tokio::test]
-async fn a_plan_hands_an_invalid_verdict_back_and_asks_again() {
+async fn a_plan_returns_an_invalid_verdict_and_requests_approval_again() {
     for (name, decide, said) in INVALID {
         let (kit, journal) = bench();
         let calls = calls([("pay", "5")]);
@@ -117,7 +117,7 @@ async fn a_plan_hands_an_invalid_verdict_back_and_asks_again() {
 
 /// The edit was meant to change the call, so the unchanged call must not run even though it needs no approval.
 #[tokio::test]
-async fn an_invalid_edit_of_a_call_that_needs_no_approval_does_not_let_it_run_as_it_was() {
+async fn an_invalid_edit_of_a_call_that_needs_no_approval_does_not_let_it_run_unedited() {
     let (kit, journal) = bench();
     let calls = calls([("look", "1")]);
     let asked = kit.plan_from_map(ApprovalPolicy::always(), [], &calls).await.requests.remove(0);

@@ -61,7 +61,7 @@ fn plans_that_share_a_queue_keep_every_promise() {
 }
 
 #[test]
-fn verdicts_that_come_before_their_questions_are_asked_again_keep_every_promise() {
+fn verdicts_that_come_before_their_requests_are_renewed_keep_every_promise() {
     for_all(CASES, scripts(), |script| play(&script, &Sound, Way::Queued(Opening::Suspended)));
 }
 
@@ -86,28 +86,28 @@ fn notices(gate: &dyn Gatekeeper, way: Way, breach: &str) {
 }
 
 #[test]
-fn a_gate_that_fails_open_is_noticed() {
+fn a_gate_that_fails_open_is_detected() {
     for opening in [Opening::Run, Opening::Suspended] {
         notices(&FailOpen, Way::Queued(opening), "ran without a matching approval");
     }
 }
 
 #[test]
-fn a_gate_that_runs_a_call_twice_is_noticed() {
+fn a_gate_that_runs_a_call_twice_is_detected() {
     for opening in [Opening::Run, Opening::Plan, Opening::Suspended] {
         notices(&RunTwice, Way::Queued(opening), "ran twice");
     }
 }
 
 #[test]
-fn a_gate_that_ignores_the_digest_is_noticed() {
+fn a_gate_that_ignores_the_digest_is_detected() {
     for way in [Way::Queued(Opening::Run), Way::Queued(Opening::Plan), Way::Planned, Way::Stored] {
         notices(&NoDigest, way, "ran without a matching approval");
     }
 }
 
 #[test]
-fn a_gate_that_loses_verdicts_is_noticed() {
+fn a_gate_that_loses_verdicts_is_detected() {
     for opening in [Opening::Run, Opening::Plan, Opening::Suspended] {
         notices(&LoseVerdicts, Way::Queued(opening), "was free to run and did not");
     }

@@ -18,7 +18,7 @@ async fn questions(kit: &haft_core::Toolkit, calls: &[ToolCall]) -> Vec<Approval
 }
 
 #[tokio::test]
-async fn a_plan_that_is_run_gives_every_result_in_the_order_of_the_calls() {
+async fn a_plan_that_is_run_returns_every_result_in_the_order_of_the_calls() {
     let (kit, journal) = bench();
     let calls =
         calls([("pay", "1"), ("look", "2"), ("ghost", ""), ("pay", "4"), ("pay", "x"), ("pay", "6"), ("pay", "7")]);
@@ -41,7 +41,7 @@ async fn a_plan_that_is_run_gives_every_result_in_the_order_of_the_calls() {
 }
 
 #[tokio::test]
-async fn the_events_of_a_plan_show_its_verdicts_and_ask_nobody() {
+async fn the_events_of_a_plan_contain_its_verdicts_and_no_requests() {
     let (kit, _) = bench();
     let calls = calls([("pay", "1"), ("look", "2"), ("pay", "3"), ("pay", "4")]);
     let asked = questions(&kit, &calls).await;
@@ -61,7 +61,7 @@ async fn the_events_of_a_plan_show_its_verdicts_and_ask_nobody() {
 }
 
 #[tokio::test]
-async fn verdicts_that_fit_no_call_are_told_in_the_order_they_came() {
+async fn verdicts_that_match_no_call_are_reported_in_order() {
     let (kit, journal) = bench();
     let calls = calls([("pay", "1"), ("pay", "2")]);
     let asked = questions(&kit, &calls).await;
@@ -99,7 +99,7 @@ async fn contradictory_verdicts_run_nothing_twice() {
 }
 
 #[tokio::test]
-async fn a_verdict_on_one_call_can_not_be_moved_to_another() {
+async fn a_verdict_on_one_call_is_not_valid_for_another() {
     let (kit, journal) = bench();
     let calls = calls([("pay", "1"), ("pay", "2")]);
     let mut moved = questions(&kit, &calls).await[0].approve();
@@ -126,7 +126,7 @@ async fn a_verdict_on_a_call_that_needs_none_counts_too() {
 
 /// Approval requests are in the order of the calls, however long their policies took.
 #[tokio::test(start_paused = true)]
-async fn questions_are_in_the_order_of_the_calls() {
+async fn requests_are_in_the_order_of_the_calls() {
     let (kit, _) = bench();
     let slow_for_the_first = |_: &Tool, call: &ToolCall, _: &Cx| {
         let wait = Duration::from_secs(if call.call_id == "c1" { 5 } else { 1 });
@@ -148,7 +148,7 @@ async fn questions_are_in_the_order_of_the_calls() {
 
 /// The caller may take results out of a plan and run the other calls, each with its own result.
 #[tokio::test]
-async fn a_plan_may_be_taken_apart() {
+async fn a_plan_may_be_run_in_parts() {
     let (kit, journal) = bench();
     let calls = calls([("ghost", ""), ("pay", "x"), ("look", "3"), ("pay", "4")]);
     let mut plan = kit.plan_from_map(RunOptions::new(), [], &calls).await;
@@ -165,7 +165,7 @@ async fn a_plan_may_be_taken_apart() {
 
 /// A plan that is not run has run nothing, and its observer has received nothing.
 #[tokio::test]
-async fn planning_is_not_running() {
+async fn planning_runs_nothing() {
     let (kit, journal) = bench();
     let seen = Journal::default();
     let noting = seen.clone();
@@ -176,7 +176,7 @@ async fn planning_is_not_running() {
 }
 
 #[tokio::test]
-async fn a_plan_of_nothing_is_empty() {
+async fn a_plan_of_no_calls_is_empty() {
     let (kit, _) = bench();
     let plan = kit.plan_from_map(RunOptions::new(), [], Vec::<ToolCall>::new()).await;
     assert!(plan.approved.is_empty() && plan.rejected.is_empty() && plan.requests.is_empty());
@@ -185,7 +185,7 @@ async fn a_plan_of_nothing_is_empty() {
 
 /// A toolkit that can't be run reports so for every call, and requests no approval.
 #[tokio::test]
-async fn what_can_not_run_is_not_asked_about() {
+async fn a_toolkit_that_can_not_run_requests_no_approval() {
     let undefined = Tool::new("pay").needs_approval(ApprovalPolicy::always()).params::<u16>().define();
     let kit = kit([undefined]);
     let plan = kit.plan_from_map(RunOptions::new(), [], calls([("pay", "1")])).await;

@@ -37,7 +37,7 @@ async fn remembered(kit: &Toolkit, memory: &ApprovalMemory, caller: &str, asked:
 const ASKED: [(&str, &str); 4] = [("pay", "5"), ("pay", "5.0"), ("pay", "6"), ("refund", "5")];
 
 #[tokio::test]
-async fn a_verdict_holds_for_what_its_scope_says_and_for_nothing_wider() {
+async fn a_verdict_holds_for_its_scope_and_for_nothing_wider() {
     type Row = (ApprovalScope, Decide, [&'static str; 4]);
     let (scoped, no) = (ApprovalRequest::approve as Decide, "denied");
     let edit = |request: &ApprovalRequest| request.edit(json!(1));
@@ -70,7 +70,7 @@ async fn a_verdict_holds_for_what_its_scope_says_and_for_nothing_wider() {
 }
 
 #[tokio::test]
-async fn what_is_remembered_survives_being_stored() {
+async fn a_memory_can_be_stored_and_read() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let kit = shop(&journal);
     decide(&kit, &memory, "ana", ("pay", "5"), |request| request.approve().scope(ApprovalScope::TheseArguments)).await;
@@ -96,7 +96,7 @@ async fn what_is_remembered_survives_being_stored() {
 
 /// A call without a caller has a separate identity, and does not stand for every caller.
 #[tokio::test]
-async fn what_nobody_in_particular_was_granted_is_not_everybodys() {
+async fn an_approval_without_a_caller_does_not_apply_to_other_callers() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let kit = shop(&journal);
     let options = RunOptions::new().approval_memory(&memory);
@@ -110,7 +110,7 @@ async fn what_nobody_in_particular_was_granted_is_not_everybodys() {
 }
 
 #[tokio::test]
-async fn a_tool_that_changed_since_is_another_tool() {
+async fn a_changed_tool_has_no_remembered_verdicts() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let scopes: [Decide; 2] = [
         |request| request.approve().scope(ApprovalScope::TheseArguments),
@@ -300,7 +300,7 @@ async fn the_narrowest_verdict_holds_and_the_latest_of_two() {
 
 /// An invalid verdict is not remembered: approval is requested again the next time.
 #[tokio::test]
-async fn an_edit_or_an_answer_that_is_refused_is_not_remembered() {
+async fn an_invalid_edit_or_answer_is_not_remembered() {
     let refused: [Decide; 2] = [
         |request| request.edit(json!("much")).scope(ApprovalScope::TheseArguments),
         |request| request.answer(json!("paid")).scope(ApprovalScope::ThisTool),
@@ -317,7 +317,7 @@ async fn an_edit_or_an_answer_that_is_refused_is_not_remembered() {
 
 /// A remembered verdict is reported like any other, and no approval is requested.
 #[tokio::test]
-async fn a_remembered_verdict_is_shown_and_no_question_is() {
+async fn a_remembered_verdict_is_emitted_without_a_request() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let kit = shop(&journal);
     let yes = |request: &ApprovalRequest| request.approve().scope(ApprovalScope::ThisTool);
@@ -328,7 +328,7 @@ async fn a_remembered_verdict_is_shown_and_no_question_is() {
 
 /// Pending requests are answered by verdicts that were remembered since, before approval is requested again.
 #[tokio::test]
-async fn a_resumed_call_finds_what_is_remembered() {
+async fn a_resumed_call_uses_remembered_verdicts() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let kit = shop(&journal);
     let records = Arc::new(Mutex::new(Vec::new()));
@@ -348,7 +348,7 @@ async fn a_resumed_call_finds_what_is_remembered() {
 
 /// A remembered approval does not skip the check of the arguments.
 #[tokio::test]
-async fn a_session_wide_yes_does_not_skip_the_checks() {
+async fn a_session_wide_approval_does_not_skip_the_checks() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let kit = shop(&journal);
     decide(&kit, &memory, "ana", ("pay", "5"), |request| request.approve().scope(ApprovalScope::ThisSession)).await;

@@ -42,7 +42,7 @@ async fn a_map_that_approves_everything_runs_everything() {
 
 /// A denied call has a result with the reason, and does not run.
 #[tokio::test]
-async fn a_map_that_denies_gives_the_reason() {
+async fn a_map_that_denies_reports_the_reason() {
     let (kit, journal) = bench();
     let results = by_map(&kit, &calls([("pay", "1")]), &[("c1", deny)]).await;
     assert_eq!((all_came(&results), message(&results)), (vec!["denied"], "not allowed"));
@@ -61,7 +61,7 @@ async fn a_call_that_the_map_does_not_mention_is_cancelled() {
 
 /// Approved, denied, missing and ungated calls side by side: one result each, in order.
 #[tokio::test]
-async fn a_mixed_map_gives_each_call_its_own() {
+async fn a_mixed_map_decides_each_call_separately() {
     let (kit, journal) = bench();
     let calls = calls([("pay", "1"), ("look", "2"), ("pay", "3"), ("pay", "4")]);
     let results = by_map(&kit, &calls, &[("c1", deny), ("c4", approve), ("c9", approve)]).await;
@@ -81,7 +81,7 @@ async fn an_unknown_tool_does_not_stop_its_siblings() {
 
 /// Two requests, one approved and one denied, in the order in which the verdicts arrive.
 #[tokio::test]
-async fn a_queue_takes_a_yes_and_a_no() {
+async fn a_queue_accepts_an_approval_and_a_denial() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1"), ("look", "2"), ("pay", "3")])).await;
@@ -148,7 +148,7 @@ async fn a_server_without_memory_gets_its_verdicts_with_a_request() {
 
 /// A gated call results in an approval request and no result.
 #[tokio::test]
-async fn a_gated_call_gives_a_question_and_no_result() {
+async fn a_gated_call_results_in_a_request_and_no_result() {
     let (kit, journal) = bench();
     let events: Vec<_> = kit.run(calls([("pay", "1")])).approvals(Suspend).collect().await;
     assert!(matches!(events[0], ToolEvent::ApprovalRequested { index: 0, .. }));
@@ -190,7 +190,7 @@ async fn verdicts_turn_into_results_before_the_next_turn() {
 
 /// Pending requests of a history stay pending; those that were answered are neither made nor run again.
 #[tokio::test]
-async fn only_what_is_still_open_is_taken_up() {
+async fn only_pending_requests_of_a_history_are_resumed() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2")])).await;
     let first = suspended.pending().next().unwrap().approve();
@@ -203,7 +203,7 @@ async fn only_what_is_still_open_is_taken_up() {
 
 /// Two approvals, or an approval and a denial, of one request: one run, one result.
 #[tokio::test]
-async fn contradictory_answers_give_one_result() {
+async fn contradictory_answers_produce_one_result() {
     let contradictions: [[Decide; 2]; 3] = [[approve, approve], [approve, deny], [deny, approve]];
     for answers in contradictions {
         let (kit, journal) = bench();
@@ -240,7 +240,7 @@ async fn an_approved_call_that_fails_still_answers() {
 
 /// A verdict for an unknown id is kept and reported, and the run continues.
 #[tokio::test]
-async fn a_verdict_for_an_unknown_id_is_neither_lost_nor_in_the_way() {
+async fn a_verdict_for_an_unknown_id_is_reported_and_blocks_nothing() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let stray = ApprovalRequest::new("unknown", &ToolCall::new("c1", "pay", "1")).approve();
@@ -268,7 +268,7 @@ async fn decisions_end_with_the_queue() {
 
 /// Two gated calls of one id: one request, one run, and an error for the second.
 #[tokio::test]
-async fn two_gated_calls_of_one_id_are_one_question() {
+async fn two_gated_calls_of_one_id_make_one_request() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let twins = [ToolCall::new("c1", "pay", "1"), ToolCall::new("c1", "pay", "2")];
@@ -282,7 +282,7 @@ async fn two_gated_calls_of_one_id_are_one_question() {
 
 /// A call that no policy gates runs without an approval request, even if an approver is configured.
 #[tokio::test]
-async fn an_ungated_call_asks_nobody() {
+async fn an_ungated_call_requests_no_approval() {
     let (kit, journal) = bench();
     let run = kit.run(calls([("look", "1")])).approvals(never_asked);
     assert_eq!(tell(run).await, ["c1 output 1"]);

@@ -40,7 +40,7 @@ async fn asked(policy: ApprovalPolicy, options: &RunOptions, call: ToolCall) -> 
 }
 
 #[tokio::test]
-async fn the_rule_that_asked_is_in_the_question() {
+async fn a_request_contains_the_rule_that_required_it() {
     let more_than = |least: u16| ApprovalPolicy::when(move |cents: u16, _| async move { cents > least });
     let (never, always) = (ApprovalPolicy::never, ApprovalPolicy::always);
     let run = |policy: ApprovalPolicy| RunOptions::new().policy(policy);
@@ -78,7 +78,7 @@ async fn the_rule_that_asked_is_in_the_question() {
 }
 
 #[tokio::test]
-async fn a_policy_that_breaks_lets_nothing_run_unasked() {
+async fn a_policy_that_fails_requires_approval() {
     for policy in [broken, panicking, panicking_at_once, unreadable] {
         for way in Way::ALL {
             let journal = Journal::default();
@@ -116,7 +116,7 @@ fn clock() -> (Arc<AtomicU64>, impl Fn() -> Timestamp + Send + Sync + Clone + 's
 }
 
 #[tokio::test]
-async fn a_question_says_how_long_it_stays_open() {
+async fn a_request_contains_its_expiry() {
     let (_, read) = clock();
     let always = ApprovalPolicy::always;
     let call = || ToolCall::new("c1", "pay", "5");
@@ -129,7 +129,7 @@ async fn a_question_says_how_long_it_stays_open() {
 }
 
 #[tokio::test]
-async fn a_verdict_counts_until_its_question_lapses_and_not_a_moment_longer() {
+async fn a_verdict_counts_until_its_request_expires() {
     for (moment, came_of) in [(1_499, "5"), (1_500, "cancelled"), (1_501, "cancelled"), (u64::MAX, "cancelled")] {
         let (kit, journal) = bench();
         let calls = calls([("pay", "5")]);
@@ -161,7 +161,7 @@ async fn a_verdict_counts_until_its_question_lapses_and_not_a_moment_longer() {
 
 /// The expiry of a request is stored with it: a resumed run needs no lifetime setting to enforce it.
 #[tokio::test]
-async fn a_question_lapses_wherever_it_is_taken_up_again() {
+async fn a_request_expires_wherever_it_is_resumed() {
     let (kit, journal) = bench();
     let (now, read) = clock();
     let options = RunOptions::new().approval_clock(read.clone()).approval_lifetime(Duration::from_millis(500));
@@ -182,7 +182,7 @@ async fn never_answers(_: ApprovalRequest, _: Cx) -> ApprovalAnswer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_longer_than_the_approval_timeout() {
+async fn no_call_waits_longer_than_the_approval_timeout() {
     let (kit, journal) = bench();
     let began = Instant::now();
     let options = RunOptions::new().approval_timeout(Duration::from_secs(5));
@@ -203,7 +203,7 @@ async fn nobody_waits_longer_than_the_approval_timeout() {
 
 /// An expired request can't be answered any more, so no run waits for it.
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_longer_than_the_question_is_open() {
+async fn no_call_waits_longer_than_the_lifetime_of_its_request() {
     let lifetime = Duration::from_secs(5);
     for (timeout, waited) in [(None, 5), (Some(3), 3), (Some(9), 5)] {
         let (kit, _) = bench();
@@ -221,7 +221,7 @@ async fn nobody_waits_longer_than_the_question_is_open() {
 
 /// A lifetime beyond the largest time is no limit.
 #[tokio::test]
-async fn a_question_may_stay_open_for_ever() {
+async fn a_request_may_never_expire() {
     let (kit, _) = bench();
     let later = |request: ApprovalRequest, _: Cx| async move {
         tokio::task::yield_now().await;
@@ -234,7 +234,7 @@ async fn a_question_may_stay_open_for_ever() {
 
 /// The time that an approver takes does not count toward the tool's timeout.
 #[tokio::test(start_paused = true)]
-async fn waiting_for_a_person_is_not_running() {
+async fn waiting_for_approval_does_not_count_toward_the_timeout() {
     let (kit, journal) = bench();
     let slow = |request: ApprovalRequest, _: Cx| async move {
         sleep(Duration::from_secs(3_600)).await;
@@ -246,7 +246,7 @@ async fn waiting_for_a_person_is_not_running() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_runs_own_time_ends_the_wait_too() {
+async fn the_deadline_of_the_run_ends_the_wait_too() {
     let (kit, journal) = bench();
     let run = kit.run(calls([("pay", "5")])).timeout(Duration::from_secs(2)).approvals(never_answers);
     assert_eq!(tell(run).await, ["c1 asked", "c1 output timed_out"]);
@@ -255,7 +255,7 @@ async fn the_runs_own_time_ends_the_wait_too() {
 
 /// An approver receives the context of the call, and values it emits precede its answer.
 #[tokio::test]
-async fn an_approver_can_show_that_it_is_at_work() {
+async fn an_approver_can_emit_progress() {
     let (kit, _) = bench();
     let showing = |request: ApprovalRequest, cx: Cx| async move {
         cx.emit("reading").await.unwrap();
@@ -266,7 +266,7 @@ async fn an_approver_can_show_that_it_is_at_work() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_called_off_while_it_waits_is_over_at_once() {
+async fn a_call_that_is_cancelled_while_it_waits_ends_at_once() {
     let (kit, journal): (Toolkit, _) = bench();
     let dropped = Arc::new(Mutex::new(false));
     let noting = Arc::clone(&dropped);

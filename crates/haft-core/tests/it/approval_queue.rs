@@ -30,7 +30,7 @@ fn stray(id: &str) -> ApprovalResponse {
 }
 
 #[tokio::test]
-async fn the_first_verdict_wins_and_the_second_is_told_so() {
+async fn the_first_verdict_wins_and_the_second_is_returned() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
@@ -47,7 +47,7 @@ async fn the_first_verdict_wins_and_the_second_is_told_so() {
 
 /// An invalid verdict changes nothing: its request stays pending.
 #[tokio::test]
-async fn a_refused_verdict_does_not_use_the_question_up() {
+async fn a_rejected_verdict_leaves_the_request_pending() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
@@ -66,7 +66,7 @@ async fn a_refused_verdict_does_not_use_the_question_up() {
 
 /// A request that was made in another process may get its verdict before it is made here.
 #[tokio::test]
-async fn a_verdict_may_come_before_its_question() {
+async fn a_verdict_may_come_before_its_request() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5"), ("pay", "6"), ("pay", "7")])).await;
     let (sender, queue) = VerdictQueue::new();
@@ -101,7 +101,7 @@ fn flood(sender: &VerdictSender, count: usize) {
 }
 
 #[tokio::test]
-async fn made_up_verdicts_do_not_block_one_that_comes_before_its_question() {
+async fn invented_verdicts_do_not_block_one_that_comes_before_its_request() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
     let (sender, queue) = VerdictQueue::new();
@@ -116,7 +116,7 @@ async fn made_up_verdicts_do_not_block_one_that_comes_before_its_question() {
 
 /// Verdicts on unknown requests don't take the slot of an announced request, and don't displace its verdict.
 #[tokio::test]
-async fn made_up_verdicts_do_not_displace_one_on_an_announced_question() {
+async fn invented_verdicts_do_not_displace_one_on_an_announced_request() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5"), ("pay", "6")])).await;
     let (sender, queue) = VerdictQueue::new();
@@ -152,7 +152,7 @@ fn an_announcement_can_be_withdrawn() {
 }
 
 #[tokio::test]
-async fn of_the_verdicts_that_nobody_waits_for_the_newest_are_kept() {
+async fn of_the_unclaimed_verdicts_the_newest_are_kept() {
     let (sender, queue) = VerdictQueue::new();
     for n in 0..=1_024 {
         assert_eq!(sender.send(stray(&format!("q{n}"))), Ok(Delivery::Parked));
@@ -172,7 +172,7 @@ async fn of_the_verdicts_that_nobody_waits_for_the_newest_are_kept() {
 }
 
 #[tokio::test]
-async fn when_the_queue_ends_whatever_waits_is_cancelled() {
+async fn when_the_queue_ends_waiting_calls_are_cancelled() {
     for by_close in [true, false] {
         let (kit, journal) = bench();
         let (sender, queue) = VerdictQueue::new();
@@ -203,7 +203,7 @@ async fn when_the_queue_ends_whatever_waits_is_cancelled() {
 
 /// A verdict on a cancelled call is returned: its request will not be made again.
 #[tokio::test]
-async fn a_verdict_on_a_call_that_is_over_is_refused() {
+async fn a_verdict_on_a_finished_call_is_rejected() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let ends: [fn(haft_core::Run) -> Option<haft_core::Run>; 2] = [
@@ -233,7 +233,7 @@ async fn a_verdict_on_a_call_that_is_over_is_refused() {
 
 /// One queue serves overlapping rounds: each verdict reaches the round that requested it.
 #[tokio::test]
-async fn rounds_that_overlap_share_a_queue() {
+async fn overlapping_rounds_share_a_queue() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     // The same calls, with the same ids: only their requests distinguish the rounds.
@@ -252,7 +252,7 @@ async fn rounds_that_overlap_share_a_queue() {
 
 /// Two runs of one stored value make the same request: the later replaces the earlier, and one call runs.
 #[tokio::test]
-async fn a_question_that_is_asked_twice_is_answered_once() {
+async fn a_request_that_is_made_twice_is_answered_once() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
     let (sender, queue) = VerdictQueue::new();
@@ -322,7 +322,7 @@ async fn decisions_come_in_the_order_of_the_verdicts() {
 
 /// A dropped plan no longer waits for anything.
 #[tokio::test]
-async fn a_plan_that_is_dropped_takes_its_questions_back() {
+async fn a_dropped_plan_withdraws_its_requests() {
     let (kit, _) = bench();
     let (sender, queue) = VerdictQueue::new();
     let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1")])).await;
@@ -356,7 +356,7 @@ async fn verdicts_may_come_from_another_thread() {
 
 /// The `Debug` output of a sender or a queue contains neither secrets nor requests.
 #[test]
-fn a_queue_shows_how_much_it_holds() {
+fn the_debug_output_of_a_queue_contains_counts_only() {
     let (sender, queue) = VerdictQueue::new();
     sender.send(stray("q1")).unwrap();
     assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_over: false }");
@@ -367,7 +367,7 @@ fn a_queue_shows_how_much_it_holds() {
 
 /// A custom approver may delegate to a queue.
 #[tokio::test]
-async fn a_queue_can_be_asked_by_another_approver() {
+async fn an_approver_may_delegate_to_a_queue() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let waiting = queue.clone();

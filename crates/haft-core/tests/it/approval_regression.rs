@@ -55,7 +55,7 @@ fn audited(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<ApprovalOutcome>>>
 }
 
 #[tokio::test]
-async fn a_plan_hands_back_verdicts_that_do_not_count() {
+async fn a_plan_returns_verdicts_that_do_not_count() {
     let kit = pay("Pays.");
     let signed = signed();
     let raised = kit.plan_from_map(&signed, [], [call("5")]).await.requests.remove(0);
@@ -79,7 +79,7 @@ async fn a_plan_hands_back_verdicts_that_do_not_count() {
 
 /// A verdict itself names its call, and one approval must not count for two.
 #[tokio::test]
-async fn a_plan_takes_a_question_for_one_call_only() {
+async fn a_plan_accepts_a_verdict_for_one_call_only() {
     let kit = pay("Pays.");
     let calls = [call("5"), ToolCall::new("c2", "pay", "5")];
     let verdict = kit.plan_from_map(RunOptions::new(), [], &calls).await.requests[0].approve();
@@ -93,7 +93,7 @@ async fn a_plan_takes_a_question_for_one_call_only() {
 }
 
 #[tokio::test]
-async fn a_resumed_run_hands_back_verdicts_that_do_not_count() {
+async fn a_resumed_run_returns_verdicts_that_do_not_count() {
     let (kept, question) = suspended(&pay("Pays.")).await;
     let mut run = pay("Pays twice.").resume(kept, [question.approve()]);
     while run.next().await.is_some() {}
@@ -108,7 +108,7 @@ async fn a_resumed_run_hands_back_verdicts_that_do_not_count() {
 }
 
 #[tokio::test]
-async fn a_question_about_a_tool_that_is_gone_is_closed() {
+async fn a_request_for_a_removed_tool_is_closed() {
     let gone: Toolkit = Toolkit::new();
     for (verdicts, outcome) in [(false, ApprovalOutcome::Unanswered), (true, ApprovalOutcome::Refused)] {
         let (kept, question) = suspended(&pay("Pays.")).await;
@@ -124,7 +124,7 @@ async fn a_question_about_a_tool_that_is_gone_is_closed() {
 
 /// The sender of a verdict that does not count gets it back, and the request stays pending.
 #[tokio::test]
-async fn a_queue_hands_back_verdicts_that_do_not_count() {
+async fn a_queue_returns_verdicts_that_do_not_count() {
     let (sender, queue) = VerdictQueue::new();
     let mut run = pay("Pays.").run([call("5")]).with(signed().approvals(queue.clone()));
     assert!(run.next().await.is_some());
@@ -156,7 +156,7 @@ async fn a_function_whose_verdict_does_not_count_ends_the_call() {
 
 /// One verdict that does not count came with the call, another from the approver after that.
 #[tokio::test]
-async fn a_run_hands_back_every_verdict_that_does_not_count() {
+async fn a_run_returns_every_verdict_that_does_not_count() {
     let (kept, question) = suspended(&pay("Pays.")).await;
     let mut run = pay("Pays.").resume(kept, [mumbled(&question)]).with(RunOptions::new().approvals(mumble));
     while run.next().await.is_some() {}
@@ -172,7 +172,7 @@ fn remembering(memory: &ApprovalMemory, scope: ApprovalScope) -> RunOptions {
 
 /// A tree holds integers of 64 bits: beyond them, an approval is bound to the text.
 #[tokio::test]
-async fn a_yes_for_a_number_too_large_for_a_tree_is_for_that_number() {
+async fn an_approval_of_a_number_too_large_for_a_tree_is_for_that_number() {
     let number = Schema::json(serde_json::json!({"type": "number"})).unwrap();
     let mint =
         Tool::new("mint").needs_approval(ApprovalPolicy::always()).run(|n: u128, _cx| async move { n.to_string() });
@@ -190,7 +190,7 @@ async fn a_yes_for_a_number_too_large_for_a_tree_is_for_that_number() {
 
 /// A verdict that was removed from a memory is not restored by a call that read it just before.
 #[tokio::test]
-async fn what_is_recalled_is_not_remembered_anew() {
+async fn a_removed_verdict_is_not_remembered_again() {
     let (memory, kit) = (ApprovalMemory::new(), pay("Pays."));
     let first = kit.run([ToolCall::new("c1", "pay", "5")]).with(remembering(&memory, ApprovalScope::ThisTool));
     assert!(first.collect_results().await[0].is_ok());
@@ -202,7 +202,7 @@ async fn what_is_recalled_is_not_remembered_anew() {
 
 /// Two tools with the same name and description are still two tools.
 #[tokio::test]
-async fn a_yes_to_a_tool_is_not_one_to_its_double() {
+async fn an_approval_of_a_tool_does_not_apply_to_its_namesake() {
     let double = |id: &str| -> Toolkit {
         let tool = Tool::new(id).needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents });
         Toolkit::from_iter([tool.unwrap().with_name("act").unwrap()])
@@ -217,7 +217,7 @@ async fn a_yes_to_a_tool_is_not_one_to_its_double() {
 
 /// A delivered verdict is not lost when its call is cancelled before it reads it.
 #[tokio::test]
-async fn a_verdict_delivered_to_a_call_that_is_called_off_is_told() {
+async fn a_verdict_delivered_to_a_cancelled_call_is_reported() {
     for is_dropped in [true, false] {
         let ((sender, queue), kit) = (VerdictQueue::new(), pay("Pays."));
         let mut run = kit.run([ToolCall::new("c1", "pay", "5")]).approvals(queue.clone());
@@ -237,7 +237,7 @@ async fn a_verdict_delivered_to_a_call_that_is_called_off_is_told() {
 
 /// A single call can't be suspended, and the record contains the outcome of its request.
 #[tokio::test]
-async fn the_question_of_a_single_call_that_could_wait_is_closed() {
+async fn the_request_of_a_single_call_that_would_be_suspended_is_closed() {
     let (options, records) = audited(RunOptions::new().approvals(Suspend));
     let result = pay("Pays.").run_call_with(&ToolCall::new("c1", "pay", "5"), &options).await;
     assert_eq!(result.failure().unwrap().kind, FailureKind::Denied);
@@ -246,7 +246,7 @@ async fn the_question_of_a_single_call_that_could_wait_is_closed() {
 
 /// A plan that is run with a changed tool is rejected, and its verdict is neither applied nor lost.
 #[tokio::test]
-async fn an_approved_call_that_no_longer_fits_gives_its_verdict_back() {
+async fn an_approved_call_that_is_no_longer_valid_returns_its_verdict() {
     let (kit, calls) = (pay("Pays."), [ToolCall::new("c1", "pay", "5")]);
     let asked = kit.plan_from_map(RunOptions::new(), [], &calls).await.requests;
     let plan = kit.plan_from_map(RunOptions::new(), [asked[0].approve()], &calls).await;
@@ -261,7 +261,7 @@ async fn an_approved_call_that_no_longer_fits_gives_its_verdict_back() {
 
 /// A verdict can't extend the lifetime of its request where requests expire.
 #[tokio::test]
-async fn a_verdict_without_the_end_of_its_question_is_too_late_where_questions_lapse() {
+async fn a_verdict_without_the_expiry_of_its_request_is_rejected_where_requests_expire() {
     let (kit, calls) = (pay("Pays."), [ToolCall::new("c1", "pay", "5")]);
     let standing = || Timestamp::from_unix_millis(1_000);
     let options = RunOptions::new().approval_clock(standing).approval_lifetime(Duration::from_secs(60));

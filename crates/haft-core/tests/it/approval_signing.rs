@@ -20,7 +20,7 @@ fn keys() -> RunOptions {
 }
 
 #[tokio::test]
-async fn a_verdict_that_gives_the_signature_back_counts_by_every_way() {
+async fn a_verdict_that_repeats_the_signature_counts_in_every_way() {
     let options = keys().approval_lifetime(Duration::from_secs(3_600));
     for way in Way::ALL {
         let (kit, journal) = bench();
@@ -83,7 +83,7 @@ fn signed_by(key_id: &str, mac: &str, request: &ApprovalRequest) -> ApprovalResp
 
 /// A verdict whose request was not stored must repeat its signed fields unchanged.
 #[tokio::test]
-async fn a_verdict_with_a_plan_proves_its_question_or_does_not_count() {
+async fn a_verdict_in_a_plan_proves_its_request_or_does_not_count() {
     for (name, forge, fault) in forgeries() {
         let (kit, journal) = bench();
         let calls = calls([("pay", "5")]);
@@ -100,7 +100,7 @@ async fn a_verdict_with_a_plan_proves_its_question_or_does_not_count() {
 
 /// A request whose expiry was changed in store is not the original one.
 #[tokio::test]
-async fn a_question_that_was_changed_in_store_is_not_ours() {
+async fn a_request_that_was_changed_in_store_is_rejected() {
     let changes: [fn(&mut serde_json::Value); 6] = [
         |request| request["arguments"] = json!("1"),
         |request| request["tool"] = json!("look"),
@@ -128,7 +128,7 @@ async fn a_question_that_was_changed_in_store_is_not_ours() {
 
 /// Keys can be rotated without losing pending requests, until the old key is removed.
 #[tokio::test]
-async fn questions_outlive_the_key_they_were_signed_with_for_as_long_as_it_is_accepted() {
+async fn requests_survive_key_rotation_while_the_old_key_is_accepted() {
     let before = RunOptions::new().approval_keys(SigningKeys::new("old", OLD).unwrap());
     let during = SigningKeys::new("new", NEW).unwrap().accepting("old", OLD).unwrap();
     let during = RunOptions::new().approval_keys(during);
@@ -151,7 +151,7 @@ async fn questions_outlive_the_key_they_were_signed_with_for_as_long_as_it_is_ac
 
 /// A signed request is rejected where no key can verify it, and so is an unsigned one where a signature is required.
 #[tokio::test]
-async fn questions_are_signed_where_there_are_keys_and_nowhere_else() {
+async fn requests_are_signed_only_if_keys_are_configured() {
     let (kit, journal) = bench();
     let calls = calls([("pay", "5")]);
     for (asking, taking, fault) in [
@@ -173,7 +173,7 @@ async fn questions_are_signed_where_there_are_keys_and_nowhere_else() {
 
 /// A signature covers one request: it does not make a verdict valid for another request of the same call.
 #[tokio::test]
-async fn a_signature_can_not_be_taken_along() {
+async fn a_signature_is_not_valid_for_another_request() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let plan = kit.plan_from_queue(keys(), &queue, calls([("pay", "5"), ("pay", "5")])).await;

@@ -45,7 +45,7 @@ async fn a_signal_or_interaction_that_is_approved_surfaces_unrun() {
 }
 
 #[tokio::test]
-async fn nothing_gated_surfaces_where_nobody_can_be_asked() {
+async fn no_gated_call_surfaces_without_an_approver() {
     let kit = surfacing();
     assert_eq!(all_came(&kit.run(asked()).collect_results().await), ["denied", "denied"]);
     for call in asked() {
@@ -69,7 +69,7 @@ async fn the_policy_of_a_run_covers_signals_and_interactions() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_about_a_signal_whose_arguments_are_invalid() {
+async fn no_approval_is_requested_for_a_signal_with_invalid_arguments() {
     let results = surfacing().run(calls([("halt", "900"), ("ask", "7"), ("note", "\"x\"")])).approvals(never_asked);
     assert_eq!(all_came(&results.collect_results().await), ["input_validation_error"; 3]);
     let call = ToolCall::new("c1", "note", "900");
@@ -77,7 +77,7 @@ async fn nobody_is_asked_about_a_signal_whose_arguments_are_invalid() {
 }
 
 #[tokio::test]
-async fn a_permit_covers_signals_and_interactions_before_anybody_is_asked() {
+async fn a_permit_applies_to_signals_and_interactions_before_approval() {
     let forbidding =
         RunOptions::new().permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("not you")).approvals(never_asked);
     let results = surfacing().run(asked()).with(forbidding).collect_results().await;
@@ -86,7 +86,7 @@ async fn a_permit_covers_signals_and_interactions_before_anybody_is_asked() {
 
 /// Edited arguments are checked and permitted like those of the model, and the run holds them for the application.
 #[tokio::test]
-async fn edited_arguments_are_what_surfaces() {
+async fn edited_arguments_surface() {
     let mut run = surfacing().run(calls([("halt", "1"), ("halt", "2")])).with(asking(|request| {
         if request.arguments == "1" { request.edit(json!(7)) } else { request.edit(json!(900)) }
     }));

@@ -43,7 +43,7 @@ async fn calls_that_need_no_approval_are_done_before_and_never_again() {
 
 /// The library does not record what was resumed: using a stored value only once is the duty of the application.
 #[tokio::test]
-async fn a_value_that_is_resumed_twice_runs_twice_and_finished_calls_never_do() {
+async fn a_value_that_is_resumed_twice_runs_only_its_pending_calls_twice() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("look", "1"), ("pay", "2")])).await;
     for _ in 0..2 {
@@ -55,7 +55,7 @@ async fn a_value_that_is_resumed_twice_runs_twice_and_finished_calls_never_do() 
 }
 
 #[tokio::test]
-async fn what_nobody_has_decided_on_is_suspended_again() {
+async fn undecided_calls_are_suspended_again() {
     let (kit, journal) = bench();
     let mut suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2"), ("pay", "3")])).await;
     let requests: Vec<_> = suspended.pending().cloned().collect();
@@ -86,7 +86,7 @@ async fn resuming_without_verdicts_changes_nothing() {
 
 /// A resumed run may use another approver.
 #[tokio::test]
-async fn a_resumed_run_may_ask_somebody_else() {
+async fn a_resumed_run_may_use_another_approver() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2")])).await;
     let first = suspended.pending().next().unwrap().deny("no");
@@ -96,7 +96,7 @@ async fn a_resumed_run_may_ask_somebody_else() {
 }
 
 #[tokio::test]
-async fn verdicts_that_fit_no_open_question_are_reported() {
+async fn verdicts_that_match_no_pending_request_are_reported() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2"), ("look", "3")])).await;
     let requests: Vec<_> = suspended.pending().cloned().collect();
@@ -137,7 +137,7 @@ async fn a_repeated_id_survives_being_suspended() {
 }
 
 #[tokio::test]
-async fn the_questions_of_a_history_can_be_taken_up_without_a_run() {
+async fn the_requests_of_a_history_can_be_resumed_without_a_run() {
     let (kit, journal) = bench();
     let asked = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2")])).await;
     let waiting = asked.calls().iter().cloned().zip(asked.pending().cloned());
@@ -171,7 +171,7 @@ async fn a_single_call_that_would_be_suspended_is_denied() {
 }
 
 #[tokio::test]
-async fn what_follows_a_run_does_not_follow_a_suspended_one() {
+async fn a_suspended_run_has_no_continuation() {
     let (kit, _) = bench();
     let calls = calls([("look", "1"), ("pay", "2")]);
     let run = kit.run(&calls).approvals(Suspend);
@@ -204,7 +204,7 @@ async fn a_run_that_may_end_with_an_error_ends_with_one_beside_suspended_calls()
 }
 
 #[tokio::test]
-async fn a_dispatcher_shows_the_question_that_waits() {
+async fn a_dispatcher_reports_the_pending_request() {
     let (kit, journal) = bench();
     let dispatch: Arc<dyn Dispatch> = Arc::new(kit.clone());
     let calls = calls([("pay", "1"), ("look", "2")]);
@@ -221,7 +221,7 @@ async fn a_dispatcher_shows_the_question_that_waits() {
 
 /// A cancelled run does not affect a call that is already suspended: its request stays pending.
 #[tokio::test]
-async fn cancelling_ends_what_runs_and_leaves_what_waits() {
+async fn cancelling_ends_running_calls_and_keeps_suspended_ones() {
     let journal = Journal::default();
     let endless = Tool::new("wait").run(|(), _cx| std::future::pending::<()>());
     let kit = kit([gated("pay", &journal), endless]);
@@ -250,7 +250,7 @@ async fn a_run_that_never_begins_suspends_nothing() {
 }
 
 #[tokio::test]
-async fn an_observer_sees_what_is_suspended_and_not_what_was_done_before() {
+async fn an_observer_sees_suspended_calls_and_no_earlier_results() {
     let (kit, _) = bench();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let observed = |run: haft_core::Run| {
@@ -286,7 +286,7 @@ async fn the_event_of_a_suspended_call_is_written_and_read() {
 
 /// A suspended call frees its slot: others need not wait for its verdict.
 #[tokio::test]
-async fn a_suspended_call_holds_no_place() {
+async fn a_suspended_call_holds_no_slot() {
     let journal = Journal::default();
     let alone = ExecutionLimits::new().concurrency(haft_core::Concurrency::Exclusive);
     let pay = gated("pay", &journal).and_then(|tool| tool.with_limits(alone));
@@ -301,7 +301,7 @@ async fn a_suspended_call_holds_no_place() {
 
 /// An approver may suspend some requests and answer others.
 #[tokio::test]
-async fn some_answers_come_now_and_some_later() {
+async fn some_requests_are_answered_and_some_suspended() {
     let (kit, journal) = bench();
     let mixed = |request: ApprovalRequest, _: Cx| async move {
         match request.call_id.as_str() {
@@ -322,7 +322,7 @@ async fn some_answers_come_now_and_some_later() {
 
 /// A policy that no longer requires approval withdraws nothing: the request was made and its verdict counts.
 #[tokio::test]
-async fn an_open_question_is_answered_even_where_none_would_be_asked_now() {
+async fn a_pending_request_is_answered_even_if_none_would_be_made_now() {
     let (kit, journal): (Toolkit, _) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1")])).await;
     let lenient = || RunOptions::new().policy_instead(ApprovalPolicy::never());

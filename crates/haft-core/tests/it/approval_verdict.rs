@@ -27,7 +27,7 @@ const CASES: [Case; 7] = [
 ];
 
 #[tokio::test]
-async fn every_verdict_counts_the_same_whichever_way_it_comes() {
+async fn every_verdict_counts_the_same_in_every_way() {
     for (name, decide, came_of, said, ran) in CASES {
         let options = [RunOptions::new(), RunOptions::new().spawned(), RunOptions::new().concurrency(1)];
         for (way, options) in Way::ALL.into_iter().flat_map(|way| options.iter().map(move |options| (way, options))) {
@@ -77,7 +77,7 @@ fn signed_as(mac: Option<&str>, mut response: ApprovalResponse) -> ApprovalRespo
 
 /// The sender of an invalid verdict gets it back, and the request stays pending for the real approver.
 #[tokio::test]
-async fn a_verdict_that_does_not_count_leaves_its_question_open() {
+async fn a_verdict_that_does_not_count_leaves_its_request_pending() {
     let options = RunOptions::new().approval_keys(SigningKeys::new("k", b"a secret of thirty-two bytes....").unwrap());
     for (name, decide, fault) in uncounted() {
         let calls = calls([("pay", "5")]);
@@ -113,7 +113,7 @@ async fn a_verdict_that_does_not_count_leaves_its_question_open() {
 type Useless = (&'static str, Decide, &'static str, VerdictFault);
 
 #[tokio::test]
-async fn what_does_not_name_its_question_and_its_digest_is_no_verdict() {
+async fn an_answer_without_the_request_id_and_digest_is_no_verdict() {
     let changed = "was given for other arguments";
     let table: [Useless; 4] = [
         ("no digest", |request| request.approve().digest(""), changed, VerdictFault::OtherDigest),
@@ -147,7 +147,7 @@ async fn what_does_not_name_its_question_and_its_digest_is_no_verdict() {
 }
 
 #[tokio::test]
-async fn an_approver_that_breaks_has_not_agreed() {
+async fn an_approver_that_fails_approves_nothing() {
     type Broken = fn() -> Result<ApprovalAnswer, BoxError>;
     let table: [(Broken, &str, &str); 4] = [
         (|| Err("out of office".into()), "denied", "was not approved"),
@@ -167,7 +167,7 @@ async fn an_approver_that_breaks_has_not_agreed() {
 
 /// An approver that panics before it returns a future.
 #[tokio::test]
-async fn an_approver_that_panics_at_once_has_not_agreed() {
+async fn an_approver_that_panics_at_once_approves_nothing() {
     let (kit, journal) = bench();
     let broken = |request: ApprovalRequest, _: Cx| {
         assert!(request.arguments != "5", "can't read this");
@@ -180,7 +180,7 @@ async fn an_approver_that_panics_at_once_has_not_agreed() {
 
 /// A person's answer must satisfy the tool's output schema and cap.
 #[tokio::test]
-async fn an_answer_is_held_to_what_the_tool_promises() {
+async fn an_answer_must_satisfy_the_output_schema_and_cap() {
     for (answer, came_of) in [(json!(7), "7"), (json!(65_536), "denied"), (json!(null), "denied")] {
         let (kit, journal) = bench();
         let run = kit.run(calls([("pay", "5")]));
@@ -203,7 +203,7 @@ async fn an_answer_is_held_to_what_the_tool_promises() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_refused_anyway_are_never_asked_about() {
+async fn no_approval_is_requested_for_rejected_arguments() {
     for way in Way::ALL {
         let (kit, journal) = bench();
         // The last call keeps the ways that need an approval request going.
@@ -222,7 +222,7 @@ async fn arguments_that_are_refused_anyway_are_never_asked_about() {
 
 /// Calls that wait for a verdict do not delay those that do not.
 #[tokio::test]
-async fn a_yes_for_one_call_is_none_for_its_neighbour() {
+async fn an_approval_of_one_call_does_not_apply_to_its_neighbour() {
     for way in Way::ALL {
         let (kit, journal) = bench();
         let calls = calls([("pay", "5"), ("pay", "5"), ("pay", "6")]);
@@ -238,7 +238,7 @@ async fn a_yes_for_one_call_is_none_for_its_neighbour() {
 
 /// Of two calls with one id, approval is requested for the first; the other has its result.
 #[tokio::test]
-async fn a_repeated_id_is_asked_about_once() {
+async fn a_repeated_id_makes_one_request() {
     for way in Way::ALL {
         let (kit, journal) = bench();
         let mut calls = calls([("pay", "5"), ("pay", "6"), ("look", "1")]);
@@ -251,7 +251,7 @@ async fn a_repeated_id_is_asked_about_once() {
 
 /// An approval does not determine how the run of the call ends.
 #[tokio::test]
-async fn an_approved_call_that_breaks_still_has_its_result() {
+async fn an_approved_call_that_panics_still_has_its_result() {
     for way in Way::ALL {
         let broken = Tool::new("pay").needs_approval(haft_core::ApprovalPolicy::always());
         let kit = kit([broken.run(|_: u16, _cx| async { panic!("no funds") as u16 })]);

@@ -43,7 +43,7 @@ fn on_a_small_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static
 }
 
 #[test]
-fn an_invalid_schema_is_refused_with_all_its_faults() {
+fn an_invalid_schema_is_rejected_with_all_its_faults() {
     let error = Schema::json(json!({"type": "text", "properties": {"a": {"maxLength": "x"}}})).unwrap_err();
     let pointers: Vec<&str> = error.issues().as_slice().iter().map(|issue| issue.pointer.as_str()).collect();
     assert_eq!(pointers.len(), 2, "{pointers:?}");
@@ -51,7 +51,7 @@ fn an_invalid_schema_is_refused_with_all_its_faults() {
 }
 
 #[test]
-fn a_reference_to_the_network_is_refused() {
+fn a_reference_to_the_network_is_rejected() {
     let error = Schema::json(json!({"items": {"$ref": "https://example.com/item.json"}})).unwrap_err();
     assert_only(error.issues(), "/items/$ref", "$ref", "put it under $defs");
 }
@@ -107,7 +107,7 @@ fn an_escaped_prototype_is_still_the_prototype() {
 }
 
 #[test]
-fn what_is_no_number_is_no_json() {
+fn an_invalid_number_is_no_json() {
     for number in
         ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "0x1", "01", "+1", ".5", "1.", "1e", "--1", "1_000"]
     {
@@ -125,7 +125,7 @@ fn what_is_no_number_is_no_json() {
 }
 
 #[test]
-fn a_huge_integer_is_refused_or_kept_but_never_another_number() {
+fn a_huge_integer_is_rejected_or_kept_but_never_changed() {
     assert_only(&order(r#"{"item": "a", "count": 18446744073709551616}"#), "/count", "maximum", "at most 99");
     let read =
         |schema: &Schema, text: &str| schema.decode::<u128>(text, &DecodeOptions::default()).map(|read| read.value);

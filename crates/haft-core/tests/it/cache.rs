@@ -113,7 +113,7 @@ fn rows() -> impl Iterator<Item = (Source, Option<&'static str>, Sharing, bool)>
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_reaches_no_other_tenant() {
+async fn a_cached_result_reaches_no_other_tenant() {
     for (source, caller, sharing, alone) in rows() {
         let bench = Bench::new(source, caller, sharing);
         let (one, other) = (bench.tenant("one"), bench.tenant("other"));
@@ -134,7 +134,7 @@ async fn an_answer_reaches_no_other_tenant() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_with_the_very_same_services_and_extensions_is_answered_from_memory() {
+async fn a_call_with_the_same_services_and_extensions_is_answered_from_the_cache() {
     for (source, caller, sharing, alone) in rows() {
         let bench = Bench::new(source, caller, sharing);
         let tenant = bench.tenant("one");

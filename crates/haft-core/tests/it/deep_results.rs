@@ -110,7 +110,7 @@ fn a_result_that_nests_too_deep_is_an_output_validation_error() {
 }
 
 #[test]
-fn a_result_as_deep_as_one_may_be_is_given_stored_and_read() {
+fn a_result_of_the_greatest_depth_is_returned_stored_and_read() {
     cramped(|| {
         for schema in [Schema::unknown(), endless()] {
             for shape in 0..3 {
@@ -124,7 +124,7 @@ fn a_result_as_deep_as_one_may_be_is_given_stored_and_read() {
 
 /// `serde_json` writes such text without examining it.
 #[test]
-fn text_that_is_handed_on_counts_too() {
+fn the_depth_of_json_text_counts_too() {
     cramped(|| {
         for levels in TOO_DEEP {
             let given = text(levels);
@@ -168,7 +168,7 @@ fn a_result_made_by_hand_nests_no_deeper() {
 }
 
 #[test]
-fn answers_in_the_place_of_the_tool_nest_no_deeper() {
+fn answers_in_place_of_the_tool_nest_no_deeper() {
     cramped(|| {
         for levels in TOO_DEEP {
             let value = deep(levels, 0);
@@ -188,7 +188,7 @@ fn answers_in_the_place_of_the_tool_nest_no_deeper() {
 }
 
 #[test]
-fn what_is_emitted_nests_no_deeper() {
+fn emitted_values_nest_no_deeper() {
     cramped(|| {
         for levels in TOO_DEEP {
             let value = deep(levels, 1);
@@ -207,7 +207,7 @@ fn what_is_emitted_nests_no_deeper() {
 }
 
 #[test]
-fn what_the_model_is_shown_nests_no_deeper() {
+fn model_output_nests_no_deeper() {
     cramped(|| {
         let unknown = ContentPart::Unknown(deep_enough());
         let tool = Tool::new("t").to_model_output(move |_: &u8| vec![unknown.clone()]).run(|(), _cx| async { 7_u8 });
@@ -249,7 +249,7 @@ fn a_tree_that_nests_too_deep_is_rejected_unwalked() {
 }
 
 #[test]
-fn text_is_equal_only_to_text_that_says_the_same_however_deep() {
+fn text_is_equal_only_to_text_of_the_same_value_however_deep() {
     on_stack(2 * STACK, || {
         assert_eq!(text(100_000), text(100_000));
         assert_ne!(text(100_000), text(99_999));
@@ -260,7 +260,7 @@ fn text_is_equal_only_to_text_that_says_the_same_however_deep() {
 }
 
 #[test]
-fn json_that_is_held_nests_as_deep_as_a_thread_can_bear() {
+fn held_json_nests_as_deep_as_a_thread_allows() {
     on_stack(2 * STACK, || {
         assert!(JsonText::encode(&deep(513, 0)).is_err() && JsonText::encode(&deep(512, 0)).is_ok());
         assert_eq!(JsonText::from(deep(512, 2).0).to_value(), *deep(512, 2).0);

@@ -70,7 +70,7 @@ async fn a_toolkit_dispatches_however_it_is_held() {
 }
 
 #[tokio::test]
-async fn what_dispatches_need_not_be_a_toolkit() {
+async fn a_dispatcher_need_not_be_a_toolkit() {
     let all: [Arc<dyn Dispatch>; 2] = [Arc::new(tools()), Arc::new(Remote)];
     let options = RunOptions::new();
     let listed: Vec<_> = all.iter().flat_map(|dispatch| names(dispatch, &options)).collect();
@@ -80,7 +80,7 @@ async fn what_dispatches_need_not_be_a_toolkit() {
 }
 
 #[test]
-fn the_list_is_what_the_caller_may_know_of() {
+fn the_list_contains_the_tools_that_the_caller_may_see() {
     let tools = tools();
     let everybody = RunOptions::new().permit(ReadOnly);
     assert_eq!(names(&tools, &RunOptions::new()), ["read", "write", "done"]);

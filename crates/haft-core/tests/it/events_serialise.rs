@@ -79,7 +79,7 @@ fn every_event_is_read_back_as_it_was() {
 }
 
 #[test]
-fn an_event_without_a_version_is_of_the_first_and_one_of_a_newer_version_is_refused() {
+fn an_event_without_a_version_is_of_the_first_and_one_of_a_newer_version_is_rejected() {
     for event in one_of_each() {
         let mut written = serde_json::to_value(&event).unwrap();
         assert_eq!(written["v"], 1);
@@ -100,7 +100,7 @@ fn an_event_without_a_version_is_of_the_first_and_one_of_a_newer_version_is_refu
 
 /// A value inside an event has its own version, by which it is rejected.
 #[test]
-fn a_newer_value_inside_an_event_is_refused() {
+fn a_newer_value_inside_an_event_is_rejected() {
     for event in one_of_each() {
         let mut written = serde_json::to_value(&event).unwrap();
         let Some(inner) = ["request", "response", "result"].into_iter().find(|name| written.get(name).is_some()) else {
@@ -113,7 +113,7 @@ fn a_newer_value_inside_an_event_is_refused() {
 }
 
 #[test]
-fn what_is_no_event_is_refused_by_its_fault() {
+fn an_invalid_event_is_rejected_by_its_fault() {
     let good = serde_json::to_value(&one_of_each()[0]).unwrap();
     for field in ["type", "index", "call_id", "tool", "seq", "data"] {
         let mut lacking = good.clone();
@@ -172,7 +172,7 @@ fn every_event_type_is_read() {
 
 /// A later minor version may add fields; the known ones are still read.
 #[test]
-fn fields_nobody_knows_are_passed_over() {
+fn unknown_fields_are_ignored() {
     for event in one_of_each() {
         let mut written = serde_json::to_value(&event).unwrap();
         written["at"] = json!("noon");
@@ -182,7 +182,7 @@ fn fields_nobody_knows_are_passed_over() {
 
 /// Events of a real run, and not only hand-made ones, can be sent to another process.
 #[tokio::test]
-async fn the_events_of_a_run_survive_the_way_to_another_process() {
+async fn the_events_of_a_run_can_be_sent_to_another_process() {
     let tool = Tool::new("t").handle(|(), cx: Cx| async move {
         cx.emit(json!({"exact": 0.1, "big": u64::MAX, "text": "\u{0}\u{1F600}"})).await?;
         cx.preliminary("early").await?;

@@ -98,7 +98,7 @@ async fn gated_and_ungated_calls_accept_the_same_text() {
 }
 
 #[tokio::test]
-async fn a_person_is_asked_about_the_very_text() {
+async fn an_approval_request_contains_the_exact_text() {
     for (call, _) in table() {
         let asked = Arc::new(Mutex::new(String::new()));
         let seen = Arc::clone(&asked);
@@ -113,7 +113,7 @@ async fn a_person_is_asked_about_the_very_text() {
 }
 
 #[tokio::test]
-async fn a_policy_sees_the_number_that_is_minted_or_asks() {
+async fn a_policy_sees_the_exact_number_or_requires_approval() {
     let limit = 1_u128 << 64;
     let typed = ApprovalPolicy::when(move |mint: Mint, _| async move { mint.amount > limit });
     let other = ApprovalPolicy::when(|to: To, _| async move { to.to != "Ada" });
@@ -220,7 +220,7 @@ async fn a_tree_never_rounds_what_the_handler_reads() {
 
 /// A handler that itself reads a float: the float is the value that others see.
 #[tokio::test]
-async fn an_integer_that_a_float_spells_alike_is_seen_as_that_float() {
+async fn an_integer_that_the_handler_reads_as_a_float_is_seen_as_that_float() {
     let tool = Tool::new("mint").run(|n: f64, _cx| async move { n }).unwrap().wrap(|request: Request, next: Next| {
         assert_eq!(request.arguments().unwrap().as_f64(), Some(1e20));
         next.run(request)
@@ -253,7 +253,7 @@ async fn every_number_has_a_digest_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_approval_of_one_number_is_none_of_its_neighbour() {
+async fn an_approval_of_one_number_does_not_apply_to_its_neighbour() {
     let options = RunOptions::new().policy(ApprovalPolicy::always());
     let plan = kit().plan_from_map(options.clone(), [], [minting("18446744073709551617")]).await;
     let approve = plan.requests[0].approve();
@@ -276,7 +276,7 @@ async fn a_person_may_edit_a_number_beyond_64_bits() {
 
 /// Two invalid texts are not equal to each other.
 #[tokio::test]
-async fn what_was_approved_is_not_replaced_by_what_no_tree_holds() {
+async fn approved_arguments_are_not_replaced_by_invalid_ones() {
     let spoiled = json!("not at all");
     for (before, after, is_ok) in [
         ("18446744073709551617", json!({"to": "Eve", "amount": 7}), false),

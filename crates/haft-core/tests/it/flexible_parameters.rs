@@ -102,7 +102,7 @@ async fn schemas_render_as_their_type() {
 }
 
 #[test]
-fn nothing_is_the_closed_empty_object() {
+fn the_unit_type_is_the_closed_empty_object() {
     #[derive(Deserialize, JsonSchema)]
     struct Braces {}
     #[derive(Deserialize, JsonSchema)]
@@ -123,7 +123,7 @@ fn nothing_is_the_closed_empty_object() {
 }
 
 #[tokio::test]
-async fn a_tool_without_parameters_takes_blank_text_and_refuses_keys() {
+async fn a_tool_without_parameters_accepts_blank_text_and_rejects_keys() {
     #[derive(Deserialize, JsonSchema)]
     struct Unit;
     let by_unit = Tool::new("t").run(|(), _| async { 1 }).unwrap();
@@ -138,7 +138,7 @@ async fn a_tool_without_parameters_takes_blank_text_and_refuses_keys() {
 }
 
 #[tokio::test]
-async fn provider_defined_tools_take_any_type_for_arguments_and_parameters() {
+async fn provider_defined_tools_accept_any_type_for_arguments_and_parameters() {
     let execute = Tool::provider("anthropic.code_execution_20250825")
         .custom_name("AnthropicCodeExecution")
         .provider_name("code_execution")

@@ -37,7 +37,7 @@ const WHOLE: &[&str] = &[
 ];
 
 #[test]
-fn what_is_whole_is_not_touched() {
+fn a_complete_history_is_unchanged() {
     for whole in WHOLE {
         let items = items(whole);
         assert!(history::is_reconciled(&items), "{whole}");
@@ -95,7 +95,7 @@ const BROKEN: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn what_is_broken_is_mended_and_told() {
+fn a_broken_history_is_repaired_and_the_changes_are_reported() {
     for (broken, whole, told) in BROKEN {
         assert!(!history::is_reconciled(&items(broken)), "{broken}");
         let (history, changes) = history::repair(items(broken), REASON).into_parts();
@@ -110,7 +110,7 @@ fn what_is_broken_is_mended_and_told() {
 }
 
 #[test]
-fn what_is_removed_is_kept_whole_with_the_reason() {
+fn a_removed_item_is_reported_whole_with_the_reason() {
     let broken = items("o:2=early c:1 o:1 o:1=again o:3=whose c:2 o:2");
     let (_, changes) = history::repair(broken.clone(), REASON).into_parts();
     let removed = changes.iter().map(|change| match change {
@@ -223,7 +223,7 @@ fn a_turn_is_followed_by_its_outputs_in_call_order() {
 }
 
 #[test]
-fn a_refused_second_call_is_never_taken_for_the_first() {
+fn a_rejected_second_call_is_never_taken_for_the_first() {
     let orders: [&[ToolResult]; 2] = [&[refusal("1"), result("1", "a")], &[result("1", "a"), refusal("1")]];
     for results in orders {
         let mut history = Vec::new();
@@ -278,7 +278,7 @@ const ANSWERED: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn answers_stand_right_after_the_turn_that_asked() {
+fn answers_are_inserted_right_after_their_turn() {
     for (before, results, after) in ANSWERED {
         let results = results.split_whitespace().map(|word| word.split_once('=').unwrap());
         let results: Vec<_> = results.map(|(id, text)| result(id, text)).collect();
@@ -356,7 +356,7 @@ fn after_fresh_ids_appending_renames_no_call_of_ones_own() {
 }
 
 #[test]
-fn a_question_in_the_turn_follows_its_call_to_the_fresh_id() {
+fn a_request_in_the_turn_follows_its_call_to_the_fresh_id() {
     let mut asked = turn("c:1 q:1");
     history::fresh_ids(&items("c:1 o:1 u"), &mut asked);
     assert_eq!(text(&asked.items), "c:1_2 q:1_2");
@@ -391,7 +391,7 @@ fn approvals_are_paired_with_their_calls_and_answers() {
 }
 
 #[test]
-fn nothing_said_early_lets_a_later_call_through() {
+fn an_early_verdict_does_not_approve_a_later_call() {
     // a leftover request of a removed call, with its approval, and a new call of the same id
     let stale = history::approvals(&items("q:1 y:1 u c:1"));
     assert!(stale.pending.is_empty(), "{stale:?}");
@@ -412,7 +412,7 @@ fn remote_request(id: &str) -> ApprovalRequest {
 }
 
 #[test]
-fn a_provider_asks_on_its_own_account() {
+fn approval_requests_of_a_provider_are_separate() {
     let request = remote_request("m1");
     let mut history = vec![request.clone().into(), request.approve().into()];
     history.extend(items("c:1 q:1"));
@@ -446,7 +446,7 @@ const STRIPPED: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn resolved_approvals_are_taken_out_and_given_back() {
+fn resolved_approvals_are_removed_and_returned() {
     for (before, stays, goes) in STRIPPED {
         let mut history = items(before);
         let removed = history::strip_resolved_approvals(&mut history);
@@ -499,7 +499,7 @@ fn large_histories_are_handled_like_small_ones() {
 }
 
 #[test]
-fn ids_are_compared_as_they_are() {
+fn ids_are_compared_exactly() {
     let mut history = vec![Item::from(ToolCall::new("", "t", "{}")), Item::from(ToolCall::new(" ", "t", "{}"))];
     history::answer(&mut history, [ToolResult::ok(&ToolCall::new(" ", "t", "{}"), json!(1))]).unwrap();
     let open: Vec<&CallId> = history::unanswered(&history).iter().map(|call| &call.call_id).collect();

@@ -21,7 +21,7 @@ use crate::seeded::for_all;
 const CASES: u32 = 2_048;
 
 #[test]
-fn every_provider_takes_what_was_repaired() {
+fn every_provider_accepts_a_repaired_history() {
     for_all(CASES, histories(), |items| {
         let repaired = history::repair(items, REASON).history;
         prop_assert!(wire::responses_takes(&repaired), "OpenAI Responses: {repaired:#?}");
@@ -33,7 +33,7 @@ fn every_provider_takes_what_was_repaired() {
 }
 
 #[test]
-fn a_repair_changes_nothing_exactly_when_every_provider_takes_the_history() {
+fn a_repair_changes_nothing_exactly_when_every_provider_accepts_the_history() {
     for_all(CASES, histories(), |items| {
         let is_whole = wire::all_take(&items);
         prop_assert_eq!(history::is_reconciled(&items), is_whole);
@@ -47,7 +47,7 @@ fn a_repair_changes_nothing_exactly_when_every_provider_takes_the_history() {
 }
 
 #[test]
-fn what_is_whole_stays_as_it_is() {
+fn a_repair_does_not_change_a_complete_history() {
     for_all(CASES, whole(), |items| {
         prop_assert!(wire::all_take(&items), "{items:#?}");
         prop_assert!(history::is_reconciled(&items));
@@ -75,7 +75,7 @@ fn a_repair_loses_nothing() {
 }
 
 #[test]
-fn a_cancelled_call_is_answered_where_it_was_asked() {
+fn cancelling_answers_every_pending_call_and_changes_nothing_else() {
     for_all(CASES, histories(), |items| {
         let results = history::cancel_pending(&items, REASON);
         prop_assert_eq!(results.len(), history::unanswered(&items).len());
@@ -90,7 +90,7 @@ fn a_cancelled_call_is_answered_where_it_was_asked() {
 }
 
 #[test]
-fn appended_turns_are_always_whole() {
+fn appended_turns_are_always_complete() {
     for_all(CASES, conversation(), appended);
 }
 

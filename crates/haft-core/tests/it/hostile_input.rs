@@ -59,7 +59,7 @@ enum Tagged {
 
 /// The schema does not contain an alias, so no value may enter by it, however the type is read.
 #[test]
-fn an_alias_is_no_way_around_a_rule() {
+fn an_alias_does_not_bypass_a_rule() {
     fn read<T: serde::de::DeserializeOwned + JsonSchema>(text: &str) -> Option<T> {
         Schema::of::<T>().unwrap().decode(text, &DecodeOptions::default()).ok().map(|decoded| decoded.value)
     }
@@ -98,7 +98,7 @@ fn alternatives_within_alternatives_are_each_tried_once() {
 
 /// A schema can consist of alternatives, or of parts, that all refer to the same subschema.
 #[test]
-fn a_schema_that_refers_to_one_place_in_many_ways_is_checked_once() {
+fn a_subschema_with_many_references_is_checked_once() {
     for word in ["anyOf", "allOf"] {
         let mut definitions = Map::new();
         for level in 0..60 {
@@ -130,7 +130,7 @@ fn a_long_chain_of_references_needs_no_stack() {
 
 /// Each such keyword is checked by the full validator; many of them must not each copy the whole schema.
 #[test]
-fn a_schema_with_many_rare_keywords_is_made_in_one_piece() {
+fn a_schema_with_many_rare_keywords_is_compiled_once() {
     let property = |at: usize| (format!("p{at}"), json!({"type": "array", "contains": {"const": at}}));
     let properties: Map<String, Value> = (0..400).map(property).collect();
     let schema = Schema::json(json!({"type": "object", "properties": properties})).unwrap();
@@ -175,7 +175,7 @@ fn the_depth_limit_has_a_ceiling() {
 
 /// Two spellings of one key of a numeric map: one of the two would be lost.
 #[test]
-fn numeric_keys_have_one_writing() {
+fn numeric_keys_have_one_spelling() {
     use std::collections::BTreeMap;
     let schema = Schema::of::<BTreeMap<u8, i32>>().unwrap();
     let read = |text: &str| schema.decode::<BTreeMap<u8, i32>>(text, &DecodeOptions::default());

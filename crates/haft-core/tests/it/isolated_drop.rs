@@ -69,7 +69,7 @@ fn waiting(drops: &Drops) -> Tool {
 }
 
 #[tokio::test]
-async fn locals_of_a_handler_and_of_its_middlewares_are_dropped_apart() {
+async fn locals_of_a_handler_and_of_its_middlewares_are_dropped_separately() {
     for spawned in [false, true] {
         let drops = Drops::default();
         let kit: Toolkit = Toolkit::from_iter([waiting(&drops), Tool::new("done").run(|(), _: Cx| async {}).unwrap()]);
@@ -102,7 +102,7 @@ fn fragile() -> Fragile {
 }
 
 #[tokio::test]
-async fn the_stream_of_a_handler_and_its_last_value_are_dropped_apart() {
+async fn the_stream_of_a_handler_and_its_last_value_are_dropped_separately() {
     let drops = Drops::default();
     let inside = drops.clone();
     let run = move |(), _: Cx| {
@@ -122,7 +122,7 @@ async fn the_stream_of_a_handler_and_its_last_value_are_dropped_apart() {
 }
 
 #[tokio::test]
-async fn parameters_that_a_middleware_did_not_hand_on_are_dropped_apart() {
+async fn parameters_that_a_middleware_withheld_are_dropped_separately() {
     let drops = Drops::default();
     let inside = drops.clone();
     let keeps = move |request: Request, _: Next| {

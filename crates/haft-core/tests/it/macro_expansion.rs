@@ -201,7 +201,7 @@ async fn constraints_and_closed_parameters_hold() {
 }
 
 #[test]
-fn the_kind_of_a_return_type_is_told_by_type() {
+fn the_kind_of_a_return_type_is_known_by_type() {
     type Alias<T> = Result<T, String>;
     type Io<T> = std::io::Result<T>;
     mod shadow {
@@ -224,7 +224,7 @@ fn the_kind_of_a_return_type_is_told_by_type() {
 }
 
 #[tokio::test]
-async fn every_kind_settles_to_one_value() {
+async fn every_kind_resolves_to_one_value() {
     type Steps = Outputs<u8, NoFailure>;
     const KIND: u8 = macro_support::kind_of!(Steps);
     let cx = Cx::for_call(&ToolCall::new("c1", "t", "{}"));

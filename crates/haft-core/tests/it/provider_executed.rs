@@ -52,7 +52,7 @@ fn turn(finish: Finish) -> Turn {
 }
 
 #[tokio::test]
-async fn a_turn_with_results_of_the_provider_goes_into_the_history_as_it_came() {
+async fn a_turn_with_results_of_the_provider_enters_the_history_unchanged() {
     let (kit, ran) = searching();
     let turn = turn(Finish::ToolCalls);
     assert_eq!(turn.tool_calls(), [local()], "only this one is to be run here");
@@ -96,7 +96,7 @@ fn calls_of_the_provider_are_never_open() {
 }
 
 #[test]
-fn a_turn_cut_off_keeps_what_the_provider_has_done() {
+fn a_truncated_turn_keeps_the_calls_of_the_provider() {
     let turn = turn(Finish::Length);
     let (items, results) = (turn.items.clone(), turn.interrupted_results());
     assert_eq!(results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>(), ["local"]);
@@ -108,7 +108,7 @@ fn a_turn_cut_off_keeps_what_the_provider_has_done() {
 
 /// A caller may pass all calls of a turn: those that the provider executed are not run a second time.
 #[tokio::test]
-async fn a_call_that_the_provider_ran_is_not_run_here_even_if_asked_for() {
+async fn a_call_that_the_provider_ran_is_not_run_here_even_if_given() {
     let (kit, ran) = searching();
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let calls = [remote("good"), local(), remote("bad")];

@@ -153,7 +153,7 @@ async fn a_call_has_its_metrics_once() {
 
 /// The operator reads the cause, the model doesn't.
 #[tokio::test]
-async fn the_cause_is_told_with_the_failure() {
+async fn the_cause_is_recorded_with_the_failure() {
     let seen = Recorder::watch(failing().run(calls([("broken", "1")])).collect_results()).await;
     assert_eq!(seen.events[0].get("cause"), Some("a wire is loose"));
     assert_eq!(seen.events[0].get("kind"), Some("execution_error"));
@@ -161,7 +161,7 @@ async fn the_cause_is_told_with_the_failure() {
 
 /// As with [`Trace`](haft_core::Trace), the useful cause is often further down the chain.
 #[tokio::test]
-async fn the_cause_is_told_down_to_its_root() {
+async fn the_cause_is_recorded_down_to_its_root() {
     let root = ToolFailure::new("root", "disk full");
     let middle = ToolFailure::new("middle", "no write").cause(root);
     let deep = Tool::new("deep").try_run_opaque(move |(), _cx| {
@@ -198,7 +198,7 @@ async fn calls_of_a_run_that_was_never_polled_are_recorded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refusals_timeouts_and_cancels_are_recorded() {
+async fn rejections_timeouts_and_cancellations_are_recorded() {
     let no = |_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("no");
     let seen = Recorder::watch(failing().run(calls([("fine", "1")])).permit(no).collect_results()).await;
     assert_eq!(seen.spans[0].get("error.type"), Some("permission_denied"));
@@ -240,7 +240,7 @@ async fn an_output_beyond_its_cap_is_recorded_as_a_failure() {
 }
 
 #[tokio::test]
-async fn arguments_and_results_are_not_recorded_unless_asked_for() {
+async fn arguments_and_results_are_not_recorded_by_default() {
     let secret = "hunter2-hunter2";
     let kit = kit([
         Tool::new("echo").run(|text: String, _cx| async move { text }),
@@ -265,7 +265,7 @@ async fn arguments_and_results_are_not_recorded_unless_asked_for() {
 
 /// The layer enables content, and the span of the call has the fields: each has its own, even in a batch.
 #[tokio::test]
-async fn content_that_is_asked_for_is_on_the_span_of_its_call() {
+async fn enabled_content_is_on_the_span_of_its_call() {
     let kit = double().wrap(Trace::new().with_content());
     let seen = Recorder::watch(every_way(&kit, &ToolCall::new("c1", "double", "21"))).await;
     assert_eq!(seen.spans.len(), WAYS);
@@ -359,7 +359,7 @@ async fn a_handlers_panic_leaves_its_span() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_and_running_are_told_apart() {
+async fn waiting_and_running_are_recorded_separately() {
     let slow = kit([Tool::new("slow").run(|(), _cx| sleep(Duration::from_secs(2)))]);
     let run = slow.run(calls([("slow", ""), ("slow", "")])).concurrency(1);
     let seen = Recorder::watch(run.collect_results()).await;
@@ -375,7 +375,7 @@ async fn waiting_and_running_are_told_apart() {
 
 /// The call's span is a child of the span in which the run is polled.
 #[tokio::test]
-async fn a_call_is_traced_below_its_surroundings() {
+async fn a_call_is_traced_below_the_current_span() {
     let kit = double();
     let seen = Recorder::watch(async {
         let turn = tracing::info_span!(target: "app", "turn").entered();
@@ -390,7 +390,7 @@ async fn a_call_is_traced_below_its_surroundings() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_who_does_not_listen() {
+async fn a_disabled_subscriber_receives_nothing() {
     let (kit, call) = (double(), ToolCall::new("c1", "double", "21"));
     let seen = Recorder::watch(async {}).await;
     every_way(&kit, &call).await;

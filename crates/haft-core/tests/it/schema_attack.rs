@@ -87,7 +87,7 @@ fn a_filter_that_is_wrong_at_a_leaf_is_rejected_for_it_however_deep() {
 
 /// A filter in which both alternatives at each level continue, so that neither can be excluded early.
 #[test]
-fn alternatives_that_all_lead_on_are_not_tried_in_every_combination() {
+fn ambiguous_alternatives_are_not_tried_in_every_combination() {
     for draft in DRAFTS {
         let leads_on = |more: &str| {
             json!({"type": "object", "properties": {"a": {"$ref": "#/definitions/n"}, more: {"type": "integer"}},
@@ -114,7 +114,7 @@ enum Tree {
 }
 
 #[test]
-fn an_untagged_type_within_itself_is_tried_once_at_each_place() {
+fn a_recursive_untagged_type_is_tried_once_at_each_position() {
     let schema = Schema::of::<Tree>().unwrap();
     let decode = |text: &str| schema.decode::<Tree>(text, &deepest()).map(drop);
     for depth in [10, 20, 60, 120] {

@@ -31,7 +31,7 @@ fn a_chain_of_single_alternatives_builds() {
 
 /// Following a reference costs as much as its length, wherever it is followed from.
 #[test]
-fn a_long_reference_that_is_followed_from_many_places_is_rejected() {
+fn a_long_reference_with_many_uses_is_rejected() {
     let long = "x".repeat(50_000);
     let branches = vec![json!({"$ref": "#/$defs/short"}); 5_000];
     let definitions = json!({"short": {"$ref": format!("#/$defs/{long}")}, &*long: {"type": "string"}});
@@ -41,7 +41,7 @@ fn a_long_reference_that_is_followed_from_many_places_is_rejected() {
 
 /// The whole path of every subschema was stored, which took gigabytes where they are deep.
 #[test]
-fn many_subschemas_in_a_deep_place_take_no_more_memory_than_they_weigh() {
+fn many_deep_subschemas_take_memory_proportional_to_their_size() {
     let wide: Map<String, Value> = (0..20_000).map(|n| (n.to_string(), json!({}))).collect();
     let deep = (0..60).fold(json!({"properties": wide}), |inner, _| json!({"properties": {"k".repeat(250): inner}}));
     let error = Schema::json(deep).unwrap_err();
@@ -59,7 +59,7 @@ fn many_dynamic_anchors_build() {
 
 /// Alternatives that are constants are one set of values, of any type.
 #[test]
-fn constants_of_any_type_are_told_apart_by_value() {
+fn constants_of_any_type_are_distinguished_by_value() {
     let any =
         Schema::json(json!({"anyOf": [{"const": 1}, {"const": 1.0, "title": "one"}, {"enum": [[2], null]}]})).unwrap();
     let one = Schema::json(json!({"oneOf": [{"const": 1}, {"const": 1.0}, {"enum": [[2], null]}]})).unwrap();

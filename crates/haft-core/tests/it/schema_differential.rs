@@ -51,7 +51,7 @@ struct Tally {
 }
 
 #[test]
-fn agrees_with_another_checker_on_drawn_schemas_of_every_draft() {
+fn agrees_with_another_checker_on_generated_schemas_of_every_draft() {
     let tally = RefCell::new(Tally::default());
     for_all_from(SEED, SCHEMAS, Tape::any(), |mut tape| {
         let plan = Plan::draw(&mut tape);

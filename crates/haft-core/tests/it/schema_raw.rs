@@ -76,7 +76,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_schema_survives_to_the_byte(schema in schemas(), extra in anything()) {
+    fn a_schema_is_kept_to_the_byte(schema in schemas(), extra in anything()) {
         let whole = json!({"x-extra": extra, "allOf": [schema], "$defs": {"x": {"type": "string"}}, "default": [1, 1.0]});
         for validation in [Validation::Full, Validation::None] {
             let kept = Schema::json_with(whole.clone(), validation);
@@ -134,7 +134,7 @@ fn a_schema_is_an_object_or_a_boolean() {
 }
 
 #[test]
-fn a_pattern_that_is_no_pattern_is_a_fault() {
+fn an_invalid_pattern_is_a_fault() {
     let error = Schema::json(json!({"properties": {"a": {"pattern": "("}}})).unwrap_err();
     assert!(error.to_string().contains("pattern") || error.to_string().contains("regex"), "{error}");
 }
@@ -172,13 +172,13 @@ fn nothing_is_ever_fetched() {
 }
 
 #[test]
-fn a_reference_to_nowhere_is_a_fault_with_its_place() {
+fn a_dangling_reference_is_a_fault_with_a_pointer() {
     let error = Schema::json(json!({"items": {"$ref": "#/$defs/none"}, "not": {"$ref": "#/none"}})).unwrap_err();
     assert_eq!(faults(&error), [("/items/$ref", "$ref"), ("/not/$ref", "$ref")]);
 }
 
 #[test]
-fn the_draft_that_is_named_is_the_one_that_counts() {
+fn the_named_draft_applies() {
     let seven = "http://json-schema.org/draft-07/schema#";
     holds(
         json!({"$schema": seven, "items": [{"type": "integer"}, {"type": "string"}], "additionalItems": false}),
@@ -219,7 +219,7 @@ fn the_draft_that_is_named_is_the_one_that_counts() {
 }
 
 #[test]
-fn a_draft_that_nobody_knows_is_a_fault() {
+fn an_unknown_draft_is_a_fault() {
     for address in [json!("https://example.com/schema"), json!("http://json-schema.org/schema#"), json!(7), json!("")] {
         for validation in [Validation::Full, Validation::None] {
             let error = Schema::json_with(json!({"$schema": address}), validation).unwrap_err();
@@ -257,7 +257,7 @@ fn a_schema_may_refer_to_itself() {
 }
 
 #[test]
-fn a_schema_that_is_nothing_but_itself_does_not_hang() {
+fn a_schema_that_only_refers_to_itself_does_not_hang() {
     for schema in [
         json!({"$ref": "#"}),
         json!({"allOf": [{"$ref": "#"}]}),
@@ -344,7 +344,7 @@ fn a_literal_that_looks_like_a_reference_is_a_literal() {
 }
 
 #[test]
-fn a_schema_deeper_than_anyone_writes_is_refused() {
+fn a_schema_that_is_too_deep_is_rejected() {
     let around = |inner: Value, _| Value::Object([("items".to_owned(), inner)].into_iter().collect());
     let deep = |levels: usize| (0..levels).fold(json!({"type": "string"}), around);
     assert!(Schema::json(deep(50)).is_ok());
@@ -353,7 +353,7 @@ fn a_schema_deeper_than_anyone_writes_is_refused() {
 }
 
 #[test]
-fn only_what_was_given_as_json_is_raw() {
+fn only_schemas_given_as_json_are_raw() {
     assert!(Schema::json(json!({"type": "integer"})).unwrap().is_raw());
     assert!(Schema::json_with(json!({}), Validation::None).unwrap().is_raw());
     for made in [Schema::of::<u8>().unwrap(), Schema::empty(), Schema::unknown(), Schema::unit(), Schema::never()] {

@@ -52,7 +52,7 @@ fn the_prototype_is_out_of_reach_however_it_is_spelt() {
 }
 
 #[test]
-fn names_that_only_look_like_it_are_fine() {
+fn similar_names_are_accepted() {
     for value in [
         json!({"constructor": null}),
         json!({"constructor": 1}),
@@ -84,7 +84,7 @@ fn everything_suspicious_is_named_at_once() {
 }
 
 #[test]
-fn what_is_no_json_is_no_value() {
+fn invalid_json_is_no_value() {
     for text in ["", " ", "{", "[1,]", "{a: 1}", "'a'", "nul", "1 2", "\u{feff}1", "[1]]", "// a\n1", "\"\t\"", "tru e"]
     {
         assert_eq!(refused(text), [mark("", "json")], "{text:?}");
@@ -93,7 +93,7 @@ fn what_is_no_json_is_no_value() {
 }
 
 #[test]
-fn limits_of_ones_own_loosen_everything_but_the_keys() {
+fn custom_limits_loosen_everything_but_the_keys() {
     let limits = Limits::default().max_bytes(30).max_depth(2).duplicate_keys(DuplicateKeys::LastWins);
     let parse = |text: &str| secure_json::parse_with(text, &limits);
     assert_eq!(parse(r#"{"a": 1, "a": [2]}"#).unwrap(), json!({"a": [2]}));

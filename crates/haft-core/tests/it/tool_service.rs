@@ -31,7 +31,7 @@ fn add() -> Tool {
 }
 
 #[test]
-fn a_definition_tells_a_model_what_it_needs_to_choose() {
+fn a_definition_contains_what_a_model_needs_to_choose() {
     let descriptor = add().descriptor();
     assert_eq!(descriptor.name, "add");
     assert_eq!(descriptor.description.as_deref(), Some("Adds numbers."));

@@ -131,7 +131,7 @@ fn tools_stay_in_order_and_are_found_by_name() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_an_error_and_all_are_told() {
+fn a_duplicate_name_is_an_error_and_all_are_reported() {
     let kit: Toolkit = Toolkit::new().with(tool("a")).unwrap().with(tool("b")).unwrap();
     let error = kit.clone().with(tool("a")).unwrap_err();
     assert!(matches!(&error.faults[..], [ToolkitFault::DuplicateName { name }] if name == "a"));
@@ -185,7 +185,7 @@ fn descriptors_are_shared_and_need_no_state() {
 }
 
 #[test]
-fn everything_that_keeps_a_toolkit_from_running_is_listed() {
+fn everything_that_prevents_a_toolkit_from_running_is_listed() {
     let kit: Toolkit = Toolkit::new()
         .tool::<Ping>()
         .tool::<Faulty>()
@@ -227,7 +227,7 @@ fn a_faulty_static_tool_is_reported_and_not_offered() {
 }
 
 #[test]
-fn debug_shows_the_names() {
+fn debug_contains_the_names() {
     let kit: Toolkit = Toolkit::new().tool::<Ping>();
     assert!(format!("{kit:?}").contains("ping"));
     assert_eq!(json!(kit.names().collect::<Vec<_>>()), json!(["ping"]));

@@ -44,8 +44,8 @@ macro_rules! zoo {
             }
 
             #[test]
-            fn reads_every_writing_alike() {
-                property::reads_every_writing_alike::<$type>();
+            fn reads_every_spelling_alike() {
+                property::reads_every_spelling_alike::<$type>();
             }
 
             #[test]

@@ -54,7 +54,7 @@ async fn said_under(kit: &Toolkit, name: &str, likes: fn(&str) -> bool) -> (Stri
 }
 
 #[tokio::test]
-async fn a_name_near_nothing_is_told_which_there_are() {
+async fn an_unknown_name_without_a_similar_one_lists_the_tools() {
     for (names, message) in [
         (&["read", "write", "browse"][..], "there is no tool called 'xyz'; the tools are 'read', 'write', 'browse'"),
         (&["read"], "there is no tool called 'xyz'; the only tool is 'read'"),
@@ -67,7 +67,7 @@ async fn a_name_near_nothing_is_told_which_there_are() {
 }
 
 #[tokio::test]
-async fn a_long_list_ends_with_how_many_more_there_are() {
+async fn a_long_list_ends_with_the_number_of_the_others() {
     let twelve = "'n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8', 'n9', 'n10', 'n11'";
     let told = |end: &str| format!("there is no tool called 'weather'; the tools are {twelve}{end}");
     assert_eq!(said(&crowd(12), "weather", &RunOptions::new()).await, told(""));
@@ -78,7 +78,7 @@ async fn a_long_list_ends_with_how_many_more_there_are() {
 }
 
 #[tokio::test]
-async fn only_what_the_caller_may_see_is_listed() {
+async fn only_tools_that_the_caller_may_see_are_listed() {
     let kit = kit(["read", "write", "browse"]);
     let (message, _) = said_under(&kit, "xyz", |name| name == "write").await;
     assert_eq!(message, "there is no tool called 'xyz'; the only tool is 'write'");
@@ -89,7 +89,7 @@ async fn only_what_the_caller_may_see_is_listed() {
 }
 
 #[tokio::test]
-async fn a_permit_is_asked_only_about_names_that_would_be_suggested() {
+async fn a_permit_is_called_only_for_names_that_would_be_suggested() {
     let near = ["search", "searches", "searched", "searcher", "searching"];
     let kit = crowd(300).merge(kit(near));
     let (message, asked) = said_under(&kit, "serch", |_| true).await;
@@ -104,7 +104,7 @@ async fn a_permit_is_asked_only_about_names_that_would_be_suggested() {
 
 /// The output cap of a hidden tool must not affect the message for one that does not exist.
 #[tokio::test]
-async fn the_limits_of_a_hidden_tool_do_not_show() {
+async fn the_limits_of_a_hidden_tool_have_no_effect() {
     for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
         let cap = OutputCap::new(NonZeroUsize::MIN).on_overflow(rule);
         let hidden = Tool::new("hidden").limits(ExecutionLimits::new().output_cap(cap)).run(|(), _| async {}).unwrap();
@@ -119,7 +119,7 @@ async fn the_limits_of_a_hidden_tool_do_not_show() {
 
 /// A tool that is called directly names only itself.
 #[tokio::test]
-async fn a_tool_that_is_called_by_another_name_says_its_own() {
+async fn a_tool_that_is_called_by_another_name_reports_its_own() {
     let tool = Tool::new("read").run(|(), _| async {}).unwrap();
     let message = |name: &str| tool.decode_args::<()>(&ToolCall::new("c1", name, "{}")).unwrap_err().message;
     assert_eq!(message("raed"), "there is no tool called 'raed'; the nearest is 'read'");

@@ -90,7 +90,7 @@ pub(super) type Refusals = Vec<(ApprovalId, VerdictFault)>;
 pub(super) struct Model {
     pub(super) rounds: Vec<Vec<Call>>,
     pub(super) questions: Vec<ApprovalRequest>,
-    /// Verdicts on requests that were never made.
+    /// Verdicts whose requests have not been made yet.
     pub(super) parked: Vec<ApprovalResponse>,
     /// Verdicts that were found to be invalid when their request was made.
     pub(super) unusable: Refusals,

@@ -52,7 +52,7 @@ async fn run(kit: &Toolkit, name: &str, options: RunOptions) -> ToolResult {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_remembered_tool_that_calls_itself_with_equal_arguments_does_not_wait_for_itself() {
+async fn a_cached_tool_that_calls_itself_with_equal_arguments_does_not_deadlock() {
     for by in [By::RunCall, By::Run, By::SpawnedRun] {
         for options in [RunOptions::new(), RunOptions::new().spawned()] {
             let shared = Shared::default();
@@ -65,7 +65,7 @@ async fn a_remembered_tool_that_calls_itself_with_equal_arguments_does_not_wait_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_remembered_tool_that_calls_itself_through_another_does_not_wait_for_itself() {
+async fn a_cached_tool_that_calls_itself_through_another_does_not_deadlock() {
     for by in [By::RunCall, By::Run, By::SpawnedRun] {
         for options in [RunOptions::new(), RunOptions::new().spawned()] {
             let shared = Shared::default();
@@ -77,7 +77,7 @@ async fn a_remembered_tool_that_calls_itself_through_another_does_not_wait_for_i
 }
 
 #[tokio::test(start_paused = true)]
-async fn remembered_tools_that_call_each_other_at_the_same_time_do_not_wait_for_each_other() {
+async fn cached_tools_that_call_each_other_at_the_same_time_do_not_deadlock() {
     let shared = Shared::default();
     let by = By::RunCall;
     let kit = kit([calling("one", "two", by, &shared), calling("two", "one", by, &shared)], &shared);
@@ -86,7 +86,7 @@ async fn remembered_tools_that_call_each_other_at_the_same_time_do_not_wait_for_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_from_inside_is_answered_from_memory_where_there_is_an_answer() {
+async fn a_nested_call_is_answered_from_the_cache() {
     let shared = Shared::default();
     let kit = kit([calling("one", "two", By::Run, &shared), calling("two", "none", By::Run, &shared)], &shared);
     // The first run of `two` calls a tool that does not exist, so this is not its first.

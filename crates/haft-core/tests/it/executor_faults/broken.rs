@@ -198,7 +198,7 @@ pub(super) fn with_unwritable_result() -> Tool {
     Tool::new("unwritable").run(|(), _: Cx| async { Unwritable {} }).unwrap()
 }
 
-/// Returns options with this permit for every tool but the healthy one.
+/// Creates a permit that decides so for every tool but the healthy one.
 pub(super) fn permit<P>(
     decide: impl Fn() -> P + Send + Sync + 'static,
 ) -> impl Fn(&Tool, &ToolCall, &Cx) -> haft_core::Permitting + Send + Sync + 'static

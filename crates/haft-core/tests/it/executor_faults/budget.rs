@@ -42,7 +42,7 @@ async fn all_are_done(options: RunOptions) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_not_looked_at_again_and_again_while_it_can_not_move() {
+async fn a_call_is_not_polled_repeatedly_while_it_can_not_proceed() {
     let looks = all_are_done(RunOptions::new()).await;
     assert!(looks <= 5 * MANY, "{MANY} calls were looked at {looks} times");
     let looks = all_are_done(RunOptions::new().call_timeout(2 * LONG)).await;
@@ -50,7 +50,7 @@ async fn a_call_is_not_looked_at_again_and_again_while_it_can_not_move() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_done_in_time_is_not_late_because_of_the_others() {
+async fn a_call_that_ends_in_time_does_not_time_out_because_of_the_others() {
     all_are_done(RunOptions::new().call_timeout(LONG)).await;
     // Calls in separate tasks end after those tasks were scheduled, a moment later.
     all_are_done(RunOptions::new().call_timeout(LONG + Duration::from_millis(1)).spawned()).await;
@@ -58,7 +58,7 @@ async fn a_call_that_is_done_in_time_is_not_late_because_of_the_others() {
 
 /// Calls that are always ready must not prevent the timeouts of others.
 #[tokio::test(start_paused = true)]
-async fn calls_that_are_always_awake_are_late_all_the_same() {
+async fn calls_that_are_always_ready_still_time_out() {
     let restless = Tool::new("restless").run(|(), cx: Cx| async move {
         while cx.attempt() == 1 {
             // Advances the clock, which stands still while a task is ready, and continues at once.

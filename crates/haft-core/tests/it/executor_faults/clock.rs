@@ -154,7 +154,7 @@ fn check_stubborn(results: &[ToolResult], (before, all): (u32, u32)) {
 
 /// The stubborn handler blocks a thread; the siblings need one more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_spawned_handler_that_heeds_nothing_times_out_and_harms_no_sibling() {
+async fn a_spawned_handler_that_ignores_cancellation_times_out_and_affects_no_sibling() {
     for company in COMPANY {
         let results = with_enough_time(async |time| {
             let (stubborn, mut began) = Stubborn::new();
@@ -177,12 +177,12 @@ async fn hold_blocking(options: RunOptions) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_blocking_handler_that_heeds_nothing_times_out_and_harms_no_sibling() {
+async fn a_blocking_handler_that_ignores_cancellation_times_out_and_affects_no_sibling() {
     hold_blocking(RunOptions::new()).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spawned_and_blocking_handler_that_heeds_nothing_times_out_and_harms_no_sibling() {
+async fn a_spawned_and_blocking_handler_that_ignores_cancellation_times_out_and_affects_no_sibling() {
     hold_blocking(RunOptions::new().spawned()).await;
 }
 
@@ -228,7 +228,7 @@ async fn a_busy_handler_times_out_when_it_is_blocking() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_busy_handler_is_told_when_the_run_is_called_off_or_dropped() {
+async fn a_busy_handler_is_cancelled_when_the_run_is_cancelled_or_dropped() {
     let (burner, mut began, was_told) = Burner::new();
     let tool = burner.blocking();
     let mut called_off = run(&tool, 1);
@@ -248,7 +248,7 @@ async fn a_busy_handler_is_told_when_the_run_is_called_off_or_dropped() {
 
 /// A handler that has timed out and still runs holds its slot: the next one may not run beside it.
 #[tokio::test(start_paused = true)]
-async fn a_busy_handler_keeps_its_place_until_it_ends() {
+async fn a_busy_handler_holds_its_slot_until_it_ends() {
     let (stubborn, mut began) = Stubborn::new();
     let _dismissal = Dismissal(stubborn.clone());
     let entered = Arc::new(AtomicUsize::new(0));
@@ -283,7 +283,7 @@ async fn a_busy_handler_keeps_its_place_until_it_ends() {
 
 /// Some libraries yield by waking themselves at once. Other tasks must still be scheduled.
 #[test]
-fn a_handler_that_wakes_itself_leaves_room_for_other_tasks() {
+fn a_handler_that_wakes_itself_lets_other_tasks_run() {
     paused().block_on(async {
         let flag = Arc::new(AtomicBool::new(false));
         let (raised, seen) = (Arc::clone(&flag), flag);
@@ -306,7 +306,7 @@ fn a_handler_that_wakes_itself_leaves_room_for_other_tasks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_tolerates_no_silence_at_all_ends() {
+async fn a_run_with_an_idle_timeout_of_zero_ends() {
     let handler = |(), cx: Cx| async move {
         for n in 0..3 {
             cx.emit(n).await.unwrap();
@@ -331,19 +331,19 @@ async fn read_late(options: RunOptions) -> ToolResult {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spawned_call_that_ended_in_time_is_not_late_because_its_reader_is() {
+async fn a_spawned_call_that_ended_in_time_does_not_time_out_because_of_its_reader() {
     let result = read_late(RunOptions::new()).await;
     assert!(result.is_ok(), "{result:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spawned_call_that_ended_before_the_deadline_is_not_late_because_its_reader_is() {
+async fn a_spawned_call_that_ended_before_the_deadline_does_not_time_out_because_of_its_reader() {
     let result = read_late(RunOptions::new().timeout(ms(100))).await;
     assert!(result.is_ok(), "{result:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spawned_call_that_has_ended_can_no_longer_be_called_off() {
+async fn a_spawned_call_that_has_ended_can_no_longer_be_cancelled() {
     let mut run = run(&Tool::new("quick").run(|(), _| async { "done" }).unwrap(), 1).spawned();
     start(&mut run).await;
     sleep(ms(10)).await;
@@ -361,7 +361,7 @@ fn without_a_runtime(mut run: Run) -> ToolResult {
 }
 
 #[test]
-fn without_a_runtime_nothing_is_spawned_and_no_time_is_kept() {
+fn without_a_runtime_there_are_no_tasks_and_no_timeouts() {
     let tool = Tool::new("t").run(|(), _| std::future::pending::<()>()).unwrap();
     let spawned = without_a_runtime(run(&tool, 1).spawned());
     let failure = failure_of(&spawned);

@@ -117,18 +117,18 @@ async fn drop_fragile(options: RunOptions) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_panics_when_a_run_is_dropped_harms_nobody() {
+async fn a_handler_that_panics_when_a_run_is_dropped_affects_no_other_call() {
     drop_fragile(RunOptions::new()).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spawned_handler_that_panics_when_a_run_is_dropped_harms_nobody() {
+async fn a_spawned_handler_that_panics_when_a_run_is_dropped_affects_no_other_call() {
     drop_fragile(RunOptions::new().spawned()).await;
 }
 
 /// A reader that panics drops its run while it unwinds: a second panic out of the drop would abort the process.
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_panics_when_its_reader_does_harms_nobody() {
+async fn a_handler_that_panics_when_its_reader_does_affects_no_other_call() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let kit: Toolkit = [never_ending_and_fragile()].into_iter().collect();
         let told = Arc::new(Mutex::new(Vec::new()));
@@ -165,7 +165,7 @@ async fn a_run_that_is_dropped_before_its_first_poll_answers_its_calls_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_was_read_to_its_end_says_nothing_when_it_is_dropped() {
+async fn a_run_that_was_read_to_its_end_emits_nothing_when_it_is_dropped() {
     let told = Arc::new(Mutex::new(0));
     let telling = Arc::clone(&told);
     let kit: Toolkit = [Tool::new("t").run(|(), _| async {}).unwrap()].into_iter().collect();
@@ -176,7 +176,7 @@ async fn a_run_that_was_read_to_its_end_says_nothing_when_it_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_over_holds_nothing_while_its_siblings_go_on() {
+async fn a_finished_call_holds_nothing_while_its_siblings_run() {
     let token = Token::default();
     let (freed, mut is_free) = mpsc::unbounded_channel();
     let late = clinging(&token, freed).with_limits(limits().timeout(ms(5))).unwrap();
@@ -202,7 +202,7 @@ impl Drop for LastLook {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_is_given_up_finds_its_context_cancelled_while_it_is_dropped() {
+async fn a_dropped_handler_finds_its_context_cancelled() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let looking = Arc::clone(&seen);
     let handler = move |(), cx: Cx| {

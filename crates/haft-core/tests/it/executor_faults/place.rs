@@ -17,7 +17,7 @@ fn keyed(tool: &Tool, name: &str) -> Tool {
 }
 
 /// Checks that calls which wait for others with their key let other calls pass, including those that arrive later.
-async fn a_late_call_passes(options: RunOptions) {
+async fn check_later_call_passes(options: RunOptions) {
     let sound = Tool::new("late").run(|(), _| async { "done" }).unwrap();
     let kit: Toolkit = [keyed(&endless(), "first"), keyed(&endless(), "second"), sound].into_iter().collect();
     let permit = |tool: &Tool, _: &ToolCall, _: &Cx| match tool.name() {
@@ -33,13 +33,13 @@ async fn a_late_call_passes(options: RunOptions) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_call_passes_those_that_wait_for_their_own_kind() {
-    a_late_call_passes(RunOptions::new()).await;
+async fn a_later_call_passes_those_that_wait_for_their_own_key() {
+    check_later_call_passes(RunOptions::new()).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_call_passes_those_that_wait_for_their_own_kind_when_spawned() {
-    a_late_call_passes(RunOptions::new().spawned()).await;
+async fn a_later_call_passes_those_that_wait_for_their_own_key_when_spawned() {
+    check_later_call_passes(RunOptions::new().spawned()).await;
 }
 
 /// Runs ten calls of a tool with a limit in a run with another, and returns how many ran at a time.
@@ -62,7 +62,7 @@ async fn side_by_side(tool: ExecutionLimits, run: usize) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_tighter_of_two_limits_on_neighbours_holds() {
+async fn the_tighter_of_two_concurrency_limits_holds() {
     let at_most = |count| limits().concurrency(Concurrency::Max(NonZeroUsize::new(count).unwrap()));
     assert_eq!(side_by_side(limits(), 0).await, 10);
     assert_eq!(side_by_side(at_most(2), 5).await, 2, "the tool's");

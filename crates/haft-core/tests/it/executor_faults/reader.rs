@@ -78,7 +78,7 @@ async fn a_slow_reader_makes_handlers_wait_and_misses_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unbounded_queue_makes_nobody_wait() {
+async fn an_unbounded_queue_makes_no_handler_wait() {
     assert_eq!(read_slowly(EmitBuffer::Unbounded, RunOptions::new()).await, 100);
     assert_eq!(read_slowly(EmitBuffer::Unbounded, RunOptions::new().spawned()).await, 100, "spawned");
 }
@@ -111,7 +111,7 @@ fn check_backwards(calls: &[ToolCall], results: &[ToolResult], failure: &Failure
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_are_in_call_order_when_the_run_is_called_off_while_they_are_collected() {
+async fn results_are_in_call_order_when_the_run_is_cancelled_while_they_are_collected() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let (kit, calls) = backwards(64);
         let flag = Cancellation::new();
@@ -126,7 +126,7 @@ async fn results_are_in_call_order_when_the_run_is_called_off_while_they_are_col
 
 /// The remaining results of a run are in call order too, however slowly the beginning was read.
 #[tokio::test(start_paused = true)]
-async fn results_are_in_call_order_for_a_slow_reader_that_calls_the_run_off() {
+async fn results_are_in_call_order_for_a_slow_reader_that_cancels_the_run() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         for pause in [0, 1, 7] {
             let (kit, calls) = backwards(64);
@@ -177,7 +177,7 @@ async fn an_observer_that_panics_changes_nothing() {
 }
 
 #[tokio::test]
-async fn results_that_wait_to_be_read_are_not_called_off() {
+async fn results_that_wait_to_be_read_are_not_cancelled() {
     let kit: Toolkit = [Tool::new("t").run(|n: u8, _| async move { n }).unwrap()].into_iter().collect();
     let mut run = kit.run((0..3).map(|n| ToolCall::new(format!("c{n}"), "t", n.to_string())));
     assert!(run.next().await.unwrap().result().unwrap().is_ok());

@@ -174,7 +174,7 @@ async fn many_runs_in_tasks_on_several_threads_keep_every_promise() {
 
 /// A few slots for many calls: they move between threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_runs_with_few_places_on_several_threads_keep_every_promise() {
+async fn many_runs_with_few_slots_on_several_threads_keep_every_promise() {
     hold_all(|run| {
         let options = RunOptions::new().concurrency(20 + run % 5);
         if run % 2 == 0 { options.spawned() } else { options }

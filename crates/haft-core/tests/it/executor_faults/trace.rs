@@ -59,7 +59,7 @@ impl fmt::Display for Mute {
 }
 
 #[tokio::test]
-async fn an_error_that_can_not_be_written_is_the_fault_of_its_own_call_only() {
+async fn an_error_whose_display_fails_affects_only_its_own_call() {
     let _listening = tracing::subscriber::set_default(Log);
     let mute = Tool::new("mute").try_run_opaque(|(), _| async { Err::<(), _>(Mute) }).unwrap();
     let sound = Tool::new("sound").run(|(), _| async {}).unwrap();

@@ -133,7 +133,7 @@ async fn in_mode_error_every_failure_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_mode_return_every_failure_is_a_value_that_says_where_it_comes_from() {
+async fn in_mode_return_every_failure_is_a_value_with_its_origin() {
     let kit = kit(FailureMode::Return);
     for row in &TABLE {
         for way in all_ways(&kit, &ToolCall::new("c1", row.name, row.arguments)).await {

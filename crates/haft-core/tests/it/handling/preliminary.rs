@@ -18,7 +18,7 @@ fn count() -> Result<Tool, DefinitionError> {
 }
 
 #[tokio::test]
-async fn early_results_come_first_in_order_and_the_final_one_last() {
+async fn preliminary_results_come_first_in_order_and_the_final_one_last() {
     let kit = kit([count()]);
     assert_eq!(items(kit.handle_stream(&calls([("count", "1")])[0])).await, ["final 1"]);
     assert_eq!(items(kit.handle_stream(&calls([("count", "2")])[0])).await, ["early 1", "final 2"]);
@@ -27,14 +27,14 @@ async fn early_results_come_first_in_order_and_the_final_one_last() {
 }
 
 #[tokio::test]
-async fn who_wants_one_result_gets_the_final_one() {
+async fn a_caller_of_a_single_result_gets_the_final_one() {
     let result = kit([count()]).handle(&calls([("count", "4")])[0]).await.unwrap();
     assert!(!result.preliminary);
     assert_eq!(result.encoded.as_str(), "4");
 }
 
 #[tokio::test]
-async fn an_early_result_says_whose_it_is() {
+async fn a_preliminary_result_names_its_call() {
     let mut stream = kit([count()]).handle_stream(ToolCall::new("c9", "count", "2"));
     let early = stream.next().await.unwrap().unwrap();
     assert!(early.preliminary && !early.is_failure);
@@ -44,7 +44,7 @@ async fn an_early_result_says_whose_it_is() {
 }
 
 #[tokio::test]
-async fn progress_is_no_early_result() {
+async fn progress_is_no_preliminary_result() {
     let tool = Tool::new("t").handle(|(), cx: Cx| async move {
         cx.emit("just talking").await?;
         cx.preliminary(1).await?;
@@ -56,7 +56,7 @@ async fn progress_is_no_early_result() {
 
 /// A value that is held back, because it may be the last one, still resets the idle timeout, with or without a reader.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_gives_values_is_not_silent() {
+async fn a_call_that_produces_values_is_not_idle() {
     let paced = Tool::new("paced").run_stream(|to: u32, _cx| {
         Outputs::<_>::values(stream::iter(1..=to).then(|n| async move {
             sleep(seconds(2)).await;
@@ -81,7 +81,7 @@ fn slow() -> Result<Tool, DefinitionError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_early_result_is_delivered_while_the_handler_is_at_work() {
+async fn a_preliminary_result_is_delivered_while_the_handler_runs() {
     let began = Instant::now();
     let mut stream = kit([slow()]).handle_stream(&calls([("slow", "5")])[0]);
     assert!(stream.next().await.unwrap().unwrap().preliminary);
@@ -92,7 +92,7 @@ async fn an_early_result_is_delivered_while_the_handler_is_at_work() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_calls_show_early_results_at_once_and_end_each_in_its_time() {
+async fn two_calls_emit_preliminary_results_at_once_and_end_separately() {
     let began = Instant::now();
     let mut run = kit([slow()]).run(calls([("slow", "2"), ("slow", "1")]));
     let mut times = Vec::new();
@@ -104,7 +104,7 @@ async fn two_calls_show_early_results_at_once_and_end_each_in_its_time() {
 }
 
 #[tokio::test]
-async fn early_results_before_a_failure_are_delivered() {
+async fn preliminary_results_before_a_failure_are_delivered() {
     let fails = || {
         Tool::new("fails").run_stream(|(), _cx| {
             let steps = [Ok(HandlerOutput::Preliminary(1)), Ok(HandlerOutput::Preliminary(2)), Err("sold out")];
@@ -125,7 +125,7 @@ async fn early_results_before_a_failure_are_delivered() {
 
 /// A preliminary result is checked like a final one.
 #[tokio::test]
-async fn an_early_result_that_breaks_the_schema_fails_the_call() {
+async fn a_preliminary_result_that_breaks_the_schema_fails_the_call() {
     let tool = || {
         Tool::new("t").success::<u8>().handle(|(), cx: Cx| async move {
             cx.preliminary("not a number").await?;

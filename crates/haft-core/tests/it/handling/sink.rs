@@ -87,7 +87,7 @@ async fn a_slow_reader_of_the_sink_gets_everything_too() {
 }
 
 #[tokio::test]
-async fn a_sink_whose_reader_is_gone_holds_nothing_up() {
+async fn a_sink_without_a_reader_blocks_nothing() {
     let (queue, reader) = mpsc::channel(1);
     drop(reader);
     let kit = kit([chatty(ExecutionLimits::new().emit_buffer(one()))]);
@@ -124,7 +124,7 @@ async fn a_sink_that_is_never_read_does_not_keep_a_call_from_ending() {
 
 /// A failure that the handler itself calls `timed_out` is an ordinary result: values emitted before it are delivered.
 #[tokio::test(start_paused = true)]
-async fn a_handlers_own_timed_out_failure_cuts_no_progress_off() {
+async fn a_handlers_own_timed_out_failure_loses_no_progress() {
     let tool = Tool::new("t").handle(|(), cx: Cx| async move {
         for n in 0..3 {
             cx.emit(n).await?;

@@ -26,7 +26,7 @@ fn turn() -> Turn {
 }
 
 #[test]
-fn a_history_that_grew_is_whole_exactly_when_its_items_are() {
+fn a_grown_history_is_complete_exactly_when_its_items_are() {
     for_all(CASES, prop_oneof![histories(), whole()], |items| {
         for end in 0..=items.len() {
             let grown = grown(&items[..end]);
@@ -38,7 +38,7 @@ fn a_history_that_grew_is_whole_exactly_when_its_items_are() {
 }
 
 #[test]
-fn a_history_that_grew_gives_the_ids_that_its_items_leave_free() {
+fn a_grown_history_assigns_the_ids_that_its_items_leave_free() {
     for_all(CASES, histories(), |items| {
         let (mut one, mut other) = (turn(), turn());
         prop_assert_eq!(grown(&items).fresh_ids(&mut one), history::fresh_ids(&items, &mut other));
@@ -67,7 +67,7 @@ fn a_turn_is_appended_or_staged_and_completed_as_to_a_plain_list() {
 }
 
 #[test]
-fn the_open_questions_of_a_history_that_grew_are_those_of_its_items() {
+fn the_pending_requests_of_a_grown_history_are_those_of_its_items() {
     for_all(CASES, histories(), |items| {
         let (grown, approvals) = (grown(&items), history::approvals(&items));
         let local = approvals.pending.iter().map(|pending| &pending.request);

@@ -192,7 +192,7 @@ async fn a_subscriber_that_panics_loses_no_result_of_a_single_call() {
 }
 
 #[tokio::test]
-async fn a_subscriber_that_panics_does_not_reach_whoever_drops_a_run() {
+async fn a_subscriber_that_panics_does_not_affect_the_drop_of_a_run() {
     for place in PLACES {
         listening(place, async {
             drop(kit().run(calls()));
@@ -217,7 +217,7 @@ impl std::fmt::Display for Mute {
 }
 
 #[tokio::test]
-async fn an_approver_whose_error_can_not_be_written_denies_its_own_call_only() {
+async fn an_approver_whose_error_has_no_display_denies_only_its_own_call() {
     let records = Arc::<AtomicUsize>::default();
     let written = Arc::clone(&records);
     let options = RunOptions::new()

@@ -123,7 +123,7 @@ impl Drop for Broken {
 }
 
 #[test]
-fn a_waker_that_panics_reaches_neither_the_run_nor_whoever_wakes_a_call() {
+fn a_waker_that_panics_affects_neither_the_run_nor_the_waking_task() {
     let kept = CallWaker::default();
     let mut run = start(&kept);
     for _ in 0..8 {
@@ -144,7 +144,7 @@ fn a_waker_that_panics_reaches_neither_the_run_nor_whoever_wakes_a_call() {
 }
 
 #[test]
-fn a_waker_that_panics_when_it_is_dropped_does_not_reach_whoever_drops_the_run() {
+fn a_waker_that_panics_when_it_is_dropped_does_not_affect_the_drop_of_the_run() {
     let kept = CallWaker::default();
     let mut run = start(&kept);
     let waker = Waker::from(Arc::new(Broken));

@@ -24,7 +24,7 @@ async fn two_sources_of_one_name_collide_until_one_has_a_namespace() {
 }
 
 #[tokio::test]
-async fn tools_are_made_in_a_namespace_in_one_step_and_answer_by_the_whole_name() {
+async fn tools_are_created_in_a_namespace_in_one_step_and_called_by_the_full_name() {
     let kit: Toolkit = Toolkit::make_namespaced("fs", [says("read", "read").unwrap()]).unwrap();
     let results = kit.run(calls([("fs__read", ""), ("read", "")])).collect_results().await;
     assert_eq!(results[0].tool, "fs__read");

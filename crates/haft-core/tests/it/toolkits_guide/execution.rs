@@ -127,7 +127,7 @@ async fn no_calls_are_no_events() {
 }
 
 #[tokio::test]
-async fn nothing_runs_until_somebody_looks() {
+async fn nothing_runs_until_the_run_is_polled() {
     let began = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&began);
     let tool = Tool::new("t").run(move |(), _cx| {

@@ -7,7 +7,7 @@ use super::{echo, non_local};
 use crate::executing::{calls, came, kit, tell};
 
 #[tokio::test]
-async fn calls_nobody_intercepted_are_non_local_and_a_ghost_is_unknown_while_locals_run() {
+async fn non_local_and_unknown_calls_fail_while_local_ones_run() {
     let [provider, signal, interaction] = non_local();
     let kit = kit([provider, signal, interaction, echo("local")]);
     kit.ensure_runnable().unwrap();
@@ -29,7 +29,7 @@ async fn calls_nobody_intercepted_are_non_local_and_a_ghost_is_unknown_while_loc
 }
 
 #[test]
-fn every_kind_is_shown_to_the_model_as_what_it_is() {
+fn every_kind_is_described_to_the_model() {
     let [provider, signal, interaction] = non_local();
     let kit = kit([provider, signal, interaction, echo("local")]);
     let shown = kit.descriptors();
@@ -68,7 +68,7 @@ async fn a_loop_reads_the_signal_and_runs_the_rest() {
 }
 
 #[test]
-fn arguments_of_signals_and_interactions_that_do_not_fit_are_refused() {
+fn invalid_arguments_of_signals_and_interactions_are_rejected() {
     let [_, signal, interaction] = non_local().map(Result::unwrap);
     for (tool, good, bad) in [(signal, r#""x""#, "7"), (interaction, r#"["a"]"#, r#"["a",1]"#)] {
         let read = |arguments: &str| {

@@ -58,7 +58,7 @@ async fn the_last_one_applied_is_the_outermost() {
 }
 
 #[tokio::test]
-async fn kinds_that_are_not_run_here_are_left_alone() {
+async fn middleware_does_not_apply_to_kinds_without_a_local_handler() {
     let notes = Notes::default();
     let [provider, signal, interaction] = non_local();
     let kit = kit([provider, signal, interaction, echo("local")]);
@@ -97,7 +97,7 @@ async fn the_name_seen_is_the_one_that_is_called() {
 }
 
 #[tokio::test]
-async fn a_dry_run_keeps_the_face_and_the_middleware_and_changes_the_hands() {
+async fn a_dry_run_keeps_descriptors_and_middleware_and_replaces_handlers() {
     let notes = Notes::default();
     let send = Tool::new("send_email")
         .describe("Sends an email.")
@@ -131,7 +131,7 @@ async fn input_can_be_changed_and_is_checked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_middleware_answers_retries_and_gives_up_waiting() {
+async fn a_middleware_can_answer_retry_and_time_out() {
     let answer = |request: Request, next: Next| async move {
         match request.raw_arguments() {
             r#""cached""# => request.answer(&"from the cache"),
@@ -195,7 +195,7 @@ impl Provide<Admins> for App {
 }
 
 #[tokio::test]
-async fn what_a_middleware_needs_is_needed_by_the_toolkit() {
+async fn services_of_a_middleware_are_required_by_the_toolkit() {
     let lacking: Toolkit<App> = Toolkit::new().with(says("reboot", "done").unwrap()).unwrap().wrap(AdminsOnly);
     let kit = lacking.provide(App(Admins("ana")));
     let calls = calls([("reboot", "")]);

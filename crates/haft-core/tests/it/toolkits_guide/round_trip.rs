@@ -91,7 +91,7 @@ async fn results_join_the_history_in_the_order_of_the_calls() {
 
 /// The application may redact or re-route between the run and the history; the model reads the rest.
 #[tokio::test(start_paused = true)]
-async fn what_follows_a_run_gets_structured_results() {
+async fn a_continuation_gets_structured_results() {
     let run = slow_clock().run(calls([("time", r#"["Oslo",1]"#), ("ghost", "{}")]));
     let steps: Vec<_> = run
         .continue_with_results(|results| {

@@ -119,7 +119,7 @@ async fn everything_missing_is_listed_before_anything_starts() {
 }
 
 #[tokio::test]
-async fn services_of_the_run_win_and_fill_in() {
+async fn services_of_the_run_take_precedence_and_fill_gaps() {
     let began = Arc::default();
     let kit = kit([needy("one", &began)]).with_services(Services::new().with(WeatherApiKey("the toolkit's")));
     let call = calls([("one", "")]);

@@ -74,7 +74,7 @@ async fn a_sub_agents_events_flow_through_and_fold_into_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_are_seen_while_the_handler_is_still_at_work() {
+async fn events_are_emitted_while_the_handler_runs() {
     let slow = Tool::new("slow").handle(|(), cx: Cx| async move {
         cx.emit("started").await?;
         sleep(Duration::from_secs(5)).await;
@@ -90,7 +90,7 @@ async fn events_are_seen_while_the_handler_is_still_at_work() {
 }
 
 #[tokio::test]
-async fn what_was_shown_before_a_failure_is_delivered() {
+async fn values_emitted_before_a_failure_are_delivered() {
     let fails = Tool::new("fails").handle(|(), cx: Cx| async move {
         cx.emit(1).await?;
         cx.emit(2).await?;
@@ -149,7 +149,7 @@ async fn a_handler_runs_ahead_of_its_reader_by_its_queue_and_no_further() {
 
 /// A full queue affects one call: the others continue.
 #[tokio::test]
-async fn a_call_that_waits_for_its_reader_holds_up_no_other() {
+async fn a_call_that_waits_for_its_reader_blocks_no_other() {
     let sent = Arc::new(AtomicUsize::new(0));
     let one = EmitBuffer::Bounded(NonZeroUsize::MIN);
     let kit: Toolkit = kit([chatty(Some(one), &sent), super::says("quick", "quick")]);

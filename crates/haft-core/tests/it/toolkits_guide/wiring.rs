@@ -33,7 +33,7 @@ impl Provide<Key> for App {
 
 /// Descriptors are known before any service is provided.
 #[test]
-fn a_request_takes_a_toolkit_that_can_not_run_yet() {
+fn a_request_accepts_a_toolkit_that_can_not_run_yet() {
     let lacking: Toolkit<App> = Toolkit::new().tool::<NeedsKey>().with(echo("echo").unwrap()).unwrap();
     let before = TurnRequest::new("m", vec![]).tools(&lacking);
     let after = TurnRequest::new("m", vec![]).tools(&lacking.provide(App(Key)));
@@ -51,7 +51,7 @@ async fn collected_at_run_time_the_last_tool_of_a_name_runs() {
 
 /// Names are looked up among the tools and nowhere else, exactly.
 #[tokio::test]
-async fn names_that_no_tool_has_are_unknown_whatever_they_are() {
+async fn names_that_no_tool_has_are_unknown() {
     let kit = kit([echo("search")]);
     for name in ["constructor", "__proto__", "toString", "Search", "search ", "", "search\0", "sеarch"] {
         let told = tell(kit.run(calls([(name, r#""x""#)]))).await;

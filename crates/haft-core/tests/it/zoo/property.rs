@@ -62,7 +62,7 @@ pub(super) fn agrees_with_the_validator<T: Specimen>(taste: Taste) {
 }
 
 /// Checks that text, a tree, pretty text and shuffled keys are read alike.
-pub(super) fn reads_every_writing_alike<T: Specimen>() {
+pub(super) fn reads_every_spelling_alike<T: Specimen>() {
     let schema = Schema::of::<T>().unwrap();
     for_values(&schema, |value| {
         let compact = decode::<T>(&schema, &value.to_string());
