@@ -1,7 +1,7 @@
-//! `cargo xtask tidy`: the house rules that no lint knows.
+//! `cargo xtask tidy`: the house rules that no lint checks.
 //!
 //! Every rule is a small function from text to breaches, so each is tested on a few lines; this file only walks the
-//! tree and hands each file to the rules that concern it. All breaches are reported, not the first.
+//! tree and passes each file to its rules. All breaches are reported, not only the first.
 
 mod breach;
 mod dependency;
@@ -24,7 +24,7 @@ use self::source::Source;
 use crate::argument::Arguments;
 use crate::workspace::Workspace;
 
-/// Pages a reader of the repository counts on.
+/// The pages that the repository must have.
 const PAGES: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
 /// A rule about one Rust file.
@@ -107,7 +107,7 @@ fn has_extension(path: &str, wanted: &str) -> bool {
 /// Returns the files that git tracks, or would track, and that are in the tree.
 fn files(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let git = workspace.invoke("git").args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let listed = git.capture().context("the list of files comes from git")?;
+    let listed = git.capture().context("cannot list the files with git")?;
     let present = |path: &&str| !path.is_empty() && workspace.root().join(path).is_file();
     let mut files: Vec<String> = listed.split('\0').filter(present).map(str::to_owned).collect();
     files.sort();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_file_meets_its_own_rules() {
+    fn each_kind_of_file_has_its_own_rules() {
         assert_eq!(check_text("a.md", "```sh,ignore\n```\n").len(), 1);
         assert_eq!(check_text("a.txt", "```rust,ignore\n```\n").len(), 0);
         assert_eq!(check_text("src/a.rs", "mod util;\n").len(), 1);

@@ -1,8 +1,8 @@
 //! Doc comments that open with a bare clause.
 //!
-//! *Whether the call ended* leaves out who reports it and to whom. The house style opens the comment of a function with
+//! *Whether the call ended* leaves open whether the item returns, stores or decides it. The house style opens the comment of a function with
 //! a verb in the third person and that of everything else with a noun phrase, as the standard library does. Only the
-//! first word of a comment is checked: the rest of a text is for people to judge.
+//! first word of a comment is checked: reviewers judge the rest.
 
 use super::breach::Breach;
 use super::source::Source;
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_only_begin_alike_and_texts_that_are_no_doc_comments_are_left_alone() {
+    fn longer_words_and_other_texts_are_ignored() {
         assert!(breaches("/// Whatever.\n/// Howling.\nfn f() {}\n").is_empty());
         assert!(breaches("// What for.\n//// What for.\n/* What for. */\nfn f() {}\n").is_empty());
         assert!(breaches("const A: &str = \"\n/// What for.\n\";\n").is_empty());

@@ -1,6 +1,6 @@
 //! Type names that are defined twice.
 //!
-//! One name is one type: a reader who meets `Step` should not have to ask which one. The rule covers structs, enums, traits and
+//! One name is one type: a reader who finds `Step` should not have to look up which one. The rule covers structs, enums, traits and
 //! type aliases, each crate separately and the crates in [`SHARED`] together. Associated types, tests, benchmarks and
 //! examples are exempt.
 
@@ -69,7 +69,7 @@ pub(super) fn check(definitions: &[Definition]) -> Vec<Breach> {
 fn breach(definition: &Definition, earlier: &Definition) -> Breach {
     let Definition { name, path, line, .. } = definition;
     let message = format!(
-        "the type name `{name}` is already defined at {}:{}; rename one of them after what it holds",
+        "the type name `{name}` is already defined at {}:{}; rename one of them after what it contains",
         earlier.path, earlier.line
     );
     Breach::new(path, *line, message)
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(
             found,
             ["crates/a/src/c.rs:2: the type name `Step` is already defined at crates/a/src/b.rs:1; \
-              rename one of them after what it holds"]
+              rename one of them after what it contains"]
         );
         assert!(breaches(&[("crates/a/src/b.rs", "struct Step;"), ("xtask/src/c.rs", "struct Step;")]).is_empty());
     }
