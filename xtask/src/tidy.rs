@@ -30,7 +30,7 @@ const PAGES: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CH
 /// A rule about one Rust file.
 type SourceRule = fn(&Source<'_>) -> Vec<Breach>;
 
-/// The rules about Rust files, each by itself.
+/// The rules about Rust files, each checked separately.
 const SOURCE_RULES: [SourceRule; 3] = [size::check, waiting::check, name::check_modules];
 
 /// The rules that `cargo xtask tidy` checks only with `--pending`, because the tree does not keep them yet.

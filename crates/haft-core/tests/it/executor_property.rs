@@ -160,7 +160,7 @@ fn in_call_order(events: &[ToolEvent]) -> Vec<ToolResult> {
     results.into_iter().map(|(_, result)| result.clone()).collect()
 }
 
-/// Checks that without disturbances every call ends as it was asked to, and emits all its values.
+/// Checks that without disturbances every call ends as its arguments require, and emits all its values.
 fn check_outcomes(batch: &Batch, events: &[ToolEvent]) -> TestCaseResult {
     for (index, result) in in_call_order(events).iter().enumerate() {
         let kind = result.failure().map(|failure| failure.kind.clone());

@@ -67,7 +67,7 @@ const BROKEN: &[(&str, &str, &[&str])] = &[
     // second outputs
     ("u c:1 o:1 o:1=again a", "u c:1 o:1 a", &["removed 3"]),
     ("u c:1 o:1 u a o:1=again", "u c:1 o:1 u a", &["removed 5"]),
-    // outputs that come too late
+    // outputs after other items
     ("u c:1 u o:1 a", "u c:1 o:1 u a", &["moved 3"]),
     ("u c:1 a u a o:1", "u c:1 a o:1 u a", &["moved 5"]),
     ("u c:1 c:2 o:2 a o:1 u", "u c:1 c:2 o:1 o:2 a u", &["moved 5"]),

@@ -38,7 +38,7 @@ impl Provide<Place> for App {
     }
 }
 
-/// Tells its key.
+/// A tool that returns its key.
 struct TellKey;
 
 impl ToolType for TellKey {
@@ -55,7 +55,7 @@ impl StaticTool for TellKey {
     }
 }
 
-/// Tells its place.
+/// A tool that returns its place.
 struct TellPlace;
 
 impl ToolType for TellPlace {
@@ -72,7 +72,7 @@ impl Handle for TellPlace {
     }
 }
 
-/// Is not well defined: its example doesn't fit.
+/// A faulty tool: its example is invalid.
 struct Faulty;
 
 impl ToolType for Faulty {

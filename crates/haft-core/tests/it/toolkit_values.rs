@@ -45,7 +45,7 @@ fn app() -> App {
     App { key: Key("k"), clock: Box::new(Fixed(7)) }
 }
 
-/// Needs nothing.
+/// A tool without services.
 struct Ping;
 
 impl ToolType for Ping {
@@ -62,7 +62,7 @@ impl StaticTool for Ping {
     }
 }
 
-/// Needs two services, one of them a trait object.
+/// A tool with two services, one of them a trait object.
 struct Stamp {
     prefix: &'static str,
 }
@@ -81,7 +81,7 @@ impl Handle for Stamp {
     }
 }
 
-/// Is not well defined: its example doesn't fit.
+/// A faulty tool: its example is invalid.
 struct Faulty;
 
 impl ToolType for Faulty {

@@ -147,7 +147,7 @@ async fn the_function_stays_callable_and_the_type_is_a_value() {
     assert_eq!(format!("{arguments:?}"), "GetWeather { .. }");
 }
 
-/// Nothing to fill in, nothing to say.
+/// A tool without parameters and without a result.
 #[tool]
 fn tick() {}
 

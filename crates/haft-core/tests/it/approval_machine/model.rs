@@ -1,11 +1,11 @@
 //! The expected outcomes, derived from the promises alone.
 //!
 //! The model receives every input in order, and predicts the response to each verdict, the outcome of each call and
-//! its audit records. It never uses a handler, a result or a record. [`line`] models verdicts that are sent to waiting
+//! its audit records. It never uses a handler, a result or a record. [`sent`] models verdicts that are sent to waiting
 //! runs, [`batch`] those that are delivered all at once.
 
 mod batch;
-mod line;
+mod sent;
 
 use std::collections::HashMap;
 
@@ -148,7 +148,7 @@ impl Model {
     /// Begins a round: calls that require no approval end, the others enter this state.
     pub(super) fn begin(&mut self, round: usize, asked: &State) {
         for place in self.places(round) {
-            if let Some(fate) = self.unasked(place) {
+            if let Some(fate) = self.without_request(place) {
                 self.call(place).state = State::Done(fate);
                 continue;
             }
@@ -163,7 +163,7 @@ impl Model {
 
     /// Drops all waiting runs, and possibly changes the tools.
     pub(super) fn restart(&mut self, restart: Restart) {
-        self.call_off(|_| true);
+        self.cancel(|_| true);
         self.tools = if restart == Restart::Changed { Tools::Otherwise } else { Tools::AsShown };
         if restart == Restart::Swapped {
             let stored = self.rounds.iter_mut().flatten().filter(|call| call.state == State::Stored);
@@ -172,7 +172,7 @@ impl Model {
     }
 
     /// Returns the outcome of a call that is decided without an approval request.
-    fn unasked(&mut self, (round, index): Place) -> Option<Fate> {
+    fn without_request(&mut self, (round, index): Place) -> Option<Fate> {
         let call = &self.rounds[round][index];
         let is_repeated = self.rounds[round][..index].iter().any(|earlier| earlier.id == call.id);
         if is_repeated {
@@ -184,12 +184,12 @@ impl Model {
         } else if !call.policy.asks_about(call.tool, call.n) {
             Some(Fate::Runs(call.n))
         } else {
-            self.recalled((round, index))
+            self.remembered((round, index))
         }
     }
 
     /// Returns the outcome of a call by a remembered verdict.
-    fn recalled(&mut self, (round, index): Place) -> Option<Fate> {
+    fn remembered(&mut self, (round, index): Place) -> Option<Fate> {
         let Call { caller, tool, n, .. } = self.rounds[round][index];
         let narrowest_first =
             [Subject::Arguments(self.tools, tool, n), Subject::Tool(self.tools, tool), Subject::Session];
@@ -294,7 +294,7 @@ impl Model {
         let call = self.call(place);
         call.asked = Some(asked);
         call.written.push(ApprovalOutcome::Refused);
-        match self.recalled(place) {
+        match self.remembered(place) {
             Some(fate) => self.call(place).state = State::Done(fate),
             None => self.call(place).questions += 1,
         }

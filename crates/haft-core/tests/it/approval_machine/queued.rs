@@ -94,12 +94,12 @@ impl Queued<'_> {
             Step::Cancel(which) if !self.live.is_empty() => {
                 let live = which.get(&self.live);
                 live.flag.cancel();
-                self.model_call_off(live.round);
+                self.model_cancel(live.round);
             }
             Step::Drop(which) if !self.live.is_empty() => {
                 let live = which.get(&self.live);
                 live.task.abort();
-                self.model_call_off(live.round);
+                self.model_cancel(live.round);
             }
             Step::End => {
                 self.sender = None;
@@ -112,16 +112,16 @@ impl Queued<'_> {
             Step::Restart(restart) => self.restart(*restart).await,
             Step::Again(_) | Step::Cancel(_) | Step::Drop(_) => {}
         }
-        self.settle().await;
+        self.run_until_idle().await;
     }
 
-    fn model_call_off(&mut self, round: usize) {
+    fn model_cancel(&mut self, round: usize) {
         let prefix = format!("r{round}c");
-        self.model.call_off(|call| call.id.starts_with(&prefix));
+        self.model.cancel(|call| call.id.starts_with(&prefix));
     }
 
     /// Lets all tasks run as far as they can without time passing.
-    async fn settle(&mut self) {
+    async fn run_until_idle(&mut self) {
         for _ in 0..8 {
             yield_now().await;
         }
@@ -177,7 +177,7 @@ impl Queued<'_> {
 
     async fn restart(&mut self, restart: Restart) {
         self.live.iter().for_each(|live| live.task.abort());
-        self.settle().await;
+        self.run_until_idle().await;
         self.bench.restart(restart);
         self.model.restart(restart);
         for (_, suspended) in &mut self.stored {
@@ -195,14 +195,14 @@ impl Queued<'_> {
             let task = tokio::spawn(async move { drop(run.collect_results().await) });
             self.live.push(Live { round, flag, task });
             self.model.await_again(round);
-            self.settle().await;
+            self.run_until_idle().await;
         }
     }
 
     async fn finish(mut self) -> Result<(), String> {
         self.sender = None;
         self.model.end();
-        self.settle().await;
+        self.run_until_idle().await;
         for live in self.live {
             if timeout(FOR_EVER, live.task).await.is_err() {
                 return Err(format!("round {} never ends", live.round));

@@ -80,7 +80,7 @@ impl Stored<'_> {
             }
             Step::Cancel(which) | Step::Drop(which) if !self.waiting.is_empty() => {
                 let (round, suspended) = self.waiting.remove(which.index(self.waiting.len()));
-                self.give_up(round, suspended, matches!(step, Step::Drop(_))).await;
+                self.cancel_resumed(round, suspended, matches!(step, Step::Drop(_))).await;
             }
             Step::Restart(restart) => {
                 self.bench.restart(*restart);
@@ -135,7 +135,7 @@ impl Stored<'_> {
     }
 
     /// Resumes a round, and cancels or drops it while it waits.
-    async fn give_up(&mut self, round: usize, suspended: Suspended, is_dropped: bool) {
+    async fn cancel_resumed(&mut self, round: usize, suspended: Suspended, is_dropped: bool) {
         let (_sender, queue) = VerdictQueue::new();
         let options = self.bench.options(&self.script.rounds[round]).approvals(queue);
         let mut run = self.bench.kit.resume(suspended, []).with(options);
@@ -149,7 +149,7 @@ impl Stored<'_> {
             run.cancel();
             while run.next().await.is_some() {}
         }
-        self.model.give_up(round);
+        self.model.cancel_resumed(round);
         self.model.questions = self.bench.seen.questions();
     }
 }

@@ -20,7 +20,7 @@ pub(super) enum Exception {
     /// The meta-schema of draft 4 does not mention `$ref`, so the oracle accepts one that is no string. The draft
     /// itself requires a string, and haft rejects everything else.
     ReferenceOfWrongType,
-    /// To the oracle an item that fits `contains` counts as evaluated in draft 2019-09 too. That came with draft 2020-12;
+    /// To the oracle an item that matches `contains` counts as evaluated in draft 2019-09 too. That came with draft 2020-12;
     /// before, `unevaluatedItems` goes by `items` and `additionalItems` alone.
     ContainsEvaluates,
     /// The oracle follows a reference only where a value can get to it. haft rejects every one that leads nowhere.

@@ -30,7 +30,7 @@ impl Model {
                     continue;
                 }
             }
-            if let Some(fate) = self.recalled(place) {
+            if let Some(fate) = self.remembered(place) {
                 self.call(place).state = State::Done(fate);
             }
         }
@@ -38,7 +38,7 @@ impl Model {
     }
 
     /// Resumes a stored round without verdicts, and cancels it while it waits.
-    pub(in crate::approval_machine) fn give_up(&mut self, round: usize) {
+    pub(in crate::approval_machine) fn cancel_resumed(&mut self, round: usize) {
         self.resume(round, &[]);
         for place in self.places(round) {
             if self.call(place).state == State::Stored {
@@ -74,7 +74,7 @@ impl Model {
                     continue;
                 }
             }
-            let fate = self.unasked(place).unwrap_or_else(|| {
+            let fate = self.without_request(place).unwrap_or_else(|| {
                 raised.push(self.call(place).id.clone());
                 Fate::Fails("cancelled")
             });

@@ -45,7 +45,7 @@ impl Model {
             if is_changed {
                 // A request that was never delivered can't have a verdict yet.
                 self.call(place).state = State::Waits(self.now);
-            } else if let Some(fate) = self.recalled(place) {
+            } else if let Some(fate) = self.remembered(place) {
                 self.call(place).state = State::Done(fate);
                 continue;
             } else {
@@ -74,7 +74,7 @@ impl Model {
     /// Ends the queue: no more verdicts arrive.
     pub(in crate::approval_machine) fn end(&mut self) {
         self.is_over = true;
-        self.call_off(|_| true);
+        self.cancel(|_| true);
     }
 
     /// Advances time: requests expire, and waits time out.
@@ -83,14 +83,14 @@ impl Model {
         let lapses = self.questions_lapse;
         let has_lapsed = |call: &Call| lapses && call.asked.is_some_and(|(at, _)| at + LIFETIME <= now);
         self.stop_waiting(has_lapsed, ApprovalOutcome::Lapsed);
-        self.call_off(|call| match call.state {
+        self.cancel(|call| match call.state {
             State::Waits(since) => call.has_timeout && since + PATIENCE <= now,
             _ => false,
         });
     }
 
     /// Cancels calls that wait.
-    pub(in crate::approval_machine) fn call_off(&mut self, which: impl Fn(&Call) -> bool) {
+    pub(in crate::approval_machine) fn cancel(&mut self, which: impl Fn(&Call) -> bool) {
         self.stop_waiting(which, ApprovalOutcome::Unanswered);
     }
 
