@@ -21,6 +21,7 @@ use anyhow::{Context, bail};
 
 use self::breach::Breach;
 use self::source::Source;
+use self::type_name::TypeNames;
 use crate::argument::Arguments;
 use crate::workspace::Workspace;
 
@@ -58,7 +59,7 @@ pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
 fn check_rules(workspace: &Workspace, scope: Scope) -> anyhow::Result<()> {
     let files = files(workspace)?;
     let mut breaches = missing_pages(&files);
-    let mut definitions = Vec::new();
+    let mut type_names = TypeNames::default();
     for path in &files {
         breaches.extend(name::check(path));
         // A binary file has no lines to check.
@@ -67,10 +68,10 @@ fn check_rules(workspace: &Workspace, scope: Scope) -> anyhow::Result<()> {
         if scope == Scope::Pending && has_extension(path, "rs") {
             let source = Source::new(path, &text);
             breaches.extend(PENDING_SOURCE_RULES.iter().flat_map(|rule| rule(&source)));
-            definitions.extend(type_name::definitions(&source));
+            type_names.add(&source);
         }
     }
-    breaches.extend(type_name::check(&definitions));
+    breaches.extend(type_names.check());
     breaches.extend(dependency::check(workspace)?);
     breaches.sort();
     for breach in &breaches {

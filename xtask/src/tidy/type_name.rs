@@ -15,55 +15,69 @@ const KEYWORDS: [&str; 4] = ["struct", "enum", "trait", "type"];
 /// Crates whose names are also compared with those of another: the second builds on the first and is read with it.
 const SHARED: [(&str, &str); 1] = [("haft-core", "haft-model")];
 
-/// Names that may be defined more than once in a crate, each with the reason.
-const ALLOWED: [(&str, &str, &str); 0] = [];
+/// The types of all crates, collected file by file.
+#[derive(Debug, Default)]
+pub(super) struct TypeNames {
+    definitions: Vec<Definition>,
+    /// The paths of test modules in files of their own, without the extension.
+    test_modules: Vec<String>,
+}
 
 /// One definition of a type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Definition {
+struct Definition {
     krate: String,
     name: String,
     path: String,
     line: usize,
 }
 
-/// Returns the types that a file of a crate's sources defines.
-pub(super) fn definitions(source: &Source<'_>) -> Vec<Definition> {
-    let Some(krate) = crate_of(source.path()) else { return Vec::new() };
-    let mut found = Vec::new();
-    for keyword in KEYWORDS {
-        for at in source.words(keyword) {
-            let line = source.line_at(at);
-            if source.is_test_line(line) || is_behind_cfg_test(source.code(), at) {
-                continue;
+impl TypeNames {
+    /// Adds the types that a file defines.
+    pub(super) fn add(&mut self, source: &Source<'_>) {
+        let Some(krate) = crate_of(source.path()) else { return };
+        self.test_modules.extend(test_modules(source));
+        for keyword in KEYWORDS {
+            for at in source.words(keyword) {
+                let line = source.line_at(at);
+                if source.is_test_line(line) || is_behind_cfg_test(source.code(), at) {
+                    continue;
+                }
+                let Some(name) = defined_name(source.code(), at, keyword) else { continue };
+                let path = source.path().to_owned();
+                self.definitions.push(Definition { krate: krate.to_owned(), name, path, line });
             }
-            let Some(name) = defined_name(source.code(), at, keyword) else { continue };
-            found.push(Definition { krate: krate.to_owned(), name, path: source.path().to_owned(), line });
         }
     }
-    found
-}
 
-/// Returns every definition whose name is taken by an earlier one.
-pub(super) fn check(definitions: &[Definition]) -> Vec<Breach> {
-    let mut first = BTreeMap::new();
-    let mut breaches = Vec::new();
-    let mut sorted: Vec<&Definition> = definitions.iter().collect();
-    sorted.sort();
-    for definition in &sorted {
-        let key = (definition.krate.as_str(), definition.name.as_str());
-        let earlier = *first.entry(key).or_insert(*definition);
-        if earlier != *definition && !is_allowed(definition) {
-            breaches.push(breach(definition, earlier));
+    /// Returns every definition whose name is taken by an earlier one.
+    pub(super) fn check(&self) -> Vec<Breach> {
+        let mut sorted: Vec<&Definition> = self.definitions.iter().filter(|found| !self.is_test(found)).collect();
+        sorted.sort();
+        let mut first = BTreeMap::new();
+        let mut breaches = Vec::new();
+        for definition in &sorted {
+            let key = (definition.krate.as_str(), definition.name.as_str());
+            let earlier = *first.entry(key).or_insert(*definition);
+            if earlier != *definition {
+                breaches.push(breach(definition, earlier));
+            }
         }
+        for (base, other) in SHARED {
+            let shared = sorted.iter().filter(|definition| definition.krate == other);
+            breaches.extend(shared.filter_map(|definition| {
+                first.get(&(base, definition.name.as_str())).map(|earlier| breach(definition, earlier))
+            }));
+        }
+        breaches
     }
-    for (base, other) in SHARED {
-        let shared = sorted.iter().filter(|definition| definition.krate == other && !is_allowed(definition));
-        breaches.extend(shared.filter_map(|definition| {
-            first.get(&(base, definition.name.as_str())).map(|earlier| breach(definition, earlier))
-        }));
+
+    fn is_test(&self, definition: &Definition) -> bool {
+        self.test_modules.iter().any(|module| {
+            let rest = definition.path.strip_prefix(module.as_str());
+            rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+        })
     }
-    breaches
 }
 
 fn breach(definition: &Definition, earlier: &Definition) -> Breach {
@@ -75,14 +89,25 @@ fn breach(definition: &Definition, earlier: &Definition) -> Breach {
     Breach::new(path, *line, message)
 }
 
-fn is_allowed(definition: &Definition) -> bool {
-    ALLOWED.iter().any(|(krate, name, _)| *krate == definition.krate && *name == definition.name)
-}
-
 /// Returns the name of the crate whose sources include the file; none for tests, benchmarks and examples.
 fn crate_of(path: &str) -> Option<&str> {
     let (folder, _) = path.split_once("/src/")?;
     folder.rsplit('/').next()
+}
+
+/// Returns the paths of the modules that a file declares as `#[cfg(test)] mod name;`, without the extension.
+fn test_modules(source: &Source<'_>) -> Vec<String> {
+    let stem = source.path().trim_end_matches(".rs");
+    let folder = match stem.rsplit_once('/') {
+        Some((folder, "lib" | "main" | "mod")) => folder,
+        _ => stem,
+    };
+    let declared = source.words("mod").filter(|&at| is_behind_cfg_test(source.code(), at));
+    let names = declared.filter_map(|at| {
+        let (name, _) = source.code()[at + "mod".len()..].split_once([';', '{'])?;
+        Some(name.trim())
+    });
+    names.map(|name| format!("{folder}/{name}")).collect()
 }
 
 /// Returns the name behind a keyword, if the keyword defines a type there.
@@ -139,16 +164,23 @@ fn is_behind_cfg_test(code: &str, at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, definitions};
+    use super::TypeNames;
     use crate::tidy::source::Source;
 
+    fn read(files: &[(&str, &str)]) -> TypeNames {
+        let mut names = TypeNames::default();
+        for (path, text) in files {
+            names.add(&Source::new(path, text));
+        }
+        names
+    }
+
     fn names(path: &str, text: &str) -> Vec<String> {
-        definitions(&Source::new(path, text)).into_iter().map(|definition| definition.name).collect()
+        read(&[(path, text)]).definitions.into_iter().map(|definition| definition.name).collect()
     }
 
     fn breaches(files: &[(&str, &str)]) -> Vec<String> {
-        let all: Vec<_> = files.iter().flat_map(|(path, text)| definitions(&Source::new(path, text))).collect();
-        check(&all).iter().map(ToString::to_string).collect()
+        read(files).check().iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -171,6 +203,20 @@ mod tests {
         for path in ["crates/a/tests/it/b.rs", "crates/a/benches/b.rs", "examples/b.rs", "crates/a/src/b/tests.rs"] {
             assert!(names(path, text).is_empty(), "{path}");
         }
+    }
+
+    #[test]
+    fn test_modules_in_files_of_their_own_are_exempt() {
+        let definition = ("crates/a/src/b.rs", "struct Step;\n");
+        let declared = ("crates/a/src/c.rs", "#[cfg(test)]\nmod bench;\nmod partial;\n");
+        for path in ["crates/a/src/c/bench.rs", "crates/a/src/c/bench/d.rs"] {
+            assert!(breaches(&[definition, declared, (path, "struct Step;\n")]).is_empty(), "{path}");
+        }
+        for path in ["crates/a/src/c/partial.rs", "crates/a/src/c/bench_more.rs", "crates/a/src/bench.rs"] {
+            assert_eq!(breaches(&[definition, declared, (path, "struct Step;\n")]).len(), 1, "{path}");
+        }
+        let root = ("crates/a/src/lib.rs", "mod b;\n#[cfg(test)]\nmod bench;\n");
+        assert!(breaches(&[definition, root, ("crates/a/src/bench.rs", "struct Step;\n")]).is_empty());
     }
 
     #[test]
