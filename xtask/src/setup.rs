@@ -59,7 +59,7 @@ pub(crate) fn all(workspace: &Workspace) -> anyhow::Result<()> {
         match download(workspace, &parts, part) {
             Ok(PartStatus::Unchanged) => eprintln!("   {}: up to date", part.name),
             Ok(PartStatus::Downloaded) => {
-                eprintln!("   {}: downloaded to {}", part.name, parts.join(part.name).display())
+                eprintln!("   {}: downloaded to {}", part.name, parts.join(part.name).display());
             }
             Err(error) => {
                 eprintln!("   {}: missing: {error:#}", part.name);

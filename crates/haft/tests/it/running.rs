@@ -1,6 +1,6 @@
 //! Helpers that run one call.
 
-use haft::{Cx, Services, StaticTool, Tool, ToolCall, ToolResult, Toolkit};
+use haft::{Services, StaticTool, Tool, ToolCall, ToolResult, Toolkit};
 use serde_json::Value;
 
 /// Runs one call of a tool that needs no services.
