@@ -1,4 +1,4 @@
-//! The written form of events: pinned, versioned, and read back as what was written.
+//! The serialized form of events: pinned, versioned, and read back as the same value.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn call() -> ToolCall {
     ToolCall::new("c1", "send", r#"{"to":"ana"}"#)
 }
 
-/// One event of each kind.
+/// Returns one event of each kind.
 fn one_of_each() -> [ToolEvent; 6] {
     let request = ApprovalRequest::new("r1", &call()).digest("d1").expires_at(Timestamp::from_unix_millis(5));
     let response = ApprovalResponse::new("r1", ApprovalDecision::Denied)
@@ -79,7 +79,7 @@ fn every_event_is_read_back_as_it_was() {
 }
 
 #[test]
-fn an_event_without_a_version_is_of_the_first_and_one_of_a_newer_version_is_refused() {
+fn an_event_without_a_version_is_of_the_first_and_one_of_a_newer_version_is_rejected() {
     for event in one_of_each() {
         let mut written = serde_json::to_value(&event).unwrap();
         assert_eq!(written["v"], 1);
@@ -98,9 +98,9 @@ fn an_event_without_a_version_is_of_the_first_and_one_of_a_newer_version_is_refu
     }
 }
 
-/// What is inside has a version of its own, and is refused by it.
+/// A value inside an event has its own version, by which it is rejected.
 #[test]
-fn a_newer_value_inside_an_event_is_refused() {
+fn a_newer_value_inside_an_event_is_rejected() {
     for event in one_of_each() {
         let mut written = serde_json::to_value(&event).unwrap();
         let Some(inner) = ["request", "response", "result"].into_iter().find(|name| written.get(name).is_some()) else {
@@ -113,7 +113,7 @@ fn a_newer_value_inside_an_event_is_refused() {
 }
 
 #[test]
-fn what_is_no_event_is_refused_by_its_fault() {
+fn an_invalid_event_is_rejected_by_its_fault() {
     let good = serde_json::to_value(&one_of_each()[0]).unwrap();
     for field in ["type", "index", "call_id", "tool", "seq", "data"] {
         let mut lacking = good.clone();
@@ -170,9 +170,9 @@ fn every_event_type_is_read() {
     assert_eq!(sampled, known);
 }
 
-/// A later minor version may say more; what this one knows is still read.
+/// A later minor version may add fields; the known ones are still read.
 #[test]
-fn fields_nobody_knows_are_passed_over() {
+fn unknown_fields_are_ignored() {
     for event in one_of_each() {
         let mut written = serde_json::to_value(&event).unwrap();
         written["at"] = json!("noon");
@@ -180,9 +180,9 @@ fn fields_nobody_knows_are_passed_over() {
     }
 }
 
-/// What really happens in a run is what is written: the events of one survive the way to another process.
+/// Events of a real run, and not only hand-made ones, can be sent to another process.
 #[tokio::test]
-async fn the_events_of_a_run_survive_the_way_to_another_process() {
+async fn the_events_of_a_run_can_be_sent_to_another_process() {
     let tool = Tool::new("t").handle(|(), cx: Cx| async move {
         cx.emit(json!({"exact": 0.1, "big": u64::MAX, "text": "\u{0}\u{1F600}"})).await?;
         cx.preliminary("early").await?;
@@ -199,7 +199,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z_]{0,8}", "\\PC{0,12}", select(vec!["", "type", "v", "\"", "\u{0}"]).prop_map(str::to_owned)]
 }
 
-/// Floats are eighths: printing and parsing keeps them, whatever the parser's precision.
+/// Floats are eighths: printing and parsing preserves them, whatever the parser's precision.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
