@@ -47,29 +47,29 @@ impl Arguments {
 }
 
 /// Arguments that a policy decides on.
-pub(crate) struct Decisive<'a> {
+pub(crate) struct PolicyArguments<'a> {
     /// A tree that holds them exactly, if there is one.
     tree: Option<&'a Value>,
     /// The text, to be read as the tool reads it; not there for arguments that never were text.
-    text: Option<Text<'a>>,
+    text: Option<ArgumentText<'a>>,
 }
 
 /// Argument text, and what it takes to read it.
 #[derive(Clone, Copy)]
-struct Text<'a> {
+struct ArgumentText<'a> {
     tool: &'a Tool,
     written: &'a str,
     options: &'a DecodeOptions,
 }
 
-impl<'a> Decisive<'a> {
+impl<'a> PolicyArguments<'a> {
     /// Takes the arguments as far as they were read, and the text they were read from.
     pub(crate) fn of(arguments: &'a Arguments, tool: &'a Tool, text: &'a str, options: &'a DecodeOptions) -> Self {
         let tree = match arguments {
             Arguments::Exact(tree) => Some(tree),
             Arguments::TextOnly => None,
         };
-        Self { tree, text: Some(Text { tool, written: text, options }) }
+        Self { tree, text: Some(ArgumentText { tool, written: text, options }) }
     }
 
     /// Takes arguments that somebody has as a tree.
@@ -86,7 +86,9 @@ impl<'a> Decisive<'a> {
         };
         // A tree holds an integer beyond 64 bits as a float, which no type of 128 bits takes.
         match (self.text, error) {
-            (Some(Text { tool, written, options }), _) => Ok(tool.parameters().decode_exactly(written, options)?.value),
+            (Some(ArgumentText { tool, written, options }), _) => {
+                Ok(tool.parameters().decode_exactly(written, options)?.value)
+            }
             (None, Some(error)) => Err(error.into()),
             (None, None) => Err("there are no arguments".into()),
         }

@@ -86,7 +86,7 @@ fn write_number(number: &Number, text: &mut String) {
 }
 
 fn write_digits(written: &str, text: &mut String) {
-    match Decimal::read(written) {
+    match CanonicalDecimal::read(written) {
         Some(decimal) => decimal.write(text),
         // An exponent that no machine integer holds. Its text is the only thing that is sure to differ from others'.
         None => text.push_str(written),
@@ -94,13 +94,13 @@ fn write_digits(written: &str, text: &mut String) {
 }
 
 /// `0.digits × 10^point`, without zeros at either end. Zero has no digits.
-struct Decimal {
+struct CanonicalDecimal {
     negative: bool,
     digits: String,
     point: i64,
 }
 
-impl Decimal {
+impl CanonicalDecimal {
     fn read(written: &str) -> Option<Self> {
         let (negative, unsigned) = match written.strip_prefix('-') {
             Some(unsigned) => (true, unsigned),
@@ -202,12 +202,12 @@ mod tests {
     fn digits_beyond_a_float_are_kept_however_many() {
         let text = |written: &str| {
             let mut text = String::new();
-            Decimal::read(written).unwrap().write(&mut text);
+            CanonicalDecimal::read(written).unwrap().write(&mut text);
             text
         };
         assert_eq!(text("340282366920938463463374607431768211455"), "3.40282366920938463463374607431768211455e+38");
         assert_eq!(text("0.10000000000000000000001"), "0.10000000000000000000001");
-        assert!(Decimal::read("1e99999999999999999999").is_none());
+        assert!(CanonicalDecimal::read("1e99999999999999999999").is_none());
     }
 
     #[test]

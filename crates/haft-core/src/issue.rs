@@ -118,15 +118,15 @@ impl fmt::Display for Issue {
 pub struct Issues {
     list: Vec<Issue>,
     #[serde(skip)]
-    cause: Option<Arc<Cause>>,
+    cause: Option<Arc<OperatorCause>>,
 }
 
 /// An error that is for the operator alone. One pointer instead of two: failures are returned as errors, and a large
 /// error slows every success.
 #[derive(Debug)]
-pub(crate) struct Cause(Isolated<Box<dyn Error + Send + Sync>>);
+pub(crate) struct OperatorCause(Isolated<Box<dyn Error + Send + Sync>>);
 
-impl Cause {
+impl OperatorCause {
     pub(crate) fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Arc<Self> {
         Arc::new(Self(Isolated::new(error.into())))
     }
@@ -182,12 +182,12 @@ impl Issues {
 
     /// The same issues, with what only the operator may know about them.
     pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.cause = Some(Cause::new(cause));
+        self.cause = Some(OperatorCause::new(cause));
         self
     }
 
     /// Takes out what only the operator may know.
-    pub(crate) fn take_cause(&mut self) -> Option<Arc<Cause>> {
+    pub(crate) fn take_cause(&mut self) -> Option<Arc<OperatorCause>> {
         self.cause.take()
     }
 
@@ -272,7 +272,7 @@ impl fmt::Display for Issues {
 
 impl Error for Issues {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.cause.as_deref().map(Cause::error)
+        self.cause.as_deref().map(OperatorCause::error)
     }
 }
 

@@ -102,31 +102,31 @@ impl PartialEq for JsonText {
 impl From<&Value> for JsonText {
     fn from(value: &Value) -> Self {
         let mut text = String::new();
-        let mut open = vec![Level::Value(value)];
+        let mut open = vec![PendingWrite::Value(value)];
         while let Some(level) = open.pop() {
             match level {
-                Level::Value(Value::Array(items)) => {
+                PendingWrite::Value(Value::Array(items)) => {
                     text.push('[');
-                    open.push(Level::Array(items.iter(), ""));
+                    open.push(PendingWrite::Array(items.iter(), ""));
                 }
-                Level::Value(Value::Object(members)) => {
+                PendingWrite::Value(Value::Object(members)) => {
                     text.push('{');
-                    open.push(Level::Object(members.iter(), ""));
+                    open.push(PendingWrite::Object(members.iter(), ""));
                 }
-                Level::Value(scalar) => text.push_str(&scalar.to_string()),
-                Level::Array(mut items, separator) => match items.next() {
+                PendingWrite::Value(scalar) => text.push_str(&scalar.to_string()),
+                PendingWrite::Array(mut items, separator) => match items.next() {
                     Some(item) => {
                         text.push_str(separator);
-                        open.extend([Level::Array(items, ","), Level::Value(item)]);
+                        open.extend([PendingWrite::Array(items, ","), PendingWrite::Value(item)]);
                     }
                     None => text.push(']'),
                 },
-                Level::Object(mut members, separator) => match members.next() {
+                PendingWrite::Object(mut members, separator) => match members.next() {
                     Some((key, member)) => {
                         text.push_str(separator);
                         text.push_str(&Value::from(key.as_str()).to_string());
                         text.push(':');
-                        open.extend([Level::Object(members, ","), Level::Value(member)]);
+                        open.extend([PendingWrite::Object(members, ","), PendingWrite::Value(member)]);
                     }
                     None => text.push('}'),
                 },
@@ -137,7 +137,7 @@ impl From<&Value> for JsonText {
 }
 
 /// The rest of a tree that is to be written, and the text before it.
-enum Level<'a> {
+enum PendingWrite<'a> {
     Value(&'a Value),
     Array(slice::Iter<'a, Value>, &'static str),
     Object(map::Iter<'a>, &'static str),

@@ -20,7 +20,7 @@ pub(crate) fn ranked<'a, T>(name: &str, candidates: impl Iterator<Item = (&'a st
     if name.len() > LONGEST {
         return Vec::new();
     }
-    let wanted = Wanted::new(name);
+    let wanted = PreparedName::new(name);
     let mut rows = Rows::default();
     let near = candidates.filter_map(|(candidate, it)| Some((wanted.distance(candidate, &mut rows)?, it)));
     let mut close: Vec<(usize, T)> = near.collect();
@@ -41,7 +41,7 @@ const WORD: usize = Word::BITS as usize;
 const KINDS: usize = 39;
 
 /// A name that somebody looks for, made ready to be compared with many.
-struct Wanted {
+struct PreparedName {
     letters: Vec<char>,
     /// How often it has each kind of letter.
     counts: [u8; KINDS],
@@ -62,7 +62,7 @@ struct Rows {
     row: Vec<usize>,
 }
 
-impl Wanted {
+impl PreparedName {
     fn new(name: &str) -> Self {
         let letters: Vec<char> = letters(name).collect();
         let (mut places, mut foreign) = ([0; 128], Vec::<(char, Word)>::new());
@@ -288,7 +288,7 @@ mod tests {
             let words = words(length, 24);
             let mut near = 0;
             for name in &words {
-                let wanted = Wanted::new(name);
+                let wanted = PreparedName::new(name);
                 for other in &words {
                     let rows = &mut Rows::default();
                     let steps = wanted.steps_by_rows(letters(other), rows);

@@ -55,7 +55,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use self::compile::{Source, Widths, compile};
+use self::compile::{SchemaSource, Widths, compile};
 use self::draft::Draft;
 pub(crate) use self::limit::OUTPUT_DEPTH;
 pub use self::limit::{DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs};
@@ -311,7 +311,7 @@ impl Schema {
 
     fn from_type(json: Value) -> Result<Self, SchemaError> {
         let compiled = Compiled::shared(json, Widths::Checked, |json| {
-            compile(Source { schema: json, draft: Draft::Draft202012, widths: Widths::Checked })
+            compile(SchemaSource { schema: json, draft: Draft::Draft202012, widths: Widths::Checked })
         })?;
         Ok(Self { compiled, custom: None, is_raw: false })
     }
@@ -358,7 +358,7 @@ impl Compiled {
     fn enforced(json: Value) -> Result<Arc<Self>, SchemaError> {
         Self::shared(json, Widths::Ignored, |json| {
             let draft = Draft::detect(json)?;
-            compile(Source { schema: json, draft, widths: Widths::Ignored })
+            compile(SchemaSource { schema: json, draft, widths: Widths::Ignored })
         })
     }
 

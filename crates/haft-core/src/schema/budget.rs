@@ -2,7 +2,7 @@
 
 /// The work and memory left for one check. Spent once, it stays spent.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct WorkBudget {
     work: u64,
     memory: u64,
     /// The steps of patterns that are left at a low price.
@@ -12,9 +12,9 @@ pub(crate) struct Budget {
 
 /// The budget of a check is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spent;
+pub(crate) struct BudgetSpent;
 
-impl Budget {
+impl WorkBudget {
     const WORK: u64 = 100_000;
     const WORK_PER_BYTE: u64 = 16;
     /// The steps of patterns that one unit of work pays for, as long as there are cheap ones.
@@ -46,7 +46,7 @@ impl Budget {
 
     /// Takes units of work.
     #[inline]
-    pub(crate) fn work(&mut self, units: u64) -> Result<(), Spent> {
+    pub(crate) fn work(&mut self, units: u64) -> Result<(), BudgetSpent> {
         match self.work.checked_sub(units) {
             Some(left) if !self.is_spent => {
                 self.work = left;
@@ -54,20 +54,20 @@ impl Budget {
             }
             _ => {
                 self.is_spent = true;
-                Err(Spent)
+                Err(BudgetSpent)
             }
         }
     }
 
     /// Takes the work of so many elementary steps of a pattern: little at first, a unit each when the cheap ones are gone.
-    pub(crate) fn steps(&mut self, steps: u64) -> Result<(), Spent> {
+    pub(crate) fn steps(&mut self, steps: u64) -> Result<(), BudgetSpent> {
         let cheap = steps.min(self.cheap_steps);
         self.cheap_steps -= cheap;
         self.work(cheap.div_ceil(Self::STEPS_PER_UNIT) + (steps - cheap))
     }
 
     /// Takes bytes of memory, for good or until they are [released](Self::release).
-    pub(crate) fn memory(&mut self, bytes: usize) -> Result<(), Spent> {
+    pub(crate) fn memory(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
         match self.memory.checked_sub(bytes as u64) {
             Some(left) if !self.is_spent => {
                 self.memory = left;
@@ -75,7 +75,7 @@ impl Budget {
             }
             _ => {
                 self.is_spent = true;
-                Err(Spent)
+                Err(BudgetSpent)
             }
         }
     }

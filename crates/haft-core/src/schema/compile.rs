@@ -9,20 +9,20 @@ use std::io;
 
 use serde_json::{Map, Value};
 
-use super::budget::{Budget, Spent};
+use super::budget::{BudgetSpent, WorkBudget};
 use super::draft::Draft;
 use super::keyword::{Compile, Keyword, types_named};
-use super::node::{ANY, Arena, MOST_IN_PLACE, NEVER, Node, NodeId, Typed, Unfit};
+use super::node::{ANY, Arena, CompileFault, MOST_IN_PLACE, NEVER, Node, NodeId, TypeRules};
 use super::path::{push_index, push_key};
-use super::resource::{MOST_FAULTS, ResourceId, Resources, Target};
-use super::rule::Rule;
+use super::resource::{MOST_FAULTS, ReferenceTarget, ResourceId, Resources};
+use super::rule::KeywordRule;
 use super::scan::nests_within;
 use super::types::Types;
 use crate::issue::{Issue, Issues};
 
 /// What is compiled, and how.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct SchemaSource<'a> {
     pub(super) schema: &'a Value,
     pub(super) draft: Draft,
     pub(super) widths: Widths,
@@ -53,15 +53,15 @@ pub(super) fn depth_fault(schema: &Value) -> Option<Issue> {
 
 /// Checks that JSON is a schema, whatever it refers to.
 pub(super) fn check_form(schema: &Value, draft: Draft) -> Result<(), Issues> {
-    let mut budget = Budget::for_input(written_length(schema));
-    let resources = Resources::scan(schema, draft, &mut budget).map_err(|Spent| Issues::from(too_costly()))?;
+    let mut budget = WorkBudget::for_input(written_length(schema));
+    let resources = Resources::scan(schema, draft, &mut budget).map_err(|BudgetSpent| Issues::from(too_costly()))?;
     if resources.faults.is_empty() { Ok(()) } else { Err(Issues::new(resources.faults)) }
 }
 
 /// Compiles a schema.
-pub(super) fn compile(source: Source<'_>) -> Result<Arena, Issues> {
-    let compiler = Compiler::new(source).map_err(|Spent| Issues::from(too_costly()))?;
-    let arena = compiler.run(source).map_err(|Spent| Issues::from(too_costly()))??;
+pub(super) fn compile(source: SchemaSource<'_>) -> Result<Arena, Issues> {
+    let compiler = Compiler::new(source).map_err(|BudgetSpent| Issues::from(too_costly()))?;
+    let arena = compiler.run(source).map_err(|BudgetSpent| Issues::from(too_costly()))??;
     Ok(match source.widths {
         Widths::Checked => arena.made_from_type(),
         Widths::Ignored => arena,
@@ -70,56 +70,56 @@ pub(super) fn compile(source: Source<'_>) -> Result<Arena, Issues> {
 
 /// The scope in which dynamic references are resolved: the outermost subschema of each name, by where it stands in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Scope<'a>(BTreeMap<&'a str, usize>);
+struct DynamicScope<'a>(BTreeMap<&'a str, usize>);
 
 /// An index into the list of scopes.
-type ScopeId = usize;
+type DynamicScopeId = usize;
 
 struct Compiler<'a> {
     resources: Resources<'a>,
     widths: Widths,
-    budget: Budget,
+    budget: WorkBudget,
     nodes: Vec<Node>,
     /// Nodes by subschema and scope, entered before they are filled, so that recursion ends.
-    known: HashMap<(usize, ScopeId), NodeId>,
-    ahead: VecDeque<Ahead<'a>>,
-    scopes: Vec<Scope<'a>>,
-    scope_ids: HashMap<Scope<'a>, ScopeId>,
+    known: HashMap<(usize, DynamicScopeId), NodeId>,
+    ahead: VecDeque<PendingNode<'a>>,
+    scopes: Vec<DynamicScope<'a>>,
+    scope_ids: HashMap<DynamicScope<'a>, DynamicScopeId>,
     /// The scope inside each resource by the scope it is reached from.
-    entered: HashMap<(ResourceId, ScopeId), ScopeId>,
+    entered: HashMap<(ResourceId, DynamicScopeId), DynamicScopeId>,
     /// The subschemas that scopes lead to.
     anchored: HashMap<usize, &'a Value>,
     faults: Vec<Issue>,
 }
 
 /// A subschema that has a node and is yet to be compiled.
-struct Ahead<'a> {
+struct PendingNode<'a> {
     id: NodeId,
     map: &'a Map<String, Value>,
     resource: ResourceId,
-    scope: ScopeId,
+    scope: DynamicScopeId,
     pointer: String,
 }
 
 /// A subschema that is being compiled, as its keywords see it.
-pub(super) struct Subschema<'c, 'a> {
+pub(super) struct SubschemaCompiler<'c, 'a> {
     compiler: &'c mut Compiler<'a>,
     pub(super) map: &'a Map<String, Value>,
     pub(super) draft: Draft,
     resource: ResourceId,
-    scope: ScopeId,
+    scope: DynamicScopeId,
     pointer: &'c str,
-    typed: Typed,
+    typed: TypeRules,
     /// Set once a keyword has made a rule of this subschema's own.
     asserts: bool,
     /// Nodes that apply to the same value.
     in_place: Vec<NodeId>,
-    spent: Result<(), Spent>,
+    spent: Result<(), BudgetSpent>,
 }
 
 impl<'a> Compiler<'a> {
-    fn new(source: Source<'a>) -> Result<Self, Spent> {
-        let mut budget = Budget::for_input(written_length(source.schema));
+    fn new(source: SchemaSource<'a>) -> Result<Self, BudgetSpent> {
+        let mut budget = WorkBudget::for_input(written_length(source.schema));
         let mut resources = Resources::scan(source.schema, source.draft, &mut budget)?;
         resources.check_references(&mut budget)?;
         Ok(Self {
@@ -129,20 +129,20 @@ impl<'a> Compiler<'a> {
             nodes: vec![Node::Any, Node::Never],
             known: HashMap::new(),
             ahead: VecDeque::new(),
-            scopes: vec![Scope::default()],
-            scope_ids: HashMap::from([(Scope::default(), 0)]),
+            scopes: vec![DynamicScope::default()],
+            scope_ids: HashMap::from([(DynamicScope::default(), 0)]),
             entered: HashMap::new(),
             anchored: HashMap::new(),
             faults: Vec::new(),
         })
     }
 
-    fn run(mut self, source: Source<'a>) -> Result<Result<Arena, Issues>, Spent> {
+    fn run(mut self, source: SchemaSource<'a>) -> Result<Result<Arena, Issues>, BudgetSpent> {
         let mut faults = std::mem::take(&mut self.resources.faults);
         let root = match self.compile_all(source) {
             Ok(root) => root,
-            Err(Spent) if faults.is_empty() => return Err(Spent),
-            Err(Spent) => return Ok(Err(Issues::new(faults))),
+            Err(BudgetSpent) if faults.is_empty() => return Err(BudgetSpent),
+            Err(BudgetSpent) => return Ok(Err(Issues::new(faults))),
         };
         // What a keyword finds wrong with its value is told beside wrong forms and dangling references.
         for fault in self.faults {
@@ -155,10 +155,10 @@ impl<'a> Compiler<'a> {
         }
         Ok(Arena::new(self.nodes, root).map_err(|unfit| {
             let message = match unfit {
-                Unfit::Cycle => {
+                CompileFault::Cycle => {
                     "applies itself to the same value again, so that checking it would have no end".to_owned()
                 }
-                Unfit::TooTall => format!(
+                CompileFault::TooTall => format!(
                     "applies more than {MOST_IN_PLACE} subschemas, one by the other, to one value; make it flatter"
                 ),
             };
@@ -167,7 +167,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Compiles the schema and every subschema that it leads to; returns its node.
-    fn compile_all(&mut self, source: Source<'a>) -> Result<NodeId, Spent> {
+    fn compile_all(&mut self, source: SchemaSource<'a>) -> Result<NodeId, BudgetSpent> {
         let root = match source.schema {
             Value::Object(_) => {
                 let resource = self.resources.owner_of(source.schema).unwrap_or_default();
@@ -179,10 +179,10 @@ impl<'a> Compiler<'a> {
         while let Some(ahead) = self.ahead.pop_front() {
             let node = self.compile(&ahead)?;
             if matches!(node, Node::Typed(_)) {
-                self.budget.memory(size_of::<Typed>())?;
+                self.budget.memory(size_of::<TypeRules>())?;
             }
             self.nodes[super::node::index(ahead.id)] = node;
-            self.budget.release(size_of::<Ahead<'_>>() + ahead.pointer.len());
+            self.budget.release(size_of::<PendingNode<'_>>() + ahead.pointer.len());
         }
         Ok(root)
     }
@@ -192,9 +192,9 @@ impl<'a> Compiler<'a> {
         &mut self,
         schema: &'a Value,
         resource: ResourceId,
-        scope: ScopeId,
+        scope: DynamicScopeId,
         pointer: String,
-    ) -> Result<NodeId, Spent> {
+    ) -> Result<NodeId, BudgetSpent> {
         let map = match schema {
             Value::Bool(true) => return Ok(ANY),
             Value::Object(map) if map.is_empty() => return Ok(ANY),
@@ -208,24 +208,24 @@ impl<'a> Compiler<'a> {
             return Ok(*known);
         }
         let id = self.push(Node::Any)?;
-        self.budget.memory(size_of::<Ahead<'_>>() + pointer.len())?;
+        self.budget.memory(size_of::<PendingNode<'_>>() + pointer.len())?;
         self.known.insert(key, id);
-        self.ahead.push_back(Ahead { id, map, resource, scope, pointer });
+        self.ahead.push_back(PendingNode { id, map, resource, scope, pointer });
         Ok(id)
     }
 
-    fn push(&mut self, node: Node) -> Result<NodeId, Spent> {
+    fn push(&mut self, node: Node) -> Result<NodeId, BudgetSpent> {
         self.budget.work(1)?;
         self.budget.memory(size_of::<Node>() + 64)?;
         if !Arena::has_room(self.nodes.len()) {
-            return Err(Spent);
+            return Err(BudgetSpent);
         }
         self.nodes.push(node);
-        NodeId::try_from(self.nodes.len() - 1).map_err(|_| Spent)
+        NodeId::try_from(self.nodes.len() - 1).map_err(|_| BudgetSpent)
     }
 
     /// Returns the scope inside a resource that is reached from another scope: what was found first stays.
-    fn enter(&mut self, resource: ResourceId, scope: ScopeId) -> Result<ScopeId, Spent> {
+    fn enter(&mut self, resource: ResourceId, scope: DynamicScopeId) -> Result<DynamicScopeId, BudgetSpent> {
         let dynamic = &self.resources.get(resource).dynamic;
         if dynamic.is_empty() {
             return Ok(scope);
@@ -254,8 +254,8 @@ impl<'a> Compiler<'a> {
         Ok(id)
     }
 
-    fn compile(&mut self, ahead: &Ahead<'a>) -> Result<Node, Spent> {
-        let Ahead { map, resource, scope, ref pointer, .. } = *ahead;
+    fn compile(&mut self, ahead: &PendingNode<'a>) -> Result<Node, BudgetSpent> {
+        let PendingNode { map, resource, scope, ref pointer, .. } = *ahead;
         let draft = self.resources.get(resource).draft;
         let only_reference = !draft.keeps_ref_siblings() && map.contains_key("$ref");
         let mut found: Vec<(usize, &Keyword, &'a Value)> = map
@@ -265,14 +265,14 @@ impl<'a> Compiler<'a> {
             .collect();
         found.sort_unstable_by_key(|(place, ..)| *place);
         self.budget.work(found.len() as u64)?;
-        let mut subschema = Subschema {
+        let mut subschema = SubschemaCompiler {
             compiler: self,
             map,
             draft,
             resource,
             scope,
             pointer,
-            typed: Typed::default(),
+            typed: TypeRules::default(),
             asserts: false,
             in_place: Vec::new(),
             spent: Ok(()),
@@ -282,7 +282,7 @@ impl<'a> Compiler<'a> {
                 compile(&mut subschema, value);
             }
         }
-        let Subschema { typed, asserts, in_place, spent, .. } = subschema;
+        let SubschemaCompiler { typed, asserts, in_place, spent, .. } = subschema;
         spent?;
         Ok(match (asserts, in_place.as_slice()) {
             (false, []) => Node::Any,
@@ -297,15 +297,15 @@ impl<'a> Compiler<'a> {
     }
 }
 
-impl<'a> Subschema<'_, 'a> {
+impl<'a> SubschemaCompiler<'_, 'a> {
     /// Returns the rules by type, for a keyword to add its own.
-    pub(super) fn typed(&mut self) -> &mut Typed {
+    pub(super) fn typed(&mut self) -> &mut TypeRules {
         self.asserts = true;
         &mut self.typed
     }
 
     /// Adds a rule that takes the whole value.
-    pub(super) fn rule(&mut self, rule: impl Rule + 'static) {
+    pub(super) fn rule(&mut self, rule: impl KeywordRule + 'static) {
         self.typed().rules.push(Box::new(rule));
     }
 
@@ -318,7 +318,7 @@ impl<'a> Subschema<'_, 'a> {
         self.compiler.widths
     }
 
-    pub(super) fn budget(&mut self) -> &mut Budget {
+    pub(super) fn budget(&mut self) -> &mut WorkBudget {
         &mut self.compiler.budget
     }
 
@@ -366,9 +366,9 @@ impl<'a> Subschema<'_, 'a> {
         taken.is_ok()
     }
 
-    fn take(&mut self, id: Result<NodeId, Spent>) -> NodeId {
-        id.unwrap_or_else(|Spent| {
-            self.spent = Err(Spent);
+    fn take(&mut self, id: Result<NodeId, BudgetSpent>) -> NodeId {
+        id.unwrap_or_else(|BudgetSpent| {
+            self.spent = Err(BudgetSpent);
             NEVER
         })
     }
@@ -385,17 +385,17 @@ impl<'a> Subschema<'_, 'a> {
     }
 
     /// Finds what a reference leads to.
-    pub(super) fn resolve(&mut self, reference: &'a str) -> Option<Target<'a>> {
+    pub(super) fn resolve(&mut self, reference: &'a str) -> Option<ReferenceTarget<'a>> {
         let Compiler { resources, budget, .. } = &mut *self.compiler;
         let found = resources.resolve(self.resource, reference, budget);
-        found.unwrap_or_else(|Spent| {
-            self.spent = Err(Spent);
+        found.unwrap_or_else(|BudgetSpent| {
+            self.spent = Err(BudgetSpent);
             None
         })
     }
 
     /// Returns the node of what a reference leads to.
-    pub(super) fn target(&mut self, target: Target<'a>, pointer: &str) -> NodeId {
+    pub(super) fn target(&mut self, target: ReferenceTarget<'a>, pointer: &str) -> NodeId {
         let id = self.compiler.node(target.schema, target.resource, self.scope, pointer.to_owned());
         self.take(id)
     }
@@ -433,8 +433,8 @@ impl<'a> Subschema<'_, 'a> {
 
 /// Returns the length of a schema as JSON text.
 pub(super) fn written_length(schema: &Value) -> usize {
-    struct Count(usize);
-    impl io::Write for Count {
+    struct ByteCounter(usize);
+    impl io::Write for ByteCounter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -444,7 +444,7 @@ pub(super) fn written_length(schema: &Value) -> usize {
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = ByteCounter(0);
     // Counting never fails, and a schema that could not be written would only get a smaller budget.
     let _ = serde_json::to_writer(&mut count, schema);
     count.0

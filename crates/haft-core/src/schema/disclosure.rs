@@ -22,11 +22,11 @@ pub(super) enum Rejected {
     /// The tool's own check rejects it. Its words are user code's.
     Check(Issues),
     /// It could not be written. There is no value then, only the way to where it went wrong.
-    Unwritten { issue: Issue, steps: Vec<Step>, cause: Option<serde_json::Error> },
+    Unwritten { issue: Issue, steps: Vec<ResultStep>, cause: Option<serde_json::Error> },
 }
 
 /// A step into a value.
-pub(super) enum Step {
+pub(super) enum ResultStep {
     /// To a field or a variant, which its type names.
     Named(String),
     /// To a member of a map, which may be called anything.
@@ -54,7 +54,7 @@ impl Rejected {
                 let (mut full, mut pointer) = (String::new(), String::new());
                 for step in &steps {
                     step.push(&mut full, step.name());
-                    let is_known = |name: &str| matches!(step, Step::Named(_)) || names.contains(name);
+                    let is_known = |name: &str| matches!(step, ResultStep::Named(_)) || names.contains(name);
                     step.push(&mut pointer, step.name().filter(|name| is_known(name)));
                 }
                 issue.pointer = pointer;
@@ -71,7 +71,7 @@ impl Rejected {
     }
 }
 
-impl Step {
+impl ResultStep {
     fn name(&self) -> Option<&str> {
         match self {
             Self::Named(name) | Self::Key(name) => Some(name),

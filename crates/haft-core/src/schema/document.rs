@@ -25,15 +25,15 @@ mod token;
 
 use std::borrow::Cow;
 
-use crate::schema::budget::{Budget, Spent};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 use cell::Cell;
 pub(crate) use equality::same;
 pub(crate) use fingerprint::{Fingerprints, all_differ};
-pub(crate) use instance::{Instance, Key};
+pub(crate) use instance::{Instance, MemberKey};
 use member::MemberIndex;
 pub(crate) use member::sort_work;
-pub(crate) use pointer::{Pointers, Step};
-use read::{Keys, Length, Numbers, Reader, Reading};
+pub(crate) use pointer::{PathStep, Pointers};
+use read::{DocumentReader, KeyTraits, Length, NumberTraits, ReadCells};
 
 /// The most duplicate keys that a document reports.
 const MAX_DUPLICATES: usize = 1_000;
@@ -47,8 +47,8 @@ pub(crate) struct Document<'t> {
     /// At most a handful, as each takes millions of bytes of text.
     lengths: Vec<Length>,
     duplicates: Vec<u32>,
-    keys: Keys,
-    numbers: Numbers,
+    keys: KeyTraits,
+    numbers: NumberTraits,
 }
 
 /// The limits for reading a text.
@@ -73,16 +73,16 @@ pub(crate) enum ReadFault {
     Spent,
 }
 
-impl From<Spent> for ReadFault {
-    fn from(Spent: Spent) -> Self {
+impl From<BudgetSpent> for ReadFault {
+    fn from(BudgetSpent: BudgetSpent) -> Self {
         Self::Spent
     }
 }
 
 impl<'t> Document<'t> {
     /// Reads a text. The memory of the document is taken from the budget for good.
-    pub(crate) fn read(text: &'t str, options: ReadOptions, budget: &mut Budget) -> Result<Self, ReadFault> {
-        let reading = Reader::run(text, options, budget)?;
+    pub(crate) fn read(text: &'t str, options: ReadOptions, budget: &mut WorkBudget) -> Result<Self, ReadFault> {
+        let reading = DocumentReader::run(text, options, budget)?;
         Self::assemble(Cow::Borrowed(text), reading, budget)
     }
 
@@ -98,8 +98,8 @@ impl<'t> Document<'t> {
     }
 
     /// Returns the keys that repeat an earlier key of their object, in text order: the first thousand of them.
-    pub(crate) fn duplicates(&self) -> impl ExactSizeIterator<Item = Key<'_>> {
-        self.duplicates.iter().map(|cell| Key::new(self, *cell))
+    pub(crate) fn duplicates(&self) -> impl ExactSizeIterator<Item = MemberKey<'_>> {
+        self.duplicates.iter().map(|cell| MemberKey::new(self, *cell))
     }
 
     /// Returns whether some number with a point or an exponent may be another number as a float.
@@ -132,8 +132,8 @@ impl<'t> Document<'t> {
         &self.text
     }
 
-    fn assemble(text: Cow<'t, str>, reading: Reading, budget: &mut Budget) -> Result<Self, ReadFault> {
-        let Reading { cells, index, lengths, keys, numbers } = reading;
+    fn assemble(text: Cow<'t, str>, reading: ReadCells, budget: &mut WorkBudget) -> Result<Self, ReadFault> {
+        let ReadCells { cells, index, lengths, keys, numbers } = reading;
         let mut duplicates = Vec::new();
         if keys.has_duplicates {
             budget.work(cells.len() as u64 / 16)?;
@@ -152,8 +152,8 @@ impl<'t> Document<'t> {
 
 impl Document<'static> {
     /// Reads a text that the document then owns, as the constants of a schema are.
-    pub(crate) fn read_owned(text: String, options: ReadOptions, budget: &mut Budget) -> Result<Self, ReadFault> {
-        let reading = Reader::run(&text, options, budget)?;
+    pub(crate) fn read_owned(text: String, options: ReadOptions, budget: &mut WorkBudget) -> Result<Self, ReadFault> {
+        let reading = DocumentReader::run(&text, options, budget)?;
         Self::assemble(Cow::Owned(text), reading, budget)
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Compiled;
 use super::compile::Widths;
 
-type Shelf = HashMap<u64, Vec<Weak<Compiled>>>;
+type CompiledByDigest = HashMap<u64, Vec<Weak<Compiled>>>;
 
 /// The compiled form of a schema that is already in use.
 pub(super) fn find(json: &Value, widths: Widths) -> Option<Arc<Compiled>> {
@@ -34,8 +34,8 @@ pub(super) fn share(compiled: &Arc<Compiled>) {
     }
 }
 
-fn shelf() -> &'static Mutex<Shelf> {
-    static SHELF: OnceLock<Mutex<Shelf>> = OnceLock::new();
+fn shelf() -> &'static Mutex<CompiledByDigest> {
+    static SHELF: OnceLock<Mutex<CompiledByDigest>> = OnceLock::new();
     SHELF.get_or_init(Mutex::default)
 }
 

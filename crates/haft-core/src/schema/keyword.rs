@@ -2,7 +2,7 @@
 //!
 //! A keyword is a row of a table: its name, the drafts that know it, the form its value must have, and how it compiles.
 //! Its compiled form checks values and says what is wrong with them: rules by type where a value can be checked
-//! while it is read (see [`Typed`](super::node::Typed)), a [`Rule`](super::rule::Rule) where it takes the whole value.
+//! while it is read (see [`TypeRules`](super::node::TypeRules)), a [`KeywordRule`](super::rule::KeywordRule) where it takes the whole value.
 //!
 //! To add a keyword, write its file with its row and its rule, and name the file in [`GROUPS`]. `even.rs` is a worked example.
 
@@ -30,7 +30,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::compile::Subschema;
+use super::compile::SubschemaCompiler;
 use super::draft::Draft;
 use super::shape::Shape;
 
@@ -48,12 +48,12 @@ pub(super) struct Keyword {
     /// The keyword that must stand beside it.
     pub(super) beside: Option<&'static str>,
     /// The part of a value that its subschemas are about.
-    pub(super) part: Part,
+    pub(super) part: ValuePart,
 }
 
 /// The part of a value that the subschemas of a keyword are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ValuePart {
     /// None: there are no subschemas, or only definitions.
     Nothing,
     /// The value itself.
@@ -73,7 +73,7 @@ pub(super) enum Part {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Compile {
     /// To rules.
-    Rules(for<'c, 'a> fn(&mut Subschema<'c, 'a>, &'a Value)),
+    Rules(for<'c, 'a> fn(&mut SubschemaCompiler<'c, 'a>, &'a Value)),
     /// Not at all: it annotates, holds definitions, or is read by the keyword it belongs to.
     Nothing,
 }
@@ -105,11 +105,11 @@ const ALL: (Draft, Draft) = (Draft::Draft4, Draft::Draft202012);
 impl Keyword {
     /// A keyword that these drafts know.
     const fn new(name: &'static str, drafts: (Draft, Draft), shape: Shape, compile: Compile) -> Self {
-        Self { name, drafts, shape, compile, part: Part::Nothing, beside: None }
+        Self { name, drafts, shape, compile, part: ValuePart::Nothing, beside: None }
     }
 
     /// Says what of a value the keyword's subschemas are about.
-    const fn about(mut self, part: Part) -> Self {
+    const fn about(mut self, part: ValuePart) -> Self {
         self.part = part;
         self
     }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::document::Instance;
-use super::keyword::union::{Slip, Variants};
+use super::keyword::union::{VariantFormMismatch, Variants};
 use super::node::Property;
-use super::problem::{Listed, Problem, Words};
+use super::problem::{AllowedValues, CustomProblem, Problem};
 use super::types::{JsonType, Types};
 use crate::issue::{CharBoundary, Issue};
 
@@ -13,12 +13,12 @@ use crate::issue::{CharBoundary, Issue};
 const EXCERPT: usize = 60;
 
 /// A value as far as words need it.
-pub(super) struct Found {
+pub(super) struct DescribedValue {
     json_type: JsonType,
     excerpt: String,
 }
 
-impl Found {
+impl DescribedValue {
     pub(super) fn of(value: Instance<'_>) -> Self {
         let excerpt = match value.kind() {
             JsonType::String => excerpt_of_text(&value.string().unwrap_or_default()),
@@ -31,7 +31,7 @@ impl Found {
 }
 
 /// Returns the issue for a problem of what was found at a place.
-pub(super) fn issue(problem: &Problem<'_>, found: Found, pointer: String) -> Issue {
+pub(super) fn issue(problem: &Problem<'_>, found: DescribedValue, pointer: String) -> Issue {
     let (keyword, expected, message) = words(problem, &found);
     let (expected, message) = (cut(expected), cut(message));
     Issue { pointer, keyword: keyword.into(), expected, found: found.excerpt, message }
@@ -133,8 +133,8 @@ pub(super) fn inexact(pointer: String, integer: &str) -> Issue {
     Issue::new(pointer, INEXACT, message).expected("an integer of at most 64 bits").found(format!("{shown}{more}"))
 }
 
-fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String) {
-    let Found { json_type, excerpt: found } = found;
+fn words(problem: &Problem<'_>, found: &DescribedValue) -> (&'static str, String, String) {
+    let DescribedValue { json_type, excerpt: found } = found;
     match problem {
         Problem::Never => ("false", "nothing".to_owned(), "no value is allowed here".to_owned()),
         Problem::Type(types) => {
@@ -190,7 +190,7 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             "fits several of the forms that are allowed here, and must fit exactly one".to_owned(),
         ),
         Problem::Said { keyword, words } => {
-            let Words { expected, message } = words();
+            let CustomProblem { expected, message } = words();
             (keyword, expected, message)
         }
     }
@@ -236,17 +236,19 @@ fn unknown(name: &str, properties: &[Property], nearest: Option<&str>) -> (&'sta
 /// A variant named in the form of another is the likeliest mistake, and told apart.
 fn variant(
     Variants { plain, keys }: &Variants<'_>,
-    slip: Option<&Slip<'_>>,
+    slip: Option<&VariantFormMismatch<'_>>,
     found: &str,
 ) -> (&'static str, String, String) {
     let (plain_names, key_names) = (listed(plain), listed(keys));
     let objects = ["an object with exactly one key, ", one_of(keys.count), &key_names].concat();
     let expected = [one_of(plain.count), &plain_names, ", or ", &objects].concat();
     let message = match slip {
-        Some(Slip::LacksContent(name)) => {
+        Some(VariantFormMismatch::LacksContent(name)) => {
             format!("{0} needs a value: send an object with {0} as its one key", in_quotes(name))
         }
-        Some(Slip::HasContent(name)) => format!("{0} takes no value: send the string {0} alone", in_quotes(name)),
+        Some(VariantFormMismatch::HasContent(name)) => {
+            format!("{0} takes no value: send the string {0} alone", in_quotes(name))
+        }
         None => ["must be ", &expected, ", not ", found].concat(),
     };
     ("oneOf", expected, message)
@@ -257,7 +259,7 @@ fn one_of(count: usize) -> &'static str {
 }
 
 /// Returns a list of values in words: the first few, and how many there are beyond.
-pub(super) fn listed(Listed { first, count }: &Listed<'_>) -> String {
+pub(super) fn listed(AllowedValues { first, count }: &AllowedValues<'_>) -> String {
     list_of(first.iter(), *count)
 }
 
@@ -268,9 +270,9 @@ fn list<I: AsRef<str>>(items: impl ExactSizeIterator<Item = I>) -> String {
 
 /// Lists the first few of so many items.
 fn list_of<I: AsRef<str>>(items: impl Iterator<Item = I>, count: usize) -> String {
-    let more = count.saturating_sub(Listed::MOST);
+    let more = count.saturating_sub(AllowedValues::MOST);
     let mut text = String::with_capacity(64);
-    for (at, item) in items.take(Listed::MOST).enumerate() {
+    for (at, item) in items.take(AllowedValues::MOST).enumerate() {
         if text.len() > LONGEST {
             return text;
         }

@@ -2,14 +2,14 @@
 //!
 //! A node holds, for each JSON type, the rules that apply to a value of that type, so a value can be checked while it is
 //! read: whoever reads knows the type first and looks up only that type's rules. What takes the whole value is a
-//! [`Rule`]; a node that has one is *buffered*: the text of the value is read as a document and checked by
+//! [`KeywordRule`]; a node that has one is *buffered*: the text of the value is read as a document and checked by
 //! [`Walk`](super::walk::Walk).
 //!
 //! Nodes never change after compilation, and no check of one leads back to itself on the same value.
 
 use super::keyword::number::NumberRule;
 use super::keyword::string::StringRule;
-use super::rule::{Applied, Rule};
+use super::rule::{AppliedTo, KeywordRule};
 use super::sorted::Sorted;
 use super::types::{JsonType, Types};
 
@@ -48,7 +48,7 @@ pub(super) enum Node {
     /// No value fits.
     Never,
     /// Rules by type, and rules for whole values.
-    Typed(Box<Typed>),
+    Typed(Box<TypeRules>),
     /// Alternatives that differ by JSON type: the value's type picks the node.
     ByType(Box<[Option<NodeId>; JsonType::COUNT]>),
     /// The same as another node. Only while compiling.
@@ -57,14 +57,14 @@ pub(super) enum Node {
 
 /// The rules of one subschema.
 #[derive(Debug)]
-pub(super) struct Typed {
+pub(super) struct TypeRules {
     pub(super) types: Types,
     pub(super) number: NumberRule,
     pub(super) string: StringRule,
     pub(super) array: ArrayRule,
     pub(super) object: ObjectRule,
     /// Rules that take the whole value, in the order they are checked.
-    pub(super) rules: Vec<Box<dyn Rule>>,
+    pub(super) rules: Vec<Box<dyn KeywordRule>>,
 }
 
 /// Rules for arrays.
@@ -89,14 +89,14 @@ pub(super) struct ObjectRule {
     pub(super) additional: NodeId,
     /// Set if the schema speaks of all other members.
     pub(super) covers_rest: bool,
-    pub(super) open: Open,
+    pub(super) open: Openness,
     pub(super) min: usize,
     pub(super) max: usize,
 }
 
 /// The reason why an object may have keys beyond its properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Open {
+pub(super) enum Openness {
     /// The schema declares no keys at all: whatever the value holds is wanted.
     Silent,
     /// Properties are declared and nothing is said of others. A type that such a schema was made from has no field for
@@ -129,7 +129,7 @@ pub(super) const MOST_IN_PLACE: usize = 500;
 
 /// The reason why no value could be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unfit {
+pub(super) enum CompileFault {
     /// A node applies itself to the same value again.
     Cycle,
     /// More than [`MOST_IN_PLACE`] nodes apply to one value, each by the one before.
@@ -138,15 +138,15 @@ pub(super) enum Unfit {
 
 impl Arena {
     /// Closes an arena: shortcuts are followed once, here, so that no reader has to.
-    pub(super) fn new(mut nodes: Vec<Node>, root: NodeId) -> Result<Self, Unfit> {
-        let targets = follow(&nodes).ok_or(Unfit::Cycle)?;
+    pub(super) fn new(mut nodes: Vec<Node>, root: NodeId) -> Result<Self, CompileFault> {
+        let targets = follow(&nodes).ok_or(CompileFault::Cycle)?;
         for node in &mut nodes {
             node.edges(&mut |id, _| *id = targets[index(*id)]);
         }
         let root = targets[index(root)];
-        let edges: Vec<Vec<(usize, Applied)>> = nodes.iter_mut().map(Node::targets).collect();
-        if in_place_height(&edges).ok_or(Unfit::Cycle)? > MOST_IN_PLACE {
-            return Err(Unfit::TooTall);
+        let edges: Vec<Vec<(usize, AppliedTo)>> = nodes.iter_mut().map(Node::targets).collect();
+        if in_place_height(&edges).ok_or(CompileFault::Cycle)? > MOST_IN_PLACE {
+            return Err(CompileFault::TooTall);
         }
         let mut uses = vec![0_usize; nodes.len()];
         uses[index(root)] += 1;
@@ -218,7 +218,7 @@ impl Arena {
     /// no value of that type fits.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "asked for every value there is; measured")]
-    pub(super) fn rules(&self, id: NodeId, json_type: JsonType) -> Result<Option<&Typed>, Mismatch> {
+    pub(super) fn rules(&self, id: NodeId, json_type: JsonType) -> Result<Option<&TypeRules>, Mismatch> {
         match self.node(id) {
             Node::Any => Ok(None),
             Node::Typed(typed) if typed.types.allows(json_type) => Ok(Some(typed)),
@@ -227,7 +227,7 @@ impl Arena {
         }
     }
 
-    fn branch_rules(&self, branch: Option<NodeId>, json_type: JsonType) -> Result<Option<&Typed>, Mismatch> {
+    fn branch_rules(&self, branch: Option<NodeId>, json_type: JsonType) -> Result<Option<&TypeRules>, Mismatch> {
         match self.node(branch.ok_or(Mismatch)?) {
             Node::Any => Ok(None),
             Node::Typed(typed) if typed.types.allows(json_type) => Ok(Some(typed)),
@@ -253,7 +253,7 @@ impl Arena {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mismatch;
 
-impl Default for Typed {
+impl Default for TypeRules {
     fn default() -> Self {
         Self {
             types: Types::ALL,
@@ -266,7 +266,7 @@ impl Default for Typed {
     }
 }
 
-impl Typed {
+impl TypeRules {
     /// Reports whether there are rules for values of this type.
     fn rules(&self, json_type: JsonType) -> bool {
         match json_type {
@@ -286,22 +286,24 @@ impl Typed {
 
 impl Node {
     /// Visits every node that this one applies, and to what.
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
         match self {
             Self::Any | Self::Never => {}
-            Self::Same(target) => visit(target, Applied::InPlace),
-            Self::ByType(branches) => branches.iter_mut().flatten().for_each(|branch| visit(branch, Applied::InPlace)),
+            Self::Same(target) => visit(target, AppliedTo::InPlace),
+            Self::ByType(branches) => {
+                branches.iter_mut().flatten().for_each(|branch| visit(branch, AppliedTo::InPlace))
+            }
             Self::Typed(typed) => {
-                typed.array.prefix.iter_mut().for_each(|item| visit(item, Applied::ToParts));
-                visit(&mut typed.array.items, Applied::ToParts);
-                typed.object.properties.iter_mut().for_each(|property| visit(&mut property.node, Applied::ToParts));
-                visit(&mut typed.object.additional, Applied::ToParts);
+                typed.array.prefix.iter_mut().for_each(|item| visit(item, AppliedTo::ToParts));
+                visit(&mut typed.array.items, AppliedTo::ToParts);
+                typed.object.properties.iter_mut().for_each(|property| visit(&mut property.node, AppliedTo::ToParts));
+                visit(&mut typed.object.additional, AppliedTo::ToParts);
                 typed.rules.iter_mut().for_each(|rule| rule.edges(visit));
             }
         }
     }
 
-    fn targets(&mut self) -> Vec<(usize, Applied)> {
+    fn targets(&mut self) -> Vec<(usize, AppliedTo)> {
         let mut targets = Vec::new();
         self.edges(&mut |id, applied| targets.push((index(*id), applied)));
         targets
@@ -330,7 +332,7 @@ impl Default for ObjectRule {
             required: 0,
             additional: ANY,
             covers_rest: false,
-            open: Open::Silent,
+            open: Openness::Silent,
             min: 0,
             max: usize::MAX,
         }
@@ -438,14 +440,15 @@ fn follow(nodes: &[Node]) -> Option<Vec<NodeId>> {
 }
 
 /// Returns how many nodes apply to one value at most, each by the one before; `None` if there is no end of it.
-fn in_place_height(edges: &[Vec<(usize, Applied)>]) -> Option<usize> {
+fn in_place_height(edges: &[Vec<(usize, AppliedTo)>]) -> Option<usize> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
         Open,
         Done,
     }
-    let in_place = |at: usize| edges[at].iter().filter(|(_, applied)| *applied == Applied::InPlace).map(|(to, _)| *to);
+    let in_place =
+        |at: usize| edges[at].iter().filter(|(_, applied)| *applied == AppliedTo::InPlace).map(|(to, _)| *to);
     let mut marks = vec![Mark::New; edges.len()];
     let mut heights = vec![0_usize; edges.len()];
     for start in 0..edges.len() {

@@ -43,14 +43,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// A group of the suite: a schema, and values for it.
 #[derive(Deserialize)]
-struct Group {
+struct SuiteGroup {
     description: String,
     schema: Value,
-    tests: Vec<Case>,
+    tests: Vec<SuiteCase>,
 }
 
 #[derive(Deserialize)]
-struct Case {
+struct SuiteCase {
     description: String,
     /// The value as it is written: a tree would round its numbers.
     data: Box<RawValue>,
@@ -135,7 +135,7 @@ fn run(draft: &str) -> (usize, Vec<String>) {
     let optional = ["bignum.json", "ecmascript-regex.json"].map(|file| folder.join("optional").join(file));
     for path in required.chain(optional.into_iter().filter(|path| path.is_file())) {
         let file = path.file_name().unwrap().to_str().unwrap().to_owned();
-        let groups: Vec<Group> = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let groups: Vec<SuiteGroup> = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         for group in groups {
             let schema = Schema::json(bundled(&group.schema, draft, &remotes));
             for test in &group.tests {
@@ -151,7 +151,7 @@ fn run(draft: &str) -> (usize, Vec<String>) {
 
 /// Reports whether a schema decides as the test says, about the tree and about the text. Text with a
 /// forbidden key is always rejected, and so is an integer that a tree would round.
-fn agrees(schema: &Schema, test: &Case) -> bool {
+fn agrees(schema: &Schema, test: &SuiteCase) -> bool {
     let tree: Value = serde_json::from_str(test.data.get()).unwrap();
     let decoded_agrees = match schema.decode::<Value>(test.data.get(), &DecodeOptions::default()) {
         Ok(decoded) => test.valid && canonical_text(&decoded.value) == canonical_text(&tree),

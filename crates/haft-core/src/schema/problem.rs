@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::keyword::union::{Slip, Variants};
+use super::keyword::union::{VariantFormMismatch, Variants};
 use super::node::Property;
 use super::types::Types;
 
@@ -37,10 +37,10 @@ pub(super) enum Problem<'a> {
     Missing(&'a str, Types),
     /// The key, what is declared, and the declared name that was probably meant.
     Unknown(Cow<'a, str>, &'a [Property], Option<&'a str>),
-    Tag(Listed<'a>),
+    Tag(AllowedValues<'a>),
     Keys(Vec<&'a str>),
     /// None of an enum's variants, or one in the form of another.
-    Variant(Variants<'a>, Option<Slip<'a>>),
+    Variant(Variants<'a>, Option<VariantFormMismatch<'a>>),
     TooFewKeys(usize),
     TooManyKeys(usize),
     NoBranch {
@@ -51,13 +51,13 @@ pub(super) enum Problem<'a> {
     /// A problem that a keyword has words of its own for, which are made only if somebody wants them.
     Said {
         keyword: &'static str,
-        words: &'a dyn Fn() -> Words,
+        words: &'a dyn Fn() -> CustomProblem,
     },
 }
 
 /// The words of a keyword: what it asks for, and the sentence for a value that does not have it.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct CustomProblem {
     pub(super) expected: String,
     pub(super) message: String,
 }
@@ -65,12 +65,12 @@ pub(super) struct Words {
 /// The values that are allowed: the first few of them, as JSON, and their number. A rejection of many values must not cost
 /// the whole list each time.
 #[derive(Debug, Default)]
-pub(super) struct Listed<'a> {
+pub(super) struct AllowedValues<'a> {
     pub(super) first: Vec<Cow<'a, str>>,
     pub(super) count: usize,
 }
 
-impl<'a> Listed<'a> {
+impl<'a> AllowedValues<'a> {
     /// The number of values that are listed.
     pub(super) const MOST: usize = 12;
 

@@ -19,9 +19,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Error;
 use serde_json::de::StrRead;
 
-use self::deserializer::{Checked, refusal};
-use self::place::Place;
-use super::budget::Budget;
+use self::deserializer::{CheckedDeserializer, refusal};
+use self::place::ReadPosition;
+use super::budget::WorkBudget;
 use super::document::{Document, ReadOptions};
 use super::forbidden::Inside;
 use super::keyword::union::types;
@@ -37,7 +37,7 @@ use super::walk;
 use crate::issue::{Issue, Issues, TypeError};
 
 /// What is read against.
-pub(super) struct Reading<'a> {
+pub(super) struct ReadContext<'a> {
     pub(super) arena: &'a Arena,
     pub(super) limits: Limits,
     /// How deep values may nest.
@@ -51,23 +51,23 @@ pub(super) struct Reading<'a> {
     /// The number of values around this one that the type does not look at.
     pub(super) ignored: Cell<u32>,
     /// The budget of patterns, and of values that are checked whole.
-    budget: RefCell<Budget>,
+    budget: RefCell<WorkBudget>,
     /// Set if a declared key in its place says all there is to know of it.
     is_plain: bool,
     /// The place where the type rejects a value; there when the text was verified, so that nothing else can.
-    trail: Option<&'a Trail>,
+    trail: Option<&'a RejectedPath>,
 }
 
 /// The way to the value that the type itself rejected.
 #[derive(Default)]
-struct Trail {
+struct RejectedPath {
     /// The steps to it, innermost first; filled on the way back up.
     steps: RefCell<Vec<String>>,
     /// The node of the innermost value, once there is a step.
     node: Cell<Option<NodeId>>,
 }
 
-impl Trail {
+impl RejectedPath {
     /// Notes a step, on the way back from a value at this node.
     fn leave(&self, step: String, node: NodeId) {
         self.steps.borrow_mut().push(step);
@@ -120,8 +120,8 @@ pub struct Decoded<T> {
     pub repairs: Vec<Repair>,
 }
 
-impl<'a> Reading<'a> {
-    fn new(arena: &'a Arena, text: &str, limits: Limits, wide: Wide, trail: Option<&'a Trail>) -> Self {
+impl<'a> ReadContext<'a> {
+    fn new(arena: &'a Arena, text: &str, limits: Limits, wide: Wide, trail: Option<&'a RejectedPath>) -> Self {
         Self {
             arena,
             limits,
@@ -130,7 +130,7 @@ impl<'a> Reading<'a> {
             has_rejected: Cell::new(false),
             rejected_wide: Cell::new(false),
             ignored: Cell::new(0),
-            budget: RefCell::new(Budget::for_input(text.len())),
+            budget: RefCell::new(WorkBudget::for_input(text.len())),
             is_plain: trail.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse,
             trail,
         }
@@ -203,12 +203,12 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
     })?;
     match taken {
         Some(value) => Ok(Decoded { value, repairs }),
-        None => Err(undecodable(arena, &Trail::default(), refusal())),
+        None => Err(undecodable(arena, &RejectedPath::default(), refusal())),
     }
 }
 
 /// Reads one value from text, as a type.
-type ReadValue<'r> = dyn FnMut(&mut serde_json::Deserializer<StrRead<'_>>, &Reading<'_>) -> Result<(), Error> + 'r;
+type ReadValue<'r> = dyn FnMut(&mut serde_json::Deserializer<StrRead<'_>>, &ReadContext<'_>) -> Result<(), Error> + 'r;
 
 /// Reads argument text by `read`, and returns the repairs it took.
 fn read_text(
@@ -225,7 +225,7 @@ fn read_text(
     }
     if custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse {
         let wide = if purpose == Purpose::Use { Wide::Float } else { purpose.wide(text) };
-        let reading = Reading::new(arena, text, options.limits, wide, None);
+        let reading = ReadContext::new(arena, text, options.limits, wide, None);
         if one_pass(&reading, text, read).is_ok() {
             return Ok(Vec::new());
         }
@@ -234,8 +234,8 @@ fn read_text(
         }
     }
     let Verified { text, repairs } = verify::verify(arena, custom, text, options)?;
-    let trail = Trail::default();
-    let reading = Reading::new(arena, &text, options.limits, purpose.wide(&text), Some(&trail));
+    let trail = RejectedPath::default();
+    let reading = ReadContext::new(arena, &text, options.limits, purpose.wide(&text), Some(&trail));
     match one_pass(&reading, &text, read) {
         Ok(()) => Ok(repairs),
         Err(error) if reading.rejected_wide.get() => Err(inexact(&trail, &text, error)),
@@ -243,7 +243,7 @@ fn read_text(
     }
 }
 
-fn one_pass(reading: &Reading<'_>, text: &str, read: &mut ReadValue<'_>) -> Result<(), Error> {
+fn one_pass(reading: &ReadContext<'_>, text: &str, read: &mut ReadValue<'_>) -> Result<(), Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here, and may be set beyond what serde_json would take by itself.
     deserializer.disable_recursion_limit();
@@ -255,9 +255,9 @@ fn one_pass(reading: &Reading<'_>, text: &str, read: &mut ReadValue<'_>) -> Resu
 #[expect(clippy::inline_always, reason = "moves the value once less; measured")]
 fn one_value<T: DeserializeOwned>(
     deserializer: &mut serde_json::Deserializer<StrRead<'_>>,
-    reading: &Reading<'_>,
+    reading: &ReadContext<'_>,
 ) -> Result<T, Error> {
-    let value = T::deserialize(Checked { inner: &mut *deserializer, place: &Place::root(reading) })?;
+    let value = T::deserialize(CheckedDeserializer { inner: &mut *deserializer, place: &ReadPosition::root(reading) })?;
     deserializer.end()?;
     // A type may pass over an error of a field, and hide what its schema forbids.
     if reading.has_rejected.get() { Err(refusal()) } else { Ok(value) }
@@ -266,7 +266,7 @@ fn one_value<T: DeserializeOwned>(
 /// Returns the issue for an integer that would have to be rounded to be read at all.
 #[cold]
 #[inline(never)]
-fn inexact(trail: &Trail, text: &str, error: Error) -> Issues {
+fn inexact(trail: &RejectedPath, text: &str, error: Error) -> Issues {
     let integer = rounded_integer(text).unwrap_or_default();
     Issues::from(message::inexact(trail.pointer(), integer)).because(TypeError(error))
 }
@@ -275,7 +275,7 @@ fn inexact(trail: &Trail, text: &str, error: Error) -> Issues {
 /// operator: it is user code, and may say anything.
 #[cold]
 #[inline(never)]
-fn undecodable(arena: &Arena, trail: &Trail, error: Error) -> Issues {
+fn undecodable(arena: &Arena, trail: &RejectedPath, error: Error) -> Issues {
     let expected = described(arena, trail.node.get().unwrap_or(arena.root()));
     let message = if expected.is_empty() {
         "the tool does not accept this value; send another".to_owned()

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::budget::Budget;
+use super::budget::WorkBudget;
 use super::document::{Document, Instance, ReadOptions};
 use super::limit::{DecodeOptions, Repair, RepairKind};
 use super::node::Arena;
@@ -27,7 +27,7 @@ pub(super) fn repaired(
     let mut repairs = Vec::new();
     let mut text = apply(document, findings, options, &mut repairs)?;
     for _ in 0..ROUNDS {
-        let mut budget = Budget::for_input(text.len());
+        let mut budget = WorkBudget::for_input(text.len());
         // Each string was within the limit; what they make together must be, too.
         let read = ReadOptions { max_depth: options.limits.depth() };
         let document = Document::read(&text, read, &mut budget).ok()?;
@@ -66,7 +66,7 @@ fn replacement(value: Instance<'_>, wanted: Types, options: &DecodeOptions) -> O
         let text = text.trim();
         // What is read out of a string is read with as little trust as any text.
         let is_sound = verify::text_faults(text, &options.limits).is_ok_and(|faults| faults.is_empty());
-        let mut budget = Budget::for_input(text.len());
+        let mut budget = WorkBudget::for_input(text.len());
         let read = ReadOptions { max_depth: options.limits.depth() };
         let document = Document::read(text, read, &mut budget).ok().filter(|_| is_sound);
         match document.map(|document| document.root().kind()) {

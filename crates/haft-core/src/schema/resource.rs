@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::budget::{Budget, Spent};
+use super::budget::{BudgetSpent, WorkBudget};
 use super::draft::Draft;
 use super::keyword::Keyword;
 use super::meta_schema;
 use super::path::{push_index, push_key};
-use super::shape::Step;
+use super::shape::PointerToken;
 use super::uri;
 use crate::issue::Issue;
 
@@ -40,12 +40,12 @@ pub(super) struct Resources<'a> {
     /// The resource that each subschema belongs to, by where it stands in memory.
     owners: HashMap<usize, ResourceId>,
     /// The references of the schema itself.
-    references: Vec<Reference<'a>>,
+    references: Vec<UnresolvedReference<'a>>,
     pub(super) faults: Vec<Issue>,
 }
 
 /// A reference, and where it stands.
-struct Reference<'a> {
+struct UnresolvedReference<'a> {
     keyword: &'static str,
     to: &'a str,
     pointer: String,
@@ -54,7 +54,7 @@ struct Reference<'a> {
 
 /// The subschema that a reference leads to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target<'a> {
+pub(super) struct ReferenceTarget<'a> {
     pub(super) schema: &'a Value,
     pub(super) resource: ResourceId,
     /// The name under which a dynamic reference may find something else.
@@ -62,13 +62,13 @@ pub(super) struct Target<'a> {
 }
 
 /// A subschema that is to be scanned.
-struct Place<'a> {
+struct PendingSubschema<'a> {
     schema: &'a Value,
     pointer: String,
     resource: ResourceId,
 }
 
-impl Place<'_> {
+impl PendingSubschema<'_> {
     /// Returns the memory of a place with this pointer.
     fn bytes(pointer: &str) -> usize {
         size_of::<Self>() + pointer.len()
@@ -77,7 +77,7 @@ impl Place<'_> {
 
 impl<'a> Resources<'a> {
     /// Scans a schema.
-    pub(super) fn scan(root: &'a Value, draft: Draft, budget: &mut Budget) -> Result<Self, Spent> {
+    pub(super) fn scan(root: &'a Value, draft: Draft, budget: &mut WorkBudget) -> Result<Self, BudgetSpent> {
         let mut resources = Self {
             list: Vec::new(),
             by_uri: HashMap::new(),
@@ -90,11 +90,11 @@ impl<'a> Resources<'a> {
     }
 
     /// Reports every reference that leads nowhere, also where no value is ever checked.
-    pub(super) fn check_references(&mut self, budget: &mut Budget) -> Result<(), Spent> {
+    pub(super) fn check_references(&mut self, budget: &mut WorkBudget) -> Result<(), BudgetSpent> {
         let mut next = 0;
         // Following one may bring others along.
         while next < self.references.len() {
-            let Reference { keyword, to, ref pointer, from } = self.references[next];
+            let UnresolvedReference { keyword, to, ref pointer, from } = self.references[next];
             let pointer = pointer.clone();
             next += 1;
             if self.resolve(from, to, budget)?.is_none() {
@@ -129,8 +129,8 @@ impl<'a> Resources<'a> {
         &mut self,
         from: ResourceId,
         reference: &'a str,
-        budget: &mut Budget,
-    ) -> Result<Option<Target<'a>>, Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<Option<ReferenceTarget<'a>>, BudgetSpent> {
         // A reference may be followed from many places.
         budget.work(1 + reference.len() as u64 / 16)?;
         let (address, fragment) = uri::split_fragment(reference);
@@ -149,7 +149,7 @@ impl<'a> Resources<'a> {
         let Some(fragment) = uri::percent_decoded(fragment) else { return Ok(None) };
         if fragment.is_empty() {
             let dynamic = self.list[resource].dynamic.contains_key("").then_some("");
-            return Ok(Some(Target { schema: self.list[resource].root, resource, dynamic }));
+            return Ok(Some(ReferenceTarget { schema: self.list[resource].root, resource, dynamic }));
         }
         if fragment.starts_with('/') {
             return self.by_pointer(resource, &fragment, budget);
@@ -157,7 +157,7 @@ impl<'a> Resources<'a> {
         let found = self.list[resource].anchors.get_key_value(fragment.as_str());
         Ok(found.map(|(name, schema)| {
             let is_dynamic = self.list[resource].dynamic.contains_key(name);
-            Target { schema, resource, dynamic: is_dynamic.then_some(*name) }
+            ReferenceTarget { schema, resource, dynamic: is_dynamic.then_some(*name) }
         }))
     }
 
@@ -166,8 +166,8 @@ impl<'a> Resources<'a> {
         &mut self,
         resource: ResourceId,
         pointer: &str,
-        budget: &mut Budget,
-    ) -> Result<Option<Target<'a>>, Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<Option<ReferenceTarget<'a>>, BudgetSpent> {
         let mut at = self.list[resource].root;
         let mut owner = resource;
         for step in pointer.split('/').skip(1) {
@@ -186,10 +186,10 @@ impl<'a> Resources<'a> {
         }
         if self.owner_of(at).is_none() && at.is_object() {
             // A subschema under a keyword that no draft knows.
-            self.visit(vec![Place { schema: at, pointer: pointer.to_owned(), resource: owner }], budget)?;
+            self.visit(vec![PendingSubschema { schema: at, pointer: pointer.to_owned(), resource: owner }], budget)?;
             owner = self.owner_of(at).unwrap_or(owner);
         }
-        Ok(Some(Target { schema: at, resource: owner, dynamic: None }))
+        Ok(Some(ReferenceTarget { schema: at, resource: owner, dynamic: None }))
     }
 
     fn add_document(
@@ -197,10 +197,10 @@ impl<'a> Resources<'a> {
         uri: &str,
         root: &'a Value,
         draft: Draft,
-        budget: &mut Budget,
-    ) -> Result<ResourceId, Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<ResourceId, BudgetSpent> {
         let resource = self.add(uri.to_owned(), root, draft);
-        self.visit(vec![Place { schema: root, pointer: String::new(), resource }], budget)?;
+        self.visit(vec![PendingSubschema { schema: root, pointer: String::new(), resource }], budget)?;
         // The root may have named itself.
         Ok(self.owner_of(root).unwrap_or(resource))
     }
@@ -212,12 +212,12 @@ impl<'a> Resources<'a> {
         id
     }
 
-    fn visit(&mut self, mut places: Vec<Place<'a>>, budget: &mut Budget) -> Result<(), Spent> {
+    fn visit(&mut self, mut places: Vec<PendingSubschema<'a>>, budget: &mut WorkBudget) -> Result<(), BudgetSpent> {
         for place in &places {
-            budget.memory(Place::bytes(&place.pointer))?;
+            budget.memory(PendingSubschema::bytes(&place.pointer))?;
         }
-        while let Some(Place { schema, pointer, resource }) = places.pop() {
-            budget.release(Place::bytes(&pointer));
+        while let Some(PendingSubschema { schema, pointer, resource }) = places.pop() {
+            budget.release(PendingSubschema::bytes(&pointer));
             budget.work(1 + pointer.len() as u64 / 16)?;
             let draft = self.list[resource].draft;
             let map = match schema {
@@ -254,19 +254,24 @@ impl<'a> Resources<'a> {
                 }
                 if let (true, Some(to)) = (keyword.is_reference(), value.as_str()) {
                     budget.memory(64 + at.len())?;
-                    self.references.push(Reference { keyword: keyword.name, to, pointer: at, from: resource });
+                    self.references.push(UnresolvedReference {
+                        keyword: keyword.name,
+                        to,
+                        pointer: at,
+                        from: resource,
+                    });
                     continue;
                 }
                 keyword.shape.subschemas(value, &mut |step, schema| {
                     let mut pointer = at.clone();
                     match step {
-                        Step::Here => {}
-                        Step::Index(index) => push_index(&mut pointer, index),
-                        Step::Name(name) => push_key(&mut pointer, name),
+                        PointerToken::Here => {}
+                        PointerToken::Index(index) => push_index(&mut pointer, index),
+                        PointerToken::Name(name) => push_key(&mut pointer, name),
                     }
-                    spent = spent.and_then(|()| budget.memory(Place::bytes(&pointer)));
+                    spent = spent.and_then(|()| budget.memory(PendingSubschema::bytes(&pointer)));
                     if spent.is_ok() {
-                        places.push(Place { schema, pointer, resource });
+                        places.push(PendingSubschema { schema, pointer, resource });
                     }
                 });
                 spent?;

@@ -7,10 +7,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::budget::{Budget, Spent};
+use super::budget::{BudgetSpent, WorkBudget};
 use super::decimal::Decimal;
-use super::document::{Document, Instance, Key};
-use super::node::{Arena, Node, NodeId, Open, Typed};
+use super::document::{Document, Instance, MemberKey};
+use super::node::{Arena, Node, NodeId, Openness, TypeRules};
 use super::types::JsonType;
 use super::walk::Walk;
 
@@ -19,8 +19,8 @@ pub(super) fn rewritten(
     arena: &Arena,
     id: NodeId,
     document: &Document<'_>,
-    budget: &mut Budget,
-) -> Result<Option<String>, Spent> {
+    budget: &mut WorkBudget,
+) -> Result<Option<String>, BudgetSpent> {
     let edits = Edits { unwanted: unwanted(arena, id, document, budget)?, ..Edits::default() };
     Ok(edits.change(document).then(|| edits.apply(document)))
 }
@@ -45,19 +45,24 @@ fn as_float(value: Instance<'_>) -> Option<String> {
 }
 
 /// Reports whether a type should be given the text of a fitting value as it is.
-pub(super) fn is_as_wanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> bool {
+pub(super) fn is_as_wanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut WorkBudget) -> bool {
     let unwanted = unwanted(arena, id, document, budget);
     unwanted.is_ok_and(|unwanted| !Edits { unwanted, ..Edits::default() }.change(document))
 }
 
-fn unwanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> Result<HashSet<u32>, Spent> {
+fn unwanted(
+    arena: &Arena,
+    id: NodeId,
+    document: &Document<'_>,
+    budget: &mut WorkBudget,
+) -> Result<HashSet<u32>, BudgetSpent> {
     let mut keys = HashSet::new();
     if arena.is_from_type() {
         let mut walk = Walk::over_fitting(arena, budget);
-        Unwanted { walk: &mut walk, keys: &mut keys }.collect(&[id], document.root());
+        UndeclaredKeys { walk: &mut walk, keys: &mut keys }.collect(&[id], document.root());
     }
     // A search that was given up has found some of them only.
-    if budget.is_spent() { Err(Spent) } else { Ok(keys) }
+    if budget.is_spent() { Err(BudgetSpent) } else { Ok(keys) }
 }
 
 /// The parts of a document that are to be written otherwise.
@@ -125,27 +130,27 @@ fn integer(value: Instance<'_>) -> Option<String> {
 }
 
 /// Finds the keys that the type a schema was made from has no field for.
-struct Unwanted<'w, 'a, 'b> {
+struct UndeclaredKeys<'w, 'a, 'b> {
     walk: &'w mut Walk<'a, 'b>,
     keys: &'w mut HashSet<u32>,
 }
 
 /// The rules that apply to one value.
 #[derive(Default)]
-struct Applied<'a> {
-    typed: Vec<&'a Typed>,
+struct AppliedRules<'a> {
+    typed: Vec<&'a TypeRules>,
     /// The nodes that were visited: many ways may lead to one.
     visited: Vec<NodeId>,
     /// Set if these are all of them.
     is_complete: bool,
 }
 
-impl<'a> Unwanted<'_, 'a, '_> {
+impl<'a> UndeclaredKeys<'_, 'a, '_> {
     fn collect(&mut self, ids: &[NodeId], value: Instance<'_>) {
         if !matches!(value.kind(), JsonType::Array | JsonType::Object) || !self.walk.work(1) {
             return;
         }
-        let mut applied = Applied { is_complete: true, ..Applied::default() };
+        let mut applied = AppliedRules { is_complete: true, ..AppliedRules::default() };
         for id in ids {
             self.gather(*id, value, &mut applied);
         }
@@ -163,8 +168,8 @@ impl<'a> Unwanted<'_, 'a, '_> {
         }
     }
 
-    fn collect_members(&mut self, applied: &Applied<'a>, value: Instance<'_>) {
-        let declares = applied.typed.iter().any(|typed| typed.object.open == Open::Implied);
+    fn collect_members(&mut self, applied: &AppliedRules<'a>, value: Instance<'_>) {
+        let declares = applied.typed.iter().any(|typed| typed.object.open == Openness::Implied);
         for (at, (key, member)) in value.members().enumerate() {
             if !self.walk.work(applied.typed.len()) {
                 return;
@@ -173,7 +178,7 @@ impl<'a> Unwanted<'_, 'a, '_> {
                 self.keys.insert(key.id());
                 continue;
             }
-            let node = |typed: &&'a Typed| {
+            let node = |typed: &&'a TypeRules| {
                 let rule = &typed.object;
                 rule.find(&key.name(), at).map_or(rule.additional, |found| rule.properties[found].node)
             };
@@ -182,7 +187,7 @@ impl<'a> Unwanted<'_, 'a, '_> {
         }
     }
 
-    fn gather(&mut self, id: NodeId, value: Instance<'_>, applied: &mut Applied<'a>) {
+    fn gather(&mut self, id: NodeId, value: Instance<'_>, applied: &mut AppliedRules<'a>) {
         if applied.visited.contains(&id) || !self.walk.work(1) {
             return;
         }
@@ -208,6 +213,6 @@ impl<'a> Unwanted<'_, 'a, '_> {
     }
 }
 
-fn expects(typed: &Typed, key: Key<'_>, at: usize) -> bool {
-    typed.object.open == Open::Declared || typed.object.find(&key.name(), at).is_some()
+fn expects(typed: &TypeRules, key: MemberKey<'_>, at: usize) -> bool {
+    typed.object.open == Openness::Declared || typed.object.find(&key.name(), at).is_some()
 }

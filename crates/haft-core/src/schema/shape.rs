@@ -81,24 +81,24 @@ impl Shape {
     }
 
     /// Visits the subschemas in a keyword's value, each with the pointer to it from there.
-    pub(super) fn subschemas<'a>(self, value: &'a Value, visit: &mut dyn FnMut(Step<'a>, &'a Value)) {
-        let each = |list: &'a [Value], visit: &mut dyn FnMut(Step<'a>, &'a Value)| {
-            list.iter().enumerate().for_each(|(index, schema)| visit(Step::Index(index), schema));
+    pub(super) fn subschemas<'a>(self, value: &'a Value, visit: &mut dyn FnMut(PointerToken<'a>, &'a Value)) {
+        let each = |list: &'a [Value], visit: &mut dyn FnMut(PointerToken<'a>, &'a Value)| {
+            list.iter().enumerate().for_each(|(index, schema)| visit(PointerToken::Index(index), schema));
         };
-        let by_name = |map: &'a Map<String, Value>, visit: &mut dyn FnMut(Step<'a>, &'a Value)| {
-            map.iter().for_each(|(name, schema)| visit(Step::Name(name), schema));
+        let by_name = |map: &'a Map<String, Value>, visit: &mut dyn FnMut(PointerToken<'a>, &'a Value)| {
+            map.iter().for_each(|(name, schema)| visit(PointerToken::Name(name), schema));
         };
         match (self, value) {
             (Self::Schema | Self::SchemaOrSchemas, Value::Array(list)) if self == Self::SchemaOrSchemas => {
                 each(list, visit);
             }
             (Self::SchemaOrBoolean, Value::Bool(_)) => {}
-            (Self::Schema | Self::SchemaOrBoolean | Self::SchemaOrSchemas, schema) => visit(Step::Here, schema),
+            (Self::Schema | Self::SchemaOrBoolean | Self::SchemaOrSchemas, schema) => visit(PointerToken::Here, schema),
             (Self::Schemas, Value::Array(list)) => each(list, visit),
             (Self::SchemasByName, Value::Object(map)) => by_name(map, visit),
             (Self::SchemaOrNamesByName, Value::Object(map)) => {
                 map.iter().filter(|(_, member)| !member.is_array()).for_each(|(name, schema)| {
-                    visit(Step::Name(name), schema);
+                    visit(PointerToken::Name(name), schema);
                 });
             }
             _ => {}
@@ -139,7 +139,7 @@ impl Shape {
 
 /// One step of a JSON Pointer within a keyword's value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step<'a> {
+pub(super) enum PointerToken<'a> {
     Here,
     Index(usize),
     Name(&'a str),

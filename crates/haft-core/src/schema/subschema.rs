@@ -8,19 +8,19 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::budget::Budget;
+use super::budget::WorkBudget;
 use super::compile::written_length;
 use super::draft::Draft;
-use super::keyword::{Keyword, Part};
+use super::keyword::{Keyword, ValuePart};
 use super::path::{push_index, push_key};
 use super::resource::{ResourceId, Resources};
-use super::shape::Step;
+use super::shape::PointerToken;
 
 /// All subschemas of a [`Schema`](super::Schema), the schema itself included. See
 /// [`Schema::subschemas`](super::Schema::subschemas).
 #[derive(Debug)]
 pub struct Subschemas<'a> {
-    list: Vec<Entry<'a>>,
+    list: Vec<SubschemaEntry<'a>>,
 }
 
 /// A schema within a schema.
@@ -53,7 +53,7 @@ pub enum AppliesTo<'s> {
 }
 
 #[derive(Debug)]
-struct Entry<'a> {
+struct SubschemaEntry<'a> {
     json: &'a Value,
     pointer: String,
     keyword: Option<&'static str>,
@@ -68,14 +68,15 @@ impl<'a> Subschemas<'a> {
     /// Finds the subschemas of a schema, which is valid as such.
     pub(super) fn of(schema: &'a Value) -> Self {
         let draft = Draft::detect(schema).unwrap_or(Draft::Draft202012);
-        let mut budget = Budget::for_input(written_length(schema));
-        let root = Entry::new(schema, String::new(), None, AppliesTo::Value);
+        let mut budget = WorkBudget::for_input(written_length(schema));
+        let root = SubschemaEntry::new(schema, String::new(), None, AppliesTo::Value);
         let Ok(resources) = Resources::scan(schema, draft, &mut budget) else {
             // No schema is made of JSON that can't be scanned within its budget.
-            return Self { list: vec![Entry { has_unresolved: true, ..root }] };
+            return Self { list: vec![SubschemaEntry { has_unresolved: true, ..root }] };
         };
         let known = HashMap::from([(std::ptr::from_ref(schema), 0)]);
-        let mut survey = Survey { root: schema, resources, budget, list: vec![root], known, references: Vec::new() };
+        let mut survey =
+            SubschemaWalk { root: schema, resources, budget, list: vec![root], known, references: Vec::new() };
         survey.run();
         Self { list: survey.list }
     }
@@ -145,7 +146,7 @@ impl<'s> Subschema<'s> {
         self.entry().has_unresolved
     }
 
-    fn entry(self) -> &'s Entry<'s> {
+    fn entry(self) -> &'s SubschemaEntry<'s> {
         &self.all.list[self.at]
     }
 }
@@ -164,7 +165,7 @@ impl fmt::Debug for Subschema<'_> {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> SubschemaEntry<'a> {
     fn new(json: &'a Value, pointer: String, keyword: Option<&'static str>, applies_to: AppliesTo<'a>) -> Self {
         Self {
             json,
@@ -181,7 +182,7 @@ impl<'a> Entry<'a> {
 
 /// A reference of a subschema.
 #[derive(Clone, Copy)]
-struct Reference<'a> {
+struct SubschemaReference<'a> {
     at: usize,
     resource: ResourceId,
     keyword: &'static str,
@@ -189,17 +190,17 @@ struct Reference<'a> {
 }
 
 /// A walk under way.
-struct Survey<'a> {
+struct SubschemaWalk<'a> {
     root: &'a Value,
     resources: Resources<'a>,
-    budget: Budget,
-    list: Vec<Entry<'a>>,
+    budget: WorkBudget,
+    list: Vec<SubschemaEntry<'a>>,
     known: HashMap<*const Value, usize>,
     /// References, of which some are yet to be followed.
-    references: Vec<Reference<'a>>,
+    references: Vec<SubschemaReference<'a>>,
 }
 
-impl<'a> Survey<'a> {
+impl<'a> SubschemaWalk<'a> {
     /// References are followed when everything that stands in its place is known, so that only what stands nowhere else is
     /// found by them.
     fn run(&mut self) {
@@ -224,7 +225,7 @@ impl<'a> Survey<'a> {
         for (name, value) in map {
             let Some((_, keyword)) = Keyword::find(name, draft) else { continue };
             if let (true, Value::String(reference)) = (keyword.is_reference(), value) {
-                self.references.push(Reference { at, resource, keyword: keyword.name, to: reference });
+                self.references.push(SubschemaReference { at, resource, keyword: keyword.name, to: reference });
                 continue;
             }
             let mut pointer = self.list[at].pointer.clone();
@@ -234,17 +235,18 @@ impl<'a> Survey<'a> {
             for (step, schema) in found {
                 let mut pointer = pointer.clone();
                 match step {
-                    Step::Here => {}
-                    Step::Index(index) => push_index(&mut pointer, index),
-                    Step::Name(name) => push_key(&mut pointer, name),
+                    PointerToken::Here => {}
+                    PointerToken::Index(index) => push_index(&mut pointer, index),
+                    PointerToken::Name(name) => push_key(&mut pointer, name),
                 }
-                let part = self.add(Entry::new(schema, pointer, Some(keyword.name), applies_to(keyword.part, step)));
+                let part =
+                    self.add(SubschemaEntry::new(schema, pointer, Some(keyword.name), applies_to(keyword.part, step)));
                 self.list[at].parts.push(part);
             }
         }
     }
 
-    fn follow(&mut self, Reference { at, resource, keyword, to: reference }: Reference<'a>) {
+    fn follow(&mut self, SubschemaReference { at, resource, keyword, to: reference }: SubschemaReference<'a>) {
         let Ok(Some(target)) = self.resources.resolve(resource, reference, &mut self.budget) else {
             self.list[at].has_unresolved = true;
             return;
@@ -258,7 +260,7 @@ impl<'a> Survey<'a> {
                 Some(known) => *known,
                 None => {
                     let pointer = pointer_to(self.root, schema).unwrap_or_else(|| address(reference));
-                    self.add(Entry::new(schema, pointer, None, AppliesTo::Nothing))
+                    self.add(SubschemaEntry::new(schema, pointer, None, AppliesTo::Nothing))
                 }
             };
             if !self.list[at].targets.contains(&(keyword, to)) {
@@ -267,7 +269,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    fn add(&mut self, entry: Entry<'a>) -> usize {
+    fn add(&mut self, entry: SubschemaEntry<'a>) -> usize {
         if let Some(known) = self.known.get(&std::ptr::from_ref(entry.json)) {
             // A reference led to it before the subschema around it was found.
             let before = &mut self.list[*known];
@@ -312,16 +314,16 @@ fn pointer_to(root: &Value, part: &Value) -> Option<String> {
     None
 }
 
-fn applies_to(part: Part, step: Step<'_>) -> AppliesTo<'_> {
+fn applies_to(part: ValuePart, step: PointerToken<'_>) -> AppliesTo<'_> {
     match (part, step) {
-        (Part::Members, Step::Name(name)) => AppliesTo::Member(name),
-        (Part::MatchingMembers, Step::Name(pattern)) => AppliesTo::MatchingMembers(pattern),
-        (Part::Items, Step::Index(index)) => AppliesTo::Item(index),
-        (Part::Items, _) => AppliesTo::Items,
-        (Part::OtherMembers, _) => AppliesTo::OtherMembers,
-        (Part::MemberNames, _) => AppliesTo::MemberNames,
-        (Part::Value, _) => AppliesTo::Value,
-        (Part::Nothing | Part::Members | Part::MatchingMembers, _) => AppliesTo::Nothing,
+        (ValuePart::Members, PointerToken::Name(name)) => AppliesTo::Member(name),
+        (ValuePart::MatchingMembers, PointerToken::Name(pattern)) => AppliesTo::MatchingMembers(pattern),
+        (ValuePart::Items, PointerToken::Index(index)) => AppliesTo::Item(index),
+        (ValuePart::Items, _) => AppliesTo::Items,
+        (ValuePart::OtherMembers, _) => AppliesTo::OtherMembers,
+        (ValuePart::MemberNames, _) => AppliesTo::MemberNames,
+        (ValuePart::Value, _) => AppliesTo::Value,
+        (ValuePart::Nothing | ValuePart::Members | ValuePart::MatchingMembers, _) => AppliesTo::Nothing,
     }
 }
 
@@ -456,7 +458,7 @@ mod tests {
                         | Shape::SchemaOrNamesByName
                 );
                 let is_about_nothing = ["$defs", "definitions", "contentSchema"].contains(&keyword.name);
-                assert_eq!(keyword.part != Part::Nothing, holds_schemas && !is_about_nothing, "{}", keyword.name);
+                assert_eq!(keyword.part != ValuePart::Nothing, holds_schemas && !is_about_nothing, "{}", keyword.name);
             }
         }
     }

@@ -38,32 +38,32 @@ pub(crate) fn read_written(text: &str) -> Option<Value> {
 
 /// Reads a tree from any deserializer.
 pub(crate) fn tree<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    Tree { levels: HELD_DEPTH }.deserialize(deserializer)
+    TreeSeed { levels: HELD_DEPTH }.deserialize(deserializer)
 }
 
 fn from_text(text: &str) -> Option<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here.
     deserializer.disable_recursion_limit();
-    let tree = Tree { levels: HELD_DEPTH }.deserialize(&mut deserializer).ok()?;
+    let tree = TreeSeed { levels: HELD_DEPTH }.deserialize(&mut deserializer).ok()?;
     deserializer.end().ok()?;
     Some(tree)
 }
 
 /// Reads one value into a tree of at most so many levels.
 #[derive(Clone, Copy)]
-struct Tree {
+struct TreeSeed {
     levels: usize,
 }
 
-impl Tree {
+impl TreeSeed {
     fn inside<E: Error>(self) -> Result<Self, E> {
         let levels = self.levels.checked_sub(1).ok_or_else(|| E::custom("nests too deep"))?;
         Ok(Self { levels })
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Tree {
+impl<'de> DeserializeSeed<'de> for TreeSeed {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -71,7 +71,7 @@ impl<'de> DeserializeSeed<'de> for Tree {
     }
 }
 
-impl<'de> Visitor<'de> for Tree {
+impl<'de> Visitor<'de> for TreeSeed {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,8 +145,8 @@ impl<'de> Visitor<'de> for Tree {
 /// Returns the key under which `serde_json` hands over a number when its `arbitrary_precision` is on somewhere in the
 /// build; asked of the crate itself once, by reading a number and looking at what comes.
 pub(super) fn number_token() -> Option<&'static str> {
-    struct Probe;
-    impl<'de> Visitor<'de> for Probe {
+    struct TreeProbe;
+    impl<'de> Visitor<'de> for TreeProbe {
         type Value = Option<String>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -164,5 +164,7 @@ pub(super) fn number_token() -> Option<&'static str> {
         }
     }
     static TOKEN: OnceLock<Option<String>> = OnceLock::new();
-    TOKEN.get_or_init(|| serde_json::Deserializer::from_str("0.5").deserialize_any(Probe).unwrap_or(None)).as_deref()
+    TOKEN
+        .get_or_init(|| serde_json::Deserializer::from_str("0.5").deserialize_any(TreeProbe).unwrap_or(None))
+        .as_deref()
 }

@@ -37,9 +37,9 @@ pub enum Validation {
 /// });
 /// ```
 #[derive(Clone)]
-pub struct Validator(Arc<Check>);
+pub struct Validator(Arc<ValidatorFn>);
 
-type Check = dyn Fn(&Value) -> Result<(), Issues> + Send + Sync;
+type ValidatorFn = dyn Fn(&Value) -> Result<(), Issues> + Send + Sync;
 
 impl Validator {
     /// A check by function. It gets the whole value, and gives every issue it finds.

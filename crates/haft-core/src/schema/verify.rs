@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::budget::{Budget, Spent};
-use super::document::{Document, Instance, Key, Pointers, ReadFault, ReadOptions};
+use super::budget::{BudgetSpent, WorkBudget};
+use super::document::{Document, Instance, MemberKey, Pointers, ReadFault, ReadOptions};
 use super::forbidden::Inside;
 use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::message::{self, excerpt_of_text};
@@ -34,7 +34,7 @@ pub(super) fn verify<'t>(
     text: &'t str,
     options: &DecodeOptions,
 ) -> Result<Verified<'t>, Issues> {
-    let mut budget = Budget::for_input(text.len());
+    let mut budget = WorkBudget::for_input(text.len());
     let document = read(text, &options.limits, &mut budget)?;
     let faults = key_faults(&document, Inside::Other, &options.limits);
     let explained = walk::explain(arena, arena.root(), document.root(), &mut budget);
@@ -58,17 +58,17 @@ pub(super) fn as_given(
     arena: &Arena,
     document: &Document<'_>,
     limits: &Limits,
-    budget: &mut Budget,
+    budget: &mut WorkBudget,
 ) -> Result<Option<String>, Issues> {
     check_rounded(arena, document, limits)?;
-    let too_costly = |Spent| Issues::from(message::too_costly(document.text().len()));
+    let too_costly = |BudgetSpent| Issues::from(message::too_costly(document.text().len()));
     rewritten(arena, arena.root(), document, budget).map_err(too_costly)
 }
 
 /// Checks a fitting value once more with its numbers as floats hold them.
 fn check_rounded(arena: &Arena, document: &Document<'_>, limits: &Limits) -> Result<(), Issues> {
     let Some(text) = rounded(document) else { return Ok(()) };
-    let mut budget = Budget::for_input(text.len());
+    let mut budget = WorkBudget::for_input(text.len());
     let document = read(&text, limits, &mut budget)?;
     let explained = walk::explain(arena, arena.root(), document.root(), &mut budget);
     let fits = explained.findings.is_empty() && explained.cut.is_none();
@@ -82,7 +82,7 @@ pub(super) fn check(arena: &Arena, custom: Option<&Validator>, text: &str) -> Re
 }
 
 /// Decides whether text that was written here fits a node.
-pub(super) fn fits_written(arena: &Arena, node: NodeId, text: &str, budget: &mut Budget) -> bool {
+pub(super) fn fits_written(arena: &Arena, node: NodeId, text: &str, budget: &mut WorkBudget) -> bool {
     let document = Document::read(text, ReadOptions { max_depth: usize::MAX }, budget);
     document.is_ok_and(|document| walk::fits(arena, node, document.root(), budget))
 }
@@ -90,7 +90,7 @@ pub(super) fn fits_written(arena: &Arena, node: NodeId, text: &str, budget: &mut
 /// Finds everything that is wrong with text that was written here. What keys it may have is for its schema to say, but none
 /// may stand twice.
 pub(super) fn problems_of_written(arena: &Arena, text: &str) -> Vec<Issue> {
-    let mut budget = Budget::for_input(text.len());
+    let mut budget = WorkBudget::for_input(text.len());
     let document = match Document::read(text, ReadOptions { max_depth: usize::MAX }, &mut budget) {
         Ok(document) => document,
         Err(fault) => return vec![read_issue(text, &Limits::default(), fault)],
@@ -101,12 +101,12 @@ pub(super) fn problems_of_written(arena: &Arena, text: &str) -> Vec<Issue> {
 
 /// Finds what is wrong with text before any schema is asked: keys that may not be there. `Err` if it is no JSON.
 pub(super) fn text_faults(text: &str, limits: &Limits) -> Result<Vec<Issue>, Issues> {
-    let document = read(text, limits, &mut Budget::for_input(text.len()))?;
+    let document = read(text, limits, &mut WorkBudget::for_input(text.len()))?;
     Ok(key_faults(&document, Inside::Other, limits))
 }
 
 /// Reads text as a document, or says why it is none.
-fn read<'t>(text: &'t str, limits: &Limits, budget: &mut Budget) -> Result<Document<'t>, Issues> {
+fn read<'t>(text: &'t str, limits: &Limits, budget: &mut WorkBudget) -> Result<Document<'t>, Issues> {
     let options = ReadOptions { max_depth: limits.depth() };
     Document::read(text, options, budget).map_err(|fault| Issues::from(read_issue(text, limits, fault)))
 }
@@ -178,7 +178,7 @@ fn duplicate_faults<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (u32
 }
 
 /// Collects the keys that no object may have. Depth is bounded by that of the document.
-fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Key<'d>>) {
+fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<MemberKey<'d>>) {
     for item in value.items() {
         collect_forbidden(item, Inside::Other, found);
     }

@@ -8,14 +8,14 @@ use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
-use super::budget::Budget;
-use super::document::{Instance, Key, Step};
+use super::budget::WorkBudget;
+use super::document::{Instance, MemberKey, PathStep};
 use super::keyword::union;
 use super::mark::Marks;
-use super::message::{self, Found};
-use super::node::{Arena, NEVER, Node, NodeId, Property, Typed};
+use super::message::{self, DescribedValue};
+use super::node::{Arena, NEVER, Node, NodeId, Property, TypeRules};
 use super::problem::Problem;
-use super::rule::Rule;
+use super::rule::KeywordRule;
 use super::seen::Seen;
 use super::types::{JsonType, Types};
 use crate::issue::{ISSUES_CAP, Issue};
@@ -37,10 +37,10 @@ const VERDICT: usize = 20;
 /// A walk over one document.
 pub(super) struct Walk<'a, 'b> {
     pub(super) arena: &'a Arena,
-    pub(super) budget: &'b mut Budget,
-    mode: Mode,
+    pub(super) budget: &'b mut WorkBudget,
+    mode: WalkMode,
     /// The way from the root to the value, kept while problems are wanted in words.
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     levels: u32,
     /// The number of names that unknown keys may still be compared with.
     suggestions: usize,
@@ -52,7 +52,7 @@ pub(super) struct Walk<'a, 'b> {
 }
 
 /// The way a walk treats problems.
-enum Mode {
+enum WalkMode {
     Deciding { fits: bool },
     Explaining(Report),
 }
@@ -83,19 +83,19 @@ pub(super) struct Explained {
 }
 
 /// Decides whether a value fits a node. A spent budget means no.
-pub(super) fn fits(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut Budget) -> bool {
-    let mut walk = Walk::new(arena, budget, Mode::Deciding { fits: true });
+pub(super) fn fits(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut WorkBudget) -> bool {
+    let mut walk = Walk::new(arena, budget, WalkMode::Deciding { fits: true });
     walk.visit(id, value);
-    let fits = matches!(walk.mode, Mode::Deciding { fits: true });
+    let fits = matches!(walk.mode, WalkMode::Deciding { fits: true });
     fits && !walk.budget.is_spent()
 }
 
 /// Finds everything that keeps a value from fitting a node.
-pub(super) fn explain(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut Budget) -> Explained {
-    let mut walk = Walk::new(arena, budget, Mode::Explaining(Report::default()));
+pub(super) fn explain(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut WorkBudget) -> Explained {
+    let mut walk = Walk::new(arena, budget, WalkMode::Explaining(Report::default()));
     walk.visit(id, value);
     let is_spent = walk.budget.is_spent();
-    let Mode::Explaining(report) = walk.mode else { return Explained { findings: Vec::new(), cut: None } };
+    let WalkMode::Explaining(report) = walk.mode else { return Explained { findings: Vec::new(), cut: None } };
     let is_full = report.is_full();
     let mut findings = report.findings;
     findings.truncate(MOST_ISSUES);
@@ -124,7 +124,7 @@ impl Report {
 }
 
 impl<'a, 'b> Walk<'a, 'b> {
-    fn new(arena: &'a Arena, budget: &'b mut Budget, mode: Mode) -> Self {
+    fn new(arena: &'a Arena, budget: &'b mut WorkBudget, mode: WalkMode) -> Self {
         Self {
             arena,
             budget,
@@ -138,20 +138,20 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Creates a walk that marks what was evaluated in values that fit.
-    pub(super) fn over_fitting(arena: &'a Arena, budget: &'b mut Budget) -> Self {
-        Self::new(arena, budget, Mode::Deciding { fits: true })
+    pub(super) fn over_fitting(arena: &'a Arena, budget: &'b mut WorkBudget) -> Self {
+        Self::new(arena, budget, WalkMode::Deciding { fits: true })
     }
 
     /// Reports whether problems are wanted in words, so that it is worth finding the likeliest alternative of a union.
     pub(super) fn wants_words(&self) -> bool {
-        matches!(self.mode, Mode::Explaining(_))
+        matches!(self.mode, WalkMode::Explaining(_))
     }
 
     /// Reports whether more problems are wanted.
     pub(super) fn goes_on(&self) -> bool {
         let wants_more = match &self.mode {
-            Mode::Deciding { fits } => *fits,
-            Mode::Explaining(report) => !report.is_full(),
+            WalkMode::Deciding { fits } => *fits,
+            WalkMode::Explaining(report) => !report.is_full(),
         };
         wants_more && !self.budget.is_spent()
     }
@@ -159,21 +159,22 @@ impl<'a, 'b> Walk<'a, 'b> {
     /// Takes note of a problem.
     pub(super) fn report(&mut self, value: Instance<'_>, problem: &Problem<'_>) {
         match &mut self.mode {
-            Mode::Deciding { fits } => *fits = false,
-            Mode::Explaining(report) if !report.is_full() => {
-                let issue = message::issue(problem, Found::of(value), value.document().pointer_along(&self.path));
+            WalkMode::Deciding { fits } => *fits = false,
+            WalkMode::Explaining(report) if !report.is_full() => {
+                let issue =
+                    message::issue(problem, DescribedValue::of(value), value.document().pointer_along(&self.path));
                 report.add(Finding { issue, value: value.id(), wanted: problem.wanted() });
             }
-            Mode::Explaining(_) => {}
+            WalkMode::Explaining(_) => {}
         }
     }
 
     /// Takes note of a problem with a key, or with the value that stands under it.
-    pub(super) fn report_member(&mut self, key: Key<'_>, value: Instance<'_>, problem: &Problem<'_>) {
+    pub(super) fn report_member(&mut self, key: MemberKey<'_>, value: Instance<'_>, problem: &Problem<'_>) {
         match &mut self.mode {
-            Mode::Deciding { fits } => *fits = false,
-            Mode::Explaining(_) => {
-                self.path.push(Step::Key(key.id()));
+            WalkMode::Deciding { fits } => *fits = false,
+            WalkMode::Explaining(_) => {
+                self.path.push(PathStep::Key(key.id()));
                 self.report(value, problem);
                 self.path.pop();
             }
@@ -190,10 +191,10 @@ impl<'a, 'b> Walk<'a, 'b> {
         if let Some(known) = self.known(id, value) {
             return known;
         }
-        let outer = std::mem::replace(&mut self.mode, Mode::Deciding { fits: true });
+        let outer = std::mem::replace(&mut self.mode, WalkMode::Deciding { fits: true });
         self.apply(id, value);
         let inner = std::mem::replace(&mut self.mode, outer);
-        let fits = matches!(inner, Mode::Deciding { fits: true }) && !self.budget.is_spent();
+        let fits = matches!(inner, WalkMode::Deciding { fits: true }) && !self.budget.is_spent();
         self.remember(id, value, fits);
         fits
     }
@@ -209,9 +210,9 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
         let fits = self.fits(id, value);
         match &mut self.mode {
-            Mode::Deciding { fits: all } => *all &= fits,
-            Mode::Explaining(_) if fits || self.budget.is_spent() => {}
-            Mode::Explaining(_) => {
+            WalkMode::Deciding { fits: all } => *all &= fits,
+            WalkMode::Explaining(_) if fits || self.budget.is_spent() => {}
+            WalkMode::Explaining(_) => {
                 if self.budget.memory(VERDICT).is_ok() && self.reported.insert(key(id, value)) {
                     self.apply(id, value);
                 }
@@ -220,12 +221,12 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Applies a node to a member of an object.
-    pub(super) fn visit_member(&mut self, id: NodeId, member: Key<'_>, value: Instance<'_>) {
+    pub(super) fn visit_member(&mut self, id: NodeId, member: MemberKey<'_>, value: Instance<'_>) {
         if Arena::is_free(id, value.kind()) && !is_container(value) {
             return;
         }
         if self.wants_words() {
-            self.path.push(Step::Key(member.id()));
+            self.path.push(PathStep::Key(member.id()));
             self.visit(id, value);
             self.path.pop();
         } else {
@@ -239,7 +240,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             return;
         }
         if self.wants_words() {
-            self.path.push(Step::Index(at));
+            self.path.push(PathStep::Index(at));
             self.visit(id, value);
             self.path.pop();
         } else {
@@ -268,7 +269,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.levels -= 1;
     }
 
-    fn typed(&mut self, typed: &'a Typed, value: Instance<'_>) {
+    fn typed(&mut self, typed: &'a TypeRules, value: Instance<'_>) {
         if !typed.types.allows(value.kind()) {
             let problem = if typed.types.is_empty() { Problem::Never } else { Problem::Type(typed.types) };
             self.report(value, &problem);
@@ -292,7 +293,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    fn array(&mut self, typed: &'a Typed, value: Instance<'_>) {
+    fn array(&mut self, typed: &'a TypeRules, value: Instance<'_>) {
         let rule = &typed.array;
         let length = value.len();
         if length < rule.min {
@@ -314,7 +315,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    fn object(&mut self, typed: &'a Typed, value: Instance<'_>) {
+    fn object(&mut self, typed: &'a TypeRules, value: Instance<'_>) {
         let rule = &typed.object;
         let mut seen = None;
         if rule.required > 0 {
@@ -351,7 +352,7 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Reports the properties that must be there and are not.
-    fn report_missing(&mut self, typed: &'a Typed, declared: &Declared, value: Instance<'_>) {
+    fn report_missing(&mut self, typed: &'a TypeRules, declared: &DeclaredMembers, value: Instance<'_>) {
         let properties = &typed.object.properties;
         // All of them are looked through, and small objects may lack few of many.
         if !self.work(properties.len() / 64) {
@@ -406,7 +407,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         !self.arena.is_shared(id) || (self.budget.memory(Marks::BYTES_PER_NODE).is_ok() && marks.enter(id))
     }
 
-    fn mark_typed(&mut self, typed: &Typed, value: Instance<'_>, marks: &mut Marks) {
+    fn mark_typed(&mut self, typed: &TypeRules, value: Instance<'_>, marks: &mut Marks) {
         self.mark_declared(typed, value, marks);
         for rule in &typed.rules {
             rule.mark(value, self, marks);
@@ -414,14 +415,20 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Marks what the keywords beside one rule have evaluated.
-    pub(super) fn mark_siblings(&mut self, owner: &Typed, except: &dyn Rule, value: Instance<'_>, marks: &mut Marks) {
+    pub(super) fn mark_siblings(
+        &mut self,
+        owner: &TypeRules,
+        except: &dyn KeywordRule,
+        value: Instance<'_>,
+        marks: &mut Marks,
+    ) {
         self.mark_declared(owner, value, marks);
         for rule in owner.rules.iter().filter(|rule| !std::ptr::addr_eq(&raw const ***rule, &raw const *except)) {
             rule.mark(value, self, marks);
         }
     }
 
-    fn mark_declared(&mut self, typed: &Typed, value: Instance<'_>, marks: &mut Marks) {
+    fn mark_declared(&mut self, typed: &TypeRules, value: Instance<'_>, marks: &mut Marks) {
         match value.kind() {
             JsonType::Array if typed.array.covers_rest => marks.add_all(),
             JsonType::Array => marks.add_first(typed.array.prefix.len(), value),
@@ -467,14 +474,14 @@ fn is_container(value: Instance<'_>) -> bool {
 }
 
 /// The declared properties that an object has.
-struct Declared {
+struct DeclaredMembers {
     seen: Seen,
     /// The number of them that are required.
     required: usize,
 }
 
-fn declared(typed: &Typed, value: Instance<'_>) -> Declared {
-    let mut declared = Declared { seen: Seen::default(), required: 0 };
+fn declared(typed: &TypeRules, value: Instance<'_>) -> DeclaredMembers {
+    let mut declared = DeclaredMembers { seen: Seen::default(), required: 0 };
     for found in value.members().enumerate().filter_map(|(at, (key, _))| typed.object.find(&key.name(), at)) {
         declared.seen.insert(found);
         declared.required += usize::from(typed.object.properties[found].required);

@@ -16,10 +16,10 @@ use serde::Serialize;
 use serde::ser::Error as _;
 use serde_json::Error;
 
-use self::serializer::Checked;
-use self::text::Text;
-use super::budget::Budget;
-use super::disclosure::{Rejected, Step};
+use self::serializer::CheckedSerializer;
+use self::text::JsonBuffer;
+use super::budget::WorkBudget;
+use super::disclosure::{Rejected, ResultStep};
 use super::limit::{HELD_DEPTH, OUTPUT_DEPTH};
 use super::node::{ANY, Arena, NEVER, NodeId};
 use super::scan::nesting;
@@ -70,7 +70,7 @@ pub(super) fn check_text(arena: &Arena, custom: Option<&Validator>, text: &str) 
 /// Writes any value as JSON text. What JSON can't say of a number is `null`, as `serde_json` has it.
 pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
     let unruled = Arena::any();
-    let (text, budget) = (Text::new(), Budget::for_input(0));
+    let (text, budget) = (JsonBuffer::new(), WorkBudget::for_input(0));
     let mut writing = Writing {
         arena: &unruled,
         trail: None,
@@ -78,7 +78,7 @@ pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error
         is_broken: false,
         is_verbatim: false,
         room: HELD_DEPTH,
-        odd: Odd::IsNull,
+        odd: NonFinite::IsNull,
         budget,
     };
     writing.value(ANY, value)?;
@@ -93,7 +93,7 @@ fn write_then_check(
     value: &WriteValue<'_>,
 ) -> Result<JsonText, Box<Rejected>> {
     let unruled = Arena::any();
-    let trail = Trail::default();
+    let trail = WriteFailure::default();
     match write(&unruled, Some(&trail), ANY, value) {
         Ok(text) => check(arena, custom, text.as_str()).map(|()| text),
         Err(error) => Err(Box::new(trail.rejected(error))),
@@ -116,8 +116,8 @@ fn too_deep() -> Issue {
 }
 
 /// Writes a value, held to what a node says of it.
-fn write(arena: &Arena, trail: Option<&Trail>, node: NodeId, value: &WriteValue<'_>) -> Result<JsonText, Error> {
-    let (text, budget) = (Text::new(), Budget::for_input(0));
+fn write(arena: &Arena, trail: Option<&WriteFailure>, node: NodeId, value: &WriteValue<'_>) -> Result<JsonText, Error> {
+    let (text, budget) = (JsonBuffer::new(), WorkBudget::for_input(0));
     let mut writing = Writing {
         arena,
         trail,
@@ -125,7 +125,7 @@ fn write(arena: &Arena, trail: Option<&Trail>, node: NodeId, value: &WriteValue<
         is_broken: false,
         is_verbatim: false,
         room: OUTPUT_DEPTH,
-        odd: Odd::IsRejected,
+        odd: NonFinite::IsRejected,
         budget,
     };
     value(&mut writing, node)?;
@@ -137,37 +137,37 @@ fn write(arena: &Arena, trail: Option<&Trail>, node: NodeId, value: &WriteValue<
 struct Writing<'a> {
     arena: &'a Arena,
     /// Kept only when somebody asks.
-    trail: Option<&'a Trail>,
-    text: Text,
+    trail: Option<&'a WriteFailure>,
+    text: JsonBuffer,
     /// Whether something was refused: the text is good for nothing then.
     is_broken: bool,
     /// Set if the next string is JSON already, and the only value that may come.
     is_verbatim: bool,
     /// The number of arrays and objects that may still be opened inside of each other.
     room: usize,
-    odd: Odd,
+    odd: NonFinite,
     /// The budget of patterns, and of values that are checked whole. It grows with their text.
-    budget: Budget,
+    budget: WorkBudget,
 }
 
 /// The treatment of a number that isn't finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Odd {
+enum NonFinite {
     IsRejected,
     IsNull,
 }
 
 /// The reason why a value can't be written, and its place.
 #[derive(Default)]
-struct Trail {
-    begin: Cell<Begin>,
+struct WriteFailure {
+    begin: Cell<WriteFailureReason>,
     /// The steps to the place, innermost first; filled on the way back up.
-    steps: RefCell<Vec<Step>>,
+    steps: RefCell<Vec<ResultStep>>,
 }
 
 /// The reason why a value can't be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Begin {
+enum WriteFailureReason {
     /// Its type says so.
     #[default]
     Type,
@@ -175,18 +175,18 @@ enum Begin {
     TooDeep,
 }
 
-impl Trail {
+impl WriteFailure {
     fn rejected(self, error: Error) -> Rejected {
         let steps = || self.steps.take().into_iter().rev().collect();
         match self.begin.get() {
-            Begin::NotFinite => {
+            WriteFailureReason::NotFinite => {
                 let message = "is NaN or infinite, which JSON can't say; give a finite number or null";
                 let issue = Issue::new("", "finite", message).expected("a finite number");
                 Rejected::Unwritten { issue, steps: steps(), cause: None }
             }
             // The way down is as long as it is deep.
-            Begin::TooDeep => Rejected::Unwritten { issue: too_deep(), steps: Vec::new(), cause: None },
-            Begin::Type => {
+            WriteFailureReason::TooDeep => Rejected::Unwritten { issue: too_deep(), steps: Vec::new(), cause: None },
+            WriteFailureReason::Type => {
                 let issue = Issue::new("", "encode", "the tool's own type could not be written as JSON");
                 Rejected::Unwritten { issue, steps: Vec::new(), cause: Some(error) }
             }
@@ -200,7 +200,7 @@ impl Writing<'_> {
     fn value<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
         let (is_buffered, before) = (Arena::is_buffered(node), self.text.len());
         let known = if is_buffered { ANY } else { node };
-        let written = value.serialize(Checked { writing: &mut *self, node: known });
+        let written = value.serialize(CheckedSerializer { writing: &mut *self, node: known });
         if is_buffered || written.is_err() { self.settle(node, before, written) } else { written }
     }
 
@@ -242,16 +242,16 @@ impl Writing<'_> {
     #[cold]
     #[inline(never)]
     fn not_finite(&mut self) -> Result<(), Error> {
-        if self.odd == Odd::IsNull {
+        if self.odd == NonFinite::IsNull {
             self.text.push("null");
             return Ok(());
         }
-        Err(self.begin(Begin::NotFinite, "a number that is not finite"))
+        Err(self.begin(WriteFailureReason::NotFinite, "a number that is not finite"))
     }
 
     #[cold]
     #[inline(never)]
-    fn begin(&mut self, begin: Begin, error: &str) -> Error {
+    fn begin(&mut self, begin: WriteFailureReason, error: &str) -> Error {
         self.is_broken = true;
         if let Some(trail) = self.trail {
             trail.begin.set(begin);
@@ -267,18 +267,18 @@ impl Writing<'_> {
                 self.room = room;
                 Ok(())
             }
-            None => Err(self.begin(Begin::TooDeep, "nests too deep")),
+            None => Err(self.begin(WriteFailureReason::TooDeep, "nests too deep")),
         }
     }
 
     /// Notes the way back from where something can't be written: a step, in a variant if one is named.
     #[cold]
     #[inline(never)]
-    fn leave(&self, variant: Option<&'static str>, step: Step) {
-        if let Some(trail) = self.trail.filter(|trail| trail.begin.get() == Begin::NotFinite) {
+    fn leave(&self, variant: Option<&'static str>, step: ResultStep) {
+        if let Some(trail) = self.trail.filter(|trail| trail.begin.get() == WriteFailureReason::NotFinite) {
             let mut steps = trail.steps.borrow_mut();
             steps.push(step);
-            steps.extend(variant.map(|variant| Step::Named(variant.to_owned())));
+            steps.extend(variant.map(|variant| ResultStep::Named(variant.to_owned())));
         }
     }
 }

@@ -10,16 +10,16 @@ use super::{Decimal, Divisor, DivisorFault, Number};
 use crate::seeded::for_all;
 
 /// A number as an integer and a power of ten.
-struct Reference {
+struct ExactNumber {
     digits: BigInt,
     exponent: i64,
 }
 
-fn reference(text: &str) -> Reference {
+fn reference(text: &str) -> ExactNumber {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let exponent = exponent.parse::<i64>().unwrap() - i64::try_from(fraction.len()).unwrap();
-    Reference { digits: format!("{whole}{fraction}").parse().unwrap(), exponent }
+    ExactNumber { digits: format!("{whole}{fraction}").parse().unwrap(), exponent }
 }
 
 /// Brings two numbers to the same power of ten.
@@ -27,7 +27,7 @@ fn aligned(a: &str, b: &str) -> (BigInt, BigInt) {
     let (a, b) = (reference(a), reference(b));
     let least = a.exponent.min(b.exponent);
     let scale =
-        |number: Reference| number.digits * BigInt::from(10).pow(u32::try_from(number.exponent - least).unwrap());
+        |number: ExactNumber| number.digits * BigInt::from(10).pow(u32::try_from(number.exponent - least).unwrap());
     (scale(a), scale(b))
 }
 
@@ -74,7 +74,7 @@ fn the_order_is_that_of_the_exact_values() {
 #[test]
 fn a_number_equals_itself_written_in_another_way() {
     for_all(2_000, (number(), 0..30_usize), |(text, zeros)| {
-        let Reference { digits, exponent } = reference(&text);
+        let ExactNumber { digits, exponent } = reference(&text);
         let zeros_text = "0".repeat(zeros);
         let shifted = exponent - i64::try_from(zeros).unwrap();
         assert_order(&text, &format!("{digits}{zeros_text}E{shifted}"), Ordering::Equal);
@@ -109,7 +109,7 @@ fn multiples_are_exact() {
         let Ok(parsed) = Divisor::new(Number::parse(&divisor)) else { return Ok(()) };
         let (a, b) = aligned(&value, &divisor);
         prop_assert_eq!(Decimal::parse(&value).is_multiple_of(&parsed), a % b == BigInt::ZERO);
-        let Reference { digits, exponent } = reference(&divisor);
+        let ExactNumber { digits, exponent } = reference(&divisor);
         let product = format!("{}e{exponent}", digits * factor);
         prop_assert!(Decimal::parse(&product).is_multiple_of(&parsed));
         Ok(())

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::hash::BuildHasher;
 
 use super::cell::Cell;
-use crate::schema::budget::{Budget, Spent};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 
 /// The inside of a JSON string as it is written, without its quotes. It is known to be valid.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ impl<'t> Quoted<'t> {
     }
 
     /// Hashes the characters, decoded. A decoded copy is taken from the budget while it lives.
-    pub(super) fn hash(self, hasher: &impl BuildHasher, budget: &mut Budget) -> Result<u64, Spent> {
+    pub(super) fn hash(self, hasher: &impl BuildHasher, budget: &mut WorkBudget) -> Result<u64, BudgetSpent> {
         if !self.is_escaped {
             return Ok(hasher.hash_one(self.raw));
         }

@@ -11,7 +11,7 @@ use foldhash::quality::RandomState;
 use super::cell::Cell;
 use super::charge;
 use super::escape::Quoted;
-use crate::schema::budget::{Budget, Spent};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 
 /// The most members of an object that is searched from its start.
 const SMALL: usize = 16;
@@ -21,7 +21,7 @@ const SMALL: usize = 16;
 pub(super) struct MemberIndex<S = RandomState> {
     /// The visible keys of each object in turn, sorted.
     keys: Vec<u32>,
-    objects: Vec<Entry>,
+    objects: Vec<ObjectKeys>,
     hasher: S,
     /// Hashes and cells of the keys of one object, while they are sorted.
     scratch: Vec<u64>,
@@ -29,7 +29,7 @@ pub(super) struct MemberIndex<S = RandomState> {
 
 /// The place of an object's keys in the index.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct ObjectKeys {
     object: u32,
     first: u32,
     count: u32,
@@ -50,8 +50,8 @@ impl<S: BuildHasher> MemberIndex<S> {
         text: &str,
         cells: &mut [Cell],
         object: u32,
-        budget: &mut Budget,
-    ) -> Result<bool, Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<bool, BudgetSpent> {
         let length = cells[object as usize].length().map(|length| length as usize);
         match length.filter(|length| *length <= SMALL).and_then(|_| settle_small(text, cells, object)) {
             Some(has_duplicates) => Ok(has_duplicates),
@@ -70,8 +70,8 @@ impl<S: BuildHasher> MemberIndex<S> {
         cells: &mut [Cell],
         object: u32,
         length: usize,
-        budget: &mut Budget,
-    ) -> Result<(), Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<(), BudgetSpent> {
         budget.work(sort_work(length))?;
         self.scratch.clear();
         charge::reserve(&mut self.scratch, length, budget)?;
@@ -93,8 +93,8 @@ impl<S: BuildHasher> MemberIndex<S> {
         text: &str,
         cells: &mut [Cell],
         object: u32,
-        budget: &mut Budget,
-    ) -> Result<bool, Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<bool, BudgetSpent> {
         let quoted = |cells: &[Cell], key| Quoted::of(text, cells[key as usize]);
         charge::reserve(&mut self.keys, self.scratch.len(), budget)?;
         charge::reserve(&mut self.objects, 1, budget)?;
@@ -121,7 +121,7 @@ impl<S: BuildHasher> MemberIndex<S> {
             }
         }
         let count = self.keys.len() - first;
-        self.objects.push(Entry { object, first: narrow(first as u64), count: narrow(count as u64) });
+        self.objects.push(ObjectKeys { object, first: narrow(first as u64), count: narrow(count as u64) });
         let cell = &mut cells[object as usize];
         cell.set_indexed();
         cell.subtract(hidden);
@@ -129,14 +129,14 @@ impl<S: BuildHasher> MemberIndex<S> {
     }
 
     /// Finishes the index when all objects are in it.
-    pub(super) fn finish(&mut self, budget: &mut Budget) {
+    pub(super) fn finish(&mut self, budget: &mut WorkBudget) {
         charge::release(std::mem::take(&mut self.scratch), budget);
         // Objects were added when they ended, and inner objects end first.
         self.objects.sort_unstable_by_key(|entry| entry.object);
     }
 
     /// Returns the memory of the index to the budget.
-    pub(super) fn release(self, budget: &mut Budget) {
+    pub(super) fn release(self, budget: &mut WorkBudget) {
         charge::release(self.keys, budget);
         charge::release(self.objects, budget);
         charge::release(self.scratch, budget);
@@ -145,7 +145,7 @@ impl<S: BuildHasher> MemberIndex<S> {
     /// Finds a visible key of an indexed object.
     pub(super) fn find(&self, text: &str, cells: &[Cell], object: u32, name: Quoted<'_>) -> Option<u32> {
         let at = self.objects.binary_search_by_key(&object, |entry| entry.object).ok()?;
-        let Entry { first, count, .. } = self.objects[at];
+        let ObjectKeys { first, count, .. } = self.objects[at];
         let keys = &self.keys[first as usize..][..count as usize];
         let hash = narrow(self.hasher.hash_one(&*name.decode()));
         let order = |key: &u32| {

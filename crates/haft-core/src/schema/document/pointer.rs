@@ -23,7 +23,7 @@ const GAP: &str = "/…";
 
 /// The way from an array or object to one of its values.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     /// The cell of a key.
     Key(u32),
     Index(usize),
@@ -36,12 +36,12 @@ pub(crate) enum Step {
 #[derive(Debug)]
 pub(crate) struct Pointers<'d> {
     document: &'d Document<'d>,
-    levels: Vec<Level>,
+    levels: Vec<PointerLevel>,
 }
 
 /// An array or object on the way to a value, and the part of it that contains the value.
 #[derive(Clone, Copy, Debug)]
-struct Level {
+struct PointerLevel {
     container: u32,
     /// The cell of an item, or of a key.
     part: u32,
@@ -57,7 +57,7 @@ impl Document<'_> {
     }
 
     /// Returns the pointer that leads along these steps from the root, shortened where it is long.
-    pub(crate) fn pointer_along(&self, steps: &[Step]) -> String {
+    pub(crate) fn pointer_along(&self, steps: &[PathStep]) -> String {
         render(steps, |key| Quoted::of(self.text(), self.cell(key)))
     }
 }
@@ -71,16 +71,18 @@ impl<'d> Pointers<'d> {
     /// long.
     pub(crate) fn to(&mut self, id: u32) -> String {
         self.seek(id);
-        let is_object = |level: &Level| self.document.cell(level.container).is_object();
-        let step = |level: &Level| if is_object(level) { Step::Key(level.part) } else { Step::Index(level.index) };
-        let steps: Vec<Step> = self.levels.iter().map(step).collect();
+        let is_object = |level: &PointerLevel| self.document.cell(level.container).is_object();
+        let step = |level: &PointerLevel| {
+            if is_object(level) { PathStep::Key(level.part) } else { PathStep::Index(level.index) }
+        };
+        let steps: Vec<PathStep> = self.levels.iter().map(step).collect();
         render(&steps, |key| Quoted::of(self.document.text(), self.document.cell(key)))
     }
 
     /// Finds the way from the root to a cell.
     fn seek(&mut self, target: u32) {
         let document = self.document;
-        let contains = |level: &Level| level.part <= target && target < document.cell(level.container).next;
+        let contains = |level: &PointerLevel| level.part <= target && target < document.cell(level.container).next;
         while self.levels.last().is_some_and(|level| !contains(level)) {
             self.levels.pop();
         }
@@ -99,19 +101,19 @@ impl<'d> Pointers<'d> {
             if target <= value || !is_container {
                 return;
             }
-            self.levels.push(Level { container: value, part: value + 1, index: 0 });
+            self.levels.push(PointerLevel { container: value, part: value + 1, index: 0 });
         }
     }
 }
 
 impl Document<'_> {
     /// Returns the cell of the value in a part of an array or object.
-    fn value_of_part(&self, level: Level) -> u32 {
+    fn value_of_part(&self, level: PointerLevel) -> u32 {
         if self.cell(level.container).is_object() { level.part + 1 } else { level.part }
     }
 
     /// Returns the cell after a part of an array or object.
-    fn end_of_part(&self, level: Level) -> u32 {
+    fn end_of_part(&self, level: PointerLevel) -> u32 {
         self.cell(self.value_of_part(level)).next
     }
 }
@@ -128,7 +130,7 @@ pub(super) fn position(cells: &[Cell], array: u32, item: u32) -> usize {
 }
 
 /// Writes a pointer, shortened where it is long.
-pub(super) fn render<'t>(steps: &[Step], key: impl Fn(u32) -> Quoted<'t>) -> String {
+pub(super) fn render<'t>(steps: &[PathStep], key: impl Fn(u32) -> Quoted<'t>) -> String {
     let mut pointer = String::with_capacity(32.min(steps.len() * 32));
     let mut head = (0, 0);
     for (at, step) in steps.iter().enumerate() {
@@ -146,7 +148,7 @@ pub(super) fn render<'t>(steps: &[Step], key: impl Fn(u32) -> Quoted<'t>) -> Str
 }
 
 /// Appends the gap and as many of the last steps as there is room for.
-fn with_tail<'t>(mut pointer: String, steps: &[Step], key: impl Fn(u32) -> Quoted<'t>) -> String {
+fn with_tail<'t>(mut pointer: String, steps: &[PathStep], key: impl Fn(u32) -> Quoted<'t>) -> String {
     pointer.push_str(GAP);
     let mut tail = Vec::new();
     let mut room = MAX_POINTER - pointer.len();
@@ -163,12 +165,12 @@ fn with_tail<'t>(mut pointer: String, steps: &[Step], key: impl Fn(u32) -> Quote
     pointer
 }
 
-fn write_step<'t>(step: Step, key: impl Fn(u32) -> Quoted<'t>, pointer: &mut String) {
+fn write_step<'t>(step: PathStep, key: impl Fn(u32) -> Quoted<'t>, pointer: &mut String) {
     pointer.push('/');
     match step {
-        Step::Index(digit @ 0..10) => pointer.push(char::from(b"0123456789"[digit])),
-        Step::Index(index) => pointer.push_str(&index.to_string()),
-        Step::Key(cell) => {
+        PathStep::Index(digit @ 0..10) => pointer.push(char::from(b"0123456789"[digit])),
+        PathStep::Index(index) => pointer.push_str(&index.to_string()),
+        PathStep::Key(cell) => {
             let start = pointer.len();
             let key = key(cell);
             if key.raw.len() <= MAX_KEY && !key.raw.bytes().any(|byte| matches!(byte, b'~' | b'/' | b'\\')) {

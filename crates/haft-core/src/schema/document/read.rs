@@ -6,10 +6,10 @@ use super::cell::Cell;
 use super::escape::Quoted;
 use super::instance::Kind;
 use super::member::{MemberIndex, key_cells};
-use super::pointer::{self, Step};
-use super::token::{self, Broken};
+use super::pointer::{self, PathStep};
+use super::token::{self, TokenFault};
 use super::{ReadFault, ReadOptions, charge};
-use crate::schema::budget::Budget;
+use crate::schema::budget::WorkBudget;
 
 /// The longest number with a point, and with a sign, that a float is sure to hold: one of 15 digits.
 const LONGEST_SURE_FLOAT: usize = 17;
@@ -27,17 +27,17 @@ const BYTES_PER_WORK: usize = 16;
 const MAX_SPARE: usize = 256;
 
 /// The cells of a text that was read to its end.
-pub(super) struct Reading {
+pub(super) struct ReadCells {
     pub(super) cells: Vec<Cell>,
     pub(super) index: MemberIndex,
     pub(super) lengths: Vec<Length>,
-    pub(super) keys: Keys,
-    pub(super) numbers: Numbers,
+    pub(super) keys: KeyTraits,
+    pub(super) numbers: NumberTraits,
 }
 
 /// Properties that some key of a document has.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Keys {
+pub(super) struct KeyTraits {
     pub(super) has_duplicates: bool,
     /// Some key may be one that no object may have.
     pub(super) has_odd: bool,
@@ -45,7 +45,7 @@ pub(super) struct Keys {
 
 /// Properties that some number of a document has.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Numbers {
+pub(super) struct NumberTraits {
     /// A whole number is written with a point or an exponent, or as `-0`.
     pub(super) has_integral_float: bool,
     /// A number with a point or an exponent may be another number as a float.
@@ -65,7 +65,7 @@ pub(super) struct Length {
 ///
 /// The arrays and objects still open form a list through the `next` fields of their cells, so that nesting takes no
 /// memory beyond the cells.
-pub(super) struct Reader<'r> {
+pub(super) struct DocumentReader<'r> {
     text: &'r str,
     bytes: &'r [u8],
     at: usize,
@@ -76,13 +76,13 @@ pub(super) struct Reader<'r> {
     options: ReadOptions,
     index: MemberIndex,
     lengths: Vec<Length>,
-    keys: Keys,
-    numbers: Numbers,
-    budget: &'r mut Budget,
+    keys: KeyTraits,
+    numbers: NumberTraits,
+    budget: &'r mut WorkBudget,
 }
 
-impl<'r> Reader<'r> {
-    pub(super) fn run(text: &'r str, options: ReadOptions, budget: &'r mut Budget) -> Result<Reading, ReadFault> {
+impl<'r> DocumentReader<'r> {
+    pub(super) fn run(text: &'r str, options: ReadOptions, budget: &'r mut WorkBudget) -> Result<ReadCells, ReadFault> {
         if u32::try_from(text.len()).is_err() {
             return Err(ReadFault::TooLong);
         }
@@ -91,7 +91,7 @@ impl<'r> Reader<'r> {
         let mut cells = Vec::new();
         charge::reserve(&mut cells, cell_bound(bytes), budget)?;
         let (index, lengths) = (MemberIndex::new(RandomState::default()), Vec::new());
-        let (keys, numbers) = (Keys::default(), Numbers::default());
+        let (keys, numbers) = (KeyTraits::default(), NumberTraits::default());
         let (at, open, depth) = (0, NONE, 0);
         let mut reader = Self { text, bytes, at, cells, open, depth, options, index, lengths, keys, numbers, budget };
         match reader.values() {
@@ -141,23 +141,23 @@ impl<'r> Reader<'r> {
     }
 
     /// Closes the containers that end after a value, up to the place of the next value.
-    fn after_value(&mut self) -> Result<Next, ReadFault> {
+    fn after_value(&mut self) -> Result<AfterValue, ReadFault> {
         loop {
             let next = self.peek();
             if self.open == NONE {
-                return if next.is_none() { Ok(Next::End) } else { Err(self.malformed()) };
+                return if next.is_none() { Ok(AfterValue::End) } else { Err(self.malformed()) };
             }
             let container = &mut self.cells[self.open as usize];
             container.add_one();
             match (next, container.is_object()) {
                 (Some(b','), false) => {
                     self.at += 1;
-                    return Ok(Next::Value);
+                    return Ok(AfterValue::Value);
                 }
                 (Some(b','), true) => {
                     self.at += 1;
                     self.key()?;
-                    return Ok(Next::Value);
+                    return Ok(AfterValue::Value);
                 }
                 (Some(b']'), false) | (Some(b'}'), true) => self.close()?,
                 _ => return Err(self.malformed()),
@@ -307,9 +307,9 @@ impl<'r> Reader<'r> {
         while container != NONE {
             let cell = self.cells[container as usize];
             steps.push(if cell.is_object() {
-                Step::Key(child - 1)
+                PathStep::Key(child - 1)
             } else {
-                Step::Index(pointer::position(&self.cells, container, child))
+                PathStep::Index(pointer::position(&self.cells, container, child))
             });
             child = container;
             container = cell.next;
@@ -318,7 +318,7 @@ impl<'r> Reader<'r> {
         pointer::render(&steps, |key| Quoted::of(self.text, self.cells[key as usize]))
     }
 
-    fn finish(self) -> Reading {
+    fn finish(self) -> ReadCells {
         let Self { mut cells, mut index, lengths, keys, numbers, budget, .. } = self;
         let spare = cells.capacity() - cells.len();
         if spare > MAX_SPARE && spare > cells.len() / 4 {
@@ -326,7 +326,7 @@ impl<'r> Reader<'r> {
             budget.release(spare * size_of::<Cell>());
         }
         index.finish(budget);
-        Reading { cells, index, lengths, keys, numbers }
+        ReadCells { cells, index, lengths, keys, numbers }
     }
 }
 
@@ -342,19 +342,19 @@ fn is_odd(key: &[u8]) -> bool {
 }
 
 /// The state of the text after a value.
-enum Next {
+enum AfterValue {
     Value,
     End,
 }
 
-impl Next {
+impl AfterValue {
     fn is_end(&self) -> bool {
         matches!(self, Self::End)
     }
 }
 
-impl From<Broken> for ReadFault {
-    fn from(Broken { at }: Broken) -> Self {
+impl From<TokenFault> for ReadFault {
+    fn from(TokenFault { at }: TokenFault) -> Self {
         Self::Malformed { at }
     }
 }

@@ -14,13 +14,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Document, ReadFault, ReadOptions};
-use crate::schema::budget::Budget;
+use crate::schema::budget::WorkBudget;
 
 /// The depth that `serde_json` reads without its recursion limit.
 const DEPTH: usize = 127;
 
 fn read(text: &str) -> Result<Document<'_>, ReadFault> {
-    Document::read(text, ReadOptions { max_depth: DEPTH }, &mut Budget::for_input(text.len()))
+    Document::read(text, ReadOptions { max_depth: DEPTH }, &mut WorkBudget::for_input(text.len()))
 }
 
 fn document(text: &str) -> Document<'_> {
@@ -29,22 +29,22 @@ fn document(text: &str) -> Document<'_> {
 
 /// A value as `serde_json` reads it, with numbers as they are written.
 #[derive(Clone, Debug, PartialEq)]
-enum Tree {
+enum ReferenceTree {
     Null,
     Boolean(bool),
     Number(String),
     String(String),
-    Array(Vec<Tree>),
-    Object(BTreeMap<String, Tree>),
+    Array(Vec<ReferenceTree>),
+    Object(BTreeMap<String, ReferenceTree>),
 }
 
-fn oracle(text: &str) -> Option<Tree> {
+fn oracle(text: &str) -> Option<ReferenceTree> {
     // Raw values are not checked as strictly as others.
     serde_json::from_str::<Value>(text).ok()?;
-    Some(Tree::new(serde_json::from_str(text).unwrap()))
+    Some(ReferenceTree::new(serde_json::from_str(text).unwrap()))
 }
 
-impl Tree {
+impl ReferenceTree {
     fn new(raw: &RawValue) -> Self {
         let text = raw.get();
         match text.as_bytes()[0] {

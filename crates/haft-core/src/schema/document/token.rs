@@ -20,7 +20,7 @@ pub(super) struct NumberToken {
 }
 
 /// The place where a token breaks the grammar.
-pub(super) struct Broken {
+pub(super) struct TokenFault {
     pub(super) at: usize,
 }
 
@@ -29,7 +29,7 @@ const SAFE_PLACES: usize = 308;
 
 /// Finds the end of the string whose first quote stands at `start`.
 #[inline]
-pub(super) fn string(bytes: &[u8], start: usize) -> Result<StringToken, Broken> {
+pub(super) fn string(bytes: &[u8], start: usize) -> Result<StringToken, TokenFault> {
     let mut at = start + 1;
     let mut is_escaped = false;
     loop {
@@ -38,9 +38,9 @@ pub(super) fn string(bytes: &[u8], start: usize) -> Result<StringToken, Broken> 
             Some(b'"') => return Ok(StringToken { end: at + 1, is_escaped }),
             Some(b'\\') => {
                 is_escaped = true;
-                at = escape(bytes, at).ok_or(Broken { at })?;
+                at = escape(bytes, at).ok_or(TokenFault { at })?;
             }
-            Some(_) | None => return Err(Broken { at }),
+            Some(_) | None => return Err(TokenFault { at }),
         }
     }
 }
@@ -85,13 +85,13 @@ fn skip_plain(bytes: &[u8], mut at: usize) -> usize {
 
 /// Finds the end of the number at `start`.
 #[inline]
-pub(super) fn number(text: &str, start: usize) -> Result<NumberToken, Broken> {
+pub(super) fn number(text: &str, start: usize) -> Result<NumberToken, TokenFault> {
     let bytes = text.as_bytes();
     let whole = if bytes.get(start) == Some(&b'-') { start + 1 } else { start };
     let mut at = match bytes.get(whole) {
         Some(b'0') => whole + 1,
         Some(b'1'..=b'9') => skip_digits(bytes, whole + 1),
-        _ => return Err(Broken { at: whole }),
+        _ => return Err(TokenFault { at: whole }),
     };
     let places = at - whole;
     match bytes.get(at) {
@@ -136,9 +136,9 @@ fn is_finite(text: &str) -> bool {
 }
 
 /// Skips at least one digit.
-fn digits(bytes: &[u8], start: usize) -> Result<usize, Broken> {
+fn digits(bytes: &[u8], start: usize) -> Result<usize, TokenFault> {
     let end = skip_digits(bytes, start);
-    if end == start { Err(Broken { at: start }) } else { Ok(end) }
+    if end == start { Err(TokenFault { at: start }) } else { Ok(end) }
 }
 
 #[inline]

@@ -5,18 +5,18 @@
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
-use crate::schema::compile::Subschema;
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::decimal::{Divisor, Number};
 use crate::schema::document::Instance;
-use crate::schema::node::Typed;
-use crate::schema::problem::{Problem, Words};
-use crate::schema::rule::Rule;
+use crate::schema::node::TypeRules;
+use crate::schema::problem::{CustomProblem, Problem};
+use crate::schema::rule::KeywordRule;
 use crate::schema::shape::Shape;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[Keyword::new("x-even", ALL, Shape::Boolean, Compile::Rules(compile))];
 
-fn compile(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn compile(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     match Divisor::new(Number::parse("2")) {
         Ok(two) if keyword == &Value::Bool(true) => subschema.rule(Even { two }),
         _ => {}
@@ -29,10 +29,10 @@ struct Even {
     two: Divisor,
 }
 
-impl Rule for Even {
-    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for Even {
+    fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if walk.work(value.raw().len() / 16) && value.number().is_some_and(|number| !number.is_multiple_of(&self.two)) {
-            let words = || Words { expected: "an even number".to_owned(), message: "must be even".to_owned() };
+            let words = || CustomProblem { expected: "an even number".to_owned(), message: "must be even".to_owned() };
             walk.report(value, &Problem::Said { keyword: "x-even", words: &words });
         }
     }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
-use crate::schema::compile::{Subschema, Widths};
+use crate::schema::compile::{SubschemaCompiler, Widths};
 use crate::schema::decimal::{Decimal, Divisor, DivisorFault, Number};
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft4, Draft6, Draft202012};
@@ -29,25 +29,25 @@ pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("format", ALL, Shape::Text, Compile::Rules(format)),
 ];
 
-fn minimum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn minimum(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let is_exclusive = subschema.draft == Draft4 && subschema.map.get("exclusiveMinimum") == Some(&Value::Bool(true));
-    bound(subschema, keyword, if is_exclusive { Side::Above } else { Side::AtLeast });
+    bound(subschema, keyword, if is_exclusive { BoundSide::Above } else { BoundSide::AtLeast });
 }
 
-fn maximum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn maximum(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let is_exclusive = subschema.draft == Draft4 && subschema.map.get("exclusiveMaximum") == Some(&Value::Bool(true));
-    bound(subschema, keyword, if is_exclusive { Side::Below } else { Side::AtMost });
+    bound(subschema, keyword, if is_exclusive { BoundSide::Below } else { BoundSide::AtMost });
 }
 
-fn exclusive_minimum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
-    bound(subschema, keyword, Side::Above);
+fn exclusive_minimum(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
+    bound(subschema, keyword, BoundSide::Above);
 }
 
-fn exclusive_maximum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
-    bound(subschema, keyword, Side::Below);
+fn exclusive_maximum(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
+    bound(subschema, keyword, BoundSide::Below);
 }
 
-fn bound(subschema: &mut Subschema<'_, '_>, keyword: &Value, side: Side) {
+fn bound(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value, side: BoundSide) {
     if let Value::Number(number) = keyword {
         let limit = Number::parse(&number.to_string());
         let expected = format!("{} {limit}", side.words()).into();
@@ -55,7 +55,7 @@ fn bound(subschema: &mut Subschema<'_, '_>, keyword: &Value, side: Side) {
     }
 }
 
-fn multiple_of(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn multiple_of(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let Value::Number(number) = keyword else { return };
     match Divisor::new(Number::parse(&number.to_string())) {
         Ok(divisor) => subschema.typed().number.multiple_of = Some(divisor.into()),
@@ -69,7 +69,7 @@ fn multiple_of(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
 
 /// `format` bounds numbers only in schemas that were made from types, and only where a number is all that fits. Of strings
 /// it is only shown, and makes no rule.
-fn format(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn format(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let types = subschema.map.get("type").and_then(super::types_named).unwrap_or(Types::ALL);
     let is_numeric = !types.contains(Types::ALL) && types.contains(Types::INTEGER);
     if subschema.widths() == Widths::Checked
@@ -91,12 +91,12 @@ pub(in crate::schema) struct NumberRule {
     bounds: Vec<Bound>,
     multiple_of: Option<Box<Divisor>>,
     width: Option<Box<Width>>,
-    sure: Sure,
+    sure: AcceptedRange,
 }
 
 #[derive(Debug)]
 struct Bound {
-    side: Side,
+    side: BoundSide,
     limit: Number,
     /// The numbers that fit, in words.
     expected: Box<str>,
@@ -104,14 +104,14 @@ struct Bound {
 
 /// The side of a bound on which numbers fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum BoundSide {
     AtLeast,
     AtMost,
     Above,
     Below,
 }
 
-impl Side {
+impl BoundSide {
     fn keyword(self) -> &'static str {
         match self {
             Self::AtLeast => "minimum",
@@ -133,7 +133,7 @@ impl Side {
 
 /// Numbers that fit whatever else is known of them; empty where none is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Sure {
+struct AcceptedRange {
     first: i64,
     last: i64,
     /// Floats strictly between these fit where not only integers do.
@@ -141,7 +141,7 @@ struct Sure {
     below: f64,
 }
 
-impl Default for Sure {
+impl Default for AcceptedRange {
     fn default() -> Self {
         Self { first: 1, last: 0, above: 0.0, below: 0.0 }
     }
@@ -203,10 +203,10 @@ impl Bound {
     fn holds(&self, number: Decimal<'_>) -> bool {
         let order = number.cmp(&self.limit.as_decimal());
         match self.side {
-            Side::AtLeast => order.is_ge(),
-            Side::AtMost => order.is_le(),
-            Side::Above => order.is_gt(),
-            Side::Below => order.is_lt(),
+            BoundSide::AtLeast => order.is_ge(),
+            BoundSide::AtMost => order.is_le(),
+            BoundSide::Above => order.is_gt(),
+            BoundSide::Below => order.is_lt(),
         }
     }
 
@@ -277,7 +277,7 @@ impl NumberRule {
         self.sure = self.sure_numbers().unwrap_or_default();
     }
 
-    fn sure_numbers(&self) -> Option<Sure> {
+    fn sure_numbers(&self) -> Option<AcceptedRange> {
         if self.multiple_of.is_some() {
             return None;
         }
@@ -287,10 +287,10 @@ impl NumberRule {
             let decimal = limit.as_decimal();
             let whole = decimal.to_i128().filter(|_| decimal.is_integer())?;
             match side {
-                Side::AtLeast => first = first.max(whole),
-                Side::Above => first = first.max(whole.checked_add(1)?),
-                Side::AtMost => last = last.min(whole),
-                Side::Below => last = last.min(whole.checked_sub(1)?),
+                BoundSide::AtLeast => first = first.max(whole),
+                BoundSide::Above => first = first.max(whole.checked_add(1)?),
+                BoundSide::AtMost => last = last.min(whole),
+                BoundSide::Below => last = last.min(whole.checked_sub(1)?),
             }
         }
         if let Some(Width { least, most, .. }) = self.width.as_deref() {
@@ -300,14 +300,17 @@ impl NumberRule {
         // A float may stand for digits that round to it; strictly inside the bounds that can't matter.
         let limits = self.bounds.iter().map(|bound| (bound.side, bound.limit.as_decimal().to_f64()));
         let widths = self.width.iter().flat_map(|width| {
-            [(Side::AtLeast, width.least.as_decimal().to_f64()), (Side::AtMost, width.most.as_decimal().to_f64())]
+            [
+                (BoundSide::AtLeast, width.least.as_decimal().to_f64()),
+                (BoundSide::AtMost, width.most.as_decimal().to_f64()),
+            ]
         });
         for (side, limit) in limits.chain(widths) {
             match side {
-                Side::AtLeast | Side::Above => above = above.max(limit),
-                Side::AtMost | Side::Below => below = below.min(limit),
+                BoundSide::AtLeast | BoundSide::Above => above = above.max(limit),
+                BoundSide::AtMost | BoundSide::Below => below = below.min(limit),
             }
         }
-        Some(Sure { first: first.try_into().ok()?, last: last.try_into().ok()?, above, below })
+        Some(AcceptedRange { first: first.try_into().ok()?, last: last.try_into().ok()?, above, below })
     }
 }

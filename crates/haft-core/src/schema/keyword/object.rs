@@ -6,34 +6,35 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::array::count;
-use super::{ALL, Compile, Keyword, Part};
-use crate::schema::compile::Subschema;
+use super::{ALL, Compile, Keyword, ValuePart};
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft4, Draft6, Draft202012};
 use crate::schema::message::excerpt_of_text;
-use crate::schema::node::{ANY, NEVER, NodeId, Open, Property, Typed};
-use crate::schema::problem::{Problem, Words};
-use crate::schema::rule::{Applied, Rule};
+use crate::schema::node::{ANY, NEVER, NodeId, Openness, Property, TypeRules};
+use crate::schema::problem::{CustomProblem, Problem};
+use crate::schema::rule::{AppliedTo, KeywordRule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("properties", ALL, Shape::SchemasByName, Compile::Rules(properties)).about(Part::Members),
+    Keyword::new("properties", ALL, Shape::SchemasByName, Compile::Rules(properties)).about(ValuePart::Members),
     // Read together with `properties`; this row stands for it where there are none.
     Keyword::new("required", (Draft4, Draft4), Shape::SomeNames, Compile::Rules(properties)),
     Keyword::new("required", (Draft6, Draft202012), Shape::Names, Compile::Rules(properties)),
     Keyword::new("additionalProperties", (Draft4, Draft4), Shape::SchemaOrBoolean, Compile::Rules(additional))
-        .about(Part::OtherMembers),
+        .about(ValuePart::OtherMembers),
     Keyword::new("additionalProperties", (Draft6, Draft202012), Shape::Schema, Compile::Rules(additional))
-        .about(Part::OtherMembers),
+        .about(ValuePart::OtherMembers),
     Keyword::new("minProperties", ALL, Shape::Count, Compile::Rules(min)),
     Keyword::new("maxProperties", ALL, Shape::Count, Compile::Rules(max)),
-    Keyword::new("propertyNames", (Draft6, Draft202012), Shape::Schema, Compile::Rules(names)).about(Part::MemberNames),
+    Keyword::new("propertyNames", (Draft6, Draft202012), Shape::Schema, Compile::Rules(names))
+        .about(ValuePart::MemberNames),
 ];
 
 /// Compiles `properties` and `required` into one list. Runs for whichever comes first.
-fn properties<'a>(subschema: &mut Subschema<'_, 'a>, _: &'a Value) {
+fn properties<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, _: &'a Value) {
     if !subschema.typed().object.properties.is_empty() {
         return;
     }
@@ -63,20 +64,20 @@ fn properties<'a>(subschema: &mut Subschema<'_, 'a>, _: &'a Value) {
     let others = ["additionalProperties", "patternProperties", "unevaluatedProperties"];
     let object = &mut subschema.typed().object;
     object.open = match is_open {
-        _ if others.iter().any(|word| map.contains_key(*word)) => Open::Declared,
-        true => Open::Silent,
-        false => Open::Implied,
+        _ if others.iter().any(|word| map.contains_key(*word)) => Openness::Declared,
+        true => Openness::Silent,
+        false => Openness::Implied,
     };
     object.set_properties(list);
 }
 
 /// Compiles `additionalProperties`. Beside `patternProperties`, that keyword checks the members that neither names.
-fn additional<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn additional<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     let has_patterns = subschema.map.contains_key("patternProperties");
     let node = subschema.schema("additionalProperties", keyword);
     let object = &mut subschema.typed().object;
     object.covers_rest = true;
-    object.open = Open::Declared;
+    object.open = Openness::Declared;
     if has_patterns {
         return;
     }
@@ -87,15 +88,15 @@ fn additional<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
     }
 }
 
-fn min(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn min(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     subschema.typed().object.min = count(keyword);
 }
 
-fn max(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn max(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     subschema.typed().object.max = count(keyword);
 }
 
-fn names<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn names<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     let node = subschema.schema("propertyNames", keyword);
     subschema.rule(PropertyNames(node));
 }
@@ -104,8 +105,8 @@ fn names<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
 #[derive(Debug)]
 struct PropertyNames(NodeId);
 
-impl Rule for PropertyNames {
-    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for PropertyNames {
+    fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if value.kind() != JsonType::Object {
             return;
         }
@@ -119,14 +120,14 @@ impl Rule for PropertyNames {
                     let name = excerpt_of_text(&key.name());
                     let message =
                         format!("the key {name} is not allowed by `propertyNames` in the schema of this object");
-                    Words { expected, message }
+                    CustomProblem { expected, message }
                 };
                 walk.report_member(key, member, &Problem::Said { keyword: "propertyNames", words: &words });
             }
         }
     }
 
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
-        visit(&mut self.0, Applied::ToParts);
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
+        visit(&mut self.0, AppliedTo::ToParts);
     }
 }

@@ -2,24 +2,24 @@
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword, Part};
-use crate::schema::compile::Subschema;
-use crate::schema::document::{Instance, Key};
+use super::{ALL, Compile, Keyword, ValuePart};
+use crate::schema::compile::SubschemaCompiler;
+use crate::schema::document::{Instance, MemberKey};
 use crate::schema::mark::Marks;
 use crate::schema::message::{clipped, excerpt_of_text};
-use crate::schema::node::{ANY, NEVER, NodeId, Typed};
+use crate::schema::node::{ANY, NEVER, NodeId, TypeRules};
 use crate::schema::pattern::Pattern;
-use crate::schema::problem::{Problem, Words};
-use crate::schema::rule::{Applied, Rule};
+use crate::schema::problem::{CustomProblem, Problem};
+use crate::schema::rule::{AppliedTo, KeywordRule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] =
     &[Keyword::new("patternProperties", ALL, Shape::SchemasByName, Compile::Rules(compile))
-        .about(Part::MatchingMembers)];
+        .about(ValuePart::MatchingMembers)];
 
-fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     let mut patterns = Vec::new();
     for (source, schema) in keyword.as_object().into_iter().flatten() {
         let node = subschema.named_schema("patternProperties", source, schema);
@@ -48,7 +48,7 @@ impl PatternProperties {
         self.patterns.iter().filter(matches).map(|(_, node)| *node).collect()
     }
 
-    fn check_additional(&self, key: Key<'_>, member: Instance<'_>, walk: &mut Walk<'_, '_>) {
+    fn check_additional(&self, key: MemberKey<'_>, member: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.additional != NEVER {
             walk.visit_member(self.additional, key, member);
             return;
@@ -58,14 +58,14 @@ impl PatternProperties {
             let sources: Vec<&str> =
                 self.patterns.iter().map(|(pattern, _)| clipped(pattern.source())).take(4).collect();
             let message = format!("the key {name} is not allowed; keys must match {}", sources.join(" or "));
-            Words { expected: "only declared keys".to_owned(), message }
+            CustomProblem { expected: "only declared keys".to_owned(), message }
         };
         walk.report_member(key, member, &Problem::Said { keyword: "additionalProperties", words: &words });
     }
 }
 
-impl Rule for PatternProperties {
-    fn check(&self, owner: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for PatternProperties {
+    fn check(&self, owner: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if value.kind() != JsonType::Object {
             return;
         }
@@ -96,8 +96,8 @@ impl Rule for PatternProperties {
         }
     }
 
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
-        self.patterns.iter_mut().for_each(|(_, node)| visit(node, Applied::ToParts));
-        visit(&mut self.additional, Applied::ToParts);
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
+        self.patterns.iter_mut().for_each(|(_, node)| visit(node, AppliedTo::ToParts));
+        visit(&mut self.additional, AppliedTo::ToParts);
     }
 }

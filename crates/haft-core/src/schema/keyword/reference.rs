@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
-use crate::schema::compile::Subschema;
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
 use crate::schema::shape::Shape;
 
@@ -16,15 +16,15 @@ pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("$dynamicRef", (Draft202012, Draft202012), Shape::Text, Compile::Rules(dynamic)),
 ];
 
-fn reference<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn reference<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     follow(subschema, keyword, Following::Static);
 }
 
-fn recursive<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn recursive<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     follow(subschema, keyword, Following::Dynamic);
 }
 
-fn dynamic<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn dynamic<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     follow(subschema, keyword, Following::Dynamic);
 }
 
@@ -34,7 +34,7 @@ enum Following {
     Dynamic,
 }
 
-fn follow<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, following: Following) {
+fn follow<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value, following: Following) {
     let Some(reference) = keyword.as_str() else { return };
     // One that leads nowhere is a fault, and was reported as such.
     let Some(target) = subschema.resolve(reference) else { return };

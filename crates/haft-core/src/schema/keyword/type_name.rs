@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
-use crate::schema::compile::Subschema;
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::shape::Shape;
 use crate::schema::types::Types;
 
 pub(super) const KEYWORDS: &[Keyword] = &[Keyword::new("type", ALL, Shape::TypeNames, Compile::Rules(compile))];
 
-fn compile(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn compile(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let types = types(keyword).unwrap_or_default();
     let typed = subschema.typed();
     typed.types = typed.types.intersect(types);

@@ -11,33 +11,33 @@ use serde_json::Value;
 
 use super::literal::Literals;
 use super::string::StringRule;
-use super::{ALL, Compile, Keyword, Part, types_named};
-use crate::schema::budget::{Budget, Spent};
-use crate::schema::compile::Subschema;
+use super::{ALL, Compile, Keyword, ValuePart, types_named};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft;
 use crate::schema::mark::Marks;
 use crate::schema::message::in_quotes;
-use crate::schema::node::{Arena, NEVER, Node, NodeId, Typed};
-use crate::schema::problem::{Listed, Problem};
-use crate::schema::rule::{Applied, Rule};
+use crate::schema::node::{Arena, NEVER, Node, NodeId, TypeRules};
+use crate::schema::problem::{AllowedValues, Problem};
+use crate::schema::rule::{AppliedTo, KeywordRule};
 use crate::schema::shape::Shape;
 use crate::schema::types::{JsonType, Types};
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)).about(Part::Value),
-    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)).about(Part::Value),
+    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)).about(ValuePart::Value),
+    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)).about(ValuePart::Value),
 ];
 
 /// The number of alternatives that must fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+enum UnionMode {
     AtLeastOne,
     ExactlyOne,
 }
 
-impl Mode {
+impl UnionMode {
     fn keyword(self) -> &'static str {
         match self {
             Self::AtLeastOne => "anyOf",
@@ -46,15 +46,15 @@ impl Mode {
     }
 }
 
-fn any_of<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
-    compile(subschema, keyword, Mode::AtLeastOne);
+fn any_of<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
+    compile(subschema, keyword, UnionMode::AtLeastOne);
 }
 
-fn one_of<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
-    compile(subschema, keyword, Mode::ExactlyOne);
+fn one_of<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
+    compile(subschema, keyword, UnionMode::ExactlyOne);
 }
 
-fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, mode: Mode) {
+fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value, mode: UnionMode) {
     let Some(schemas) = keyword.as_array() else { return };
     if schemas.len() == 1 {
         // A table by type would have one entry for every type, and a chain of such tables that many ways through it.
@@ -71,7 +71,7 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, mode: Mode
                 return;
             }
             Ok(None) => {}
-            Err(Spent) => return subschema.fault(mode.keyword(), "holds more than can be compared with"),
+            Err(BudgetSpent) => return subschema.fault(mode.keyword(), "holds more than can be compared with"),
         }
     }
     let types: Vec<Types> = schemas.iter().map(|schema| subschema.types_of(schema)).collect();
@@ -79,8 +79,8 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, mode: Mode
     let node = match by_type(&types, &branches) {
         Some(table) => Node::ByType(Box::new(table)),
         None => {
-            let rules: Vec<Box<dyn Rule>> = vec![Box::new(Union { branches, mode })];
-            Node::Typed(Box::new(Typed { rules, ..Typed::default() }))
+            let rules: Vec<Box<dyn KeywordRule>> = vec![Box::new(Union { branches, mode })];
+            Node::Typed(Box::new(TypeRules { rules, ..TypeRules::default() }))
         }
     };
     let node = subschema.push(node);
@@ -128,8 +128,8 @@ fn constants(schemas: &[Value], draft: Draft) -> Option<Vec<&Value>> {
 
 /// Returns the node of alternatives that are constants, as one set of values; `None` where one of them must be told from the
 /// others.
-fn set_of(constants: &[&Value], mode: Mode, budget: &mut Budget) -> Result<Option<Typed>, Spent> {
-    let mut typed = Typed::default();
+fn set_of(constants: &[&Value], mode: UnionMode, budget: &mut WorkBudget) -> Result<Option<TypeRules>, BudgetSpent> {
+    let mut typed = TypeRules::default();
     let strings: Option<Vec<&str>> = constants.iter().map(|value| value.as_str()).collect();
     let are_different = match strings {
         Some(strings) => {
@@ -145,22 +145,22 @@ fn set_of(constants: &[&Value], mode: Mode, budget: &mut Budget) -> Result<Optio
             are_different
         }
     };
-    Ok((mode == Mode::AtLeastOne || are_different).then_some(typed))
+    Ok((mode == UnionMode::AtLeastOne || are_different).then_some(typed))
 }
 
 /// Alternatives that are tried one by one.
 #[derive(Debug)]
 struct Union {
     branches: Vec<NodeId>,
-    mode: Mode,
+    mode: UnionMode,
 }
 
-impl Rule for Union {
-    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for Union {
+    fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if is_no_variant_of(walk, &self.branches, value) {
             return;
         }
-        let most = if self.mode == Mode::ExactlyOne { 2 } else { 1 };
+        let most = if self.mode == UnionMode::ExactlyOne { 2 } else { 1 };
         let mut fitting = 0;
         for branch in &self.branches {
             fitting += usize::from(walk.fits(*branch, value));
@@ -187,8 +187,8 @@ impl Rule for Union {
         }
     }
 
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
-        self.branches.iter_mut().for_each(|branch| visit(branch, Applied::InPlace));
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
+        self.branches.iter_mut().for_each(|branch| visit(branch, AppliedTo::InPlace));
     }
 
     fn any_of(&self) -> &[NodeId] {
@@ -209,7 +209,7 @@ impl Union {
             walk.report(value, &Problem::Type(types));
             return;
         }
-        let objects: Vec<&Typed> = self.branches.iter().filter_map(|branch| object_of(arena, *branch)).collect();
+        let objects: Vec<&TypeRules> = self.branches.iter().filter_map(|branch| object_of(arena, *branch)).collect();
         if value.kind() == JsonType::Object
             && let Some((tag, names)) = shared_tag(arena, &objects)
         {
@@ -239,7 +239,7 @@ impl Union {
         }
         let arena = walk.arena;
         let declared = |id: NodeId| {
-            let parts: Vec<&Typed> = declaring(arena, id).collect();
+            let parts: Vec<&TypeRules> = declaring(arena, id).collect();
             let names = value.members().enumerate();
             names
                 .filter(|(at, (key, _))| parts.iter().any(|typed| typed.object.find(&key.name(), *at).is_some()))
@@ -316,7 +316,7 @@ fn types_within(arena: &Arena, id: NodeId, steps: &mut u32) -> Types {
 }
 
 /// Returns the rules that may declare keys of an alternative: its own, and those that all have to fit with it.
-fn declaring(arena: &Arena, id: NodeId) -> impl Iterator<Item = &Typed> {
+fn declaring(arena: &Arena, id: NodeId) -> impl Iterator<Item = &TypeRules> {
     let typed = |id: NodeId| match arena.node(id) {
         Node::Typed(typed) => Some(&**typed),
         Node::Any | Node::Never | Node::Same(_) | Node::ByType(_) => None,
@@ -327,19 +327,19 @@ fn declaring(arena: &Arena, id: NodeId) -> impl Iterator<Item = &Typed> {
 }
 
 /// Returns the rules for objects of an alternative, if it is one for objects.
-fn object_of(arena: &Arena, id: NodeId) -> Option<&Typed> {
+fn object_of(arena: &Arena, id: NodeId) -> Option<&TypeRules> {
     let Node::Typed(typed) = arena.node(id) else { return None };
-    let typed: &Typed = typed;
+    let typed: &TypeRules = typed;
     if typed.types == Types::OBJECT && typed.rules.is_empty() {
         return Some(typed);
     }
     let parts = typed.rules.iter().flat_map(|rule| rule.all_of());
-    let tagged = |typed: &&Typed| tag_of(arena, typed).is_some();
+    let tagged = |typed: &&TypeRules| tag_of(arena, typed).is_some();
     Some(typed).filter(tagged).or_else(|| parts.filter_map(|part| object_of(arena, *part)).find(tagged))
 }
 
 /// Returns the required property that must be one of a set of strings, and the set.
-fn tag_of<'a>(arena: &'a Arena, typed: &'a Typed) -> Option<(&'a str, &'a [Box<str>])> {
+fn tag_of<'a>(arena: &'a Arena, typed: &'a TypeRules) -> Option<(&'a str, &'a [Box<str>])> {
     typed.object.properties.iter().filter(|property| property.required).find_map(|property| {
         match arena.node(property.node) {
             Node::Typed(tag) => Some((&*property.name, tag.string.literals()?)),
@@ -349,9 +349,9 @@ fn tag_of<'a>(arena: &'a Arena, typed: &'a Typed) -> Option<(&'a str, &'a [Box<s
 }
 
 /// Returns the tag that all of these objects have, and every value it may have.
-fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a Typed]) -> Option<(&'a str, Listed<'a>)> {
+fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a TypeRules]) -> Option<(&'a str, AllowedValues<'a>)> {
     let (tag, _) = tag_of(arena, objects.first()?)?;
-    let mut names = Listed::default();
+    let mut names = AllowedValues::default();
     for typed in objects {
         let (name, values) = tag_of(arena, typed)?;
         if name != tag {
@@ -363,7 +363,7 @@ fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a Typed]) -> Option<(&'a str, L
 }
 
 /// Returns the one key of an object that must have it and may have no other.
-fn only_key(typed: &Typed) -> Option<&str> {
+fn only_key(typed: &TypeRules) -> Option<&str> {
     match &*typed.object.properties {
         [only] if only.required && typed.object.additional == NEVER => Some(&only.name),
         _ => None,
@@ -377,9 +377,9 @@ fn only_key(typed: &Typed) -> Option<&str> {
 #[derive(Debug)]
 pub(in crate::schema) struct Variants<'a> {
     /// Those without content: a string each.
-    pub(in crate::schema) plain: Listed<'a>,
+    pub(in crate::schema) plain: AllowedValues<'a>,
     /// Those with content: an object with this one key each.
-    pub(in crate::schema) keys: Listed<'a>,
+    pub(in crate::schema) keys: AllowedValues<'a>,
 }
 
 /// The forms of an enum's variants.
@@ -393,7 +393,7 @@ struct Forms<'a> {
 
 /// A variant named in the form of another.
 #[derive(Debug)]
-pub(in crate::schema) enum Slip<'a> {
+pub(in crate::schema) enum VariantFormMismatch<'a> {
     /// It has content and was named without.
     LacksContent(&'a str),
     /// It has no content and was given some.
@@ -457,12 +457,12 @@ impl<'a> Forms<'a> {
 
     fn variants(&self) -> Variants<'a> {
         let quoted = |name: &&'a str| Cow::Owned(in_quotes(name));
-        let mut plain = Listed::default();
+        let mut plain = AllowedValues::default();
         for rule in &self.plain {
             let names = rule.literals().unwrap_or_default().iter();
             plain.extend(names.map(|name| Cow::Owned(in_quotes(name))));
         }
-        Variants { plain, keys: Listed::of(self.keys.iter().map(quoted)) }
+        Variants { plain, keys: AllowedValues::of(self.keys.iter().map(quoted)) }
     }
 
     /// Reports whether a value names one of them in the way it is to be named. What else is wrong with it is another
@@ -480,12 +480,14 @@ impl<'a> Forms<'a> {
     }
 
     /// Returns which of them a value names in the wrong form, if it is that.
-    fn slip(&self, value: Instance<'_>) -> Option<Slip<'a>> {
+    fn slip(&self, value: Instance<'_>) -> Option<VariantFormMismatch<'a>> {
         match value.kind() {
-            JsonType::String => self.keys.iter().find(|key| value.is_string(key)).map(|key| Slip::LacksContent(key)),
+            JsonType::String => {
+                self.keys.iter().find(|key| value.is_string(key)).map(|key| VariantFormMismatch::LacksContent(key))
+            }
             JsonType::Object if value.len() == 1 => {
                 let name = value.members().next()?.0.name();
-                self.is_plain(&name).then(|| Slip::HasContent(name.into_owned().into()))
+                self.is_plain(&name).then(|| VariantFormMismatch::HasContent(name.into_owned().into()))
             }
             _ => None,
         }

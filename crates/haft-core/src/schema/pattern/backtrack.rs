@@ -3,10 +3,10 @@
 //! Every step is charged, so that the budget ends a search that would take exponential time. The stack of choices is a
 //! vector that is charged as it grows.
 
-use super::Spent;
+use super::BudgetSpent;
 use super::class::Class;
 use super::meter::Meter;
-use super::syntax::{Direction, Edge, Set, Sign};
+use super::syntax::{CharSet, Direction, Edge, Sign};
 
 mod emit;
 mod search;
@@ -15,8 +15,8 @@ use search::Search;
 
 /// A backtracking program.
 #[derive(Debug)]
-pub(super) struct Backtrack {
-    code: Box<[Op]>,
+pub(super) struct BacktrackProgram {
+    code: Box<[BacktrackOp]>,
     registers: u16,
     /// No match can begin after the start of the text.
     is_anchored: bool,
@@ -24,9 +24,9 @@ pub(super) struct Backtrack {
 
 /// An operation. Unless stated otherwise it goes on to the one after it.
 #[derive(Clone, Copy, Debug)]
-enum Op {
+enum BacktrackOp {
     /// Reads one character of a set.
-    One(Set, Direction),
+    One(CharSet, Direction),
     Edge(Edge),
     /// Goes on to `first`, and to `second` if that fails.
     Split {
@@ -42,7 +42,7 @@ enum Op {
     Advance(u16),
     /// Reads what a group captured, or nothing if it captured nothing.
     Reference(u16, Direction),
-    /// Tries what follows up to [`Op::LookEnd`], then goes on to `after` from the same position.
+    /// Tries what follows up to [`BacktrackOp::LookEnd`], then goes on to `after` from the same position.
     Look {
         after: u16,
         sign: Sign,
@@ -51,8 +51,8 @@ enum Op {
     Match,
 }
 
-impl Backtrack {
-    pub(super) fn is_match(&self, text: &str, classes: &[Class], meter: &mut Meter<'_>) -> Result<bool, Spent> {
+impl BacktrackProgram {
+    pub(super) fn is_match(&self, text: &str, classes: &[Class], meter: &mut Meter<'_>) -> Result<bool, BudgetSpent> {
         let mut search = Search::new(&self.code, self.registers, text, classes, meter)?;
         let mut position = 0;
         loop {

@@ -2,7 +2,7 @@
 
 use unicode_properties::{UnicodeEmoji, UnicodeGeneralCategory};
 
-use super::property::{Binary, Categories, Property};
+use super::property::{Binary, Categories, UnicodeProperty};
 
 const LAST_ASCII: u32 = 0x7F;
 const LAST: u32 = 0x0010_FFFF;
@@ -136,16 +136,18 @@ impl Builder {
         }
     }
 
-    pub(super) fn property(&mut self, property: Property, polarity: Polarity) {
+    pub(super) fn property(&mut self, property: UnicodeProperty, polarity: Polarity) {
         match (property, polarity) {
-            (Property::Any, Polarity::Included) => self.range(0, LAST),
-            (Property::Any, Polarity::Excluded) => {}
-            (Property::Ascii, Polarity::Included) => self.range(0, LAST_ASCII),
-            (Property::Ascii, Polarity::Excluded) => self.range(LAST_ASCII + 1, LAST),
-            (Property::Categories(categories), Polarity::Included) => self.categories.add(categories),
-            (Property::Categories(categories), Polarity::Excluded) => self.categories.add(categories.complement()),
-            (Property::Binary(binary), Polarity::Included) => add_once(&mut self.having, binary),
-            (Property::Binary(binary), Polarity::Excluded) => add_once(&mut self.lacking, binary),
+            (UnicodeProperty::Any, Polarity::Included) => self.range(0, LAST),
+            (UnicodeProperty::Any, Polarity::Excluded) => {}
+            (UnicodeProperty::Ascii, Polarity::Included) => self.range(0, LAST_ASCII),
+            (UnicodeProperty::Ascii, Polarity::Excluded) => self.range(LAST_ASCII + 1, LAST),
+            (UnicodeProperty::Categories(categories), Polarity::Included) => self.categories.add(categories),
+            (UnicodeProperty::Categories(categories), Polarity::Excluded) => {
+                self.categories.add(categories.complement())
+            }
+            (UnicodeProperty::Binary(binary), Polarity::Included) => add_once(&mut self.having, binary),
+            (UnicodeProperty::Binary(binary), Polarity::Excluded) => add_once(&mut self.lacking, binary),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Faults of patterns.
 
-use super::{MAX_DEPTH, MAX_SIZE, Spent};
+use super::{BudgetSpent, MAX_DEPTH, MAX_SIZE};
 
 /// A fault of a pattern. `at` counts the characters of the source before the fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,8 +50,8 @@ pub(crate) enum PatternFault {
     Spent,
 }
 
-impl From<Spent> for PatternFault {
-    fn from(_: Spent) -> Self {
+impl From<BudgetSpent> for PatternFault {
+    fn from(_: BudgetSpent) -> Self {
         Self::Spent
     }
 }

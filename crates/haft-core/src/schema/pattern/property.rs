@@ -6,7 +6,7 @@ use unicode_properties::GeneralCategory;
 
 /// A property of `\p{...}`.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Property {
+pub(super) enum UnicodeProperty {
     Any,
     Ascii,
     Categories(Categories),
@@ -30,13 +30,13 @@ pub(super) struct Categories(u32);
 /// The result of looking up a property.
 #[derive(Debug)]
 pub(super) enum Lookup {
-    Found(Property),
+    Found(UnicodeProperty),
     /// A script, which is not supported.
     Script,
     Unknown,
 }
 
-impl Property {
+impl UnicodeProperty {
     /// Looks up what stands between the braces.
     pub(super) fn lookup(name: &str) -> Lookup {
         let found = match name.split_once('=') {

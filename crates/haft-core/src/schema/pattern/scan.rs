@@ -12,10 +12,10 @@
 //! to prepare. A repetition of a set is counted, which takes amortised constant time per step. Nothing is allocated up
 //! to [`INLINE`] operations and for short texts, unless the pattern counts.
 
-use super::Spent;
+use super::BudgetSpent;
 use super::class::Class;
 use super::meter::Meter;
-use super::syntax::{Direction, Edge, Set, Sign};
+use super::syntax::{CharSet, Direction, Edge, Sign};
 
 mod counter;
 mod emit;
@@ -30,7 +30,7 @@ const INLINE: usize = 64;
 
 /// A program of state sets.
 #[derive(Debug)]
-pub(super) struct Scan {
+pub(super) struct ScanProgram {
     main: Segment,
     /// The lookarounds, those inside others first.
     looks: Box<[Segment]>,
@@ -50,7 +50,7 @@ pub(super) enum Obstacle {
 /// The pattern itself or one lookaround. Places are relative to the segment.
 #[derive(Debug)]
 struct Segment {
-    code: Box<[Op]>,
+    code: Box<[ScanOp]>,
     counters: Box<[Counter]>,
     direction: Direction,
     seeds: Seeds,
@@ -65,11 +65,11 @@ enum Seeds {
 
 /// An operation. Unless stated otherwise it goes on to the one after it.
 #[derive(Clone, Copy, Debug)]
-enum Op {
+enum ScanOp {
     /// Reads one character of a set.
-    One(Set),
+    One(CharSet),
     /// Reads any number of characters of a set.
-    Star(Set),
+    Star(CharSet),
     /// Reads as many characters of a set as a counter allows.
     Count(u16),
     /// Goes on to the next operation and to this one.
@@ -85,19 +85,19 @@ enum Op {
 /// A bounded repetition of a set.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
-    set: Set,
+    set: CharSet,
     min: u32,
     max: u32,
 }
 
-impl From<Spent> for Obstacle {
-    fn from(_: Spent) -> Self {
+impl From<BudgetSpent> for Obstacle {
+    fn from(_: BudgetSpent) -> Self {
         Self::Spent
     }
 }
 
-impl Scan {
-    pub(super) fn is_match(&self, text: &str, classes: &[Class], meter: &mut Meter<'_>) -> Result<bool, Spent> {
+impl ScanProgram {
+    pub(super) fn is_match(&self, text: &str, classes: &[Class], meter: &mut Meter<'_>) -> Result<bool, BudgetSpent> {
         let longest = self.segments().map(|segment| segment.code.len()).max().unwrap_or_default();
         if longest <= INLINE {
             let mut seen = [0; INLINE];
@@ -117,7 +117,7 @@ impl Scan {
         classes: &[Class],
         threads: &mut Threads<'_>,
         meter: &mut Meter<'_>,
-    ) -> Result<bool, Spent> {
+    ) -> Result<bool, BudgetSpent> {
         let mut table = Table::new(self.looks.len(), text, meter)?;
         for (index, segment) in self.looks.iter().enumerate() {
             let (known, mut row) = table.split(index);

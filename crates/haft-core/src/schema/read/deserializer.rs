@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::de::StrRead;
 use serde_json::value::RawValue;
 
-use super::place::Place;
+use super::place::ReadPosition;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
-use super::visitor::{Checked as CheckedVisitor, HINTED, INTEGER, STRUCT, UNHINTED};
+use super::visitor::{CheckedVisitor, HINTED, INTEGER, STRUCT, UNHINTED};
 use crate::schema::node::ANY;
 use crate::schema::types::JsonType;
 
@@ -23,12 +23,12 @@ pub(super) fn refusal<E: Error>() -> E {
 }
 
 /// A deserializer at a place.
-pub(super) struct Checked<'a, D> {
+pub(super) struct CheckedDeserializer<'a, D> {
     pub(super) inner: D,
-    pub(super) place: &'a Place<'a>,
+    pub(super) place: &'a ReadPosition<'a>,
 }
 
-impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
+impl<'de, 'a, D: Deserializer<'de>> CheckedDeserializer<'a, D> {
     #[inline]
     fn visitor<V, const ORIGIN: u8>(&self, inner: V) -> CheckedVisitor<'a, V, ORIGIN> {
         CheckedVisitor { inner, place: self.place }
@@ -38,7 +38,7 @@ impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
     #[cold]
     #[inline(never)]
     fn whole(self) -> Result<&'de str, D::Error> {
-        let Place { reading, node, depth, inside } = *self.place;
+        let ReadPosition { reading, node, depth, inside } = *self.place;
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
         self.place.noted(if reading.fits_whole(node, text, depth.into(), inside) { Ok(text) } else { Err(refusal()) })
     }
@@ -81,7 +81,7 @@ macro_rules! pass {
         if $self.place.is_buffered() {
             let free = $self.place.at(ANY);
             let mut inner = checked_text($self.whole()?);
-            let checked = Checked { inner: &mut inner, place: &free };
+            let checked = CheckedDeserializer { inner: &mut inner, place: &free };
             return checked.$method($($argument,)* $visitor).map_err(D::Error::custom);
         }
         let visitor = $self.visitor::<V, { $origin }>($visitor);
@@ -99,7 +99,7 @@ macro_rules! pass_hints {
     )*};
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D> {
     type Error = D::Error;
 
     pass_hints! {
@@ -198,14 +198,16 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         }
         let free = self.place.at(ANY);
         let mut inner = checked_text(self.whole()?);
-        Checked { inner: &mut inner, place: &free }.deserialize_enum(name, variants, visitor).map_err(D::Error::custom)
+        CheckedDeserializer { inner: &mut inner, place: &free }
+            .deserialize_enum(name, variants, visitor)
+            .map_err(D::Error::custom)
     }
 }
 
 /// A seed at a place.
 pub(super) struct CheckedSeed<'a, T> {
     pub(super) inner: T,
-    pub(super) place: &'a Place<'a>,
+    pub(super) place: &'a ReadPosition<'a>,
 }
 
 impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
@@ -213,6 +215,6 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
-        self.inner.deserialize(Checked { inner: deserializer, place: self.place })
+        self.inner.deserialize(CheckedDeserializer { inner: deserializer, place: self.place })
     }
 }

@@ -8,11 +8,11 @@ use serde::{Deserializer, forward_to_deserialize_any};
 
 /// A key.
 pub(super) struct KeyDeserializer<'k, 'de, E> {
-    key: Text<'k, 'de>,
+    key: KeyText<'k, 'de>,
     error: PhantomData<E>,
 }
 
-enum Text<'k, 'de> {
+enum KeyText<'k, 'de> {
     Transient(&'k str),
     Borrowed(&'de str),
 }
@@ -20,18 +20,18 @@ enum Text<'k, 'de> {
 impl<'k, 'de, E> KeyDeserializer<'k, 'de, E> {
     #[inline]
     pub(super) fn transient(key: &'k str) -> Self {
-        Self { key: Text::Transient(key), error: PhantomData }
+        Self { key: KeyText::Transient(key), error: PhantomData }
     }
 
     #[inline]
     pub(super) fn borrowed(key: &'de str) -> Self {
-        Self { key: Text::Borrowed(key), error: PhantomData }
+        Self { key: KeyText::Borrowed(key), error: PhantomData }
     }
 
     #[inline]
     pub(super) fn text(&self) -> &str {
         match self.key {
-            Text::Transient(key) | Text::Borrowed(key) => key,
+            KeyText::Transient(key) | KeyText::Borrowed(key) => key,
         }
     }
 }
@@ -54,8 +54,8 @@ impl<'de, E: Error> Deserializer<'de> for KeyDeserializer<'_, 'de, E> {
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         match self.key {
-            Text::Transient(key) => visitor.visit_str(key),
-            Text::Borrowed(key) => visitor.visit_borrowed_str(key),
+            KeyText::Transient(key) => visitor.visit_str(key),
+            KeyText::Borrowed(key) => visitor.visit_borrowed_str(key),
         }
     }
 

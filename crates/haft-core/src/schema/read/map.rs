@@ -7,10 +7,10 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 
 use super::deserializer::{CheckedSeed, refusal};
 use super::key::KeyDeserializer;
-use super::place::Place;
+use super::place::ReadPosition;
 use crate::schema::forbidden::Inside;
 use crate::schema::limit::DuplicateKeys;
-use crate::schema::node::{ANY, NEVER, ObjectRule, Open};
+use crate::schema::node::{ANY, NEVER, ObjectRule, Openness};
 use crate::schema::path::push_key;
 use crate::schema::seen::Seen;
 use crate::schema::types::JsonType;
@@ -28,13 +28,13 @@ enum UnknownKeys {
 /// Access to members that looks at every key.
 pub(super) struct CheckedMap<'a, A> {
     access: A,
-    keys: Keys<'a>,
+    keys: ReadKeys<'a>,
 }
 
 impl<'a, A> CheckedMap<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, place: &'a Place<'a>) -> Self {
-        Self { access, keys: Keys::new(place) }
+    pub(super) fn new(access: A, place: &'a ReadPosition<'a>) -> Self {
+        Self { access, keys: ReadKeys::new(place) }
     }
 
     /// Begins the object; `false` if there must not be one here.
@@ -62,8 +62,8 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
             }
             match taken? {
                 None => return Ok(None),
-                Some(Key::Shown(key)) => return Ok(Some(key)),
-                Some(Key::Hidden(back)) => {
+                Some(ReadKey::Shown(key)) => return Ok(Some(key)),
+                Some(ReadKey::Hidden(back)) => {
                     seed = back;
                     self.next_value_seed(std::marker::PhantomData::<IgnoredAny>)?;
                 }
@@ -86,32 +86,32 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 }
 
 /// What is known of the keys so far.
-struct Keys<'a> {
+struct ReadKeys<'a> {
     rule: Option<&'a ObjectRule>,
-    place: &'a Place<'a>,
+    place: &'a ReadPosition<'a>,
     /// The place of the value of the key taken last.
-    value: Place<'a>,
+    value: ReadPosition<'a>,
     /// Where the next key is declared if they come in order.
     hint: usize,
     count: usize,
     required: usize,
     declared: Seen,
     unknown: UnknownKeys,
-    rare: Option<Box<Rare>>,
+    rare: Option<Box<RareKeyState>>,
 }
 
 /// What few objects need.
 #[derive(Default)]
-struct Rare {
+struct RareKeyState {
     /// The keys that aren't declared.
-    others: Others,
+    others: OtherKeys,
     /// The key taken last, if its name may be asked for.
     name: Option<String>,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> ReadKeys<'a> {
     #[inline]
-    fn new(place: &'a Place<'a>) -> Self {
+    fn new(place: &'a ReadPosition<'a>) -> Self {
         Self {
             rule: None,
             place,
@@ -131,7 +131,7 @@ impl<'a> Keys<'a> {
         let Ok(rules) = self.place.rules(JsonType::Object) else { return false };
         if let Some(typed) = rules {
             self.rule = Some(&typed.object);
-            if typed.object.open == Open::Implied && self.place.reading.arena.is_from_type() {
+            if typed.object.open == Openness::Implied && self.place.reading.arena.is_from_type() {
                 self.unknown = UnknownKeys::Hide;
             }
         }
@@ -143,7 +143,7 @@ impl<'a> Keys<'a> {
         self.rule.is_none_or(|rule| required >= rule.required && (rule.min..=rule.max).contains(&count))
     }
 
-    fn rare(&mut self) -> &mut Rare {
+    fn rare(&mut self) -> &mut RareKeyState {
         self.rare.get_or_insert_default()
     }
 
@@ -220,12 +220,12 @@ impl<'a> Keys<'a> {
 
 /// Which other keys were there. Most objects have none, and pay nothing for it.
 #[derive(Default)]
-struct Others {
+struct OtherKeys {
     few: Vec<Box<str>>,
     many: Option<HashSet<Box<str>>>,
 }
 
-impl Others {
+impl OtherKeys {
     const FEW: usize = 16;
 
     /// Notes one; `false` if it was noted before.
@@ -245,7 +245,7 @@ impl Others {
 }
 
 /// A key as the type sees it, or the seed back if it doesn't.
-enum Key<K, V> {
+enum ReadKey<K, V> {
     Shown(V),
     Hidden(K),
 }
@@ -253,23 +253,23 @@ enum Key<K, V> {
 /// Takes a key as text, looks at it, and builds the type's key from it.
 struct KeySeed<'s, 'a, K> {
     inner: K,
-    keys: &'s mut Keys<'a>,
+    keys: &'s mut ReadKeys<'a>,
 }
 
 impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every key there is; measured")]
-    fn take<E: Error>(self, key: KeyDeserializer<'_, 'de, E>) -> Result<Key<K, K::Value>, E> {
+    fn take<E: Error>(self, key: KeyDeserializer<'_, 'de, E>) -> Result<ReadKey<K, K::Value>, E> {
         match self.keys.take(key.text()) {
-            Some(UnknownKeys::Show) => self.inner.deserialize(key).map(Key::Shown),
-            Some(UnknownKeys::Hide) => Ok(Key::Hidden(self.inner)),
+            Some(UnknownKeys::Show) => self.inner.deserialize(key).map(ReadKey::Shown),
+            Some(UnknownKeys::Hide) => Ok(ReadKey::Hidden(self.inner)),
             None => self.keys.place.noted(Err(refusal())),
         }
     }
 }
 
 impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for KeySeed<'_, '_, K> {
-    type Value = Key<K, K::Value>;
+    type Value = ReadKey<K, K::Value>;
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -278,7 +278,7 @@ impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for KeySeed<'_, '_, K> {
 }
 
 impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, '_, K> {
-    type Value = Key<K, K::Value>;
+    type Value = ReadKey<K, K::Value>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a key")

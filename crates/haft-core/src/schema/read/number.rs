@@ -9,14 +9,14 @@ use super::key::KeyDeserializer;
 use crate::schema::tree::number_token;
 
 /// Access to an object of which the first key may have been taken to look at it.
-pub(super) struct PutBack<A> {
-    pub(super) first: First,
+pub(super) struct PeekedMap<A> {
+    pub(super) first: FirstKey,
     pub(super) access: A,
 }
 
 /// The first key of an object.
 #[derive(Default)]
-pub(super) enum First {
+pub(super) enum FirstKey {
     /// It is still in the access, or was given back.
     #[default]
     Ahead,
@@ -26,15 +26,15 @@ pub(super) enum First {
     Missing,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for PutBack<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for PeekedMap<A> {
     type Error = A::Error;
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
         match std::mem::take(&mut self.first) {
-            First::Ahead => self.access.next_key_seed(seed),
-            First::Missing => Ok(None),
-            First::Taken(key) => seed.deserialize(KeyDeserializer::transient(&key)).map(Some),
+            FirstKey::Ahead => self.access.next_key_seed(seed),
+            FirstKey::Missing => Ok(None),
+            FirstKey::Taken(key) => seed.deserialize(KeyDeserializer::transient(&key)).map(Some),
         }
     }
 

@@ -3,24 +3,24 @@
 //! A place lives in whatever holds the value (the root, an array, an object) and is handed on by reference: one word,
 //! which travels in a register with every value there is.
 
-use super::Reading;
+use super::ReadContext;
 use crate::schema::forbidden::Inside;
-use crate::schema::node::{Arena, Mismatch, NodeId, Typed};
+use crate::schema::node::{Arena, Mismatch, NodeId, TypeRules};
 use crate::schema::types::JsonType;
 
 /// What a reader must know of the value it is about to read.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    pub(super) reading: &'a Reading<'a>,
+pub(super) struct ReadPosition<'a> {
+    pub(super) reading: &'a ReadContext<'a>,
     pub(super) node: NodeId,
     pub(super) depth: u16,
     pub(super) inside: Inside,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ReadPosition<'a> {
     /// The place of the whole value.
     #[inline]
-    pub(super) fn root(reading: &'a Reading<'a>) -> Self {
+    pub(super) fn root(reading: &'a ReadContext<'a>) -> Self {
         Self { reading, node: reading.arena.root(), depth: 0, inside: Inside::Other }
     }
 
@@ -65,7 +65,7 @@ impl<'a> Place<'a> {
 
     /// The rules for a value of this type.
     #[inline]
-    pub(super) fn rules(&self, json_type: JsonType) -> Result<Option<&'a Typed>, Mismatch> {
+    pub(super) fn rules(&self, json_type: JsonType) -> Result<Option<&'a TypeRules>, Mismatch> {
         self.reading.arena.rules(self.node, json_type)
     }
 }

@@ -5,8 +5,8 @@ use std::slice;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, SeqAccess};
 
-use super::deserializer::{Checked, refusal};
-use super::place::Place;
+use super::deserializer::{CheckedDeserializer, refusal};
+use super::place::ReadPosition;
 use crate::schema::node::{ANY, NodeId};
 use crate::schema::path::push_index;
 use crate::schema::types::JsonType;
@@ -14,20 +14,20 @@ use crate::schema::types::JsonType;
 /// Access to elements that counts and checks them.
 pub(super) struct CheckedSeq<'a, A> {
     access: A,
-    elements: Elements<'a>,
+    elements: ElementState<'a>,
 }
 
 impl<'a, A> CheckedSeq<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, place: &Place<'a>) -> Self {
+    pub(super) fn new(access: A, place: &ReadPosition<'a>) -> Self {
         let next = place.child(ANY);
-        let elements = Elements { ahead: [].iter(), next, items: ANY, count: 0, min: 0, max: usize::MAX };
+        let elements = ElementState { ahead: [].iter(), next, items: ANY, count: 0, min: 0, max: usize::MAX };
         Self { access, elements }
     }
 
     /// Begins the array; `false` if there must not be one here.
     #[inline]
-    pub(super) fn begin(&mut self, place: &Place<'a>) -> bool {
+    pub(super) fn begin(&mut self, place: &ReadPosition<'a>) -> bool {
         self.elements.begin(place)
     }
 
@@ -56,22 +56,22 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
 }
 
 /// What is known of the elements so far.
-struct Elements<'a> {
+struct ElementState<'a> {
     /// The nodes of the elements to come that have one each.
     ahead: slice::Iter<'a, NodeId>,
     /// The node of all others.
     items: NodeId,
     /// The place of the element that is read.
-    next: Place<'a>,
+    next: ReadPosition<'a>,
     /// How many were begun.
     count: usize,
     min: usize,
     max: usize,
 }
 
-impl<'a> Elements<'a> {
+impl<'a> ElementState<'a> {
     #[inline(never)]
-    fn begin(&mut self, place: &Place<'a>) -> bool {
+    fn begin(&mut self, place: &ReadPosition<'a>) -> bool {
         let Ok(rules) = place.rules(JsonType::Array) else { return false };
         if let Some(typed) = rules {
             let rule = &typed.array;
@@ -83,7 +83,7 @@ impl<'a> Elements<'a> {
 
     /// The place of the next element; none if there must not be one.
     #[inline]
-    fn next(&mut self) -> Option<&Place<'a>> {
+    fn next(&mut self) -> Option<&ReadPosition<'a>> {
         if self.count >= self.max {
             return None;
         }
@@ -107,7 +107,7 @@ impl<'a> Elements<'a> {
 /// A seed that takes the next place when there is an element to read.
 struct ElementSeed<'s, 'a, T> {
     inner: T,
-    elements: &'s mut Elements<'a>,
+    elements: &'s mut ElementState<'a>,
 }
 
 impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, T> {
@@ -117,6 +117,6 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
         let around = self.elements.next;
         let place = around.noted(self.elements.next().ok_or_else(refusal))?;
-        self.inner.deserialize(Checked { inner: deserializer, place })
+        self.inner.deserialize(CheckedDeserializer { inner: deserializer, place })
     }
 }

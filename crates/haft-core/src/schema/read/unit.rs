@@ -6,8 +6,8 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, IntoDeserializer, MapAccess, VariantAccess, Visitor};
 
 use super::deserializer::CheckedSeed;
-use super::place::Place;
-use super::visitor::{Checked, HINTED, STRUCT};
+use super::place::ReadPosition;
+use super::visitor::{CheckedVisitor, HINTED, STRUCT};
 use crate::schema::node::ANY;
 
 /// Takes an object without members for `()`.
@@ -48,11 +48,11 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for StrAsVariant<V> {
 /// Passes an enum on and keeps an eye on what its variants hold.
 pub(super) struct WrappedEnum<'a, T> {
     pub(super) inner: T,
-    pub(super) place: &'a Place<'a>,
+    pub(super) place: &'a ReadPosition<'a>,
 }
 
 impl<'a, T> WrappedEnum<'a, T> {
-    fn content(&self) -> Place<'a> {
+    fn content(&self) -> ReadPosition<'a> {
         self.place.child(ANY)
     }
 }
@@ -93,7 +93,7 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for WrappedEnum<'_, A> {
 
     fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
         let place = self.content();
-        let visitor = Checked::<_, HINTED> { inner: visitor, place: &place };
+        let visitor = CheckedVisitor::<_, HINTED> { inner: visitor, place: &place };
         self.inner.tuple_variant(len, visitor)
     }
 
@@ -103,7 +103,7 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for WrappedEnum<'_, A> {
         visitor: V,
     ) -> Result<V::Value, A::Error> {
         let place = self.content();
-        let visitor = Checked::<_, STRUCT> { inner: visitor, place: &place };
+        let visitor = CheckedVisitor::<_, STRUCT> { inner: visitor, place: &place };
         self.inner.struct_variant(fields, visitor)
     }
 }

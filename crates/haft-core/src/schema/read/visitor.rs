@@ -5,10 +5,10 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
-use super::deserializer::{Checked as CheckedDeserializer, refusal};
+use super::deserializer::{CheckedDeserializer, refusal};
 use super::map::CheckedMap;
-use super::number::{First, NumberMap, PutBack};
-use super::place::Place;
+use super::number::{FirstKey, NumberMap, PeekedMap};
+use super::place::ReadPosition;
 use super::seq::CheckedSeq;
 use crate::canonical::is_same_number;
 use crate::schema::decimal::Decimal;
@@ -25,12 +25,12 @@ pub(super) const INTEGER: u8 = 2;
 pub(super) const STRUCT: u8 = 3;
 
 /// A visitor at a place.
-pub(super) struct Checked<'a, V, const ORIGIN: u8> {
+pub(super) struct CheckedVisitor<'a, V, const ORIGIN: u8> {
     pub(super) inner: V,
-    pub(super) place: &'a Place<'a>,
+    pub(super) place: &'a ReadPosition<'a>,
 }
 
-impl<V, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
+impl<V, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
     #[inline]
     fn simple<E: Error>(&self, json_type: JsonType) -> Result<(), E> {
         if self.place.is_free(json_type) { Ok(()) } else { Err(refusal()) }
@@ -43,7 +43,7 @@ impl<V, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
 }
 
 #[inline(never)]
-fn signed_fits(place: &Place<'_>, value: i64) -> bool {
+fn signed_fits(place: &ReadPosition<'_>, value: i64) -> bool {
     match place.rules(JsonType::Number) {
         Ok(Some(typed)) => typed.number.surely_fits(value) || wide_integer_fits(place, &value.to_string()),
         rules => rules.is_ok(),
@@ -51,7 +51,7 @@ fn signed_fits(place: &Place<'_>, value: i64) -> bool {
 }
 
 #[inline(never)]
-fn unsigned_fits(place: &Place<'_>, value: u64) -> bool {
+fn unsigned_fits(place: &ReadPosition<'_>, value: u64) -> bool {
     match value.try_into() {
         Ok(small) => signed_fits(place, small),
         Err(_) => wide_integer_fits(place, &value.to_string()),
@@ -60,7 +60,7 @@ fn unsigned_fits(place: &Place<'_>, value: u64) -> bool {
 
 /// Decides by the digits.
 #[inline(never)]
-fn wide_integer_fits(place: &Place<'_>, digits: &str) -> bool {
+fn wide_integer_fits(place: &ReadPosition<'_>, digits: &str) -> bool {
     match place.rules(JsonType::Number) {
         Ok(Some(typed)) => typed.number.fits(Decimal::parse(digits), typed.integers_only()),
         rules => rules.is_ok(),
@@ -69,7 +69,7 @@ fn wide_integer_fits(place: &Place<'_>, digits: &str) -> bool {
 
 /// A float is taken only where it is sure to fit: which digits it was read from is not known here.
 #[inline(never)]
-fn float_fits(place: &Place<'_>, value: f64) -> bool {
+fn float_fits(place: &ReadPosition<'_>, value: f64) -> bool {
     match place.rules(JsonType::Number) {
         Ok(Some(typed)) => {
             let is_verified = place.reading.is_verified();
@@ -84,14 +84,14 @@ fn float_fits(place: &Place<'_>, value: f64) -> bool {
 }
 
 #[inline(never)]
-fn string_fits(place: &Place<'_>, text: &str) -> bool {
+fn string_fits(place: &ReadPosition<'_>, text: &str) -> bool {
     match place.rules(JsonType::String) {
         Ok(Some(typed)) => typed.string.fits(text, &mut place.reading.budget.borrow_mut()) == Ok(true),
         rules => rules.is_ok(),
     }
 }
 
-impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORIGIN> {
+impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_, V, ORIGIN> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -212,7 +212,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
     }
 }
 
-impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
+impl<'de, V: Visitor<'de>, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
     #[inline]
     fn members<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let mut map = CheckedMap::new(access, self.place);
@@ -228,16 +228,16 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
 
     /// Takes an object, or a number in the form of one: the first key tells.
     fn number_or_members<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
-        let mut first = First::Ahead;
+        let mut first = FirstKey::Ahead;
         if let Some(token) = number_token() {
             let key: Option<String> = access.next_key()?;
             if key.as_deref() == Some(token) {
                 let text: String = access.next_value()?;
                 return self.visit_number_text(text);
             }
-            first = key.map_or(First::Missing, First::Taken);
+            first = key.map_or(FirstKey::Missing, FirstKey::Taken);
         }
-        self.members(PutBack { first, access })
+        self.members(PeekedMap { first, access })
     }
 
     fn digits<E: Error>(&self, digits: &str) -> Result<(), E> {

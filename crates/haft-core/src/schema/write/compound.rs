@@ -12,22 +12,22 @@ use serde::ser::{
 };
 use serde_json::Error;
 
-use super::key::{self, Keys};
-use super::{Begin, Writing};
-use crate::schema::disclosure::Step;
+use super::key::{self, WrittenKeys};
+use super::{WriteFailureReason, Writing};
+use crate::schema::disclosure::ResultStep;
 use crate::schema::node::{ANY, ArrayRule, NEVER, NodeId, ObjectRule};
 use crate::schema::scan::nesting;
 
 /// What an array or object is part of.
 #[derive(Clone, Copy)]
-pub(super) enum Shape {
+pub(super) enum CompoundKind {
     /// A value by itself.
     Alone,
     /// The content of a variant: it stands under the variant's name, which is closed with it.
     Variant(&'static str),
 }
 
-impl Shape {
+impl CompoundKind {
     fn variant(self) -> Option<&'static str> {
         match self {
             Self::Variant(variant) => Some(variant),
@@ -46,19 +46,23 @@ impl Shape {
 }
 
 /// The elements of an array.
-pub(super) struct Elements<'w, 'a> {
+pub(super) struct SeqWriter<'w, 'a> {
     writing: &'w mut Writing<'a>,
     rule: Option<&'a ArrayRule>,
     /// The nodes of the elements to come that have one each, and that of all others.
     ahead: slice::Iter<'a, NodeId>,
     items: NodeId,
     count: usize,
-    shape: Shape,
+    shape: CompoundKind,
 }
 
-impl<'w, 'a> Elements<'w, 'a> {
+impl<'w, 'a> SeqWriter<'w, 'a> {
     #[inline]
-    pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ArrayRule>, shape: Shape) -> Result<Self, Error> {
+    pub(super) fn open(
+        writing: &'w mut Writing<'a>,
+        rule: Option<&'a ArrayRule>,
+        shape: CompoundKind,
+    ) -> Result<Self, Error> {
         writing.enter()?;
         let (ahead, items) = rule.map_or((&[][..], ANY), |rule| (&rule.prefix, rule.items));
         writing.text.push("[");
@@ -72,7 +76,7 @@ impl<'w, 'a> Elements<'w, 'a> {
         self.count += 1;
         let written = self.writing.value(node, value);
         if written.is_err() {
-            self.writing.leave(self.shape.variant(), Step::Index(self.count - 1));
+            self.writing.leave(self.shape.variant(), ResultStep::Index(self.count - 1));
         }
         written
     }
@@ -83,14 +87,14 @@ impl<'w, 'a> Elements<'w, 'a> {
             return Err(self.writing.refusal());
         }
         self.writing.room += self.shape.levels();
-        self.writing.text.push(if matches!(self.shape, Shape::Variant(_)) { "]}" } else { "]" });
+        self.writing.text.push(if matches!(self.shape, CompoundKind::Variant(_)) { "]}" } else { "]" });
         Ok(())
     }
 }
 
 macro_rules! elements {
     ($($trait:ident.$method:ident)*) => {$(
-        impl $trait for Elements<'_, '_> {
+        impl $trait for SeqWriter<'_, '_> {
             type Ok = ();
             type Error = Error;
 
@@ -115,43 +119,43 @@ elements! {
 }
 
 /// The fields of a struct.
-pub(super) enum Fields<'w, 'a> {
-    Object(Object<'w, 'a>),
-    Private(Private<'w, 'a>),
+pub(super) enum StructWriter<'w, 'a> {
+    Object(ObjectWriter<'w, 'a>),
+    Private(PrivateField<'w, 'a>),
 }
 
 /// The fields of a struct that is an object.
-pub(super) struct Object<'w, 'a> {
+pub(super) struct ObjectWriter<'w, 'a> {
     writing: &'w mut Writing<'a>,
-    keys: Keys<'a>,
-    shape: Shape,
+    keys: WrittenKeys<'a>,
+    shape: CompoundKind,
 }
 
 /// No object: something that `serde_json` hands to itself under this name, in one field.
-pub(super) struct Private<'w, 'a> {
+pub(super) struct PrivateField<'w, 'a> {
     writing: &'w mut Writing<'a>,
     name: &'static str,
     is_written: bool,
 }
 
-impl<'w, 'a> Fields<'w, 'a> {
+impl<'w, 'a> StructWriter<'w, 'a> {
     #[inline]
     pub(super) fn open(
         writing: &'w mut Writing<'a>,
         rule: Option<&'a ObjectRule>,
-        shape: Shape,
+        shape: CompoundKind,
     ) -> Result<Self, Error> {
         writing.enter()?;
         writing.text.push("{");
-        Ok(Self::Object(Object { writing, keys: Keys::new(rule), shape }))
+        Ok(Self::Object(ObjectWriter { writing, keys: WrittenKeys::new(rule), shape }))
     }
 
     pub(super) fn private(writing: &'w mut Writing<'a>, name: &'static str) -> Self {
-        Self::Private(Private { writing, name, is_written: false })
+        Self::Private(PrivateField { writing, name, is_written: false })
     }
 }
 
-impl Object<'_, '_> {
+impl ObjectWriter<'_, '_> {
     /// Writes a field. Not inlined by force: fields of one type share the code.
     #[inline]
     fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
@@ -160,7 +164,7 @@ impl Object<'_, '_> {
         };
         let written = self.writing.value(node, value);
         if written.is_err() {
-            self.writing.leave(self.shape.variant(), Step::Named(key.to_owned()));
+            self.writing.leave(self.shape.variant(), ResultStep::Named(key.to_owned()));
         }
         written
     }
@@ -171,12 +175,12 @@ impl Object<'_, '_> {
             return Err(self.writing.refusal());
         }
         self.writing.room += self.shape.levels();
-        self.writing.text.push(if matches!(self.shape, Shape::Variant(_)) { "}}" } else { "}" });
+        self.writing.text.push(if matches!(self.shape, CompoundKind::Variant(_)) { "}}" } else { "}" });
         Ok(())
     }
 }
 
-impl Private<'_, '_> {
+impl PrivateField<'_, '_> {
     #[cold]
     #[inline(never)]
     fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
@@ -197,7 +201,7 @@ impl Private<'_, '_> {
         }
         // Text is handed on as it is, however deep it nests.
         if nesting(self.writing.text.since(before)) > self.writing.room {
-            return Err(self.writing.begin(Begin::TooDeep, "nests too deep"));
+            return Err(self.writing.begin(WriteFailureReason::TooDeep, "nests too deep"));
         }
         Ok(())
     }
@@ -209,23 +213,23 @@ impl Private<'_, '_> {
 
 macro_rules! fields {
     ($($trait:ident)*) => {$(
-        impl $trait for Fields<'_, '_> {
+        impl $trait for StructWriter<'_, '_> {
             type Ok = ();
             type Error = Error;
 
             #[inline]
             fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
                 match self {
-                    Fields::Object(object) => object.next(key, value),
-                    Fields::Private(private) => private.next(key, value),
+                    StructWriter::Object(object) => object.next(key, value),
+                    StructWriter::Private(private) => private.next(key, value),
                 }
             }
 
             #[inline]
             fn end(self) -> Result<(), Error> {
                 match self {
-                    Fields::Object(object) => object.close(),
-                    Fields::Private(private) => private.close(),
+                    StructWriter::Object(object) => object.close(),
+                    StructWriter::Private(private) => private.close(),
                 }
             }
         }
@@ -235,24 +239,24 @@ macro_rules! fields {
 fields! { SerializeStruct SerializeStructVariant }
 
 /// The members of a map.
-pub(super) struct Members<'w, 'a> {
+pub(super) struct MapWriter<'w, 'a> {
     writing: &'w mut Writing<'a>,
-    keys: Keys<'a>,
+    keys: WrittenKeys<'a>,
     /// The node of the key that was written and has no value yet.
     open: Option<NodeId>,
     /// The name of the key written last, if somebody may ask for it.
     key: String,
 }
 
-impl<'w, 'a> Members<'w, 'a> {
+impl<'w, 'a> MapWriter<'w, 'a> {
     pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ObjectRule>) -> Result<Self, Error> {
         writing.enter()?;
         writing.text.push("{");
-        Ok(Self { writing, keys: Keys::new(rule), open: None, key: String::new() })
+        Ok(Self { writing, keys: WrittenKeys::new(rule), open: None, key: String::new() })
     }
 }
 
-impl SerializeMap for Members<'_, '_> {
+impl SerializeMap for MapWriter<'_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -273,7 +277,7 @@ impl SerializeMap for Members<'_, '_> {
         let Some(node) = self.open.take() else { return Err(self.writing.refusal()) };
         let written = self.writing.value(node, value);
         if written.is_err() {
-            self.writing.leave(None, Step::Key(std::mem::take(&mut self.key)));
+            self.writing.leave(None, ResultStep::Key(std::mem::take(&mut self.key)));
         }
         written
     }

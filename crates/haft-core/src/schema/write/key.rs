@@ -8,12 +8,12 @@ use serde::ser::{Impossible, Serializer};
 use serde_json::{Error, Value};
 
 use super::Writing;
-use super::text::Text;
+use super::text::JsonBuffer;
 use crate::schema::node::{ANY, NEVER, NodeId, ObjectRule, Property};
 use crate::schema::seen::Seen;
 
 /// What is known of the keys so far.
-pub(super) struct Keys<'a> {
+pub(super) struct WrittenKeys<'a> {
     rule: Option<&'a ObjectRule>,
     count: usize,
     required: usize,
@@ -22,7 +22,7 @@ pub(super) struct Keys<'a> {
     hint: usize,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> WrittenKeys<'a> {
     #[inline]
     pub(super) fn new(rule: Option<&'a ObjectRule>) -> Self {
         Self { rule, count: 0, required: 0, seen: Seen::default(), hint: 0 }
@@ -31,7 +31,7 @@ impl<'a> Keys<'a> {
     /// Writes a key. Gives the node of its value; none if it must not be there.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the key is known where this is inlined, and costs one comparison")]
-    pub(super) fn write(&mut self, key: &str, text: &mut Text) -> Option<NodeId> {
+    pub(super) fn write(&mut self, key: &str, text: &mut JsonBuffer) -> Option<NodeId> {
         match self.rule.and_then(|rule| rule.properties.get(self.hint)) {
             Some(property) if &*property.name == key => self.declared(self.hint, property, text),
             _ => self.out_of_order(key, text),
@@ -39,7 +39,7 @@ impl<'a> Keys<'a> {
     }
 
     #[inline(never)]
-    fn out_of_order(&mut self, key: &str, text: &mut Text) -> Option<NodeId> {
+    fn out_of_order(&mut self, key: &str, text: &mut JsonBuffer) -> Option<NodeId> {
         let declared = self.rule.and_then(|rule| rule.find(key, self.hint).map(|at| (at, &rule.properties[at])));
         if let Some((at, property)) = declared {
             return self.declared(at, property, text);
@@ -55,7 +55,7 @@ impl<'a> Keys<'a> {
     }
 
     #[inline]
-    fn declared(&mut self, at: usize, property: &Property, text: &mut Text) -> Option<NodeId> {
+    fn declared(&mut self, at: usize, property: &Property, text: &mut JsonBuffer) -> Option<NodeId> {
         if !self.seen.insert(at) {
             return None;
         }
@@ -68,7 +68,7 @@ impl<'a> Keys<'a> {
 
     /// Writes what stands before the next key, and counts it.
     #[inline]
-    fn separate(&mut self, text: &mut Text) {
+    fn separate(&mut self, text: &mut JsonBuffer) {
         text.separate(self.count == 0);
         self.count += 1;
     }
@@ -81,7 +81,7 @@ impl<'a> Keys<'a> {
         writing: &mut Writing<'_>,
     ) -> Result<NodeId, Error> {
         let before = writing.text.len();
-        match key.serialize(Name { keys: self, text: &mut writing.text }) {
+        match key.serialize(KeyNameSerializer { keys: self, text: &mut writing.text }) {
             Ok(node) => Ok(node),
             // Where there are no rules, nothing but its type speaks against a key.
             Err(_) if self.rule.is_none() && writing.text.len() == before => self.write_odd(key, writing),
@@ -115,9 +115,9 @@ pub(super) fn spelled<T: Serialize + ?Sized>(key: &T) -> String {
 }
 
 /// Writes a key that is a string; others are refused.
-struct Name<'k, 'a> {
-    keys: &'k mut Keys<'a>,
-    text: &'k mut Text,
+struct KeyNameSerializer<'k, 'a> {
+    keys: &'k mut WrittenKeys<'a>,
+    text: &'k mut JsonBuffer,
 }
 
 macro_rules! no_name {
@@ -128,7 +128,7 @@ macro_rules! no_name {
     )*};
 }
 
-impl Serializer for Name<'_, '_> {
+impl Serializer for KeyNameSerializer<'_, '_> {
     type Ok = NodeId;
     type Error = std::fmt::Error;
     type SerializeSeq = Impossible<NodeId, Self::Error>;

@@ -5,22 +5,22 @@ use serde::ser::Serializer;
 use serde_json::Error;
 
 use super::Writing;
-use super::compound::{Elements, Fields, Members, Shape};
+use super::compound::{CompoundKind, MapWriter, SeqWriter, StructWriter};
 use crate::schema::decimal::Decimal;
-use crate::schema::disclosure::Step;
+use crate::schema::disclosure::ResultStep;
 use crate::schema::forbidden::{PRIVATE, is_private};
-use crate::schema::node::{ANY, Arena, NodeId, Typed};
+use crate::schema::node::{ANY, Arena, NodeId, TypeRules};
 use crate::schema::types::JsonType;
 
 /// A writing at a node.
-pub(super) struct Checked<'w, 'a> {
+pub(super) struct CheckedSerializer<'w, 'a> {
     pub(super) writing: &'w mut Writing<'a>,
     pub(super) node: NodeId,
 }
 
-impl<'a> Checked<'_, 'a> {
+impl<'a> CheckedSerializer<'_, 'a> {
     #[inline]
-    fn rules(&mut self, json_type: JsonType) -> Result<Option<&'a Typed>, Error> {
+    fn rules(&mut self, json_type: JsonType) -> Result<Option<&'a TypeRules>, Error> {
         let arena = self.writing.arena;
         arena.rules(self.node, json_type).map_err(|_| self.writing.refusal())
     }
@@ -136,16 +136,16 @@ macro_rules! integers {
     )*};
 }
 
-impl<'w, 'a> Serializer for Checked<'w, 'a> {
+impl<'w, 'a> Serializer for CheckedSerializer<'w, 'a> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Elements<'w, 'a>;
-    type SerializeTuple = Elements<'w, 'a>;
-    type SerializeTupleStruct = Elements<'w, 'a>;
-    type SerializeTupleVariant = Elements<'w, 'a>;
-    type SerializeMap = Members<'w, 'a>;
-    type SerializeStruct = Fields<'w, 'a>;
-    type SerializeStructVariant = Fields<'w, 'a>;
+    type SerializeSeq = SeqWriter<'w, 'a>;
+    type SerializeTuple = SeqWriter<'w, 'a>;
+    type SerializeTupleStruct = SeqWriter<'w, 'a>;
+    type SerializeTupleVariant = SeqWriter<'w, 'a>;
+    type SerializeMap = MapWriter<'w, 'a>;
+    type SerializeStruct = StructWriter<'w, 'a>;
+    type SerializeStructVariant = StructWriter<'w, 'a>;
 
     integers! {
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
@@ -222,7 +222,7 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         self.open_variant(variant)?;
         let written = self.writing.value(ANY, value);
         if written.is_err() {
-            self.writing.leave(None, Step::Named(variant.to_owned()));
+            self.writing.leave(None, ResultStep::Named(variant.to_owned()));
         }
         self.writing.room += 1;
         self.writing.text.push("}");
@@ -230,16 +230,16 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
     }
 
     #[inline]
-    fn serialize_seq(mut self, _: Option<usize>) -> Result<Elements<'w, 'a>, Error> {
+    fn serialize_seq(mut self, _: Option<usize>) -> Result<SeqWriter<'w, 'a>, Error> {
         let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
-        Elements::open(self.writing, rule, Shape::Alone)
+        SeqWriter::open(self.writing, rule, CompoundKind::Alone)
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Elements<'w, 'a>, Error> {
+    fn serialize_tuple(self, _: usize) -> Result<SeqWriter<'w, 'a>, Error> {
         self.serialize_seq(None)
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Elements<'w, 'a>, Error> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<SeqWriter<'w, 'a>, Error> {
         self.serialize_seq(None)
     }
 
@@ -249,25 +249,25 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Elements<'w, 'a>, Error> {
+    ) -> Result<SeqWriter<'w, 'a>, Error> {
         self.open_variant(variant)?;
-        Elements::open(self.writing, None, Shape::Variant(variant))
+        SeqWriter::open(self.writing, None, CompoundKind::Variant(variant))
     }
 
-    fn serialize_map(mut self, _: Option<usize>) -> Result<Members<'w, 'a>, Error> {
+    fn serialize_map(mut self, _: Option<usize>) -> Result<MapWriter<'w, 'a>, Error> {
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        Members::open(self.writing, rule)
+        MapWriter::open(self.writing, rule)
     }
 
     #[inline]
-    fn serialize_struct(mut self, name: &'static str, _: usize) -> Result<Fields<'w, 'a>, Error> {
+    fn serialize_struct(mut self, name: &'static str, _: usize) -> Result<StructWriter<'w, 'a>, Error> {
         // No struct at all: JSON that is text already, and may be anything.
         if name.starts_with(PRIVATE) && is_private(name) {
             self.unruled()?;
-            return Ok(Fields::private(self.writing, name));
+            return Ok(StructWriter::private(self.writing, name));
         }
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        Fields::open(self.writing, rule, Shape::Alone)
+        StructWriter::open(self.writing, rule, CompoundKind::Alone)
     }
 
     fn serialize_struct_variant(
@@ -276,8 +276,8 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Fields<'w, 'a>, Error> {
+    ) -> Result<StructWriter<'w, 'a>, Error> {
         self.open_variant(variant)?;
-        Fields::open(self.writing, None, Shape::Variant(variant))
+        StructWriter::open(self.writing, None, CompoundKind::Variant(variant))
     }
 }

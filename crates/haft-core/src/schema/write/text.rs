@@ -8,12 +8,12 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::Error;
 
 /// The text so far.
-pub(super) struct Text(String);
+pub(super) struct JsonBuffer(String);
 
 /// Room for most results; those that need more grow.
 const FIRST: usize = 128;
 
-impl Text {
+impl JsonBuffer {
     pub(super) fn new() -> Self {
         Self(String::with_capacity(FIRST))
     }
@@ -74,7 +74,7 @@ impl Text {
 
     /// The key of a member that is no string: a number, say, as `serde_json` spells it.
     pub(super) fn key<K: Serialize + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        let member = serde_json::to_string(&Member(key))?;
+        let member = serde_json::to_string(&NullMember(key))?;
         self.push(member.strip_prefix('{').and_then(|rest| rest.strip_suffix("null}")).unwrap_or_default());
         Ok(())
     }
@@ -154,9 +154,9 @@ fn escapes(word: u64) -> u64 {
 }
 
 /// An object with one member, whose value is `null`.
-struct Member<'k, K: ?Sized>(&'k K);
+struct NullMember<'k, K: ?Sized>(&'k K);
 
-impl<K: Serialize + ?Sized> Serialize for Member<'_, K> {
+impl<K: Serialize + ?Sized> Serialize for NullMember<'_, K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map([(self.0, ())])
     }
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     fn string(text: &str) -> String {
-        let mut out = Text::new();
+        let mut out = JsonBuffer::new();
         out.string(text);
         out.into_string()
     }

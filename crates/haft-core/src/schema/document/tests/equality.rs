@@ -4,19 +4,21 @@ use proptest::prelude::*;
 
 use super::super::super::decimal::Decimal;
 use super::super::{Fingerprints, all_differ, same};
-use super::{Tree, document, json, oracle, read};
-use crate::schema::budget::{Budget, Spent};
+use super::{ReferenceTree, document, json, oracle, read};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 use crate::seeded::for_all;
 
-fn budget() -> Budget {
-    Budget::for_input(1_000_000)
+fn budget() -> WorkBudget {
+    WorkBudget::for_input(1_000_000)
 }
 
-fn reference(a: &Tree, b: &Tree) -> bool {
+fn reference(a: &ReferenceTree, b: &ReferenceTree) -> bool {
     match (a, b) {
-        (Tree::Number(a), Tree::Number(b)) => Decimal::parse(a) == Decimal::parse(b),
-        (Tree::Array(a), Tree::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| reference(a, b)),
-        (Tree::Object(a), Tree::Object(b)) => {
+        (ReferenceTree::Number(a), ReferenceTree::Number(b)) => Decimal::parse(a) == Decimal::parse(b),
+        (ReferenceTree::Array(a), ReferenceTree::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| reference(a, b))
+        }
+        (ReferenceTree::Object(a), ReferenceTree::Object(b)) => {
             a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| reference(a, b)))
         }
         (a, b) => a == b,
@@ -36,25 +38,25 @@ fn agrees(a: &str, b: &str) -> bool {
 }
 
 /// Writes a value in another way: members reversed, characters escaped, numbers scaled, white space added.
-fn rewrite(value: &Tree) -> String {
+fn rewrite(value: &ReferenceTree) -> String {
     let string = |text: &str| {
         let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
         format!("\"{}\"", units.collect::<String>())
     };
     match value {
-        Tree::Number(number) => {
+        ReferenceTree::Number(number) => {
             let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
             let point = if mantissa.contains('.') { "" } else { "." };
             format!("{mantissa}{point}00e{exponent}")
         }
-        Tree::String(text) => string(text),
-        Tree::Array(items) => format!("[ {} ]", items.iter().map(rewrite).collect::<Vec<_>>().join(" , ")),
-        Tree::Object(members) => {
+        ReferenceTree::String(text) => string(text),
+        ReferenceTree::Array(items) => format!("[ {} ]", items.iter().map(rewrite).collect::<Vec<_>>().join(" , ")),
+        ReferenceTree::Object(members) => {
             let members = members.iter().rev().map(|(key, value)| format!("{} : {}", string(key), rewrite(value)));
             format!("{{ {} }}", members.collect::<Vec<_>>().join(" , "))
         }
-        Tree::Null => "null".to_owned(),
-        Tree::Boolean(value) => value.to_string(),
+        ReferenceTree::Null => "null".to_owned(),
+        ReferenceTree::Boolean(value) => value.to_string(),
     }
 }
 
@@ -134,10 +136,10 @@ fn items_differ_only_where_all_do() {
 fn comparisons_end_with_the_budget() {
     let text = format!("[{}]", vec!["[1]"; 1_000].join(","));
     let document = document(&text);
-    let mut budget = Budget::for_input(0);
+    let mut budget = WorkBudget::for_input(0);
     budget.work(99_000).unwrap();
-    assert_eq!(same(document.root(), document.root(), &mut budget), Err(Spent));
-    let mut budget = Budget::for_input(0);
+    assert_eq!(same(document.root(), document.root(), &mut budget), Err(BudgetSpent));
+    let mut budget = WorkBudget::for_input(0);
     budget.memory(1 << 20).unwrap();
-    assert_eq!(all_differ(document.root(), &mut budget), Err(Spent));
+    assert_eq!(all_differ(document.root(), &mut budget), Err(BudgetSpent));
 }

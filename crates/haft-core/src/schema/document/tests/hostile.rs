@@ -4,23 +4,23 @@ use std::hash::{BuildHasher, Hasher};
 
 use super::super::escape::Quoted;
 use super::super::member::MemberIndex;
-use super::super::{Document, Key, ReadFault, ReadOptions, all_differ, same};
-use crate::schema::budget::Budget;
+use super::super::{Document, MemberKey, ReadFault, ReadOptions, all_differ, same};
+use crate::schema::budget::WorkBudget;
 
 const MB: usize = 1_000_000;
 const UNLIMITED: ReadOptions = ReadOptions { max_depth: usize::MAX };
 const USUAL: ReadOptions = ReadOptions { max_depth: 128 };
 
 /// The budget of a text without the part that every text has: 16 units of work and 16 bytes per byte.
-fn lean(text: &str) -> Budget {
-    let mut budget = Budget::for_input(text.len());
+fn lean(text: &str) -> WorkBudget {
+    let mut budget = WorkBudget::for_input(text.len());
     budget.work(100_000).unwrap();
     budget.memory(1 << 20).unwrap();
     budget
 }
 
 /// Reads a text and asserts that it took at most so many bytes per byte and units of work per 16 bytes.
-fn read_within(text: &str, memory: usize, work: usize) -> (Document<'_>, Budget) {
+fn read_within(text: &str, memory: usize, work: usize) -> (Document<'_>, WorkBudget) {
     let mut budget = lean(text);
     let document = Document::read(text, USUAL, &mut budget).unwrap();
     let slack = 4_096;
@@ -39,7 +39,7 @@ fn a_megabyte_of_open_brackets_is_rejected() {
         assert!(pointer.len() <= 1_024);
         // What a failed reading took is given back.
         assert!(budget.memory(16 * text.len()).is_ok());
-        let fault = Document::read(&text, UNLIMITED, &mut Budget::for_input(text.len())).unwrap_err();
+        let fault = Document::read(&text, UNLIMITED, &mut WorkBudget::for_input(text.len())).unwrap_err();
         assert!(matches!(fault, ReadFault::Malformed { at } if at == text.len()) || fault == ReadFault::Spent);
     }
 }
@@ -48,7 +48,7 @@ fn a_megabyte_of_open_brackets_is_rejected() {
 fn deep_values_are_read_and_compared_without_recursion() {
     let depth = 200_000;
     let text = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-    let mut budget = Budget::for_input(100 * text.len());
+    let mut budget = WorkBudget::for_input(100 * text.len());
     let document = Document::read(&text, UNLIMITED, &mut budget).unwrap();
     assert_eq!(document.cells.len(), depth);
     assert_eq!(same(document.root(), document.root(), &mut budget), Ok(true));
@@ -103,9 +103,9 @@ fn many_distinct_keys_are_linear() {
 }
 
 /// A hash that every key shares, as if the seed were known.
-struct Broken;
+struct ConstantHash;
 
-impl BuildHasher for Broken {
+impl BuildHasher for ConstantHash {
     type Hasher = Self;
 
     fn build_hasher(&self) -> Self {
@@ -113,7 +113,7 @@ impl BuildHasher for Broken {
     }
 }
 
-impl Hasher for Broken {
+impl Hasher for ConstantHash {
     fn write(&mut self, _: &[u8]) {}
 
     fn finish(&self) -> u64 {
@@ -126,7 +126,7 @@ fn keys_with_equal_hashes_are_not_quadratic() {
     let members: Vec<_> = (0..100_000).map(|at| format!(r#""{at:x}":1"#)).collect();
     let text = format!(r#"{{{},"1f":2}}"#, members.join(","));
     let mut document = Document::read(&text, USUAL, &mut lean(&text)).unwrap();
-    let mut index = MemberIndex::new(Broken);
+    let mut index = MemberIndex::new(ConstantHash);
     let mut budget = lean(&text);
     // The length was reduced by the duplicate when the document was read.
     document.cells[0].add_one();
@@ -137,7 +137,7 @@ fn keys_with_equal_hashes_are_not_quadratic() {
     let name = |raw| Quoted { raw, is_escaped: false };
     let found = index.find(&text, &document.cells, 0, name("1f")).unwrap();
     assert_eq!(document.instance(found).unwrap().raw(), "2");
-    assert!(Key::new(&document, found).is("1f"));
+    assert!(MemberKey::new(&document, found).is("1f"));
     assert!(index.find(&text, &document.cells, 0, name("1g")).is_none());
 }
 
@@ -165,6 +165,6 @@ fn long_numbers_are_linear() {
 #[test]
 fn a_spent_budget_ends_the_reading() {
     let text = format!("[{}]", vec!["1"; MB / 2].join(","));
-    let fault = Document::read(&text, USUAL, &mut Budget::for_input(0)).unwrap_err();
+    let fault = Document::read(&text, USUAL, &mut WorkBudget::for_input(0)).unwrap_err();
     assert_eq!(fault, ReadFault::Spent);
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::{Document, Instance, ReadOptions};
 use super::{document, json, oracle, read};
-use crate::schema::budget::Budget;
+use crate::schema::budget::WorkBudget;
 use crate::seeded::for_all;
 
 fn all(root: Instance<'_>) -> Vec<Instance<'_>> {
@@ -76,7 +76,7 @@ fn a_long_pointer_keeps_both_ends() {
     let depth = 1_000;
     let text = format!("{}0{}", r#"{"key":["#.repeat(depth), "]}".repeat(depth));
     let document =
-        Document::read(&text, ReadOptions { max_depth: 2 * depth }, &mut Budget::for_input(text.len())).unwrap();
+        Document::read(&text, ReadOptions { max_depth: 2 * depth }, &mut WorkBudget::for_input(text.len())).unwrap();
     let innermost = u32::try_from(document.cells.len()).unwrap() - 1;
     let pointer = document.pointer_to(innermost);
     assert!(pointer.len() <= 1_024 && pointer.len() > 1_000, "{}", pointer.len());

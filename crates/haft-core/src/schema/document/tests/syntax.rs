@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::{Document, ReadFault, ReadOptions};
 use super::{DEPTH, document, json, oracle, read};
-use crate::schema::budget::Budget;
+use crate::schema::budget::WorkBudget;
 use crate::seeded::for_all;
 
 /// Asserts that both agree. Depending on its features, `serde_json` accepts numbers out of range.
@@ -214,11 +214,11 @@ fn nesting_is_limited() {
     assert_eq!(fault, ReadFault::TooDeep { at: DEPTH, pointer: "/0".repeat(DEPTH) });
     let flat = |max_depth| {
         let text = r#"{"a":[1,{"b":{}}]}"#;
-        Document::read(text, ReadOptions { max_depth }, &mut Budget::for_input(0)).map(|_| ())
+        Document::read(text, ReadOptions { max_depth }, &mut WorkBudget::for_input(0)).map(|_| ())
     };
     assert_eq!(flat(3), Err(ReadFault::TooDeep { at: 13, pointer: "/a/1/b".to_owned() }));
     assert_eq!(flat(4), Ok(()));
-    assert!(Document::read("1", ReadOptions { max_depth: 0 }, &mut Budget::for_input(0)).is_ok());
+    assert!(Document::read("1", ReadOptions { max_depth: 0 }, &mut WorkBudget::for_input(0)).is_ok());
 }
 
 #[test]

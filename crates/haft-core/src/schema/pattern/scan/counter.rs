@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// The times at which the repetitions under way began.
 #[derive(Debug, Default)]
-pub(super) struct Entries {
+pub(super) struct RepetitionStarts {
     /// The oldest span, apart so that one span needs no allocation.
     first: Option<Span>,
     rest: VecDeque<Span>,
@@ -21,7 +21,7 @@ struct Span {
     to: u32,
 }
 
-impl Entries {
+impl RepetitionStarts {
     pub(super) const SPAN: usize = size_of::<Span>();
 
     /// Begins a repetition. Times never decrease.

@@ -1,12 +1,12 @@
 //! One pass of a segment over a text.
 
-use super::super::Spent;
+use super::super::BudgetSpent;
 use super::super::class::Class;
 use super::super::meter::Meter;
-use super::super::syntax::{Direction, Set, Sign};
-use super::counter::Entries;
-use super::table::Known;
-use super::{Counter, Op, Seeds, Segment};
+use super::super::syntax::{CharSet, Direction, Sign};
+use super::counter::RepetitionStarts;
+use super::table::CompleteRows;
+use super::{Counter, ScanOp, Seeds, Segment};
 
 /// The state sets of a pass.
 #[derive(Debug)]
@@ -14,16 +14,16 @@ pub(super) struct Threads<'s> {
     /// The stamp of the position at which each operation was last reached.
     seen: &'s mut [u32],
     /// The operations that read the next character.
-    now: List<'s>,
+    now: ThreadList<'s>,
     /// The operations that read the character after it.
-    next: List<'s>,
+    next: ThreadList<'s>,
     /// The operations still to be followed. Each is here at most once per position.
-    pending: List<'s>,
+    pending: ThreadList<'s>,
 }
 
 /// A list of places with a fixed capacity, one per operation.
 #[derive(Debug)]
-struct List<'s> {
+struct ThreadList<'s> {
     places: &'s mut [u16],
     len: usize,
 }
@@ -34,11 +34,11 @@ pub(super) struct Pass<'p, 's, 'b> {
     segment: &'p Segment,
     text: &'p str,
     classes: &'p [Class],
-    looks: Known<'p>,
+    looks: CompleteRows<'p>,
     threads: &'p mut Threads<'s>,
     meter: &'p mut Meter<'b>,
     /// One per counter of the segment.
-    entries: Vec<Entries>,
+    entries: Vec<RepetitionStarts>,
     /// The bytes that are charged for `entries`.
     charged: usize,
     /// The steps that are not charged yet.
@@ -47,7 +47,7 @@ pub(super) struct Pass<'p, 's, 'b> {
 
 /// A position in the text.
 #[derive(Clone, Copy, Debug)]
-struct Spot {
+struct TextPosition {
     position: usize,
     /// The positions passed so far.
     time: u32,
@@ -59,12 +59,12 @@ impl<'s> Threads<'s> {
         let capacity = seen.len();
         let (now, rest) = places.split_at_mut(capacity);
         let (next, pending) = rest.split_at_mut(capacity);
-        let list = |places| List { places, len: 0 };
+        let list = |places| ThreadList { places, len: 0 };
         Self { seen, now: list(now), next: list(next), pending: list(pending) }
     }
 }
 
-impl Spot {
+impl TextPosition {
     /// Returns the stamp of the position. Zero stamps operations that were never reached.
     #[inline]
     fn stamp(self) -> u32 {
@@ -72,7 +72,7 @@ impl Spot {
     }
 }
 
-impl List<'_> {
+impl ThreadList<'_> {
     #[inline]
     fn push(&mut self, place: usize) {
         #[expect(clippy::cast_possible_truncation, reason = "at most MAX_SIZE")]
@@ -93,17 +93,17 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
         segment: &'p Segment,
         text: &'p str,
         classes: &'p [Class],
-        looks: Known<'p>,
+        looks: CompleteRows<'p>,
         threads: &'p mut Threads<'s>,
         meter: &'p mut Meter<'b>,
-    ) -> Result<Self, Spent> {
+    ) -> Result<Self, BudgetSpent> {
         threads.seen[..segment.code.len()].fill(0);
         threads.next.len = 0;
         let mut entries = Vec::new();
-        let charged = segment.counters.len() * size_of::<Entries>();
+        let charged = segment.counters.len() * size_of::<RepetitionStarts>();
         if charged > 0 {
             meter.hold(charged)?;
-            entries.resize_with(segment.counters.len(), Entries::default);
+            entries.resize_with(segment.counters.len(), RepetitionStarts::default);
         }
         // The stamps are filled 16 at a time.
         let steps = segment.code.len() as u64 / 16;
@@ -112,13 +112,13 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
 
     /// Passes over the text. At each position where a match ends `on_match` is called; `true` ends the pass.
     /// Returns `true` if the pass was ended.
-    pub(super) fn run(mut self, mut on_match: impl FnMut(usize) -> bool) -> Result<bool, Spent> {
+    pub(super) fn run(mut self, mut on_match: impl FnMut(usize) -> bool) -> Result<bool, BudgetSpent> {
         let direction = self.segment.direction;
         let position = match direction {
             Direction::Forward => 0,
             Direction::Backward => self.text.len(),
         };
-        let mut spot = Spot { position, time: 0 };
+        let mut spot = TextPosition { position, time: 0 };
         let mut is_matched = false;
         let found = loop {
             if self.segment.seeds == Seeds::Each || spot.time == 0 {
@@ -138,7 +138,7 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
             let Some((c, position)) = direction.read(self.text, spot.position) else {
                 break false;
             };
-            spot = Spot { position, time: spot.time + 1 };
+            spot = TextPosition { position, time: spot.time + 1 };
             is_matched = self.step(c, spot);
             if self.steps >= Meter::INTERVAL {
                 self.charge()?;
@@ -150,8 +150,8 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
     }
 
     /// Moves to the next position where a match can begin, while none is under way. Returns `false` if there is none.
-    fn skip(&mut self, spot: &mut Spot) -> bool {
-        let (Op::One(Set::Char(first)), Direction::Forward, Seeds::Each) =
+    fn skip(&mut self, spot: &mut TextPosition) -> bool {
+        let (ScanOp::One(CharSet::Char(first)), Direction::Forward, Seeds::Each) =
             (self.segment.code[0], self.segment.direction, self.segment.seeds)
         else {
             return true;
@@ -165,22 +165,28 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
     }
 
     /// Reads the character before `spot` in all states. Returns `true` if a match ends at `spot`.
-    fn step(&mut self, c: char, spot: Spot) -> bool {
+    fn step(&mut self, c: char, spot: TextPosition) -> bool {
         let mut is_matched = false;
         for index in 0..self.threads.now.len {
             let place = usize::from(self.threads.now.places[index]);
             match self.segment.code[place] {
-                Op::One(set) if set.contains(c, self.classes) => is_matched |= self.follow(place + 1, spot),
-                Op::Star(set) if set.contains(c, self.classes) => is_matched |= self.follow(place, spot),
-                Op::Count(index) => is_matched |= self.count(place, index, c, spot),
+                ScanOp::One(set) if set.contains(c, self.classes) => is_matched |= self.follow(place + 1, spot),
+                ScanOp::Star(set) if set.contains(c, self.classes) => is_matched |= self.follow(place, spot),
+                ScanOp::Count(index) => is_matched |= self.count(place, index, c, spot),
                 // Those that do not contain it, and those that read no character and are never listed.
-                Op::One(_) | Op::Star(_) | Op::Split(_) | Op::Jump(_) | Op::Edge(_) | Op::Look(..) | Op::Match => {}
+                ScanOp::One(_)
+                | ScanOp::Star(_)
+                | ScanOp::Split(_)
+                | ScanOp::Jump(_)
+                | ScanOp::Edge(_)
+                | ScanOp::Look(..)
+                | ScanOp::Match => {}
             }
         }
         is_matched
     }
 
-    fn count(&mut self, place: usize, index: u16, c: char, spot: Spot) -> bool {
+    fn count(&mut self, place: usize, index: u16, c: char, spot: TextPosition) -> bool {
         let entries = &mut self.entries[usize::from(index)];
         let Counter { set, min, max } = self.segment.counters[usize::from(index)];
         if !set.contains(c, self.classes) {
@@ -206,40 +212,40 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
     }
 
     /// Adds an operation and all that it reaches without reading a character. Returns `true` if a match is among them.
-    fn follow(&mut self, place: usize, spot: Spot) -> bool {
+    fn follow(&mut self, place: usize, spot: TextPosition) -> bool {
         let mut is_matched = false;
         let mut place = place;
         loop {
             let op = self.segment.code[place];
-            if let Op::Count(index) = op {
+            if let ScanOp::Count(index) = op {
                 // A repetition begins also where an older one is under way.
                 self.entries[usize::from(index)].enter(spot.time);
             }
             let goes_on = self.mark(place, spot.stamp())
                 && match op {
-                    Op::One(_) => {
+                    ScanOp::One(_) => {
                         self.threads.next.push(place);
                         false
                     }
-                    Op::Star(_) => {
+                    ScanOp::Star(_) => {
                         self.threads.next.push(place);
                         true
                     }
-                    Op::Count(index) => {
+                    ScanOp::Count(index) => {
                         self.threads.next.push(place);
                         self.segment.counters[usize::from(index)].min == 0
                     }
-                    Op::Split(other) => {
+                    ScanOp::Split(other) => {
                         self.threads.pending.push(usize::from(other));
                         true
                     }
-                    Op::Jump(target) => {
+                    ScanOp::Jump(target) => {
                         self.threads.pending.push(usize::from(target));
                         false
                     }
-                    Op::Edge(edge) => edge.holds(self.text, spot.position),
-                    Op::Look(row, sign) => self.looks.get(row, spot.position) == (sign == Sign::Positive),
-                    Op::Match => {
+                    ScanOp::Edge(edge) => edge.holds(self.text, spot.position),
+                    ScanOp::Look(row, sign) => self.looks.get(row, spot.position) == (sign == Sign::Positive),
+                    ScanOp::Match => {
                         is_matched = true;
                         false
                     }
@@ -255,10 +261,10 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
     }
 
     /// Charges the steps so far, and the memory of the counters if it grew.
-    fn charge(&mut self) -> Result<(), Spent> {
+    fn charge(&mut self) -> Result<(), BudgetSpent> {
         self.meter.charge(std::mem::take(&mut self.steps))?;
-        let reserved: usize = self.entries.iter().map(Entries::reserved).sum();
-        let held = self.entries.len() * size_of::<Entries>() + reserved * Entries::SPAN;
+        let reserved: usize = self.entries.iter().map(RepetitionStarts::reserved).sum();
+        let held = self.entries.len() * size_of::<RepetitionStarts>() + reserved * RepetitionStarts::SPAN;
         if held > self.charged {
             self.meter.hold(held - self.charged)?;
             self.charged = held;

@@ -1,15 +1,15 @@
 //! Patterns and texts made to take long. All bounds are on the budget, none on time.
 
-use super::{Budget, MAX_SIZE, Spent, compile};
+use super::{BudgetSpent, MAX_SIZE, WorkBudget, compile};
 
 const SMALL: usize = 36 * 1024;
 const LARGE: usize = 1024 * 1024;
 
 /// Matches a text with the budget of its length. Returns the result and the units of work that it took, rounded up to
 /// a thousandth of the length.
-fn measure(source: &str, text: &str) -> (Result<bool, Spent>, u64) {
+fn measure(source: &str, text: &str) -> (Result<bool, BudgetSpent>, u64) {
     let pattern = compile(source).unwrap();
-    let mut budget = Budget::for_input(text.len());
+    let mut budget = WorkBudget::for_input(text.len());
     let found = pattern.is_match(text, &mut budget);
     let unit = text.len() as u64 / 1000 + 1;
     // What is left is counted by taking it.
@@ -22,8 +22,8 @@ fn check_bound(source: &str, operations: u64, texts: &[String]) {
     for text in texts {
         let (found, units) = measure(source, text);
         let steps = operations * (text.len() as u64 + 1);
-        let cheap = steps.min(Budget::CHEAP_STEPS);
-        let bound = cheap / Budget::STEPS_PER_UNIT + (steps - cheap) + text.len() as u64 / 250 + 2;
+        let cheap = steps.min(WorkBudget::CHEAP_STEPS);
+        let bound = cheap / WorkBudget::STEPS_PER_UNIT + (steps - cheap) + text.len() as u64 / 250 + 2;
         assert_eq!(found, Ok(false), "{source}");
         assert!(units <= bound, "{source} over {} bytes: {units} units, at most {bound}", text.len());
     }
@@ -92,14 +92,14 @@ fn a_match_takes_at_least_one_unit() {
 fn large_programs_end_with_the_budget() {
     let source = format!("(?:{})+-", "a?".repeat(MAX_SIZE / 2 - 10));
     let (found, units) = measure(&source, &"a".repeat(SMALL / 4));
-    assert_eq!(found, Err(Spent));
+    assert_eq!(found, Err(BudgetSpent));
     assert!(units <= 100_000 + 16 * SMALL as u64 / 4);
 }
 
 #[test]
 fn backreferences_end_with_the_budget() {
     for source in [r"^(?:(a|aa)+)+\1c$", r"(a*)*\1b", r"^(?=(?:(a+)+)+b)\1", r"^(?:(a?)(a?)(a?)\1)*b"] {
-        assert_eq!(measure(source, &"a".repeat(SMALL)).0, Err(Spent), "{source}");
+        assert_eq!(measure(source, &"a".repeat(SMALL)).0, Err(BudgetSpent), "{source}");
     }
     // What is short enough is decided.
     assert_eq!(measure(r"^(?:(a|aa)+)+\1c$", "aaaaaaaaaa").0, Ok(false));
@@ -112,10 +112,10 @@ fn memory_is_returned_after_a_match() {
     for source in ["(?:a?){100}c", "(?=a*b)(?<=c)", "(?:a[ab]{9,1000})+c", r"^(a|b)*\1c"] {
         let pattern = compile(source).unwrap();
         let text = "aab".repeat(300);
-        let mut budget = Budget::for_input(0);
+        let mut budget = WorkBudget::for_input(0);
         assert_eq!(pattern.is_match(&text, &mut budget), Ok(false), "{source}");
         assert_eq!(budget.memory(all_memory), Ok(()), "{source}");
-        assert_eq!(budget.memory(1), Err(Spent), "{source}");
+        assert_eq!(budget.memory(1), Err(BudgetSpent), "{source}");
     }
 }
 
@@ -123,8 +123,8 @@ fn memory_is_returned_after_a_match() {
 fn memory_that_is_not_left_ends_a_match() {
     for source in ["(?:a?){100}c", "(?=a*b)(?<=c)", "(?:a[ab]{9,1000})+c", r"^(a|b)*\1c"] {
         let pattern = compile(source).unwrap();
-        let mut budget = Budget::for_input(0);
+        let mut budget = WorkBudget::for_input(0);
         budget.memory((1 << 20) - 16).unwrap();
-        assert_eq!(pattern.is_match(&"aab".repeat(300), &mut budget), Err(Spent), "{source}");
+        assert_eq!(pattern.is_match(&"aab".repeat(300), &mut budget), Err(BudgetSpent), "{source}");
     }
 }

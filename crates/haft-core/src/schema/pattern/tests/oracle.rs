@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Budget, compile, reference};
+use super::{WorkBudget, compile, reference};
 use crate::seeded::for_all;
 
 const ATOMS: &[&str] = &[
@@ -110,7 +110,7 @@ fn compare(choices: &[u8], text: &[u8], references: &'static [&'static str]) -> 
     for _ in 0..6 {
         let text = &texts.text();
         let Ok(expected) = reference::is_match(&source, text) else { continue };
-        let mut budget = Budget::for_input(text.len());
+        let mut budget = WorkBudget::for_input(text.len());
         prop_assert_eq!(pattern.is_match(text, &mut budget), Ok(expected), "{} over {:?}", source, text);
         prop_assert_eq!(forced.is_match(text, &mut budget), Ok(expected), "{} over {:?}, forced", source, text);
     }
@@ -135,7 +135,7 @@ fn drawn_backreferences_match_as_ecma_262_says() {
 fn arbitrary_patterns_are_rejected_or_match_as_ecma_262_says() {
     for_all(2_000, (r"[()\[\]{}|*+?^$.\\<>=!:,0-9a-fknpuxPL-]{0,30}", "[ab1é🐲 -]{0,9}"), |(source, text)| {
         if let Ok(pattern) = compile(&source) {
-            let found = pattern.is_match(&text, &mut Budget::for_input(text.len()));
+            let found = pattern.is_match(&text, &mut WorkBudget::for_input(text.len()));
             if let (Ok(found), Ok(expected)) = (found, reference::is_match(&source, &text)) {
                 prop_assert_eq!(found, expected, "{} over {:?}", source, text);
             }

@@ -1,6 +1,6 @@
 //! Faults and their positions.
 
-use super::{Budget, MAX_SIZE, PatternFault, compile};
+use super::{MAX_SIZE, PatternFault, WorkBudget, compile};
 
 use PatternFault as F;
 
@@ -153,7 +153,7 @@ fn nesting_and_size_are_capped() {
 
 #[test]
 fn compilation_draws_on_the_budget() {
-    let mut budget = Budget::for_input(0);
+    let mut budget = WorkBudget::for_input(0);
     let mut compiled = 0_u32;
     let fault = loop {
         match super::Pattern::compile("(?:ab){2000}", &mut budget) {
