@@ -16,27 +16,27 @@ type CompiledByDigest = HashMap<u64, Vec<Weak<Compiled>>>;
 /// The compiled form of a schema that is already in use.
 pub(super) fn find(json: &Value, widths: Widths) -> Option<Arc<Compiled>> {
     let digest = digest(json, widths);
-    let shelf = shelf().lock().unwrap_or_else(PoisonError::into_inner);
-    let known = shelf.get(&digest)?;
+    let compiled_forms = compiled_forms().lock().unwrap_or_else(PoisonError::into_inner);
+    let known = compiled_forms.get(&digest)?;
     known.iter().filter_map(Weak::upgrade).find(|compiled| compiled.widths == widths && identical(&compiled.json, json))
 }
 
 /// Lets others find a compiled form.
 pub(super) fn share(compiled: &Arc<Compiled>) {
     let digest = digest(&compiled.json, compiled.widths);
-    let mut shelf = shelf().lock().unwrap_or_else(PoisonError::into_inner);
-    let slot = shelf.entry(digest).or_default();
+    let mut compiled_forms = compiled_forms().lock().unwrap_or_else(PoisonError::into_inner);
+    let slot = compiled_forms.entry(digest).or_default();
     slot.retain(|weak| weak.strong_count() > 0);
     slot.push(Arc::downgrade(compiled));
     // Emptied slots are few next to live ones; sweep them when the shelf has doubled since it was last full.
-    if shelf.len().is_power_of_two() {
-        shelf.retain(|_, slot| slot.iter().any(|weak| weak.strong_count() > 0));
+    if compiled_forms.len().is_power_of_two() {
+        compiled_forms.retain(|_, slot| slot.iter().any(|weak| weak.strong_count() > 0));
     }
 }
 
-fn shelf() -> &'static Mutex<CompiledByDigest> {
-    static SHELF: OnceLock<Mutex<CompiledByDigest>> = OnceLock::new();
-    SHELF.get_or_init(Mutex::default)
+fn compiled_forms() -> &'static Mutex<CompiledByDigest> {
+    static COMPILED: OnceLock<Mutex<CompiledByDigest>> = OnceLock::new();
+    COMPILED.get_or_init(Mutex::default)
 }
 
 fn digest(json: &Value, widths: Widths) -> u64 {

@@ -8,7 +8,7 @@ mod deserializer;
 mod key;
 mod map;
 mod number;
-mod place;
+mod position;
 mod seq;
 mod unit;
 mod visitor;
@@ -20,7 +20,7 @@ use serde_json::Error;
 use serde_json::de::StrRead;
 
 use self::deserializer::{CheckedDeserializer, refusal};
-use self::place::ReadPosition;
+use self::position::ReadPosition;
 use super::budget::WorkBudget;
 use super::document::{Document, ReadOptions};
 use super::forbidden::Inside;
@@ -257,7 +257,7 @@ fn one_value<T: DeserializeOwned>(
     deserializer: &mut serde_json::Deserializer<StrRead<'_>>,
     reading: &ReadContext<'_>,
 ) -> Result<T, Error> {
-    let value = T::deserialize(CheckedDeserializer { inner: &mut *deserializer, place: &ReadPosition::root(reading) })?;
+    let value = T::deserialize(CheckedDeserializer { inner: &mut *deserializer, position: &ReadPosition::root(reading) })?;
     deserializer.end()?;
     // A type may pass over an error of a field, and hide what its schema forbids.
     if reading.has_rejected.get() { Err(refusal()) } else { Ok(value) }

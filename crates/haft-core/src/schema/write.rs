@@ -201,13 +201,13 @@ impl Writing<'_> {
         let (is_buffered, before) = (Arena::is_buffered(node), self.text.len());
         let known = if is_buffered { ANY } else { node };
         let written = value.serialize(CheckedSerializer { writing: &mut *self, node: known });
-        if is_buffered || written.is_err() { self.settle(node, before, written) } else { written }
+        if is_buffered || written.is_err() { self.finish_value(node, before, written) } else { written }
     }
 
     /// Checks a value whole that was written from here on, or notes that it could not be.
     #[cold]
     #[inline(never)]
-    fn settle(&mut self, node: NodeId, before: usize, written: Result<(), Error>) -> Result<(), Error> {
+    fn finish_value(&mut self, node: NodeId, before: usize, written: Result<(), Error>) -> Result<(), Error> {
         if let Err(error) = written {
             // Also an error of the type's own, which whoever holds the value may pass over.
             self.is_broken = true;

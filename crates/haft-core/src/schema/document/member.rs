@@ -45,7 +45,7 @@ impl<S: BuildHasher> MemberIndex<S> {
     }
 
     /// Marks the duplicate keys of an object whose members are complete, and returns whether there are any.
-    pub(super) fn settle(
+    pub(super) fn mark_duplicates(
         &mut self,
         text: &str,
         cells: &mut [Cell],
@@ -53,12 +53,12 @@ impl<S: BuildHasher> MemberIndex<S> {
         budget: &mut WorkBudget,
     ) -> Result<bool, BudgetSpent> {
         let length = cells[object as usize].length().map(|length| length as usize);
-        match length.filter(|length| *length <= SMALL).and_then(|_| settle_small(text, cells, object)) {
+        match length.filter(|length| *length <= SMALL).and_then(|_| mark_small(text, cells, object)) {
             Some(has_duplicates) => Ok(has_duplicates),
             None => {
                 let length = length.unwrap_or_else(|| key_cells(cells, object).count());
                 self.hash(text, cells, object, length, budget)?;
-                self.settle_hashed(text, cells, object, budget)
+                self.mark_hashed(text, cells, object, budget)
             }
         }
     }
@@ -88,7 +88,7 @@ impl<S: BuildHasher> MemberIndex<S> {
     }
 
     /// Sorts the keys in the scratch list, marks duplicates and adds the others to the index.
-    fn settle_hashed(
+    fn mark_hashed(
         &mut self,
         text: &str,
         cells: &mut [Cell],
@@ -166,7 +166,7 @@ pub(crate) fn sort_work(length: usize) -> u64 {
 }
 
 /// Settles an object by comparing its keys with each other, or returns `None` where a key has escapes.
-fn settle_small(text: &str, cells: &mut [Cell], object: u32) -> Option<bool> {
+fn mark_small(text: &str, cells: &mut [Cell], object: u32) -> Option<bool> {
     let mut keys = [(0_u64, 0_u32); SMALL];
     let mut count = 0;
     let mut hidden = 0;

@@ -186,7 +186,7 @@ impl<'r> DocumentReader<'r> {
         container.end = offset(self.at);
         container.next = next;
         if container.is_object() && container.length() != Some(0) && container.length() != Some(1) {
-            self.keys.has_duplicates |= self.index.settle(self.text, &mut self.cells, id, self.budget)?;
+            self.keys.has_duplicates |= self.index.mark_duplicates(self.text, &mut self.cells, id, self.budget)?;
         }
         if self.cells[id as usize].length().is_none() {
             self.count(id)?;

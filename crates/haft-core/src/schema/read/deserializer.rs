@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::de::StrRead;
 use serde_json::value::RawValue;
 
-use super::place::ReadPosition;
+use super::position::ReadPosition;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
 use super::visitor::{CheckedVisitor, HINTED, INTEGER, STRUCT, UNHINTED};
 use crate::schema::node::ANY;
@@ -25,35 +25,35 @@ pub(super) fn refusal<E: Error>() -> E {
 /// A deserializer at a place.
 pub(super) struct CheckedDeserializer<'a, D> {
     pub(super) inner: D,
-    pub(super) place: &'a ReadPosition<'a>,
+    pub(super) position: &'a ReadPosition<'a>,
 }
 
 impl<'de, 'a, D: Deserializer<'de>> CheckedDeserializer<'a, D> {
     #[inline]
     fn visitor<V, const ORIGIN: u8>(&self, inner: V) -> CheckedVisitor<'a, V, ORIGIN> {
-        CheckedVisitor { inner, place: self.place }
+        CheckedVisitor { inner, position: self.position }
     }
 
     /// Takes the text of a value and checks it whole.
     #[cold]
     #[inline(never)]
     fn whole(self) -> Result<&'de str, D::Error> {
-        let ReadPosition { reading, node, depth, inside } = *self.place;
+        let ReadPosition { reading, node, depth, inside } = *self.position;
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
-        self.place.noted(if reading.fits_whole(node, text, depth.into(), inside) { Ok(text) } else { Err(refusal()) })
+        self.position.note_rejection(if reading.fits_whole(node, text, depth.into(), inside) { Ok(text) } else { Err(refusal()) })
     }
 
     fn takes(&self, json_type: JsonType) -> bool {
-        self.place.rules(json_type).is_ok()
+        self.position.rules(json_type).is_ok()
     }
 
     /// Reads an integer of up to 128 bits. Asked for one, `serde_json` reads digits and stumbles over the point of `3.0`,
     /// so it is asked for the text.
     fn very_wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let place = self.place;
+        let position = self.position;
         let visitor = self.visitor::<V, INTEGER>(visitor);
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
-        place.noted(match (text.parse(), text.parse()) {
+        position.note_rejection(match (text.parse(), text.parse()) {
             (Ok(integer), _) => visitor.visit_i128(integer),
             (_, Ok(integer)) => visitor.visit_u128(integer),
             _ => Err(refusal()),
@@ -78,15 +78,15 @@ fn rarely<R>(work: impl FnOnce() -> R) -> R {
 /// Passes a hint on: through the tree where the node asks for it, else with a checking visitor.
 macro_rules! pass {
     ($self:ident . $method:ident ( $($argument:expr),* ; $visitor:ident ) $origin:expr) => {{
-        if $self.place.is_buffered() {
-            let free = $self.place.at(ANY);
+        if $self.position.is_buffered() {
+            let free = $self.position.at(ANY);
             let mut inner = checked_text($self.whole()?);
-            let checked = CheckedDeserializer { inner: &mut inner, place: &free };
+            let checked = CheckedDeserializer { inner: &mut inner, position: &free };
             return checked.$method($($argument,)* $visitor).map_err(D::Error::custom);
         }
         let visitor = $self.visitor::<V, { $origin }>($visitor);
-        let place = $self.place;
-        place.noted($self.inner.$method($($argument,)* visitor))
+        let position = $self.position;
+        position.note_rejection($self.inner.$method($($argument,)* visitor))
     }};
 }
 
@@ -118,7 +118,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
     }
 
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        if self.place.is_buffered() {
+        if self.position.is_buffered() {
             pass!(self.deserialize_i128(; visitor) INTEGER)
         } else {
             rarely(|| self.very_wide(visitor))
@@ -126,7 +126,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
     }
 
     fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        if self.place.is_buffered() {
+        if self.position.is_buffered() {
             pass!(self.deserialize_u128(; visitor) INTEGER)
         } else {
             rarely(|| self.very_wide(visitor))
@@ -135,7 +135,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
 
     /// What a type ignores is still checked: the schema may have rules for it.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        let ignored = &self.place.reading.ignored;
+        let ignored = &self.position.reading.ignored;
         ignored.set(ignored.get() + 1);
         let value = self.deserialize_any(visitor);
         ignored.set(ignored.get() - 1);
@@ -144,7 +144,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
 
     /// `()` as parameters is the empty object on the wire.
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        if !self.place.is_buffered() && !self.takes(JsonType::Null) && self.takes(JsonType::Object) {
+        if !self.position.is_buffered() && !self.takes(JsonType::Null) && self.takes(JsonType::Object) {
             return self.deserialize_map(EmptyMapAsUnit(visitor));
         }
         pass!(self.deserialize_unit(; visitor) HINTED)
@@ -189,16 +189,16 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        if self.place.reading.arena.is_string_enum(self.place.node) {
+        if self.position.reading.arena.is_string_enum(self.position.node) {
             return self.deserialize_str(StrAsVariant(visitor));
         }
-        if self.place.node == ANY {
-            let place = self.place;
-            return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, place }));
+        if self.position.node == ANY {
+            let position = self.position;
+            return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, position }));
         }
-        let free = self.place.at(ANY);
+        let free = self.position.at(ANY);
         let mut inner = checked_text(self.whole()?);
-        CheckedDeserializer { inner: &mut inner, place: &free }
+        CheckedDeserializer { inner: &mut inner, position: &free }
             .deserialize_enum(name, variants, visitor)
             .map_err(D::Error::custom)
     }
@@ -207,7 +207,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
 /// A seed at a place.
 pub(super) struct CheckedSeed<'a, T> {
     pub(super) inner: T,
-    pub(super) place: &'a ReadPosition<'a>,
+    pub(super) position: &'a ReadPosition<'a>,
 }
 
 impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
@@ -215,6 +215,6 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
-        self.inner.deserialize(CheckedDeserializer { inner: deserializer, place: self.place })
+        self.inner.deserialize(CheckedDeserializer { inner: deserializer, position: self.position })
     }
 }

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 
 use super::deserializer::{CheckedSeed, refusal};
 use super::key::KeyDeserializer;
-use super::place::ReadPosition;
+use super::position::ReadPosition;
 use crate::schema::forbidden::Inside;
 use crate::schema::limit::DuplicateKeys;
 use crate::schema::node::{ANY, NEVER, ObjectRule, Openness};
@@ -33,8 +33,8 @@ pub(super) struct CheckedMap<'a, A> {
 
 impl<'a, A> CheckedMap<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, place: &'a ReadPosition<'a>) -> Self {
-        Self { access, keys: ReadKeys::new(place) }
+    pub(super) fn new(access: A, position: &'a ReadPosition<'a>) -> Self {
+        Self { access, keys: ReadKeys::new(position) }
     }
 
     /// Begins the object; `false` if there must not be one here.
@@ -73,7 +73,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let value = self.access.next_value_seed(CheckedSeed { inner: seed, place: &self.keys.value });
+        let value = self.access.next_value_seed(CheckedSeed { inner: seed, position: &self.keys.value });
         if value.is_err() {
             self.keys.leave_trail();
         }
@@ -88,7 +88,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 /// What is known of the keys so far.
 struct ReadKeys<'a> {
     rule: Option<&'a ObjectRule>,
-    place: &'a ReadPosition<'a>,
+    position: &'a ReadPosition<'a>,
     /// The place of the value of the key taken last.
     value: ReadPosition<'a>,
     /// Where the next key is declared if they come in order.
@@ -111,11 +111,11 @@ struct RareKeyState {
 
 impl<'a> ReadKeys<'a> {
     #[inline]
-    fn new(place: &'a ReadPosition<'a>) -> Self {
+    fn new(position: &'a ReadPosition<'a>) -> Self {
         Self {
             rule: None,
-            place,
-            value: place.child(ANY),
+            position,
+            value: position.child(ANY),
             hint: 0,
             count: 0,
             required: 0,
@@ -128,14 +128,14 @@ impl<'a> ReadKeys<'a> {
     /// Begins the object; `false` if there must not be one here.
     #[inline(never)]
     fn begin(&mut self) -> bool {
-        let Ok(rules) = self.place.rules(JsonType::Object) else { return false };
+        let Ok(rules) = self.position.rules(JsonType::Object) else { return false };
         if let Some(typed) = rules {
             self.rule = Some(&typed.object);
-            if typed.object.open == Openness::Implied && self.place.reading.arena.is_from_type() {
+            if typed.object.open == Openness::Implied && self.position.reading.arena.is_from_type() {
                 self.unknown = UnknownKeys::Hide;
             }
         }
-        self.place.may_nest()
+        self.position.may_nest()
     }
 
     fn are_complete(&self) -> bool {
@@ -152,7 +152,7 @@ impl<'a> ReadKeys<'a> {
     #[inline(never)]
     fn leave_trail(&self) {
         let name = self.rare.as_ref().and_then(|rare| rare.name.as_ref());
-        if let (Some(trail), Some(name)) = (self.place.reading.trail, name) {
+        if let (Some(trail), Some(name)) = (self.position.reading.trail, name) {
             let mut step = String::new();
             push_key(&mut step, name);
             trail.leave(step, self.value.node);
@@ -167,7 +167,7 @@ impl<'a> ReadKeys<'a> {
             && let Some(property) = rule.properties.get(self.hint)
             && &*property.name == key
             && property.plain
-            && self.place.reading.is_plain
+            && self.position.reading.is_plain
             && self.declared.insert(self.hint)
         {
             self.hint += 1;
@@ -182,17 +182,17 @@ impl<'a> ReadKeys<'a> {
 
     #[inline(never)]
     fn take_carefully(&mut self, key: &str) -> Option<UnknownKeys> {
-        if self.place.inside.forbids(key) {
+        if self.position.inside.forbids(key) {
             return None;
         }
         self.count += 1;
         if self.rule.is_some_and(|rule| self.count > rule.max) {
             return None;
         }
-        if self.place.reading.is_verified() {
+        if self.position.reading.is_verified() {
             self.rare().name = Some(key.to_owned());
         }
-        let strict = self.place.reading.limits.duplicate_keys == DuplicateKeys::Refuse;
+        let strict = self.position.reading.limits.duplicate_keys == DuplicateKeys::Refuse;
         let declared = self.rule.and_then(|rule| rule.find(key, self.hint).map(|at| (at, &rule.properties[at])));
         let (node, shown) = match (declared, self.rule) {
             (Some((at, property)), _) => {
@@ -263,7 +263,7 @@ impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
         match self.keys.take(key.text()) {
             Some(UnknownKeys::Show) => self.inner.deserialize(key).map(ReadKey::Shown),
             Some(UnknownKeys::Hide) => Ok(ReadKey::Hidden(self.inner)),
-            None => self.keys.place.noted(Err(refusal())),
+            None => self.keys.position.note_rejection(Err(refusal())),
         }
     }
 }

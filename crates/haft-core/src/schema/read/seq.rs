@@ -6,7 +6,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, SeqAccess};
 
 use super::deserializer::{CheckedDeserializer, refusal};
-use super::place::ReadPosition;
+use super::position::ReadPosition;
 use crate::schema::node::{ANY, NodeId};
 use crate::schema::path::push_index;
 use crate::schema::types::JsonType;
@@ -19,16 +19,16 @@ pub(super) struct CheckedSeq<'a, A> {
 
 impl<'a, A> CheckedSeq<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, place: &ReadPosition<'a>) -> Self {
-        let next = place.child(ANY);
+    pub(super) fn new(access: A, position: &ReadPosition<'a>) -> Self {
+        let next = position.child(ANY);
         let elements = ElementState { ahead: [].iter(), next, items: ANY, count: 0, min: 0, max: usize::MAX };
         Self { access, elements }
     }
 
     /// Begins the array; `false` if there must not be one here.
     #[inline]
-    pub(super) fn begin(&mut self, place: &ReadPosition<'a>) -> bool {
-        self.elements.begin(place)
+    pub(super) fn begin(&mut self, position: &ReadPosition<'a>) -> bool {
+        self.elements.begin(position)
     }
 
     /// Reports whether all elements that must be there were, when the type has taken what it wants.
@@ -71,14 +71,14 @@ struct ElementState<'a> {
 
 impl<'a> ElementState<'a> {
     #[inline(never)]
-    fn begin(&mut self, place: &ReadPosition<'a>) -> bool {
-        let Ok(rules) = place.rules(JsonType::Array) else { return false };
+    fn begin(&mut self, position: &ReadPosition<'a>) -> bool {
+        let Ok(rules) = position.rules(JsonType::Array) else { return false };
         if let Some(typed) = rules {
             let rule = &typed.array;
             (self.ahead, self.items) = (rule.prefix.iter(), rule.items);
             (self.min, self.max) = (rule.min, rule.max);
         }
-        place.may_nest()
+        position.may_nest()
     }
 
     /// The place of the next element; none if there must not be one.
@@ -116,7 +116,7 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
         let around = self.elements.next;
-        let place = around.noted(self.elements.next().ok_or_else(refusal))?;
-        self.inner.deserialize(CheckedDeserializer { inner: deserializer, place })
+        let position = around.note_rejection(self.elements.next().ok_or_else(refusal))?;
+        self.inner.deserialize(CheckedDeserializer { inner: deserializer, position })
     }
 }

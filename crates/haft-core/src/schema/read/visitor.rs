@@ -8,7 +8,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use super::deserializer::{CheckedDeserializer, refusal};
 use super::map::CheckedMap;
 use super::number::{FirstKey, NumberMap, PeekedMap};
-use super::place::ReadPosition;
+use super::position::ReadPosition;
 use super::seq::CheckedSeq;
 use crate::canonical::is_same_number;
 use crate::schema::decimal::Decimal;
@@ -27,41 +27,41 @@ pub(super) const STRUCT: u8 = 3;
 /// A visitor at a place.
 pub(super) struct CheckedVisitor<'a, V, const ORIGIN: u8> {
     pub(super) inner: V,
-    pub(super) place: &'a ReadPosition<'a>,
+    pub(super) position: &'a ReadPosition<'a>,
 }
 
 impl<V, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
     #[inline]
     fn simple<E: Error>(&self, json_type: JsonType) -> Result<(), E> {
-        if self.place.is_free(json_type) { Ok(()) } else { Err(refusal()) }
+        if self.position.is_free(json_type) { Ok(()) } else { Err(refusal()) }
     }
 
     #[inline]
     fn string<E: Error>(&self, text: &str) -> Result<(), E> {
-        if self.place.is_free(JsonType::String) || string_fits(self.place, text) { Ok(()) } else { Err(refusal()) }
+        if self.position.is_free(JsonType::String) || string_fits(self.position, text) { Ok(()) } else { Err(refusal()) }
     }
 }
 
 #[inline(never)]
-fn signed_fits(place: &ReadPosition<'_>, value: i64) -> bool {
-    match place.rules(JsonType::Number) {
-        Ok(Some(typed)) => typed.number.surely_fits(value) || wide_integer_fits(place, &value.to_string()),
+fn signed_fits(position: &ReadPosition<'_>, value: i64) -> bool {
+    match position.rules(JsonType::Number) {
+        Ok(Some(typed)) => typed.number.surely_fits(value) || wide_integer_fits(position, &value.to_string()),
         rules => rules.is_ok(),
     }
 }
 
 #[inline(never)]
-fn unsigned_fits(place: &ReadPosition<'_>, value: u64) -> bool {
+fn unsigned_fits(position: &ReadPosition<'_>, value: u64) -> bool {
     match value.try_into() {
-        Ok(small) => signed_fits(place, small),
-        Err(_) => wide_integer_fits(place, &value.to_string()),
+        Ok(small) => signed_fits(position, small),
+        Err(_) => wide_integer_fits(position, &value.to_string()),
     }
 }
 
 /// Decides by the digits.
 #[inline(never)]
-fn wide_integer_fits(place: &ReadPosition<'_>, digits: &str) -> bool {
-    match place.rules(JsonType::Number) {
+fn wide_integer_fits(position: &ReadPosition<'_>, digits: &str) -> bool {
+    match position.rules(JsonType::Number) {
         Ok(Some(typed)) => typed.number.fits(Decimal::parse(digits), typed.integers_only()),
         rules => rules.is_ok(),
     }
@@ -69,12 +69,12 @@ fn wide_integer_fits(place: &ReadPosition<'_>, digits: &str) -> bool {
 
 /// A float is taken only where it is sure to fit: which digits it was read from is not known here.
 #[inline(never)]
-fn float_fits(place: &ReadPosition<'_>, value: f64) -> bool {
-    match place.rules(JsonType::Number) {
+fn float_fits(position: &ReadPosition<'_>, value: f64) -> bool {
+    match position.rules(JsonType::Number) {
         Ok(Some(typed)) => {
-            let is_verified = place.reading.is_verified();
+            let is_verified = position.reading.is_verified();
             if typed.integers_only() {
-                is_verified && place.reading.takes_as_integer()
+                is_verified && position.reading.takes_as_integer()
             } else {
                 is_verified || typed.number.surely_fits_float(value)
             }
@@ -84,9 +84,9 @@ fn float_fits(place: &ReadPosition<'_>, value: f64) -> bool {
 }
 
 #[inline(never)]
-fn string_fits(place: &ReadPosition<'_>, text: &str) -> bool {
-    match place.rules(JsonType::String) {
-        Ok(Some(typed)) => typed.string.fits(text, &mut place.reading.budget.borrow_mut()) == Ok(true),
+fn string_fits(position: &ReadPosition<'_>, text: &str) -> bool {
+    match position.rules(JsonType::String) {
+        Ok(Some(typed)) => typed.string.fits(text, &mut position.reading.budget.borrow_mut()) == Ok(true),
         rules => rules.is_ok(),
     }
 }
@@ -106,13 +106,13 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
 
     #[inline]
     fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
-        let fits = self.place.is_free(JsonType::Number) || signed_fits(self.place, value);
+        let fits = self.position.is_free(JsonType::Number) || signed_fits(self.position, value);
         if fits { self.inner.visit_i64(value) } else { Err(refusal()) }
     }
 
     #[inline]
     fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
-        let fits = self.place.is_free(JsonType::Number) || unsigned_fits(self.place, value);
+        let fits = self.position.is_free(JsonType::Number) || unsigned_fits(self.position, value);
         if fits { self.inner.visit_u64(value) } else { Err(refusal()) }
     }
 
@@ -130,8 +130,8 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
     #[inline]
     fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
         let fits = ORIGIN != INTEGER
-            && !self.place.reading.rejects(value)
-            && (self.place.is_free(JsonType::Number) || float_fits(self.place, value));
+            && !self.position.reading.rejects(value)
+            && (self.position.is_free(JsonType::Number) || float_fits(self.position, value));
         if fits { self.inner.visit_f64(value) } else { Err(refusal()) }
     }
 
@@ -182,11 +182,11 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
 
     #[inline]
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_some(CheckedDeserializer { inner: deserializer, place: self.place })
+        self.inner.visit_some(CheckedDeserializer { inner: deserializer, position: self.position })
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_newtype_struct(CheckedDeserializer { inner: deserializer, place: self.place })
+        self.inner.visit_newtype_struct(CheckedDeserializer { inner: deserializer, position: self.position })
     }
 
     #[inline]
@@ -194,8 +194,8 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
         if const { ORIGIN == STRUCT } {
             return Err(refusal());
         }
-        let mut seq = CheckedSeq::new(access, self.place);
-        if !seq.begin(self.place) {
+        let mut seq = CheckedSeq::new(access, self.position);
+        if !seq.begin(self.position) {
             return Err(refusal());
         }
         let value = self.inner.visit_seq(&mut seq);
@@ -215,7 +215,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
 impl<'de, V: Visitor<'de>, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
     #[inline]
     fn members<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let mut map = CheckedMap::new(access, self.place);
+        let mut map = CheckedMap::new(access, self.position);
         if !map.begin() {
             return Err(refusal());
         }
@@ -241,7 +241,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
     }
 
     fn digits<E: Error>(&self, digits: &str) -> Result<(), E> {
-        let fits = self.place.is_free(JsonType::Number) || wide_integer_fits(self.place, digits);
+        let fits = self.position.is_free(JsonType::Number) || wide_integer_fits(self.position, digits);
         if fits { Ok(()) } else { Err(refusal()) }
     }
 

@@ -130,7 +130,7 @@ fn keys_with_equal_hashes_are_not_quadratic() {
     let mut budget = lean(&text);
     // The length was reduced by the duplicate when the document was read.
     document.cells[0].add_one();
-    assert!(index.settle(&text, &mut document.cells, 0, &mut budget).unwrap());
+    assert!(index.mark_duplicates(&text, &mut document.cells, 0, &mut budget).unwrap());
     index.finish(&mut budget);
     let used = 16 * text.len() - text.len();
     assert!(budget.work(used as u64).is_ok(), "took more than one unit of work per byte");

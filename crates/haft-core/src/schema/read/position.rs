@@ -32,7 +32,7 @@ impl<'a> ReadPosition<'a> {
 
     /// Remembers that something was rejected, here or further in: a type may pass over the error.
     #[inline]
-    pub(super) fn noted<T, E>(&self, read: Result<T, E>) -> Result<T, E> {
+    pub(super) fn note_rejection<T, E>(&self, read: Result<T, E>) -> Result<T, E> {
         if read.is_err() {
             self.reading.has_rejected.set(true);
         }
