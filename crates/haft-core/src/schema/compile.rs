@@ -1,8 +1,9 @@
-//! From a JSON Schema to its nodes.
+//! The compiler from JSON Schemas to nodes.
 //!
-//! Each subschema becomes one node for each dynamic scope it can be reached in, so that a check never has to know how it
-//! got to a node. Subschemas are compiled one after the other from a list, not one inside the other: a long chain of
-//! references takes no stack. Every keyword that a draft knows is enforced; others are annotations, as JSON Schema says.
+//! Each subschema becomes one node for each dynamic scope it can be reached in, so that a check never has to track how
+//! it reached a node. Subschemas are compiled one after the other from a queue, not recursively: a long chain of
+//! references takes no stack. Every keyword that a draft defines is enforced; others are annotations, as JSON Schema
+//! requires.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
@@ -20,7 +21,7 @@ use super::scan::nests_within;
 use super::types::Types;
 use crate::issue::{Issue, Issues};
 
-/// What is compiled, and how.
+/// A schema to compile, with the options for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SchemaSource<'a> {
     pub(super) schema: &'a Value,
@@ -28,30 +29,30 @@ pub(super) struct SchemaSource<'a> {
     pub(super) widths: Widths,
 }
 
-/// The meaning of `format` for numbers. It bounds them to a machine type in schemas made from Rust types, where it is the
-/// only trace of the type; in raw schemas it is an annotation, as the specification says.
+/// The meaning of `format` for numbers. In schemas generated from Rust types it limits them to a machine type, because
+/// it is the only trace of that type; in raw schemas it is an annotation, as the specification requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Widths {
     Checked,
     Ignored,
 }
 
-/// The fault of a schema whose check would cost more than any check may.
+/// Returns the fault of a schema that exceeds the budget.
 pub(super) fn too_costly() -> Issue {
     let message = "takes more work or memory to compile than its size allows; make it smaller or less entangled";
     Issue::new("", "budget", message)
 }
 
-/// The levels that a schema may nest, twice that of its subschemas.
+/// The deepest nesting of a schema, which is twice that of its subschemas.
 const MAX_DEPTH: usize = 128;
 
-/// Reports a schema that nests too deep for anything here to walk through it.
+/// Reports a schema that nests too deeply to be processed recursively.
 pub(super) fn depth_fault(schema: &Value) -> Option<Issue> {
     let message = || format!("nests deeper than {MAX_DEPTH} levels; use a flatter schema");
     (!nests_within(schema, MAX_DEPTH * 2)).then(|| Issue::new("", "maxDepth", message()))
 }
 
-/// Checks that JSON is a schema, whatever it refers to.
+/// Checks that the keywords of a schema are well formed, without resolving references.
 pub(super) fn check_form(schema: &Value, draft: Draft) -> Result<(), Issues> {
     let mut budget = WorkBudget::for_input(written_length(schema));
     let resources = Resources::scan(schema, draft, &mut budget).map_err(|BudgetSpent| Issues::from(too_costly()))?;
@@ -68,7 +69,7 @@ pub(super) fn compile(source: SchemaSource<'_>) -> Result<Arena, Issues> {
     })
 }
 
-/// The scope in which dynamic references are resolved: the outermost subschema of each name, by where it stands in memory.
+/// The scope in which dynamic references are resolved: the outermost subschema of each name, by its address in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct DynamicScope<'a>(BTreeMap<&'a str, usize>);
 
@@ -80,19 +81,19 @@ struct Compiler<'a> {
     widths: Widths,
     budget: WorkBudget,
     nodes: Vec<Node>,
-    /// Nodes by subschema and scope, entered before they are filled, so that recursion ends.
+    /// Nodes by subschema and scope, entered before they are compiled, so that recursion ends.
     known: HashMap<(usize, DynamicScopeId), NodeId>,
     ahead: VecDeque<PendingNode<'a>>,
     scopes: Vec<DynamicScope<'a>>,
     scope_ids: HashMap<DynamicScope<'a>, DynamicScopeId>,
-    /// The scope inside each resource by the scope it is reached from.
+    /// The scope inside each resource, by the scope it is entered from.
     entered: HashMap<(ResourceId, DynamicScopeId), DynamicScopeId>,
-    /// The subschemas that scopes lead to.
+    /// The subschemas that scopes refer to.
     anchored: HashMap<usize, &'a Value>,
     faults: Vec<Issue>,
 }
 
-/// A subschema that has a node and is yet to be compiled.
+/// A subschema that has a node and is not yet compiled.
 struct PendingNode<'a> {
     id: NodeId,
     map: &'a Map<String, Value>,
@@ -101,7 +102,7 @@ struct PendingNode<'a> {
     pointer: String,
 }
 
-/// A subschema that is being compiled, as its keywords see it.
+/// A subschema that is being compiled, as the functions of its keywords see it.
 pub(super) struct SubschemaCompiler<'c, 'a> {
     compiler: &'c mut Compiler<'a>,
     pub(super) map: &'a Map<String, Value>,
@@ -110,7 +111,7 @@ pub(super) struct SubschemaCompiler<'c, 'a> {
     scope: DynamicScopeId,
     pointer: &'c str,
     typed: TypeRules,
-    /// Set once a keyword has made a rule of this subschema's own.
+    /// Set once a keyword has added a rule to this subschema itself.
     asserts: bool,
     /// Nodes that apply to the same value.
     in_place: Vec<NodeId>,
@@ -144,7 +145,7 @@ impl<'a> Compiler<'a> {
             Err(BudgetSpent) if faults.is_empty() => return Err(BudgetSpent),
             Err(BudgetSpent) => return Ok(Err(Issues::new(faults))),
         };
-        // What a keyword finds wrong with its value is told beside wrong forms and dangling references.
+        // Faults found by keyword functions are reported together with malformed keywords and unresolved references.
         for fault in self.faults {
             if !faults.iter().any(|known| known.pointer == fault.pointer && known.keyword == fault.keyword) {
                 faults.push(fault);
@@ -166,7 +167,7 @@ impl<'a> Compiler<'a> {
         }))
     }
 
-    /// Compiles the schema and every subschema that it leads to; returns its node.
+    /// Compiles the schema and every subschema that is reachable from it, and returns its node.
     fn compile_all(&mut self, source: SchemaSource<'a>) -> Result<NodeId, BudgetSpent> {
         let root = match source.schema {
             Value::Object(_) => {
@@ -187,7 +188,7 @@ impl<'a> Compiler<'a> {
         Ok(root)
     }
 
-    /// Returns the node of a subschema, which is compiled later if it is new.
+    /// Returns the node of a subschema, and queues it for compilation if it is new.
     fn node(
         &mut self,
         schema: &'a Value,
@@ -224,7 +225,7 @@ impl<'a> Compiler<'a> {
         NodeId::try_from(self.nodes.len() - 1).map_err(|_| BudgetSpent)
     }
 
-    /// Returns the scope inside a resource that is reached from another scope: what was found first stays.
+    /// Returns the scope inside a resource that is entered from another scope: an outer anchor takes precedence.
     fn enter(&mut self, resource: ResourceId, scope: DynamicScopeId) -> Result<DynamicScopeId, BudgetSpent> {
         let dynamic = &self.resources.get(resource).dynamic;
         if dynamic.is_empty() {
@@ -298,13 +299,13 @@ impl<'a> Compiler<'a> {
 }
 
 impl<'a> SubschemaCompiler<'_, 'a> {
-    /// Returns the rules by type, for a keyword to add its own.
+    /// Returns the rules by type, for a keyword to add to.
     pub(super) fn typed(&mut self) -> &mut TypeRules {
         self.asserts = true;
         &mut self.typed
     }
 
-    /// Adds a rule that takes the whole value.
+    /// Adds a rule that checks the whole value.
     pub(super) fn rule(&mut self, rule: impl KeywordRule + 'static) {
         self.typed().rules.push(Box::new(rule));
     }
@@ -348,7 +349,7 @@ impl<'a> SubschemaCompiler<'_, 'a> {
         self.node(schema, pointer)
     }
 
-    /// Adds a node that is no subschema by itself.
+    /// Adds a node that is not a subschema.
     pub(super) fn push(&mut self, node: Node) -> NodeId {
         let id = self.compiler.push(node);
         self.take(id)
@@ -359,7 +360,7 @@ impl<'a> SubschemaCompiler<'_, 'a> {
         self.take(id)
     }
 
-    /// Takes memory for something that stays; `false` when there is none left, and the schema is rejected.
+    /// Reserves memory for data that stays; `false` if the budget is exhausted, which rejects the schema.
     pub(super) fn takes(&mut self, bytes: usize) -> bool {
         let taken = self.compiler.budget.memory(bytes);
         self.spent = self.spent.and(taken);
@@ -384,7 +385,7 @@ impl<'a> SubschemaCompiler<'_, 'a> {
         self.compiler.faults.push(Issue::new(pointer, keyword, message).found(found));
     }
 
-    /// Finds what a reference leads to.
+    /// Finds the target of a reference.
     pub(super) fn resolve(&mut self, reference: &'a str) -> Option<ReferenceTarget<'a>> {
         let Compiler { resources, budget, .. } = &mut *self.compiler;
         let found = resources.resolve(self.resource, reference, budget);
@@ -394,7 +395,7 @@ impl<'a> SubschemaCompiler<'_, 'a> {
         })
     }
 
-    /// Returns the node of what a reference leads to.
+    /// Returns the node of a reference's target.
     pub(super) fn target(&mut self, target: ReferenceTarget<'a>, pointer: &str) -> NodeId {
         let id = self.compiler.node(target.schema, target.resource, self.scope, pointer.to_owned());
         self.take(id)
@@ -408,8 +409,8 @@ impl<'a> SubschemaCompiler<'_, 'a> {
         Some(self.take(id))
     }
 
-    /// Returns the types that a value must have to fit a subschema, as far as they can be read off; all of them when they
-    /// can't.
+    /// Returns the types that a value must have to be valid for a subschema, as far as they can be inferred; otherwise
+    /// all types.
     pub(super) fn types_of(&mut self, schema: &'a Value) -> Types {
         const FAR: usize = 16;
         let (mut schema, mut resource) = (schema, self.resource);

@@ -1,14 +1,14 @@
 //! A JSON text as a flat list of its values, over which schemas are evaluated.
 //!
-//! A tree of boxed values costs many times its text and must be dropped recursively. A [`Document`] keeps the text and
-//! one cell of 16 bytes per value and per key, in text order: the kind, the place in the text and the cell after the
-//! subtree. Strings and numbers are decoded when they are asked for, numbers exactly. Every value has a small id, its
-//! cell, so that a check can remember what it has already found out about it.
+//! A tree of boxed values takes many times the memory of its text and must be dropped recursively. A [`Document`] keeps
+//! the text and one cell of 16 bytes per value and per key, in text order: the kind, the offset in the text and the
+//! index of the cell after the subtree. Strings and numbers are decoded on access, numbers exactly. Every value has a
+//! small id, the index of its cell, so that a check can cache results by value.
 //!
-//! Reading accepts what RFC 8259 accepts and nothing else, in time and memory linear in the text, without recursion.
-//! Of equal keys in one object the last one counts and the others are hidden; [`Document::duplicates`] reports them,
-//! as most callers reject them. Nothing here may be quadratic in hostile input, and nothing may depend on the
-//! secrecy of a hash seed for more than speed.
+//! The reader accepts what RFC 8259 accepts and nothing else, in time and memory linear in the text, without recursion.
+//! Of equal keys in one object the last one counts and the others are hidden; [`Document::duplicates`] reports them, as
+//! most callers reject them. Nothing here may be quadratic in hostile input, and the secrecy of a hash seed may affect
+//! only speed.
 
 mod cell;
 mod charge;
@@ -58,7 +58,7 @@ pub(crate) struct ReadOptions {
     pub(crate) max_depth: usize,
 }
 
-/// The reason why a text is not read.
+/// The reason why a text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadFault {
     /// The text is not JSON from this byte on.
@@ -80,7 +80,7 @@ impl From<BudgetSpent> for ReadFault {
 }
 
 impl<'t> Document<'t> {
-    /// Reads a text. The memory of the document is taken from the budget for good.
+    /// Reads a text. The memory of the document is charged to the budget and never released.
     pub(crate) fn read(text: &'t str, options: ReadOptions, budget: &mut WorkBudget) -> Result<Self, ReadFault> {
         let reading = DocumentReader::run(text, options, budget)?;
         Self::assemble(Cow::Borrowed(text), reading, budget)
@@ -102,22 +102,22 @@ impl<'t> Document<'t> {
         self.duplicates.iter().map(|cell| MemberKey::new(self, *cell))
     }
 
-    /// Returns whether some number with a point or an exponent may be another number as a float.
+    /// Reports whether a number with a point or an exponent may change when it is converted to a float.
     pub(crate) fn has_fine_float(&self) -> bool {
         self.numbers.has_fine_float
     }
 
-    /// Returns whether some whole number is written with a point or an exponent, or as `-0`.
+    /// Reports whether a whole number is written with a point or an exponent, or as `-0`.
     pub(crate) fn has_integral_float(&self) -> bool {
         self.numbers.has_integral_float
     }
 
-    /// Returns whether some integer is written with more digits than 64 bits are sure to hold.
+    /// Reports whether an integer has more digits than 64 bits are certain to hold.
     pub(crate) fn has_long_integer(&self) -> bool {
         self.numbers.has_long_integer
     }
 
-    /// Returns whether some key may be one that no object may have.
+    /// Reports whether a key may be one that is forbidden in every object.
     pub(crate) fn has_odd_key(&self) -> bool {
         self.keys.has_odd
     }
@@ -151,7 +151,7 @@ impl<'t> Document<'t> {
 }
 
 impl Document<'static> {
-    /// Reads a text that the document then owns, as the constants of a schema are.
+    /// Reads a text into a document that owns it, as for the constants of a schema.
     pub(crate) fn read_owned(text: String, options: ReadOptions, budget: &mut WorkBudget) -> Result<Self, ReadFault> {
         let reading = DocumentReader::run(&text, options, budget)?;
         Self::assemble(Cow::Owned(text), reading, budget)

@@ -1,5 +1,5 @@
-//! Tests on real material that the test set-up brings: the official JSON Schema tests, and what real MCP servers say
-//! of their tools.
+//! Tests against external material that the test setup downloads: the official JSON Schema test suite, and the tool
+//! schemas of real MCP servers.
 
 mod bfcl;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{DecodeOptions, Schema};
 use crate::canonical::canonical_text;
 
-/// Where the set-up puts things.
+/// Returns the path of a download of the test setup.
 fn parts(name: &str) -> PathBuf {
     let folder = std::env::var_os("HAFT_PARTS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/parts"), PathBuf::from);
@@ -41,7 +41,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A group of the suite: a schema, and values for it.
+/// A group of the test suite: a schema, and values for it.
 #[derive(Deserialize)]
 struct SuiteGroup {
     description: String,
@@ -52,12 +52,12 @@ struct SuiteGroup {
 #[derive(Deserialize)]
 struct SuiteCase {
     description: String,
-    /// The value as it is written: a tree would round its numbers.
+    /// The value as text: a tree would round its numbers.
     data: Box<RawValue>,
     valid: bool,
 }
 
-/// The suite's remote documents, under the address the tests know them by.
+/// Returns the suite's remote documents, by the address that the tests use.
 fn remotes(draft: &str) -> Map<String, Value> {
     let folder = parts("json-schema-test-suite").join("remotes");
     let documents: Map<String, Value> = files(&folder)
@@ -73,7 +73,7 @@ fn remotes(draft: &str) -> Map<String, Value> {
     documents
 }
 
-/// The schema with the documents it refers to inside of it: nothing is fetched, so that is how a schema brings them along.
+/// Embeds the documents that a schema refers to in the schema: nothing is ever fetched, so a schema must contain them.
 fn bundled(schema: &Value, draft: &str, remotes: &Map<String, Value>) -> Value {
     let text = schema.to_string();
     let Value::Object(mut root) = schema.clone() else { return schema.clone() };
@@ -113,7 +113,7 @@ fn document_text(document: &Map<String, Value>) -> String {
     Value::Object(document.clone()).to_string()
 }
 
-/// Cases that are expected to disagree, with the reason: `draft/file.json: group: test`.
+/// Returns the cases that are expected to disagree, with the reason: `draft/file.json: group: test`.
 fn expected_failures() -> BTreeMap<String, String> {
     include_str!("expected_failures.txt")
         .lines()
@@ -125,7 +125,8 @@ fn expected_failures() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Runs the required tests of one draft, through the public API; returns how many ran and which disagreed.
+/// Runs the required tests of one draft through the public API. Returns the number of tests that ran and the names of
+/// those that disagreed.
 fn run(draft: &str) -> (usize, Vec<String>) {
     let remotes = remotes(draft);
     let folder = parts("json-schema-test-suite").join("tests").join(draft);
@@ -149,8 +150,8 @@ fn run(draft: &str) -> (usize, Vec<String>) {
     (ran, disagreed)
 }
 
-/// Reports whether a schema decides as the test says, about the tree and about the text. Text with a
-/// forbidden key is always rejected, and so is an integer that a tree would round.
+/// Reports whether a schema decides as the test expects, about the tree and about the text. Text with a forbidden key
+/// is always rejected, and so is an integer that a tree would round.
 fn agrees(schema: &Schema, test: &SuiteCase) -> bool {
     let tree: Value = serde_json::from_str(test.data.get()).unwrap();
     let decoded_agrees = match schema.decode::<Value>(test.data.get(), &DecodeOptions::default()) {
@@ -198,7 +199,7 @@ fn agrees_with_the_official_tests_of_draft_4() {
     assert_agrees("draft4", 600);
 }
 
-/// The tools of servers that the set-up does not start.
+/// The tools of servers that the setup does not start.
 const OTHER_SERVERS: [(&str, &str); 3] = [
     ("eslint", include_str!("parts/eslint.json")),
     ("fetch", include_str!("parts/fetch.json")),

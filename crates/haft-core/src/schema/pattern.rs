@@ -1,6 +1,7 @@
-//! The regular expressions of schemas (`pattern`, `patternProperties`), as ECMA-262 means them with its `u` flag.
+//! The regular expressions of schemas (`pattern`, `patternProperties`), with the semantics of ECMA-262 and its `u`
+//! flag.
 //!
-//! Texts and many patterns come from strangers, so the time of a match is bounded by construction:
+//! Texts and many patterns come from untrusted sources, so the time of a match is bounded by construction:
 //!
 //! - A pattern without backreferences is matched by [`ScanProgram`], which moves a set of states over the text. It takes at
 //!   most one step per operation and character, O(program × text), and memory in proportion to the program plus one bit
@@ -37,13 +38,13 @@ use meter::Meter;
 use scan::{Obstacle, ScanProgram};
 use syntax::SyntaxNode;
 
-/// The operations that a program may have, and the parts that a pattern may have.
+/// The most operations of a program, and the most parts of a pattern.
 const MAX_SIZE: usize = 10_000;
 
-/// The visits to parts of a pattern while it is compiled. Repetitions visit their bodies several times.
+/// The most visits to parts of a pattern while it is compiled. Repetitions visit their bodies several times.
 const MAX_VISITS: usize = 4 * MAX_SIZE;
 
-/// The groups that may stand inside each other.
+/// The most groups that may nest.
 const MAX_DEPTH: usize = 100;
 
 /// The visits to parts of a pattern, while it is compiled, that one unit of work pays for.
@@ -90,7 +91,7 @@ impl Pattern {
 
     /// Searches for the pattern anywhere in `text`.
     pub(crate) fn is_match(&self, text: &str, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
-        // Positions are kept in 32 bits.
+        // Positions are stored in 32 bits.
         if text.len() >= u32::MAX as usize {
             budget.work(u64::MAX)?;
         }

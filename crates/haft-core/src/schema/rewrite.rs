@@ -1,9 +1,8 @@
-//! A document written anew, for a type to read.
+//! Rewriting of valid text for the type that reads it.
 //!
-//! A type is given what its schema speaks of. Integers written as `3.0` or `1e3` become integers, as many types take no
-//! others; of keys that stand more than once the last one is kept; and keys that the schema neither declares nor expects
-//! are left out where the schema was made from the type, which could mistake one for an alias the schema knows nothing
-//! of.
+//! A type receives only what its schema describes. Integers written as `3.0` or `1e3` become integers, as many types
+//! accept no others; of duplicate keys the last one is kept; and if the schema was generated from the type, keys that
+//! it does not declare are removed, because the type could take one for an alias that the schema does not describe.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +13,7 @@ use super::node::{Arena, Node, NodeId, Openness, TypeRules};
 use super::types::JsonType;
 use super::walk::Walk;
 
-/// Returns the text of a fitting value as its type should be given it; `None` where that is the text as it is.
+/// Returns the text of a valid value in the form that its type should receive, or `None` if that is the original text.
 pub(super) fn rewritten(
     arena: &Arena,
     id: NodeId,
@@ -25,9 +24,9 @@ pub(super) fn rewritten(
     Ok(edits.change(document).then(|| edits.apply(document)))
 }
 
-/// Returns the text with every number that has a point or an exponent as a float holds it; `None` where that is the same.
+/// Returns the text with every number that has a point or an exponent rounded to a float, or `None` if nothing changes.
 ///
-/// A type that takes a float is given that number, so it has to fit as well.
+/// A type that reads a float receives the rounded number, so that number must be valid as well.
 pub(super) fn rounded(document: &Document<'_>) -> Option<String> {
     if !document.has_fine_float() {
         return None;
@@ -37,14 +36,14 @@ pub(super) fn rounded(document: &Document<'_>) -> Option<String> {
     (!edits.replaced.is_empty()).then(|| edits.apply(document))
 }
 
-/// Returns the digits of the float next to a number that is none.
+/// Returns the digits of the nearest float if the number is not exactly a float.
 fn as_float(value: Instance<'_>) -> Option<String> {
     let number = value.number().filter(|number| value.is_float() && !number.is_integer())?;
     let float = value.raw().parse().ok().and_then(serde_json::Number::from_f64)?.to_string();
     (Decimal::parse(&float) != number).then_some(float)
 }
 
-/// Reports whether a type should be given the text of a fitting value as it is.
+/// Reports whether the type should receive the text of a valid value unchanged.
 pub(super) fn is_as_wanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut WorkBudget) -> bool {
     let unwanted = unwanted(arena, id, document, budget);
     unwanted.is_ok_and(|unwanted| !Edits { unwanted, ..Edits::default() }.change(document))
@@ -61,16 +60,16 @@ fn unwanted(
         let mut walk = Walk::over_fitting(arena, budget);
         UndeclaredKeys { walk: &mut walk, keys: &mut keys }.collect(&[id], document.root());
     }
-    // A search that was given up has found some of them only.
+    // A search that ran out of budget has found only some of the keys.
     if budget.is_spent() { Err(BudgetSpent) } else { Ok(keys) }
 }
 
-/// The parts of a document that are to be written otherwise.
+/// The changes to make when a document is written.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
-    /// Keys that are left out with their values.
+    /// Keys that are removed with their values.
     pub(super) unwanted: HashSet<u32>,
-    /// Other text in the place of values.
+    /// Replacement text for values.
     pub(super) replaced: HashMap<u32, String>,
 }
 
@@ -82,14 +81,14 @@ impl Edits {
             || (document.has_integral_float() && document.values().any(|value| integer(value).is_some()))
     }
 
-    /// Writes a document with the edits made.
+    /// Writes a document with the changes applied.
     pub(super) fn apply(&self, document: &Document<'_>) -> String {
         let mut text = String::with_capacity(document.text().len());
         self.write(document.root(), &mut text);
         text
     }
 
-    /// Depth is bounded by that of the document.
+    /// Writes a value. The depth of recursion is bounded by that of the document.
     fn write(&self, value: Instance<'_>, text: &mut String) {
         if let Some(replacement) = self.replaced.get(&value.id()) {
             text.push_str(replacement);
@@ -123,13 +122,13 @@ impl Edits {
     }
 }
 
-/// Returns the digits of an integer that was written as a float, if a machine integer holds it.
+/// Returns the digits of an integer that was written as a float, if a machine integer can represent it.
 fn integer(value: Instance<'_>) -> Option<String> {
     let number = value.number().filter(|_| value.is_float() || value.raw() == "-0")?;
     number.to_i128().map(|integer| integer.to_string()).or_else(|| Some(number.to_u128()?.to_string()))
 }
 
-/// Finds the keys that the type a schema was made from has no field for.
+/// A search for keys that have no field in the type a schema was generated from.
 struct UndeclaredKeys<'w, 'a, 'b> {
     walk: &'w mut Walk<'a, 'b>,
     keys: &'w mut HashSet<u32>,
@@ -139,9 +138,9 @@ struct UndeclaredKeys<'w, 'a, 'b> {
 #[derive(Default)]
 struct AppliedRules<'a> {
     typed: Vec<&'a TypeRules>,
-    /// The nodes that were visited: many ways may lead to one.
+    /// The nodes that were visited: several paths may lead to one.
     visited: Vec<NodeId>,
-    /// Set if these are all of them.
+    /// Set if `rules` contains all of them.
     is_complete: bool,
 }
 

@@ -1,9 +1,9 @@
-//! From a type to JSON text, checked on the way out.
+//! Encoding of a typed value to JSON text, with checks during encoding.
 //!
-//! The value is serialised once, straight into the text that travels on. A number that JSON has no form for (NaN,
-//! infinity) is a problem, not `null`, and so is nesting beyond what every reader takes: each level takes stack here and
-//! in whoever reads the text. Checking and writing are one step (`serializer`, `compound`): what the schema knows of an
-//! object, such as how its keys are spelled in JSON, need not be found out again.
+//! The value is serialized once, straight into the final text. A number that JSON cannot represent (NaN, infinity) is a
+//! problem, not `null`, and so is nesting beyond the limit: each level takes stack here and in every reader of the
+//! text. Checking and writing are one step (`serializer`, `compound`), so that what the schema knows of an object, such
+//! as the escaped form of its keys, is not computed again.
 
 mod compound;
 mod key;
@@ -29,12 +29,13 @@ use super::verify;
 use crate::issue::Issue;
 use crate::json_text::JsonText;
 
-/// Writes one value, held to what a node says of it.
+/// A function that writes one value, checked against a node.
 type WriteValue<'v> = dyn Fn(&mut Writing<'_>, NodeId) -> Result<(), Error> + 'v;
 
-/// Encodes a value: checked while it is written, or, where that can't be done or refuses, written and then checked.
+/// Encodes a value. It is checked while it is written or, if that is not possible or rejects it, written first and
+/// checked afterwards.
 ///
-/// Only what must know the type is generic: it is compiled again for every type there is, in the user's crate.
+/// Only the code that depends on the type is generic: it is compiled again for every type, in the user's crate.
 #[inline]
 pub(super) fn to_text<T: Serialize + ?Sized>(
     arena: &Arena,
@@ -53,7 +54,7 @@ fn encode(arena: &Arena, custom: Option<&Validator>, value: &WriteValue<'_>) -> 
                 Err(issues) => Err(Box::new(Rejected::Check(issues))),
             },
         },
-        // Not only for refusals: variants with content are left to this way too.
+        // Reached not only by rejections: variants with content are always checked this way.
         Err(_) => write_then_check(arena, custom, value),
     }
 }
@@ -67,7 +68,7 @@ pub(super) fn check_text(arena: &Arena, custom: Option<&Validator>, text: &str) 
     check(arena, custom, text)
 }
 
-/// Writes any value as JSON text. What JSON can't say of a number is `null`, as `serde_json` has it.
+/// Writes any value as JSON text. A number that JSON cannot represent is written as `null`, as `serde_json` does.
 pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
     let unruled = Arena::any();
     let (text, budget) = (JsonBuffer::new(), WorkBudget::for_input(0));
@@ -115,7 +116,7 @@ fn too_deep() -> Issue {
     Issue::new("", "maxDepth", message).expected(format!("at most {OUTPUT_DEPTH} levels"))
 }
 
-/// Writes a value, held to what a node says of it.
+/// Writes a value, checked against a node.
 fn write(arena: &Arena, trail: Option<&WriteFailure>, node: NodeId, value: &WriteValue<'_>) -> Result<JsonText, Error> {
     let (text, budget) = (JsonBuffer::new(), WorkBudget::for_input(0));
     let mut writing = Writing {
@@ -129,46 +130,46 @@ fn write(arena: &Arena, trail: Option<&WriteFailure>, node: NodeId, value: &Writ
         budget,
     };
     value(&mut writing, node)?;
-    // A type may pass over an error; what was written by then is not JSON.
+    // A type may ignore an error; the text written until then is not valid JSON.
     if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
 
-/// Text that is being written, and what it is held to.
+/// The state of an encoding in progress: the text so far, and what it is checked against.
 struct Writing<'a> {
     arena: &'a Arena,
-    /// Kept only when somebody asks.
+    /// Present only if the caller needs the reason for a failure.
     trail: Option<&'a WriteFailure>,
     text: JsonBuffer,
-    /// Whether something was refused: the text is good for nothing then.
+    /// Set once something was rejected, after which the text must not be used.
     is_broken: bool,
-    /// Set if the next string is JSON already, and the only value that may come.
+    /// Set if the next string is already JSON, and no other value may follow.
     is_verbatim: bool,
-    /// The number of arrays and objects that may still be opened inside of each other.
+    /// The number of further levels that arrays and objects may nest.
     room: usize,
     odd: NonFinite,
-    /// The budget of patterns, and of values that are checked whole. It grows with their text.
+    /// The budget for patterns, and for values that are checked after they are written. It grows with their text.
     budget: WorkBudget,
 }
 
-/// The treatment of a number that isn't finite.
+/// The treatment of a number that is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NonFinite {
     IsRejected,
     IsNull,
 }
 
-/// The reason why a value can't be written, and its place.
+/// The reason why a value cannot be written, and the path to it.
 #[derive(Default)]
 struct WriteFailure {
     begin: Cell<WriteFailureReason>,
-    /// The steps to the place, innermost first; filled on the way back up.
+    /// The steps to the value, innermost first; filled while the call stack unwinds.
     steps: RefCell<Vec<ResultStep>>,
 }
 
-/// The reason why a value can't be written.
+/// The reason why a value cannot be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum WriteFailureReason {
-    /// Its type says so.
+    /// Its type reported an error.
     #[default]
     Type,
     NotFinite,
@@ -184,7 +185,7 @@ impl WriteFailure {
                 let issue = Issue::new("", "finite", message).expected("a finite number");
                 Rejected::Unwritten { issue, steps: steps(), cause: None }
             }
-            // The way down is as long as it is deep.
+            // The path would be as long as the nesting is deep.
             WriteFailureReason::TooDeep => Rejected::Unwritten { issue: too_deep(), steps: Vec::new(), cause: None },
             WriteFailureReason::Type => {
                 let issue = Issue::new("", "encode", "the tool's own type could not be written as JSON");
@@ -204,12 +205,12 @@ impl Writing<'_> {
         if is_buffered || written.is_err() { self.finish_value(node, before, written) } else { written }
     }
 
-    /// Checks a value whole that was written from here on, or notes that it could not be.
+    /// Checks a value after it was written, or records that writing failed.
     #[cold]
     #[inline(never)]
     fn finish_value(&mut self, node: NodeId, before: usize, written: Result<(), Error>) -> Result<(), Error> {
         if let Err(error) = written {
-            // Also an error of the type's own, which whoever holds the value may pass over.
+            // This includes an error of the type itself, which the value around it may ignore.
             self.is_broken = true;
             return Err(error);
         }
@@ -219,7 +220,7 @@ impl Writing<'_> {
         if fits { Ok(()) } else { Err(self.refusal()) }
     }
 
-    /// The error that ends a writing when a rule is broken. Its text is never shown.
+    /// Returns the error that aborts an encoding when a rule is violated. Its text is never shown.
     #[cold]
     #[inline(never)]
     fn refusal(&mut self) -> Error {
@@ -227,7 +228,7 @@ impl Writing<'_> {
         Error::custom("")
     }
 
-    /// Writes a string that does not fit its node: as it is where it is JSON text, else not at all.
+    /// Writes a string that violates its node: unchanged if it is JSON text already, otherwise rejected.
     #[cold]
     #[inline(never)]
     fn verbatim(&mut self, node: NodeId, text: &str) -> Result<(), Error> {
@@ -238,7 +239,7 @@ impl Writing<'_> {
         Err(self.refusal())
     }
 
-    /// A number that isn't finite.
+    /// Writes or rejects a number that is not finite.
     #[cold]
     #[inline(never)]
     fn not_finite(&mut self) -> Result<(), Error> {
@@ -259,7 +260,7 @@ impl Writing<'_> {
         Error::custom(error)
     }
 
-    /// Makes room for an array or object. Whoever closes it gives the room back.
+    /// Enters an array or object. Closing it must restore `room`.
     #[inline]
     fn enter(&mut self) -> Result<(), Error> {
         match self.room.checked_sub(1) {
@@ -271,7 +272,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Notes the way back from where something can't be written: a step, in a variant if one is named.
+    /// Records a step of the path to a value that cannot be written, inside a variant if one is named.
     #[cold]
     #[inline(never)]
     fn leave(&self, variant: Option<&'static str>, step: ResultStep) {
