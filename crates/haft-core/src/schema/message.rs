@@ -176,7 +176,7 @@ fn words(problem: &Problem<'_>, found: &DescribedValue) -> (&'static str, String
             let message = format!("must have exactly one key, which is {}{expected}", one_of(keys.len()));
             ("oneOf", expected, message)
         }
-        Problem::Variant(variants, slip) => variant(variants, slip.as_ref(), found),
+        Problem::Variant(variants, form_mismatch) => variant(variants, form_mismatch.as_ref(), found),
         Problem::TooFewKeys(min) => size("minProperties", "at least", *min, "key", found),
         Problem::TooManyKeys(max) => size("maxProperties", "at most", *max, "key", found),
         Problem::NoBranch { keyword, count } => (
@@ -189,7 +189,7 @@ fn words(problem: &Problem<'_>, found: &DescribedValue) -> (&'static str, String
             "exactly one form".to_owned(),
             "fits several of the forms that are allowed here, and must fit exactly one".to_owned(),
         ),
-        Problem::Said { keyword, words } => {
+        Problem::Custom { keyword, words } => {
             let CustomProblem { expected, message } = words();
             (keyword, expected, message)
         }
@@ -237,13 +237,13 @@ fn unknown(name: &str, properties: &[Property], nearest: Option<&str>) -> (&'sta
 /// mistake, and has a text of its own.
 fn variant(
     Variants { plain, keys }: &Variants<'_>,
-    slip: Option<&VariantFormMismatch<'_>>,
+    form_mismatch: Option<&VariantFormMismatch<'_>>,
     found: &str,
 ) -> (&'static str, String, String) {
     let (plain_names, key_names) = (listed(plain), listed(keys));
     let objects = ["an object with exactly one key, ", one_of(keys.count), &key_names].concat();
     let expected = [one_of(plain.count), &plain_names, ", or ", &objects].concat();
-    let message = match slip {
+    let message = match form_mismatch {
         Some(VariantFormMismatch::LacksContent(name)) => {
             format!("{0} needs a value: send an object with {0} as its one key", in_quotes(name))
         }

@@ -49,7 +49,7 @@ pub(super) enum Problem<'a> {
     },
     SeveralBranches,
     /// A problem that a keyword has words of its own for, which are made only if somebody wants them.
-    Said {
+    Custom {
         keyword: &'static str,
         words: &'a dyn Fn() -> CustomProblem,
     },

@@ -56,7 +56,7 @@ pub(super) struct ReadContext<'a> {
     is_plain: bool,
     /// The path to the value that the type rejects. Present only for verified text, where no other rejection is
     /// possible.
-    trail: Option<&'a RejectedPath>,
+    path_to_rejected: Option<&'a RejectedPath>,
 }
 
 /// The path to the value that the type itself rejected.
@@ -122,7 +122,13 @@ pub struct Decoded<T> {
 }
 
 impl<'a> ReadContext<'a> {
-    fn new(arena: &'a Arena, text: &str, limits: Limits, wide: Wide, trail: Option<&'a RejectedPath>) -> Self {
+    fn new(
+        arena: &'a Arena,
+        text: &str,
+        limits: Limits,
+        wide: Wide,
+        path_to_rejected: Option<&'a RejectedPath>,
+    ) -> Self {
         Self {
             arena,
             limits,
@@ -132,8 +138,8 @@ impl<'a> ReadContext<'a> {
             rejected_wide: Cell::new(false),
             ignored: Cell::new(0),
             budget: RefCell::new(WorkBudget::for_input(text.len())),
-            is_plain: trail.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse,
-            trail,
+            is_plain: path_to_rejected.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse,
+            path_to_rejected,
         }
     }
 
@@ -159,7 +165,7 @@ impl<'a> ReadContext<'a> {
 
     /// Reports whether the text is already verified, so that nothing is left to check.
     fn is_verified(&self) -> bool {
-        self.trail.is_some()
+        self.path_to_rejected.is_some()
     }
 
     /// Reports whether the text of a value is valid for a node and can be passed to its type unchanged.
@@ -197,8 +203,8 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
     take: impl FnOnce(T) -> U,
 ) -> Result<Decoded<U>, Issues> {
     let (mut take, mut taken) = (Some(take), None);
-    let repairs = read_text(arena, custom, text, options, purpose, &mut |deserializer, reading| {
-        let value = one_value(deserializer, reading)?;
+    let repairs = read_text(arena, custom, text, options, purpose, &mut |deserializer, context| {
+        let value = one_value(deserializer, context)?;
         taken = take.take().map(|take| take(value));
         Ok(())
     })?;
@@ -226,29 +232,29 @@ fn read_text(
     }
     if custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse {
         let wide = if purpose == Purpose::Use { Wide::Float } else { purpose.wide(text) };
-        let reading = ReadContext::new(arena, text, options.limits, wide, None);
-        if one_pass(&reading, text, read).is_ok() {
+        let context = ReadContext::new(arena, text, options.limits, wide, None);
+        if one_pass(&context, text, read).is_ok() {
             return Ok(Vec::new());
         }
-        if reading.budget.borrow().is_spent() {
+        if context.budget.borrow().is_spent() {
             return Err(message::too_costly(text.len()).into());
         }
     }
     let Verified { text, repairs } = verify::verify(arena, custom, text, options)?;
-    let trail = RejectedPath::default();
-    let reading = ReadContext::new(arena, &text, options.limits, purpose.wide(&text), Some(&trail));
-    match one_pass(&reading, &text, read) {
+    let path_to_rejected = RejectedPath::default();
+    let context = ReadContext::new(arena, &text, options.limits, purpose.wide(&text), Some(&path_to_rejected));
+    match one_pass(&context, &text, read) {
         Ok(()) => Ok(repairs),
-        Err(error) if reading.rejected_wide.get() => Err(inexact(&trail, &text, error)),
-        Err(error) => Err(undecodable(arena, &trail, error)),
+        Err(error) if context.rejected_wide.get() => Err(inexact(&path_to_rejected, &text, error)),
+        Err(error) => Err(undecodable(arena, &path_to_rejected, error)),
     }
 }
 
-fn one_pass(reading: &ReadContext<'_>, text: &str, read: &mut ReadValue<'_>) -> Result<(), Error> {
+fn one_pass(context: &ReadContext<'_>, text: &str, read: &mut ReadValue<'_>) -> Result<(), Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here, and its limit may exceed the recursion limit of `serde_json`.
     deserializer.disable_recursion_limit();
-    read(&mut deserializer, reading)
+    read(&mut deserializer, context)
 }
 
 /// Reads one value and nothing after it.
@@ -256,35 +262,36 @@ fn one_pass(reading: &ReadContext<'_>, text: &str, read: &mut ReadValue<'_>) -> 
 #[expect(clippy::inline_always, reason = "moves the value once less; measured")]
 fn one_value<T: DeserializeOwned>(
     deserializer: &mut serde_json::Deserializer<StrRead<'_>>,
-    reading: &ReadContext<'_>,
+    context: &ReadContext<'_>,
 ) -> Result<T, Error> {
-    let value = T::deserialize(CheckedDeserializer { inner: &mut *deserializer, position: &ReadPosition::root(reading) })?;
+    let value =
+        T::deserialize(CheckedDeserializer { inner: &mut *deserializer, position: &ReadPosition::root(context) })?;
     deserializer.end()?;
     // A type may ignore the error of a field, and hide that the schema forbids the value.
-    if reading.has_rejected.get() { Err(refusal()) } else { Ok(value) }
+    if context.has_rejected.get() { Err(refusal()) } else { Ok(value) }
 }
 
 /// Returns the issue for an integer that would have to be rounded to be read at all.
 #[cold]
 #[inline(never)]
-fn inexact(trail: &RejectedPath, text: &str, error: Error) -> Issues {
+fn inexact(path_to_rejected: &RejectedPath, text: &str, error: Error) -> Issues {
     let integer = rounded_integer(text).unwrap_or_default();
-    Issues::from(message::inexact(trail.pointer(), integer)).because(TypeError(error))
+    Issues::from(message::inexact(path_to_rejected.pointer(), integer)).because(TypeError(error))
 }
 
 /// Returns the issue for text that is valid for the schema and rejected by the type. The error text of the type is for
 /// the operator: it comes from user code, and may contain anything.
 #[cold]
 #[inline(never)]
-fn undecodable(arena: &Arena, trail: &RejectedPath, error: Error) -> Issues {
-    let expected = described(arena, trail.node.get().unwrap_or(arena.root()));
+fn undecodable(arena: &Arena, path_to_rejected: &RejectedPath, error: Error) -> Issues {
+    let expected = described(arena, path_to_rejected.node.get().unwrap_or(arena.root()));
     let message = if expected.is_empty() {
         "the tool does not accept this value; send another".to_owned()
     } else {
         format!("the tool does not accept this value; send another that is {expected}")
     };
     let expected = if expected.is_empty() { "a value the tool can take".to_owned() } else { expected };
-    let issue = Issue::new(trail.pointer(), "decode", message).expected(expected);
+    let issue = Issue::new(path_to_rejected.pointer(), "decode", message).expected(expected);
     Issues::from(issue).because(TypeError(error))
 }
 

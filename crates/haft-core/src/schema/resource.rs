@@ -212,11 +212,11 @@ impl<'a> Resources<'a> {
         id
     }
 
-    fn visit(&mut self, mut places: Vec<PendingSubschema<'a>>, budget: &mut WorkBudget) -> Result<(), BudgetSpent> {
-        for place in &places {
-            budget.memory(PendingSubschema::bytes(&place.pointer))?;
+    fn visit(&mut self, mut pending: Vec<PendingSubschema<'a>>, budget: &mut WorkBudget) -> Result<(), BudgetSpent> {
+        for subschema in &pending {
+            budget.memory(PendingSubschema::bytes(&subschema.pointer))?;
         }
-        while let Some(PendingSubschema { schema, pointer, resource }) = places.pop() {
+        while let Some(PendingSubschema { schema, pointer, resource }) = pending.pop() {
             budget.release(PendingSubschema::bytes(&pointer));
             budget.work(1 + pointer.len() as u64 / 16)?;
             let draft = self.list[resource].draft;
@@ -239,7 +239,7 @@ impl<'a> Resources<'a> {
             let resource = self.identify(map, schema, &pointer, resource);
             self.owners.insert(address(schema), resource);
             let draft = self.list[resource].draft;
-            let first = places.len();
+            let first = pending.len();
             let mut spent = Ok(());
             for (name, value) in map {
                 let Some((_, keyword)) = Keyword::find(name, draft) else { continue };
@@ -271,13 +271,13 @@ impl<'a> Resources<'a> {
                     }
                     spent = spent.and_then(|()| budget.memory(PendingSubschema::bytes(&pointer)));
                     if spent.is_ok() {
-                        places.push(PendingSubschema { schema, pointer, resource });
+                        pending.push(PendingSubschema { schema, pointer, resource });
                     }
                 });
                 spent?;
             }
             // The first one first, so that faults come in the order of the schema.
-            places[first..].reverse();
+            pending[first..].reverse();
         }
         Ok(())
     }

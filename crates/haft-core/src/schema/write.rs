@@ -74,7 +74,7 @@ pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error
     let (text, budget) = (JsonBuffer::new(), WorkBudget::for_input(0));
     let mut writing = Writing {
         arena: &unruled,
-        trail: None,
+        failure: None,
         text,
         is_broken: false,
         is_verbatim: false,
@@ -94,10 +94,10 @@ fn write_then_check(
     value: &WriteValue<'_>,
 ) -> Result<JsonText, Box<Rejected>> {
     let unruled = Arena::any();
-    let trail = WriteFailure::default();
-    match write(&unruled, Some(&trail), ANY, value) {
+    let failure = WriteFailure::default();
+    match write(&unruled, Some(&failure), ANY, value) {
         Ok(text) => check(arena, custom, text.as_str()).map(|()| text),
-        Err(error) => Err(Box::new(trail.rejected(error))),
+        Err(error) => Err(Box::new(failure.rejected(error))),
     }
 }
 
@@ -117,11 +117,16 @@ fn too_deep() -> Issue {
 }
 
 /// Writes a value, checked against a node.
-fn write(arena: &Arena, trail: Option<&WriteFailure>, node: NodeId, value: &WriteValue<'_>) -> Result<JsonText, Error> {
+fn write(
+    arena: &Arena,
+    failure: Option<&WriteFailure>,
+    node: NodeId,
+    value: &WriteValue<'_>,
+) -> Result<JsonText, Error> {
     let (text, budget) = (JsonBuffer::new(), WorkBudget::for_input(0));
     let mut writing = Writing {
         arena,
-        trail,
+        failure,
         text,
         is_broken: false,
         is_verbatim: false,
@@ -138,7 +143,7 @@ fn write(arena: &Arena, trail: Option<&WriteFailure>, node: NodeId, value: &Writ
 struct Writing<'a> {
     arena: &'a Arena,
     /// Present only if the caller needs the reason for a failure.
-    trail: Option<&'a WriteFailure>,
+    failure: Option<&'a WriteFailure>,
     text: JsonBuffer,
     /// Set once something was rejected, after which the text must not be used.
     is_broken: bool,
@@ -161,7 +166,7 @@ enum NonFinite {
 /// The reason why a value cannot be written, and the path to it.
 #[derive(Default)]
 struct WriteFailure {
-    begin: Cell<WriteFailureReason>,
+    reason: Cell<WriteFailureReason>,
     /// The steps to the value, innermost first; filled while the call stack unwinds.
     steps: RefCell<Vec<ResultStep>>,
 }
@@ -179,7 +184,7 @@ enum WriteFailureReason {
 impl WriteFailure {
     fn rejected(self, error: Error) -> Rejected {
         let steps = || self.steps.take().into_iter().rev().collect();
-        match self.begin.get() {
+        match self.reason.get() {
             WriteFailureReason::NotFinite => {
                 let message = "is NaN or infinite, which JSON can't say; give a finite number or null";
                 let issue = Issue::new("", "finite", message).expected("a finite number");
@@ -247,15 +252,15 @@ impl Writing<'_> {
             self.text.push("null");
             return Ok(());
         }
-        Err(self.begin(WriteFailureReason::NotFinite, "a number that is not finite"))
+        Err(self.fail(WriteFailureReason::NotFinite, "a number that is not finite"))
     }
 
     #[cold]
     #[inline(never)]
-    fn begin(&mut self, begin: WriteFailureReason, error: &str) -> Error {
+    fn fail(&mut self, reason: WriteFailureReason, error: &str) -> Error {
         self.is_broken = true;
-        if let Some(trail) = self.trail {
-            trail.begin.set(begin);
+        if let Some(failure) = self.failure {
+            failure.reason.set(reason);
         }
         Error::custom(error)
     }
@@ -268,7 +273,7 @@ impl Writing<'_> {
                 self.room = room;
                 Ok(())
             }
-            None => Err(self.begin(WriteFailureReason::TooDeep, "nests too deep")),
+            None => Err(self.fail(WriteFailureReason::TooDeep, "nests too deep")),
         }
     }
 
@@ -276,8 +281,8 @@ impl Writing<'_> {
     #[cold]
     #[inline(never)]
     fn leave(&self, variant: Option<&'static str>, step: ResultStep) {
-        if let Some(trail) = self.trail.filter(|trail| trail.begin.get() == WriteFailureReason::NotFinite) {
-            let mut steps = trail.steps.borrow_mut();
+        if let Some(failure) = self.failure.filter(|failure| failure.reason.get() == WriteFailureReason::NotFinite) {
+            let mut steps = failure.steps.borrow_mut();
             steps.push(step);
             steps.extend(variant.map(|variant| ResultStep::Named(variant.to_owned())));
         }

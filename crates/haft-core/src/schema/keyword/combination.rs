@@ -62,7 +62,7 @@ impl KeywordRule for Not {
                 expected: "another value".to_owned(),
                 message: "has a form that is not allowed here; look at the schema of this value".to_owned(),
             };
-            walk.report(value, &Problem::Said { keyword: "not", words: &words });
+            walk.report(value, &Problem::Custom { keyword: "not", words: &words });
         }
     }
 

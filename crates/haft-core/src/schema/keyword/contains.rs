@@ -66,7 +66,7 @@ impl KeywordRule for Contains {
             let message = format!("must have {expected}; look at `contains` in the schema of this value");
             CustomProblem { expected, message }
         };
-        walk.report(value, &Problem::Said { keyword, words: &words });
+        walk.report(value, &Problem::Custom { keyword, words: &words });
     }
 
     fn mark(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>, marks: &mut Marks) {

@@ -76,7 +76,7 @@ impl KeywordRule for DependentRequired {
                 let message = format!("{expected} is missing and must be given, as {:?} is", clipped(&self.key));
                 CustomProblem { expected, message }
             };
-            walk.report(value, &Problem::Said { keyword: self.keyword, words: &words });
+            walk.report(value, &Problem::Custom { keyword: self.keyword, words: &words });
         }
     }
 }

@@ -33,7 +33,7 @@ impl KeywordRule for Even {
     fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if walk.work(value.raw().len() / 16) && value.number().is_some_and(|number| !number.is_multiple_of(&self.two)) {
             let words = || CustomProblem { expected: "an even number".to_owned(), message: "must be even".to_owned() };
-            walk.report(value, &Problem::Said { keyword: "x-even", words: &words });
+            walk.report(value, &Problem::Custom { keyword: "x-even", words: &words });
         }
     }
 }

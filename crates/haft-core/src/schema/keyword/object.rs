@@ -122,7 +122,7 @@ impl KeywordRule for PropertyNames {
                         format!("the key {name} is not allowed by `propertyNames` in the schema of this object");
                     CustomProblem { expected, message }
                 };
-                walk.report_member(key, member, &Problem::Said { keyword: "propertyNames", words: &words });
+                walk.report_member(key, member, &Problem::Custom { keyword: "propertyNames", words: &words });
             }
         }
     }

@@ -60,7 +60,7 @@ impl PatternProperties {
             let message = format!("the key {name} is not allowed; keys must match {}", sources.join(" or "));
             CustomProblem { expected: "only declared keys".to_owned(), message }
         };
-        walk.report_member(key, member, &Problem::Said { keyword: "additionalProperties", words: &words });
+        walk.report_member(key, member, &Problem::Custom { keyword: "additionalProperties", words: &words });
     }
 }
 

@@ -84,7 +84,7 @@ impl Unevaluated {
                     expected: "no further items".to_owned(),
                     message: format!("the items from index {at} on are not allowed; leave them out"),
                 };
-                walk.report(value, &Problem::Said { keyword: "unevaluatedItems", words: &words });
+                walk.report(value, &Problem::Custom { keyword: "unevaluatedItems", words: &words });
                 return;
             }
             walk.visit_item(self.node, at, item);
@@ -105,7 +105,7 @@ impl Unevaluated {
                     let message = format!("the key {name} is not allowed; leave it out");
                     CustomProblem { expected: "only declared keys".to_owned(), message }
                 };
-                walk.report_member(key, member, &Problem::Said { keyword: "unevaluatedProperties", words: &words });
+                walk.report_member(key, member, &Problem::Custom { keyword: "unevaluatedProperties", words: &words });
             } else {
                 walk.visit_member(self.node, key, member);
             }

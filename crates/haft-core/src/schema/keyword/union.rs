@@ -413,7 +413,7 @@ fn is_no_variant_of(walk: &mut Walk<'_, '_>, forms: &[NodeId], value: Instance<'
     let forms = Forms::of(walk.arena, forms, &mut steps);
     walk.work(Forms::STEPS - steps);
     let Some(forms) = forms.filter(|forms| !forms.name(value)) else { return false };
-    let problem = Problem::Variant(forms.variants(), forms.slip(value));
+    let problem = Problem::Variant(forms.variants(), forms.form_mismatch(value));
     walk.report(value, &problem);
     true
 }
@@ -480,7 +480,7 @@ impl<'a> Forms<'a> {
     }
 
     /// Returns which of them a value names in the wrong form, if it is that.
-    fn slip(&self, value: Instance<'_>) -> Option<VariantFormMismatch<'a>> {
+    fn form_mismatch(&self, value: Instance<'_>) -> Option<VariantFormMismatch<'a>> {
         match value.kind() {
             JsonType::String => {
                 self.keys.iter().find(|key| value.is_string(key)).map(|key| VariantFormMismatch::LacksContent(key))

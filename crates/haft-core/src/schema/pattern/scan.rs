@@ -101,13 +101,13 @@ impl ScanProgram {
         let longest = self.segments().map(|segment| segment.code.len()).max().unwrap_or_default();
         if longest <= INLINE {
             let mut seen = [0; INLINE];
-            let mut places = [0; 3 * INLINE];
-            self.search(text, classes, &mut Threads::new(&mut seen, &mut places), meter)
+            let mut pcs = [0; 3 * INLINE];
+            self.search(text, classes, &mut Threads::new(&mut seen, &mut pcs), meter)
         } else {
             meter.hold(longest * (size_of::<u32>() + 3 * size_of::<u16>()))?;
             let mut seen = vec![0; longest];
-            let mut places = vec![0; 3 * longest];
-            self.search(text, classes, &mut Threads::new(&mut seen, &mut places), meter)
+            let mut pcs = vec![0; 3 * longest];
+            self.search(text, classes, &mut Threads::new(&mut seen, &mut pcs), meter)
         }
     }
 

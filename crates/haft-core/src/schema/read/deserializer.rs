@@ -38,9 +38,13 @@ impl<'de, 'a, D: Deserializer<'de>> CheckedDeserializer<'a, D> {
     #[cold]
     #[inline(never)]
     fn whole(self) -> Result<&'de str, D::Error> {
-        let ReadPosition { reading, node, depth, inside } = *self.position;
+        let ReadPosition { context, node, depth, inside } = *self.position;
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
-        self.position.note_rejection(if reading.fits_whole(node, text, depth.into(), inside) { Ok(text) } else { Err(refusal()) })
+        self.position.note_rejection(if context.fits_whole(node, text, depth.into(), inside) {
+            Ok(text)
+        } else {
+            Err(refusal())
+        })
     }
 
     fn takes(&self, json_type: JsonType) -> bool {
@@ -135,7 +139,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
 
     /// What a type ignores is still checked: the schema may have rules for it.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        let ignored = &self.position.reading.ignored;
+        let ignored = &self.position.context.ignored;
         ignored.set(ignored.get() + 1);
         let value = self.deserialize_any(visitor);
         ignored.set(ignored.get() - 1);
@@ -189,7 +193,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        if self.position.reading.arena.is_string_enum(self.position.node) {
+        if self.position.context.arena.is_string_enum(self.position.node) {
             return self.deserialize_str(StrAsVariant(visitor));
         }
         if self.position.node == ANY {

@@ -58,7 +58,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
         loop {
             let taken = self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys });
             if taken.is_err() {
-                self.keys.leave_trail();
+                self.keys.record_path();
             }
             match taken? {
                 None => return Ok(None),
@@ -75,7 +75,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         let value = self.access.next_value_seed(CheckedSeed { inner: seed, position: &self.keys.value });
         if value.is_err() {
-            self.keys.leave_trail();
+            self.keys.record_path();
         }
         value
     }
@@ -131,7 +131,7 @@ impl<'a> ReadKeys<'a> {
         let Ok(rules) = self.position.rules(JsonType::Object) else { return false };
         if let Some(typed) = rules {
             self.rule = Some(&typed.object);
-            if typed.object.open == Openness::Implied && self.position.reading.arena.is_from_type() {
+            if typed.object.open == Openness::Implied && self.position.context.arena.is_from_type() {
                 self.unknown = UnknownKeys::Hide;
             }
         }
@@ -150,12 +150,12 @@ impl<'a> ReadKeys<'a> {
     /// Notes the key under which the type rejected a value.
     #[cold]
     #[inline(never)]
-    fn leave_trail(&self) {
+    fn record_path(&self) {
         let name = self.rare.as_ref().and_then(|rare| rare.name.as_ref());
-        if let (Some(trail), Some(name)) = (self.position.reading.trail, name) {
+        if let (Some(path_to_rejected), Some(name)) = (self.position.context.path_to_rejected, name) {
             let mut step = String::new();
             push_key(&mut step, name);
-            trail.leave(step, self.value.node);
+            path_to_rejected.leave(step, self.value.node);
         }
     }
 
@@ -167,7 +167,7 @@ impl<'a> ReadKeys<'a> {
             && let Some(property) = rule.properties.get(self.hint)
             && &*property.name == key
             && property.plain
-            && self.position.reading.is_plain
+            && self.position.context.is_plain
             && self.declared.insert(self.hint)
         {
             self.hint += 1;
@@ -189,10 +189,10 @@ impl<'a> ReadKeys<'a> {
         if self.rule.is_some_and(|rule| self.count > rule.max) {
             return None;
         }
-        if self.position.reading.is_verified() {
+        if self.position.context.is_verified() {
             self.rare().name = Some(key.to_owned());
         }
-        let strict = self.position.reading.limits.duplicate_keys == DuplicateKeys::Refuse;
+        let strict = self.position.context.limits.duplicate_keys == DuplicateKeys::Refuse;
         let declared = self.rule.and_then(|rule| rule.find(key, self.hint).map(|at| (at, &rule.properties[at])));
         let (node, shown) = match (declared, self.rule) {
             (Some((at, property)), _) => {

@@ -11,7 +11,7 @@ use crate::schema::types::JsonType;
 /// What a reader must know of the value it is about to read.
 #[derive(Clone, Copy)]
 pub(super) struct ReadPosition<'a> {
-    pub(super) reading: &'a ReadContext<'a>,
+    pub(super) context: &'a ReadContext<'a>,
     pub(super) node: NodeId,
     pub(super) depth: u16,
     pub(super) inside: Inside,
@@ -20,21 +20,21 @@ pub(super) struct ReadPosition<'a> {
 impl<'a> ReadPosition<'a> {
     /// The place of the whole value.
     #[inline]
-    pub(super) fn root(reading: &'a ReadContext<'a>) -> Self {
-        Self { reading, node: reading.arena.root(), depth: 0, inside: Inside::Other }
+    pub(super) fn root(context: &'a ReadContext<'a>) -> Self {
+        Self { context, node: context.arena.root(), depth: 0, inside: Inside::Other }
     }
 
     /// The place of a child one container further in.
     #[inline]
     pub(super) fn child(&self, node: NodeId) -> Self {
-        Self { reading: self.reading, node, depth: self.depth.saturating_add(1), inside: Inside::Other }
+        Self { context: self.context, node, depth: self.depth.saturating_add(1), inside: Inside::Other }
     }
 
     /// Remembers that something was rejected, here or further in: a type may pass over the error.
     #[inline]
     pub(super) fn note_rejection<T, E>(&self, read: Result<T, E>) -> Result<T, E> {
         if read.is_err() {
-            self.reading.has_rejected.set(true);
+            self.context.has_rejected.set(true);
         }
         read
     }
@@ -48,7 +48,7 @@ impl<'a> ReadPosition<'a> {
     /// Whether another array or object may begin here.
     #[inline]
     pub(super) fn may_nest(&self) -> bool {
-        usize::from(self.depth) < self.reading.depth
+        usize::from(self.depth) < self.context.depth
     }
 
     /// Whether a value here must be built before it can be checked.
@@ -66,6 +66,6 @@ impl<'a> ReadPosition<'a> {
     /// The rules for a value of this type.
     #[inline]
     pub(super) fn rules(&self, json_type: JsonType) -> Result<Option<&'a TypeRules>, Mismatch> {
-        self.reading.arena.rules(self.node, json_type)
+        self.context.arena.rules(self.node, json_type)
     }
 }

@@ -45,7 +45,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
         let element = self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements });
         if element.is_err() {
-            self.elements.leave_trail();
+            self.elements.record_path();
         }
         element
     }
@@ -95,11 +95,11 @@ impl<'a> ElementState<'a> {
     /// Notes the index at which the type rejected a value.
     #[cold]
     #[inline(never)]
-    fn leave_trail(&self) {
-        if let Some(trail) = self.next.reading.trail {
+    fn record_path(&self) {
+        if let Some(path_to_rejected) = self.next.context.path_to_rejected {
             let mut step = String::new();
             push_index(&mut step, self.count.saturating_sub(1));
-            trail.leave(step, self.next.node);
+            path_to_rejected.leave(step, self.next.node);
         }
     }
 }

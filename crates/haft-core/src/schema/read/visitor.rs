@@ -38,7 +38,11 @@ impl<V, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
 
     #[inline]
     fn string<E: Error>(&self, text: &str) -> Result<(), E> {
-        if self.position.is_free(JsonType::String) || string_fits(self.position, text) { Ok(()) } else { Err(refusal()) }
+        if self.position.is_free(JsonType::String) || string_fits(self.position, text) {
+            Ok(())
+        } else {
+            Err(refusal())
+        }
     }
 }
 
@@ -72,9 +76,9 @@ fn wide_integer_fits(position: &ReadPosition<'_>, digits: &str) -> bool {
 fn float_fits(position: &ReadPosition<'_>, value: f64) -> bool {
     match position.rules(JsonType::Number) {
         Ok(Some(typed)) => {
-            let is_verified = position.reading.is_verified();
+            let is_verified = position.context.is_verified();
             if typed.integers_only() {
-                is_verified && position.reading.takes_as_integer()
+                is_verified && position.context.takes_as_integer()
             } else {
                 is_verified || typed.number.surely_fits_float(value)
             }
@@ -86,7 +90,7 @@ fn float_fits(position: &ReadPosition<'_>, value: f64) -> bool {
 #[inline(never)]
 fn string_fits(position: &ReadPosition<'_>, text: &str) -> bool {
     match position.rules(JsonType::String) {
-        Ok(Some(typed)) => typed.string.fits(text, &mut position.reading.budget.borrow_mut()) == Ok(true),
+        Ok(Some(typed)) => typed.string.fits(text, &mut position.context.budget.borrow_mut()) == Ok(true),
         rules => rules.is_ok(),
     }
 }
@@ -130,7 +134,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
     #[inline]
     fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
         let fits = ORIGIN != INTEGER
-            && !self.position.reading.rejects(value)
+            && !self.position.context.rejects(value)
             && (self.position.is_free(JsonType::Number) || float_fits(self.position, value));
         if fits { self.inner.visit_f64(value) } else { Err(refusal()) }
     }

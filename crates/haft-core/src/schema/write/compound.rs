@@ -201,7 +201,7 @@ impl PrivateField<'_, '_> {
         }
         // Text is handed on as it is, however deep it nests.
         if nesting(self.writing.text.since(before)) > self.writing.room {
-            return Err(self.writing.begin(WriteFailureReason::TooDeep, "nests too deep"));
+            return Err(self.writing.fail(WriteFailureReason::TooDeep, "nests too deep"));
         }
         Ok(())
     }
@@ -266,7 +266,7 @@ impl SerializeMap for MapWriter<'_, '_> {
             return Err(self.writing.refusal());
         }
         self.open = Some(self.keys.write_any(key, self.writing)?);
-        if self.writing.trail.is_some() {
+        if self.writing.failure.is_some() {
             self.key = key::spelled(key);
         }
         Ok(())

@@ -44,7 +44,7 @@ impl BacktrackEmitter<'_> {
         Ok(self.code.len() - 1)
     }
 
-    fn place(&self) -> u16 {
+    fn pc(&self) -> u16 {
         narrow(self.code.len())
     }
 
@@ -93,11 +93,11 @@ impl BacktrackEmitter<'_> {
             self.node(node)?;
             if let Some(split) = split {
                 exits.push(self.push(BacktrackOp::Match)?);
-                self.code[split] = BacktrackOp::Split { first: narrow(split + 1), second: self.place() };
+                self.code[split] = BacktrackOp::Split { first: narrow(split + 1), second: self.pc() };
             }
         }
         for exit in exits {
-            self.code[exit] = BacktrackOp::Jump(self.place());
+            self.code[exit] = BacktrackOp::Jump(self.pc());
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl BacktrackEmitter<'_> {
                     self.push(BacktrackOp::Advance(register))?;
                 }
                 for split in splits {
-                    self.code[split] = choice(repeat.greed, narrow(split + 1), self.place());
+                    self.code[split] = choice(repeat.greed, narrow(split + 1), self.pc());
                 }
                 Ok(())
             }
@@ -148,13 +148,13 @@ impl BacktrackEmitter<'_> {
             self.push(BacktrackOp::Unset(register, register))?;
             None
         };
-        let start = self.place();
+        let start = self.pc();
         self.iteration(repeat)?;
         self.push(BacktrackOp::Advance(register))?;
         let again = self.push(BacktrackOp::Match)?;
         self.push(BacktrackOp::Save(register))?;
         self.push(BacktrackOp::Jump(start))?;
-        let exit = self.place();
+        let exit = self.pc();
         self.code[again] = choice(repeat.greed, narrow(again + 1), exit);
         if let Some(skip) = skip {
             self.code[skip] = choice(repeat.greed, narrow(skip + 1), exit);
@@ -179,7 +179,7 @@ impl BacktrackEmitter<'_> {
         self.node(&look.body)?;
         self.push(BacktrackOp::LookEnd)?;
         self.direction = outer;
-        self.code[open] = BacktrackOp::Look { after: self.place(), sign: look.sign };
+        self.code[open] = BacktrackOp::Look { after: self.pc(), sign: look.sign };
         Ok(())
     }
 }
@@ -193,7 +193,7 @@ fn choice(greed: Greed, body: u16, exit: u16) -> BacktrackOp {
 
 /// Narrows a place in the program, which has at most [`MAX_SIZE`].
 #[expect(clippy::cast_possible_truncation, reason = "at most MAX_SIZE")]
-fn narrow(place: usize) -> u16 {
+fn narrow(pc: usize) -> u16 {
     const { assert!(MAX_SIZE < u16::MAX as usize) };
-    place as u16
+    pc as u16
 }

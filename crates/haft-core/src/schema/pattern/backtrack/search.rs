@@ -30,7 +30,7 @@ pub(super) struct Search<'s, 'b> {
 #[derive(Clone, Copy, Debug)]
 enum Frame {
     /// A choice that is left.
-    Choice { place: u16, position: u32 },
+    Choice { pc: u16, position: u32 },
     /// A register that was overwritten.
     Restore { register: u16, value: u32 },
     /// A lookaround that began.
@@ -40,7 +40,7 @@ enum Frame {
 /// The place in the program and in the text.
 #[derive(Clone, Copy, Debug)]
 struct SearchState {
-    place: u16,
+    pc: u16,
     position: u32,
 }
 
@@ -68,7 +68,7 @@ impl<'s, 'b> Search<'s, 'b> {
 
     /// Searches for a match that begins at `position`. All registers are unset before and after an attempt that fails.
     pub(super) fn attempt(&mut self, position: usize) -> Result<bool, BudgetSpent> {
-        let mut state = SearchState { place: 0, position: narrow(position) };
+        let mut state = SearchState { pc: 0, position: narrow(position) };
         loop {
             self.steps += 1;
             if self.steps >= Meter::INTERVAL {
@@ -91,10 +91,10 @@ impl<'s, 'b> Search<'s, 'b> {
     }
 
     fn execute(&mut self, state: SearchState) -> StepOutcome {
-        let SearchState { place, position } = state;
+        let SearchState { pc, position } = state;
         let at = position as usize;
-        let next = SearchState { place: place + 1, position };
-        let goes_on = match self.code[usize::from(place)] {
+        let next = SearchState { pc: pc + 1, position };
+        let goes_on = match self.code[usize::from(pc)] {
             BacktrackOp::One(set, direction) => {
                 return match direction.read(self.text, at) {
                     Some((c, beyond)) if set.contains(c, self.classes) => {
@@ -105,10 +105,10 @@ impl<'s, 'b> Search<'s, 'b> {
             }
             BacktrackOp::Edge(edge) => edge.holds(self.text, at),
             BacktrackOp::Split { first, second } => {
-                self.frames.push(Frame::Choice { place: second, position });
-                return StepOutcome::Next(SearchState { place: first, position });
+                self.frames.push(Frame::Choice { pc: second, position });
+                return StepOutcome::Next(SearchState { pc: first, position });
             }
-            BacktrackOp::Jump(target) => return StepOutcome::Next(SearchState { place: target, position }),
+            BacktrackOp::Jump(target) => return StepOutcome::Next(SearchState { pc: target, position }),
             BacktrackOp::Save(register) => {
                 self.set(register, position);
                 true
@@ -175,7 +175,7 @@ impl<'s, 'b> Search<'s, 'b> {
         self.frames.truncate(kept);
         self.look = outer;
         match sign {
-            Sign::Positive => StepOutcome::Next(SearchState { place: after, position }),
+            Sign::Positive => StepOutcome::Next(SearchState { pc: after, position }),
             Sign::Negative => StepOutcome::Failed,
         }
     }
@@ -185,13 +185,13 @@ impl<'s, 'b> Search<'s, 'b> {
         loop {
             self.steps += 1;
             match self.frames.pop()? {
-                Frame::Choice { place, position } => return Some(SearchState { place, position }),
+                Frame::Choice { pc, position } => return Some(SearchState { pc, position }),
                 Frame::Restore { register, value } => self.registers[usize::from(register)] = value,
                 Frame::Look { after, sign, position, outer } => {
                     self.look = outer;
                     match sign {
                         Sign::Positive => {}
-                        Sign::Negative => return Some(SearchState { place: after, position }),
+                        Sign::Negative => return Some(SearchState { pc: after, position }),
                     }
                 }
             }

@@ -61,7 +61,7 @@ impl ScanEmitter {
         Ok(self.code.len() - 1)
     }
 
-    fn place(&self) -> u16 {
+    fn pc(&self) -> u16 {
         narrow(self.code.len())
     }
 
@@ -96,11 +96,11 @@ impl ScanEmitter {
             self.node(node)?;
             if let Some(split) = split {
                 exits.push(self.push(ScanOp::Jump(0))?);
-                self.code[split] = ScanOp::Split(self.place());
+                self.code[split] = ScanOp::Split(self.pc());
             }
         }
         for exit in exits {
-            self.code[exit] = ScanOp::Jump(self.place());
+            self.code[exit] = ScanOp::Jump(self.pc());
         }
         Ok(())
     }
@@ -135,11 +135,11 @@ impl ScanEmitter {
                 let split = self.push(ScanOp::Split(0))?;
                 self.node(body)?;
                 self.push(ScanOp::Jump(narrow(split)))?;
-                self.code[split] = ScanOp::Split(self.place());
+                self.code[split] = ScanOp::Split(self.pc());
             }
             None => {
                 self.copies(body, min - 1)?;
-                let start = self.place();
+                let start = self.pc();
                 self.node(body)?;
                 self.push(ScanOp::Split(start))?;
             }
@@ -151,7 +151,7 @@ impl ScanEmitter {
                     self.node(body)?;
                 }
                 for split in splits {
-                    self.code[split] = ScanOp::Split(self.place());
+                    self.code[split] = ScanOp::Split(self.pc());
                 }
             }
         }
@@ -160,10 +160,10 @@ impl ScanEmitter {
 
     fn copies(&mut self, body: &SyntaxNode, count: u32) -> Result<(), Obstacle> {
         for _ in 0..count {
-            let before = self.place();
+            let before = self.pc();
             self.node(body)?;
             // An empty body is as good once as a billion times.
-            if self.place() == before {
+            if self.pc() == before {
                 break;
             }
         }
@@ -203,7 +203,7 @@ impl ScanEmitter {
 
 /// Narrows a place in the program or an index of a counter or segment, of which there are at most [`MAX_SIZE`].
 #[expect(clippy::cast_possible_truncation, reason = "at most MAX_SIZE")]
-fn narrow(place: usize) -> u16 {
+fn narrow(pc: usize) -> u16 {
     const { assert!(MAX_SIZE < u16::MAX as usize) };
-    place as u16
+    pc as u16
 }

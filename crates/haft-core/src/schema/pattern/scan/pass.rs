@@ -24,7 +24,7 @@ pub(super) struct Threads<'s> {
 /// A list of places with a fixed capacity, one per operation.
 #[derive(Debug)]
 struct ThreadList<'s> {
-    places: &'s mut [u16],
+    pcs: &'s mut [u16],
     len: usize,
 }
 
@@ -48,18 +48,18 @@ pub(super) struct Pass<'p, 's, 'b> {
 /// A position in the text.
 #[derive(Clone, Copy, Debug)]
 struct TextPosition {
-    position: usize,
+    offset: usize,
     /// The positions passed so far.
     time: u32,
 }
 
 impl<'s> Threads<'s> {
     /// Creates empty sets from a stamp and three places per operation.
-    pub(super) fn new(seen: &'s mut [u32], places: &'s mut [u16]) -> Self {
+    pub(super) fn new(seen: &'s mut [u32], pcs: &'s mut [u16]) -> Self {
         let capacity = seen.len();
-        let (now, rest) = places.split_at_mut(capacity);
+        let (now, rest) = pcs.split_at_mut(capacity);
         let (next, pending) = rest.split_at_mut(capacity);
-        let list = |places| ThreadList { places, len: 0 };
+        let list = |pcs| ThreadList { pcs, len: 0 };
         Self { seen, now: list(now), next: list(next), pending: list(pending) }
     }
 }
@@ -74,17 +74,17 @@ impl TextPosition {
 
 impl ThreadList<'_> {
     #[inline]
-    fn push(&mut self, place: usize) {
+    fn push(&mut self, pc: usize) {
         #[expect(clippy::cast_possible_truncation, reason = "at most MAX_SIZE")]
-        let place_16 = place as u16;
-        self.places[self.len] = place_16;
+        let pc_16 = pc as u16;
+        self.pcs[self.len] = pc_16;
         self.len += 1;
     }
 
     #[inline]
     fn pop(&mut self) -> Option<usize> {
         self.len = self.len.checked_sub(1)?;
-        Some(usize::from(self.places[self.len]))
+        Some(usize::from(self.pcs[self.len]))
     }
 }
 
@@ -118,16 +118,16 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
             Direction::Forward => 0,
             Direction::Backward => self.text.len(),
         };
-        let mut spot = TextPosition { position, time: 0 };
+        let mut position = TextPosition { offset: position, time: 0 };
         let mut is_matched = false;
         let found = loop {
-            if self.segment.seeds == Seeds::Each || spot.time == 0 {
-                if self.threads.next.len == 0 && !is_matched && !self.skip(&mut spot) {
+            if self.segment.seeds == Seeds::Each || position.time == 0 {
+                if self.threads.next.len == 0 && !is_matched && !self.skip(&mut position) {
                     break false;
                 }
-                is_matched |= self.follow(0, spot);
+                is_matched |= self.follow(0, position);
             }
-            if is_matched && on_match(spot.position) {
+            if is_matched && on_match(position.offset) {
                 break true;
             }
             std::mem::swap(&mut self.threads.now, &mut self.threads.next);
@@ -135,11 +135,11 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
             if self.threads.now.len == 0 && self.segment.seeds == Seeds::First {
                 break false;
             }
-            let Some((c, position)) = direction.read(self.text, spot.position) else {
+            let Some((c, offset)) = direction.read(self.text, position.offset) else {
                 break false;
             };
-            spot = TextPosition { position, time: spot.time + 1 };
-            is_matched = self.step(c, spot);
+            position = TextPosition { offset, time: position.time + 1 };
+            is_matched = self.step(c, position);
             if self.steps >= Meter::INTERVAL {
                 self.charge()?;
             }
@@ -150,29 +150,29 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
     }
 
     /// Moves to the next position where a match can begin, while none is under way. Returns `false` if there is none.
-    fn skip(&mut self, spot: &mut TextPosition) -> bool {
+    fn skip(&mut self, position: &mut TextPosition) -> bool {
         let (ScanOp::One(CharSet::Char(first)), Direction::Forward, Seeds::Each) =
             (self.segment.code[0], self.segment.direction, self.segment.seeds)
         else {
             return true;
         };
-        let rest = self.text.get(spot.position..).unwrap_or_default();
+        let rest = self.text.get(position.offset..).unwrap_or_default();
         let skipped = rest.find(first);
         let bytes = skipped.unwrap_or(rest.len());
         self.steps += bytes as u64 / 16;
-        spot.position += bytes;
+        position.offset += bytes;
         skipped.is_some()
     }
 
     /// Reads the character before `spot` in all states. Returns `true` if a match ends at `spot`.
-    fn step(&mut self, c: char, spot: TextPosition) -> bool {
+    fn step(&mut self, c: char, position: TextPosition) -> bool {
         let mut is_matched = false;
         for index in 0..self.threads.now.len {
-            let place = usize::from(self.threads.now.places[index]);
-            match self.segment.code[place] {
-                ScanOp::One(set) if set.contains(c, self.classes) => is_matched |= self.follow(place + 1, spot),
-                ScanOp::Star(set) if set.contains(c, self.classes) => is_matched |= self.follow(place, spot),
-                ScanOp::Count(index) => is_matched |= self.count(place, index, c, spot),
+            let pc = usize::from(self.threads.now.pcs[index]);
+            match self.segment.code[pc] {
+                ScanOp::One(set) if set.contains(c, self.classes) => is_matched |= self.follow(pc + 1, position),
+                ScanOp::Star(set) if set.contains(c, self.classes) => is_matched |= self.follow(pc, position),
+                ScanOp::Count(index) => is_matched |= self.count(pc, index, c, position),
                 // Those that do not contain it, and those that read no character and are never listed.
                 ScanOp::One(_)
                 | ScanOp::Star(_)
@@ -186,53 +186,53 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
         is_matched
     }
 
-    fn count(&mut self, place: usize, index: u16, c: char, spot: TextPosition) -> bool {
+    fn count(&mut self, pc: usize, index: u16, c: char, position: TextPosition) -> bool {
         let entries = &mut self.entries[usize::from(index)];
         let Counter { set, min, max } = self.segment.counters[usize::from(index)];
         if !set.contains(c, self.classes) {
-            entries.clear_before(spot.time);
+            entries.clear_before(position.time);
             return false;
         }
-        let Some(longest) = entries.longest(spot.time, max) else {
+        let Some(longest) = entries.longest(position.time, max) else {
             return false;
         };
-        if self.mark(place, spot.stamp()) {
-            self.threads.next.push(place);
+        if self.mark(pc, position.stamp()) {
+            self.threads.next.push(pc);
         }
-        longest >= min && self.follow(place + 1, spot)
+        longest >= min && self.follow(pc + 1, position)
     }
 
     /// Marks an operation as reached at the position with this stamp. Returns `false` if it is marked already.
     #[inline]
-    fn mark(&mut self, place: usize, stamp: u32) -> bool {
-        let is_new = self.threads.seen[place] != stamp;
-        self.threads.seen[place] = stamp;
+    fn mark(&mut self, pc: usize, stamp: u32) -> bool {
+        let is_new = self.threads.seen[pc] != stamp;
+        self.threads.seen[pc] = stamp;
         self.steps += u64::from(is_new);
         is_new
     }
 
     /// Adds an operation and all that it reaches without reading a character. Returns `true` if a match is among them.
-    fn follow(&mut self, place: usize, spot: TextPosition) -> bool {
+    fn follow(&mut self, pc: usize, position: TextPosition) -> bool {
         let mut is_matched = false;
-        let mut place = place;
+        let mut pc = pc;
         loop {
-            let op = self.segment.code[place];
+            let op = self.segment.code[pc];
             if let ScanOp::Count(index) = op {
                 // A repetition begins also where an older one is under way.
-                self.entries[usize::from(index)].enter(spot.time);
+                self.entries[usize::from(index)].enter(position.time);
             }
-            let goes_on = self.mark(place, spot.stamp())
+            let goes_on = self.mark(pc, position.stamp())
                 && match op {
                     ScanOp::One(_) => {
-                        self.threads.next.push(place);
+                        self.threads.next.push(pc);
                         false
                     }
                     ScanOp::Star(_) => {
-                        self.threads.next.push(place);
+                        self.threads.next.push(pc);
                         true
                     }
                     ScanOp::Count(index) => {
-                        self.threads.next.push(place);
+                        self.threads.next.push(pc);
                         self.segment.counters[usize::from(index)].min == 0
                     }
                     ScanOp::Split(other) => {
@@ -243,17 +243,17 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
                         self.threads.pending.push(usize::from(target));
                         false
                     }
-                    ScanOp::Edge(edge) => edge.holds(self.text, spot.position),
-                    ScanOp::Look(row, sign) => self.looks.get(row, spot.position) == (sign == Sign::Positive),
+                    ScanOp::Edge(edge) => edge.holds(self.text, position.offset),
+                    ScanOp::Look(row, sign) => self.looks.get(row, position.offset) == (sign == Sign::Positive),
                     ScanOp::Match => {
                         is_matched = true;
                         false
                     }
                 };
             if goes_on {
-                place += 1;
+                pc += 1;
             } else if let Some(pending) = self.threads.pending.pop() {
-                place = pending;
+                pc = pending;
             } else {
                 return is_matched;
             }
