@@ -14,7 +14,7 @@
 //! Both charge their steps to the budget ([`WorkBudget::steps`]), and at least one unit of work per match. Neither recurses while
 //! it matches, and groups nest at most [`MAX_DEPTH`] deep, so neither patterns nor texts can overflow the stack.
 //!
-//! Where the `u` flag is stricter than schemas in use, the parser is lenient as Annex B is: `\-` and other escaped
+//! If the `u` flag is stricter than schemas in use, the parser is lenient as Annex B is: `\-` and other escaped
 //! punctuation, a lone `]`, `{` or `}`, and `[\w-.]`. Syntax of other dialects is rejected with advice, never guessed.
 
 use crate::schema::budget::{BudgetSpent, WorkBudget};

@@ -1,7 +1,7 @@
-//! The resources of a schema: which subschema has which address, and what a reference leads to.
+//! The resources of a schema: the addresses of its subschemas, and the targets of references.
 //!
-//! The scan visits every subschema once. It finds identifiers and anchors, and reports every keyword whose value does not
-//! have the form its draft asks for. A reference that leads nowhere inside the schema is a fault: nothing is fetched.
+//! The scan visits every subschema once. It finds identifiers and anchors, and reports every keyword whose value does
+//! not have the form its draft requires. A reference without a target inside the schema is a fault: nothing is fetched.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,17 +19,17 @@ use crate::issue::Issue;
 /// An index into the list of resources.
 pub(super) type ResourceId = usize;
 
-/// The faults that are listed.
+/// The most faults that are listed.
 pub(super) const MOST_FAULTS: usize = 100;
 
-/// A schema with an address of its own, and what can be found in it by name.
+/// A schema with its own address, and the subschemas in it that have a name.
 #[derive(Debug)]
 pub(super) struct Resource<'a> {
     uri: String,
     pub(super) root: &'a Value,
     pub(super) draft: Draft,
     anchors: HashMap<&'a str, &'a Value>,
-    /// The anchors that a dynamic reference looks for, by name; that of `$recursiveAnchor` is the empty name.
+    /// The dynamic anchors by name; that of `$recursiveAnchor` has the empty name.
     pub(super) dynamic: BTreeMap<&'a str, &'a Value>,
 }
 
@@ -37,14 +37,14 @@ pub(super) struct Resource<'a> {
 pub(super) struct Resources<'a> {
     list: Vec<Resource<'a>>,
     by_uri: HashMap<String, ResourceId>,
-    /// The resource that each subschema belongs to, by where it stands in memory.
+    /// The resource of each subschema, by its address in memory.
     owners: HashMap<usize, ResourceId>,
     /// The references of the schema itself.
     references: Vec<UnresolvedReference<'a>>,
     pub(super) faults: Vec<Issue>,
 }
 
-/// A reference, and where it stands.
+/// A reference that is yet to be resolved, and the pointer to it.
 struct UnresolvedReference<'a> {
     keyword: &'static str,
     to: &'a str,
@@ -52,16 +52,16 @@ struct UnresolvedReference<'a> {
     from: ResourceId,
 }
 
-/// The subschema that a reference leads to.
+/// The target of a reference.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReferenceTarget<'a> {
     pub(super) schema: &'a Value,
     pub(super) resource: ResourceId,
-    /// The name under which a dynamic reference may find something else.
+    /// The name by which a dynamic reference may resolve to another subschema.
     pub(super) dynamic: Option<&'a str>,
 }
 
-/// A subschema that is to be scanned.
+/// A subschema that is yet to be scanned.
 struct PendingSubschema<'a> {
     schema: &'a Value,
     pointer: String,
@@ -69,7 +69,7 @@ struct PendingSubschema<'a> {
 }
 
 impl PendingSubschema<'_> {
-    /// Returns the memory of a place with this pointer.
+    /// Returns the memory of an entry with this pointer.
     fn bytes(pointer: &str) -> usize {
         size_of::<Self>() + pointer.len()
     }
@@ -89,10 +89,10 @@ impl<'a> Resources<'a> {
         Ok(resources)
     }
 
-    /// Reports every reference that leads nowhere, also where no value is ever checked.
+    /// Reports every reference without a target, even where no value is ever checked.
     pub(super) fn check_references(&mut self, budget: &mut WorkBudget) -> Result<(), BudgetSpent> {
         let mut next = 0;
-        // Following one may bring others along.
+        // Following a reference may add others.
         while next < self.references.len() {
             let UnresolvedReference { keyword, to, ref pointer, from } = self.references[next];
             let pointer = pointer.clone();
@@ -113,7 +113,7 @@ impl<'a> Resources<'a> {
         &self.list[id]
     }
 
-    /// Returns every subschema that has a dynamic anchor of this name, in whatever resource.
+    /// Returns every subschema that has a dynamic anchor of this name, in any resource.
     pub(super) fn dynamic_anchors(&self, name: &str) -> Vec<&'a Value> {
         let anchors = self.list.iter().flat_map(|resource| &resource.dynamic);
         anchors.filter(|(anchor, _)| **anchor == name).map(|(_, schema)| *schema).collect()
@@ -124,14 +124,14 @@ impl<'a> Resources<'a> {
         self.owners.get(&address(schema)).copied()
     }
 
-    /// Finds what a reference in a resource leads to.
+    /// Finds the target of a reference in a resource.
     pub(super) fn resolve(
         &mut self,
         from: ResourceId,
         reference: &'a str,
         budget: &mut WorkBudget,
     ) -> Result<Option<ReferenceTarget<'a>>, BudgetSpent> {
-        // A reference may be followed from many places.
+        // A reference may be followed from many subschemas.
         budget.work(1 + reference.len() as u64 / 16)?;
         let (address, fragment) = uri::split_fragment(reference);
         let resource = if address.is_empty() {
@@ -161,7 +161,7 @@ impl<'a> Resources<'a> {
         }))
     }
 
-    /// Follows a JSON Pointer from the root of a resource. It may lead into a resource inside.
+    /// Follows a JSON Pointer from the root of a resource. It may lead into a nested resource.
     fn by_pointer(
         &mut self,
         resource: ResourceId,
@@ -185,7 +185,7 @@ impl<'a> Resources<'a> {
             return Ok(None);
         }
         if self.owner_of(at).is_none() && at.is_object() {
-            // A subschema under a keyword that no draft knows.
+            // A subschema under a keyword that no draft defines.
             self.visit(vec![PendingSubschema { schema: at, pointer: pointer.to_owned(), resource: owner }], budget)?;
             owner = self.owner_of(at).unwrap_or(owner);
         }
@@ -201,7 +201,7 @@ impl<'a> Resources<'a> {
     ) -> Result<ResourceId, BudgetSpent> {
         let resource = self.add(uri.to_owned(), root, draft);
         self.visit(vec![PendingSubschema { schema: root, pointer: String::new(), resource }], budget)?;
-        // The root may have named itself.
+        // The root may have its own identifier.
         Ok(self.owner_of(root).unwrap_or(resource))
     }
 
@@ -276,13 +276,13 @@ impl<'a> Resources<'a> {
                 });
                 spent?;
             }
-            // The first one first, so that faults come in the order of the schema.
+            // Entries are popped from the end, so this keeps faults in the order of the schema.
             pending[first..].reverse();
         }
         Ok(())
     }
 
-    /// Notes the identifiers of a subschema; returns the resource it belongs to.
+    /// Records the identifiers of a subschema, and returns its resource.
     fn identify(
         &mut self,
         map: &'a Map<String, Value>,

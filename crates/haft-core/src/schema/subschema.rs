@@ -1,7 +1,8 @@
-//! A walk over the subschemas of a schema: where each stands, what of a value it is about, and what it refers to.
+//! The public walk over the subschemas of a schema: the pointer to each, the part of a value that it applies to, and
+//! its references.
 //!
-//! It knows every keyword that the check knows, from the same table, and resolves references as the check does. So
-//! whoever rewrites schemas or looks for marks in them needs no list of keywords of their own.
+//! It uses the same keyword table as the check, and resolves references in the same way. Code that rewrites schemas or
+//! searches them for marks therefore needs no keyword list of its own.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,25 +31,26 @@ pub struct Subschema<'s> {
     at: usize,
 }
 
-/// The part of a value that a subschema is about, seen from the schema around it.
+/// The part of a value that a subschema applies to, relative to the schema around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AppliesTo<'s> {
-    /// The same value: `allOf`, `anyOf`, `if`, `dependentSchemas` and their like. The root is about the whole value.
+    /// The same value: `allOf`, `anyOf`, `if`, `dependentSchemas` and similar keywords. The root applies to the whole
+    /// value.
     Value,
     /// The member of this name.
     Member(&'s str),
     /// The members whose names match this pattern.
     MatchingMembers(&'s str),
-    /// The members that nothing else speaks of.
+    /// The members that no other keyword covers.
     OtherMembers,
     /// The names of the members.
     MemberNames,
     /// The item at this index.
     Item(usize),
-    /// Every item, or every item that nothing else speaks of.
+    /// Every item, or every item that no other keyword covers.
     Items,
-    /// Nothing by itself: a definition for others to refer to.
+    /// No part: a definition for other subschemas to refer to.
     Nothing,
 }
 
@@ -65,13 +67,13 @@ struct SubschemaEntry<'a> {
 }
 
 impl<'a> Subschemas<'a> {
-    /// Finds the subschemas of a schema, which is valid as such.
+    /// Finds the subschemas of a valid schema.
     pub(super) fn of(schema: &'a Value) -> Self {
         let draft = Draft::detect(schema).unwrap_or(Draft::Draft202012);
         let mut budget = WorkBudget::for_input(written_length(schema));
         let root = SubschemaEntry::new(schema, String::new(), None, AppliesTo::Value);
         let Ok(resources) = Resources::scan(schema, draft, &mut budget) else {
-            // No schema is made of JSON that can't be scanned within its budget.
+            // No schema is created from JSON that cannot be scanned within its budget.
             return Self { list: vec![SubschemaEntry { has_unresolved: true, ..root }] };
         };
         let known = HashMap::from([(std::ptr::from_ref(schema), 0)]);
@@ -101,46 +103,47 @@ impl<'s> Subschema<'s> {
         self.entry().json
     }
 
-    /// Returns the JSON Pointer to it from the root of the schema. In a meta-schema that is referred to, it comes after the
-    /// address and `#`; what is found there says what haft accepts, in words of its own.
+    /// Returns the JSON Pointer to it from the root of the schema. In a meta-schema that is referred to, the pointer
+    /// follows the address and `#`; haft's own meta-schemas describe what it accepts, and differ in wording from the
+    /// official ones.
     #[must_use]
     pub fn pointer(self) -> &'s str {
         &self.entry().pointer
     }
 
-    /// Returns the keyword it stands under; none for the root and for what is only found by reference.
+    /// Returns the keyword that contains it; `None` for the root and for subschemas that are only found by reference.
     #[must_use]
     pub fn keyword(self) -> Option<&'s str> {
         self.entry().keyword
     }
 
-    /// Returns the part of a value that it is about, seen from the schema around it.
+    /// Returns the part of a value that it applies to, relative to the schema around it.
     #[must_use]
     pub fn applies_to(self) -> AppliesTo<'s> {
         self.entry().applies_to
     }
 
-    /// Returns the subschemas that stand directly in it, in the order of its keywords. Where a draft ignores keywords
-    /// beside a `$ref`, theirs are returned as well.
+    /// Returns its direct subschemas, in the order of its keywords. If a draft ignores keywords beside a `$ref`, their
+    /// subschemas are returned as well.
     #[must_use]
     pub fn parts(self) -> impl ExactSizeIterator<Item = Self> {
         self.entry().parts.iter().map(move |at| Self { all: self.all, at: *at })
     }
 
-    /// Returns what its references lead to, each with its keyword: one subschema for a `$ref`, all that may be meant for a
-    /// `$dynamicRef` or `$recursiveRef`.
+    /// Returns the targets of its references, each with its keyword: one subschema for a `$ref`, all possible targets
+    /// for a `$dynamicRef` or `$recursiveRef`.
     #[must_use]
     pub fn references(self) -> impl ExactSizeIterator<Item = (&'s str, Self)> {
         self.entry().targets.iter().map(move |(keyword, at)| (*keyword, Self { all: self.all, at: *at }))
     }
 
-    /// Reports whether its draft ignores all other keywords beside its `$ref`, as those before 2019-09 do.
+    /// Reports whether its draft ignores all other keywords beside its `$ref`, as drafts before 2019-09 do.
     #[must_use]
     pub fn is_only_reference(self) -> bool {
         self.entry().is_only_reference
     }
 
-    /// Reports whether a reference of it leads nowhere, as in a schema that is only shown one may.
+    /// Reports whether one of its references cannot be resolved, which is possible in a schema that is only shown.
     #[must_use]
     pub fn has_unresolved_reference(self) -> bool {
         self.entry().has_unresolved
@@ -189,20 +192,20 @@ struct SubschemaReference<'a> {
     to: &'a str,
 }
 
-/// A walk under way.
+/// A walk in progress.
 struct SubschemaWalk<'a> {
     root: &'a Value,
     resources: Resources<'a>,
     budget: WorkBudget,
     list: Vec<SubschemaEntry<'a>>,
     known: HashMap<*const Value, usize>,
-    /// References, of which some are yet to be followed.
+    /// References, some of which are not yet followed.
     references: Vec<SubschemaReference<'a>>,
 }
 
 impl<'a> SubschemaWalk<'a> {
-    /// References are followed when everything that stands in its place is known, so that only what stands nowhere else is
-    /// found by them.
+    /// Runs the walk. References are followed after all subschemas in place are known, so that they only add subschemas
+    /// that occur nowhere else.
     fn run(&mut self) {
         let (mut visited, mut followed) = (0, 0);
         while visited < self.list.len() || followed < self.references.len() {
@@ -216,7 +219,7 @@ impl<'a> SubschemaWalk<'a> {
         }
     }
 
-    /// Finds the parts of a subschema and its references.
+    /// Finds the direct subschemas and the references of a subschema.
     fn visit(&mut self, at: usize) {
         let Value::Object(map) = self.list[at].json else { return };
         let Some(resource) = self.resources.owner_of(self.list[at].json) else { return };
@@ -287,7 +290,7 @@ fn address(reference: &str) -> String {
     if reference.contains('#') { reference.to_owned() } else { format!("{reference}#") }
 }
 
-/// Searches a tree for a value that is part of it.
+/// Returns the pointer to a value inside a tree.
 fn pointer_to(root: &Value, part: &Value) -> Option<String> {
     let mut open = vec![(root, String::new())];
     while let Some((value, pointer)) = open.pop() {
@@ -334,7 +337,7 @@ mod tests {
     use super::*;
     use crate::schema::shape::Shape;
 
-    /// Lists each subschema by pointer, with what it is about.
+    /// Lists each subschema by pointer, with the part that it applies to.
     fn listed(schema: &Value) -> Vec<(String, String)> {
         let all = Subschemas::of(schema);
         all.iter().map(|found| (found.pointer().to_owned(), format!("{:?}", found.applies_to()))).collect()

@@ -1,6 +1,7 @@
-//! JSON as a tree, read without trust in how deep it is or what its keys are.
+//! Trees from untrusted JSON, independent of its depth and its keys.
 //!
-//! `Value`'s own reader would take an object with one of `serde_json`'s private keys for what that holds.
+//! The reader of `Value` itself would interpret an object with one of `serde_json`'s private keys as the data behind
+//! it.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -13,7 +14,7 @@ use super::limit::{HELD_DEPTH, Limits};
 use super::verify;
 use crate::issue::Issue;
 
-/// Reads text from outside; returns the tree, if there is one, and everything that is wrong with the text.
+/// Reads text from outside, and returns the tree, if there is one, and all problems of the text.
 pub(crate) fn read(text: &[u8], limits: &Limits) -> (Option<Value>, Vec<Issue>) {
     if text.len() > limits.max_bytes {
         return (None, vec![verify::too_long(text.len(), limits.max_bytes)]);
@@ -31,7 +32,7 @@ pub(crate) fn read(text: &[u8], limits: &Limits) -> (Option<Value>, Vec<Issue>) 
     }
 }
 
-/// Reads text that is held here: as long as it is, and as deep as a tree may be.
+/// Reads text that this crate stores: of any length, and up to the depth limit of a tree.
 pub(crate) fn read_written(text: &str) -> Option<Value> {
     from_text(text)
 }
@@ -50,7 +51,7 @@ fn from_text(text: &str) -> Option<Value> {
     Some(tree)
 }
 
-/// Reads one value into a tree of at most so many levels.
+/// A seed that reads one value into a tree with a limited number of levels.
 #[derive(Clone, Copy)]
 struct TreeSeed {
     levels: usize,
@@ -142,8 +143,8 @@ impl<'de> Visitor<'de> for TreeSeed {
     }
 }
 
-/// Returns the key under which `serde_json` hands over a number when its `arbitrary_precision` is on somewhere in the
-/// build; asked of the crate itself once, by reading a number and looking at what comes.
+/// Returns the key under which `serde_json` passes a number if `arbitrary_precision` is enabled anywhere in the build.
+/// It is determined once, by deserializing a number and inspecting what the visitor receives.
 pub(super) fn number_token() -> Option<&'static str> {
     struct TreeProbe;
     impl<'de> Visitor<'de> for TreeProbe {

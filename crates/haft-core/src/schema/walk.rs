@@ -1,8 +1,8 @@
-//! Checking a value: whether it fits, and if not, everything that is wrong with it.
+//! The walk that checks a value: it decides whether the value is valid, or collects all its problems.
 //!
-//! One walk serves both questions. A walk that only decides stops at the first problem; one that explains collects all of
-//! them. Both draw on one budget: work for every node that is visited, memory for every verdict that is remembered.
-//! When it is spent, the walk ends, and the value is rejected: a check that was not finished has accepted nothing.
+//! One walk serves both purposes. A walk that only decides stops at the first problem; one that explains collects all
+//! of them. Both use one budget: work for every visited node, memory for every cached verdict. When it is exhausted,
+//! the walk ends and the value is rejected: an unfinished check never accepts a value.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,17 +21,17 @@ use super::types::{JsonType, Types};
 use crate::issue::{ISSUES_CAP, Issue};
 use crate::nearest::nearest;
 
-/// The number of issues that are listed; a hostile value could have one per byte.
+/// The most issues that are listed; a hostile value could have one per byte.
 pub(super) const MOST_ISSUES: usize = 1_000;
 
-/// The levels that nodes may be applied inside each other. Every level takes stack, and the nesting of a value is bounded
-/// elsewhere; this bounds what a schema makes of each of its levels.
+/// The deepest nesting of node applications. Every level takes stack. The nesting of a value is limited elsewhere; this
+/// limits how many levels a schema adds to it.
 const MOST_LEVELS: u32 = 1_500;
 
-/// The number of names that unknown keys are compared with, names of usual length.
+/// The most names that unknown keys are compared with, for names of usual length.
 const MOST_SUGGESTIONS: usize = 20_000;
 
-/// The memory of a remembered verdict, in bytes.
+/// The memory of a cached verdict, in bytes.
 const VERDICT: usize = 20;
 
 /// A walk over one document.
@@ -39,19 +39,18 @@ pub(super) struct Walk<'a, 'b> {
     pub(super) arena: &'a Arena,
     pub(super) budget: &'b mut WorkBudget,
     mode: WalkMode,
-    /// The way from the root to the value, kept while problems are wanted in words.
+    /// The path from the root to the value, maintained only while problems are collected.
     path: Vec<PathStep>,
     levels: u32,
     /// The number of names that unknown keys may still be compared with.
     suggestions: usize,
-    /// Verdicts of shared nodes. Without them, alternatives within alternatives would be tried again for every way to
-    /// reach them.
+    /// Cached verdicts of shared nodes. Without them, nested alternatives would be tried again for every path to them.
     verdicts: HashMap<(u32, u32), bool, RandomState>,
-    /// The rejections by shared nodes that were reported already.
+    /// The rejections by shared nodes that are already reported.
     reported: HashSet<(u32, u32), RandomState>,
 }
 
-/// The way a walk treats problems.
+/// The treatment of problems by a walk.
 enum WalkMode {
     Deciding { fits: bool },
     Explaining(Report),
@@ -65,24 +64,24 @@ pub(super) struct Report {
     size: usize,
 }
 
-/// One problem, for people and for programs.
+/// One problem, as an issue and as data.
 #[derive(Debug)]
 pub(super) struct Finding {
     pub(super) issue: Issue,
-    /// The value it is about.
+    /// The id of the value.
     pub(super) value: u32,
-    /// The types that a value must have here, where its type is the problem.
+    /// The types that the value must have, if its type is the problem.
     pub(super) wanted: Option<Types>,
 }
 
-/// The outcome of a check that looks for all problems.
+/// The result of a check that collects all problems.
 pub(super) struct Explained {
     pub(super) findings: Vec<Finding>,
-    /// The issue that says why the list may not be complete.
+    /// The issue that explains why the list may be incomplete.
     pub(super) cut: Option<Issue>,
 }
 
-/// Decides whether a value fits a node. A spent budget means no.
+/// Reports whether a value is valid for a node; `false` if the budget is exhausted.
 pub(super) fn fits(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut WorkBudget) -> bool {
     let mut walk = Walk::new(arena, budget, WalkMode::Deciding { fits: true });
     walk.visit(id, value);
@@ -90,7 +89,7 @@ pub(super) fn fits(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut 
     fits && !walk.budget.is_spent()
 }
 
-/// Finds everything that keeps a value from fitting a node.
+/// Collects all problems that make a value invalid for a node.
 pub(super) fn explain(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut WorkBudget) -> Explained {
     let mut walk = Walk::new(arena, budget, WalkMode::Explaining(Report::default()));
     walk.visit(id, value);
@@ -137,17 +136,18 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Creates a walk that marks what was evaluated in values that fit.
+    /// Creates a walk that marks the evaluated parts of valid values.
     pub(super) fn over_fitting(arena: &'a Arena, budget: &'b mut WorkBudget) -> Self {
         Self::new(arena, budget, WalkMode::Deciding { fits: true })
     }
 
-    /// Reports whether problems are wanted in words, so that it is worth finding the likeliest alternative of a union.
+    /// Reports whether problems are collected as text, so that it is worth finding the most likely alternative of a
+    /// union.
     pub(super) fn wants_words(&self) -> bool {
         matches!(self.mode, WalkMode::Explaining(_))
     }
 
-    /// Reports whether more problems are wanted.
+    /// Reports whether the walk should continue.
     pub(super) fn goes_on(&self) -> bool {
         let wants_more = match &self.mode {
             WalkMode::Deciding { fits } => *fits,
@@ -156,7 +156,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         wants_more && !self.budget.is_spent()
     }
 
-    /// Takes note of a problem.
+    /// Records a problem.
     pub(super) fn report(&mut self, value: Instance<'_>, problem: &Problem<'_>) {
         match &mut self.mode {
             WalkMode::Deciding { fits } => *fits = false,
@@ -169,7 +169,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Takes note of a problem with a key, or with the value that stands under it.
+    /// Records a problem of a key, or of the value under it.
     pub(super) fn report_member(&mut self, key: MemberKey<'_>, value: Instance<'_>, problem: &Problem<'_>) {
         match &mut self.mode {
             WalkMode::Deciding { fits } => *fits = false,
@@ -181,12 +181,12 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Takes units of work; `false` when there are none left.
+    /// Spends units of work; `false` if the budget is exhausted.
     pub(super) fn work(&mut self, units: usize) -> bool {
         self.budget.work(units as u64).is_ok()
     }
 
-    /// Decides whether a value fits a node, whatever the walk is for.
+    /// Reports whether a value is valid for a node, in either mode of the walk.
     pub(super) fn fits(&mut self, id: NodeId, value: Instance<'_>) -> bool {
         if let Some(known) = self.known(id, value) {
             return known;
@@ -199,7 +199,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         fits
     }
 
-    /// Applies a node to a value and reports what is wrong.
+    /// Applies a node to a value and records its problems.
     pub(super) fn visit(&mut self, id: NodeId, value: Instance<'_>) {
         if !self.goes_on() {
             return;
@@ -306,7 +306,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             return;
         }
         for (at, item) in value.items().enumerate() {
-            // Elements beyond the longest allowed array were reported with it.
+            // Elements beyond the longest allowed array were reported with its length.
             let beyond = at >= rule.max && rule.element(at) == NEVER;
             if !self.goes_on() || !self.work(1) || beyond {
                 return;
@@ -351,10 +351,10 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Reports the properties that must be there and are not.
+    /// Records the required properties that are missing.
     fn report_missing(&mut self, typed: &'a TypeRules, declared: &DeclaredMembers, value: Instance<'_>) {
         let properties = &typed.object.properties;
-        // All of them are looked through, and small objects may lack few of many.
+        // The loop visits all properties, and a small object may lack few of many.
         if !self.work(properties.len() / 64) {
             return;
         }
@@ -368,8 +368,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Returns the declared name that an unknown key was probably meant to be, if it is not there. All names are compared
-    /// with it, so this is done for the first unknown keys only.
+    /// Returns the declared name that an unknown key was probably meant to be, if the object lacks it. The key is
+    /// compared with all names, so this is done for the first unknown keys only.
     fn nearest<'p>(&mut self, name: &str, properties: &'p [Property], seen: &Seen) -> Option<&'p str> {
         if !self.wants_words() {
             return None;
@@ -380,7 +380,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         nearest(name, absent.map(|(_, property)| &*property.name)).first().copied()
     }
 
-    /// Marks what a node has evaluated in a value that fits it.
+    /// Marks the parts that a node has evaluated in a valid value.
     pub(super) fn mark(&mut self, id: NodeId, value: Instance<'_>, marks: &mut Marks) {
         if self.levels >= MOST_LEVELS {
             self.budget.exhaust();
@@ -401,8 +401,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.levels -= 1;
     }
 
-    /// Reports whether a node has not marked these parts before: one that is reached in several ways would mark the same
-    /// again.
+    /// Reports whether a node has not marked these parts before: one that is reached on several paths would mark the
+    /// same parts again.
     fn is_first_mark(&mut self, id: NodeId, marks: &mut Marks) -> bool {
         !self.arena.is_shared(id) || (self.budget.memory(Marks::BYTES_PER_NODE).is_ok() && marks.enter(id))
     }
@@ -414,7 +414,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Marks what the keywords beside one rule have evaluated.
+    /// Marks the parts that the keywords beside one rule have evaluated.
     pub(super) fn mark_siblings(
         &mut self,
         owner: &TypeRules,
@@ -448,8 +448,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Reports whether the verdict of this node on this value is worth remembering: scalars without rules of their own
-    /// are cheaper to check again.
+    /// Reports whether the verdict of this node on this value is worth caching: scalars without keyword rules are
+    /// cheaper to check again.
     fn is_remembered(&self, id: NodeId, value: Instance<'_>) -> bool {
         self.arena.is_shared(id) && (Arena::is_buffered(id) || is_container(value))
     }

@@ -1,4 +1,4 @@
-//! Decimals against integers of any size.
+//! Comparison of decimals with integers of arbitrary size.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -22,7 +22,7 @@ fn reference(text: &str) -> ExactNumber {
     ExactNumber { digits: format!("{whole}{fraction}").parse().unwrap(), exponent }
 }
 
-/// Brings two numbers to the same power of ten.
+/// Scales two numbers to the same power of ten.
 fn aligned(a: &str, b: &str) -> (BigInt, BigInt) {
     let (a, b) = (reference(a), reference(b));
     let least = a.exponent.min(b.exponent);

@@ -1,9 +1,9 @@
-//! Lists that grow within a budget.
+//! Vectors that grow within a budget.
 
 use crate::schema::budget::{BudgetSpent, WorkBudget};
 
-/// Makes room for more entries, by half of the capacity at least. While the entries move, both places are taken from
-/// the budget.
+/// Reserves capacity for more entries, at least half of the present capacity. While the entries move, both allocations
+/// are charged to the budget.
 pub(super) fn reserve<T>(list: &mut Vec<T>, additional: usize, budget: &mut WorkBudget) -> Result<(), BudgetSpent> {
     let old = list.capacity();
     if old - list.len() >= additional {

@@ -1,13 +1,13 @@
-//! Equality as JSON Schema means it: numbers by value, objects without regard to order, strings by characters.
+//! Equality according to JSON Schema: numbers by value, objects regardless of order, strings by characters.
 
 use super::charge;
 use super::instance::{Instance, Items, Kind, Members};
 use crate::schema::budget::{BudgetSpent, WorkBudget};
 
-/// The bytes of strings, numbers and keys that take one unit of work.
+/// The bytes of strings, numbers and keys that cost one unit of work.
 const BYTES_PER_WORK: usize = 16;
 
-/// Returns whether two values are equal. They may belong to different documents. The work is linear in the smaller
+/// Reports whether two values are equal. They may belong to different documents. The work is linear in the smaller
 /// value.
 pub(crate) fn same(a: Instance<'_>, b: Instance<'_>, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
     let mut open = Vec::new();
@@ -84,8 +84,8 @@ impl<'a, 'b> Comparing<'a, 'b> {
                 let Some((key, a)) = left.next() else { return Ok(NextComparison::End) };
                 let name = key.quoted();
                 budget.work(text_work(name.raw.len()))?;
-                // Equal objects mostly have equal orders, which saves the search. Both have as many keys, and no key
-                // twice, so nothing is left over on the right.
+                // Equal objects usually have the same order, which saves the search. Both have the same number of keys
+                // and no duplicates, so nothing is left over on the right.
                 let found = match right.next() {
                     Some((key, b)) if key.quoted().equals(name) => Some(b),
                     _ => object.find(name),
@@ -96,7 +96,7 @@ impl<'a, 'b> Comparing<'a, 'b> {
     }
 }
 
-/// Returns the units of work that a text of this length takes.
+/// Returns the units of work for a text of this length.
 pub(super) fn text_work(bytes: usize) -> u64 {
     (bytes / BYTES_PER_WORK) as u64
 }

@@ -1,7 +1,7 @@
 //! Hashes of values, to find equal ones among many.
 //!
-//! A hash only chooses which values are compared; the comparison decides. Its steps are taken from the budget, so that
-//! values whose hashes collide end a check instead of making it quadratic.
+//! A hash only selects which values are compared; the comparison decides. Comparisons are charged to the budget, so
+//! that values with colliding hashes abort a check instead of making it quadratic.
 
 use std::hash::BuildHasher;
 
@@ -13,13 +13,13 @@ use super::instance::{Instance, Items, Kind, Members};
 use super::member::sort_work;
 use crate::schema::budget::{BudgetSpent, WorkBudget};
 
-/// A source of hashes under a random seed. Values that are equal as [`same`] means it have equal hashes.
+/// A source of hashes with a random seed. Values that are equal according to [`same`] have equal hashes.
 #[derive(Clone, Debug)]
 pub(crate) struct Fingerprints {
     hasher: RandomState,
 }
 
-/// Returns whether no two items of an array are equal.
+/// Reports whether no two items of an array are equal.
 pub(crate) fn all_differ(array: Instance<'_>, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
     if array.kind() != Kind::Array || array.len() < 2 {
         return Ok(true);
@@ -35,7 +35,7 @@ fn differ(array: Instance<'_>, hashes: &mut Vec<(u32, u32)>, budget: &mut WorkBu
     let document = array.document();
     let fingerprints = Fingerprints { hasher: document.index.hasher().clone() };
     for item in array.items() {
-        // Half of the hash halves the memory; the few more collisions cost a comparison each.
+        // Storing half of the hash halves the memory; the few additional collisions cost a comparison each.
         let [a, b, c, d, ..] = fingerprints.of(item, budget)?.to_le_bytes();
         hashes.push((u32::from_le_bytes([a, b, c, d]), item.id()));
     }
@@ -150,7 +150,7 @@ impl<'d> Hashing<'d> {
         }
     }
 
-    /// Takes in the hash of the value moved to. The order counts for items but not for members.
+    /// Adds the hash of the current value. The order counts for items but not for members.
     fn add(&mut self, value: u64, hasher: &RandomState) {
         match self {
             Self::Array { hash, .. } => *hash = hasher.hash_one((HashInput::Item, *hash, value)),

@@ -75,7 +75,7 @@ impl<'d> Instance<'d> {
         Some(self.quoted()?.decode())
     }
 
-    /// Returns whether the value is this string, without allocating.
+    /// Reports whether the value is this string, without allocating.
     pub(crate) fn is_string(self, text: &str) -> bool {
         self.quoted().is_some_and(|quoted| quoted.is(text))
     }
@@ -84,7 +84,7 @@ impl<'d> Instance<'d> {
         (self.kind() == Kind::Number).then(|| Decimal::parse(self.raw()))
     }
 
-    /// Returns whether the value is a number that is written with a point or an exponent.
+    /// Reports whether the value is a number that is written with a point or an exponent.
     pub(crate) fn is_float(self) -> bool {
         self.cell().is_float()
     }
@@ -154,12 +154,12 @@ impl<'d> MemberKey<'d> {
         self.quoted().decode()
     }
 
-    /// Returns whether this is the key's name, without allocating.
+    /// Reports whether this is the key's name, without allocating.
     pub(crate) fn is(self, name: &str) -> bool {
         self.quoted().is(name)
     }
 
-    /// Returns the key as the string it is.
+    /// Returns the key as a string value.
     pub(crate) fn as_instance(self) -> Instance<'d> {
         Instance::new(self.document, self.cell)
     }

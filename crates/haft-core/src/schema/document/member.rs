@@ -1,7 +1,7 @@
 //! The members of objects: duplicate keys, and an index of large objects.
 //!
-//! A small object is searched from its start. The keys of a large one are sorted by hash, and by characters where
-//! hashes are equal, so that no choice of keys makes a search slow even if the hash seed were known.
+//! A small object is searched linearly. The keys of a large one are sorted by hash, and by characters where hashes are
+//! equal, so that no choice of keys makes a search slow even if the hash seed were known.
 
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
@@ -13,10 +13,10 @@ use super::charge;
 use super::escape::Quoted;
 use crate::schema::budget::{BudgetSpent, WorkBudget};
 
-/// The most members of an object that is searched from its start.
+/// The most members of an object that is searched linearly.
 const SMALL: usize = 16;
 
-/// The keys of large objects.
+/// The index of the keys of large objects.
 #[derive(Debug)]
 pub(super) struct MemberIndex<S = RandomState> {
     /// The visible keys of each object in turn, sorted.
@@ -27,7 +27,7 @@ pub(super) struct MemberIndex<S = RandomState> {
     scratch: Vec<u64>,
 }
 
-/// The place of an object's keys in the index.
+/// The range of an object's keys in the index.
 #[derive(Clone, Copy, Debug)]
 struct ObjectKeys {
     object: u32,
@@ -44,7 +44,7 @@ impl<S: BuildHasher> MemberIndex<S> {
         &self.hasher
     }
 
-    /// Marks the duplicate keys of an object whose members are complete, and returns whether there are any.
+    /// Marks the duplicate keys of an object whose members are complete, and reports whether there are any.
     pub(super) fn mark_duplicates(
         &mut self,
         text: &str,
@@ -165,7 +165,7 @@ pub(crate) fn sort_work(length: usize) -> u64 {
     (length as u64).saturating_mul(1 + depth / 8)
 }
 
-/// Settles an object by comparing its keys with each other, or returns `None` where a key has escapes.
+/// Marks duplicates by comparing all pairs of keys, or returns `None` if a key has escapes.
 fn mark_small(text: &str, cells: &mut [Cell], object: u32) -> Option<bool> {
     let mut keys = [(0_u64, 0_u32); SMALL];
     let mut count = 0;
@@ -196,7 +196,7 @@ fn mark_small(text: &str, cells: &mut [Cell], object: u32) -> Option<bool> {
     Some(hidden > 0)
 }
 
-/// Returns a number that tells most names apart: the length and the outer bytes.
+/// Returns a number that distinguishes most names: the length and the outer bytes.
 fn mark(name: &[u8]) -> u64 {
     let mut outer = [0; 8];
     match (name.first_chunk::<3>(), name.last_chunk::<3>()) {

@@ -1,7 +1,7 @@
 //! JSON Pointers to the values of a document, for reports.
 //!
-//! Keys are chosen by whoever wrote the text, and a report may contain many pointers, so both a key and a whole pointer
-//! are cut. A key longer than 256 bytes is cut there and ends with `…`. A pointer longer than 1,024 bytes keeps the
+//! Keys come from the author of the text, and a report may contain many pointers, so both a key and a whole pointer are
+//! truncated. A key longer than 256 bytes is cut there and ends with `…`. A pointer longer than 1,024 bytes keeps the
 //! first and the last of its keys and indices, whole ones, with one `…` in place of those between:
 //! `/filter/and/0/…/or/1/value`.
 
@@ -16,12 +16,12 @@ const MAX_KEY: usize = 256;
 /// The most bytes of a pointer.
 const MAX_POINTER: usize = 1_024;
 
-/// The most bytes of a cut pointer before its `…`.
+/// The most bytes of a truncated pointer before its `…`.
 const MAX_HEAD: usize = 512;
 
 const GAP: &str = "/…";
 
-/// The way from an array or object to one of its values.
+/// A step from an array or object to one of its values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PathStep {
     /// The cell of a key.
@@ -31,15 +31,15 @@ pub(crate) enum PathStep {
 
 /// Pointers to the values of a document.
 ///
-/// The way to a value is searched from the way to the one before it, so that the pointers of many values take no more than
-/// one pass over the document where they are asked for in text order.
+/// The search for a value starts from the path of the previous one, so that the pointers of many values, requested in
+/// text order, take one pass over the document in total.
 #[derive(Debug)]
 pub(crate) struct Pointers<'d> {
     document: &'d Document<'d>,
     levels: Vec<PointerLevel>,
 }
 
-/// An array or object on the way to a value, and the part of it that contains the value.
+/// An array or object on the path to a value, and the part of it that contains the value.
 #[derive(Clone, Copy, Debug)]
 struct PointerLevel {
     container: u32,
@@ -49,14 +49,14 @@ struct PointerLevel {
 }
 
 impl Document<'_> {
-    /// Returns the pointer to the value with this id, or to the value of the key with this id, shortened where it is
-    /// long. It searches from the root.
+    /// Returns the pointer to the value with this id, or to the value of the key with this id, truncated if it is long.
+    /// It searches from the root.
     #[cfg(test)]
     pub(crate) fn pointer_to(&self, id: u32) -> String {
         Pointers::new(self).to(id)
     }
 
-    /// Returns the pointer that leads along these steps from the root, shortened where it is long.
+    /// Returns the pointer along these steps from the root, truncated if it is long.
     pub(crate) fn pointer_along(&self, steps: &[PathStep]) -> String {
         render(steps, |key| Quoted::of(self.text(), self.cell(key)))
     }
@@ -67,8 +67,7 @@ impl<'d> Pointers<'d> {
         Self { document, levels: Vec::new() }
     }
 
-    /// Returns the pointer to the value with this id, or to the value of the key with this id, shortened where it is
-    /// long.
+    /// Returns the pointer to the value with this id, or to the value of the key with this id, truncated if it is long.
     pub(crate) fn to(&mut self, id: u32) -> String {
         self.seek(id);
         let is_object = |level: &PointerLevel| self.document.cell(level.container).is_object();
@@ -79,7 +78,7 @@ impl<'d> Pointers<'d> {
         render(&steps, |key| Quoted::of(self.document.text(), self.document.cell(key)))
     }
 
-    /// Finds the way from the root to a cell.
+    /// Finds the path from the root to a cell.
     fn seek(&mut self, target: u32) {
         let document = self.document;
         let contains = |level: &PointerLevel| level.part <= target && target < document.cell(level.container).next;
@@ -129,7 +128,7 @@ pub(super) fn position(cells: &[Cell], array: u32, item: u32) -> usize {
     position
 }
 
-/// Writes a pointer, shortened where it is long.
+/// Writes a pointer, truncated if it is long.
 pub(super) fn render<'t>(steps: &[PathStep], key: impl Fn(u32) -> Quoted<'t>) -> String {
     let mut pointer = String::with_capacity(32.min(steps.len() * 32));
     let mut head = (0, 0);
@@ -147,7 +146,7 @@ pub(super) fn render<'t>(steps: &[PathStep], key: impl Fn(u32) -> Quoted<'t>) ->
     pointer
 }
 
-/// Appends the gap and as many of the last steps as there is room for.
+/// Appends the gap and as many of the last steps as fit.
 fn with_tail<'t>(mut pointer: String, steps: &[PathStep], key: impl Fn(u32) -> Quoted<'t>) -> String {
     pointer.push_str(GAP);
     let mut tail = Vec::new();

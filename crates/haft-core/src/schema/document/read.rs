@@ -1,4 +1,4 @@
-//! Reading a text into cells.
+//! The reader of a text into cells.
 
 use foldhash::quality::RandomState;
 
@@ -11,16 +11,16 @@ use super::token::{self, TokenFault};
 use super::{ReadFault, ReadOptions, charge};
 use crate::schema::budget::WorkBudget;
 
-/// The longest number with a point, and with a sign, that a float is sure to hold: one of 15 digits.
+/// The longest number with a point and a sign that a float is certain to represent exactly: one of 15 digits.
 const LONGEST_SURE_FLOAT: usize = 17;
 
-/// The most digits, with a sign, that an integer of 64 bits is sure to hold.
+/// The most digits, including a sign, that a 64-bit integer is certain to hold.
 const LONGEST_SURE_INTEGER: usize = 18;
 
-/// The container around the root.
+/// The parent of the root.
 const NONE: u32 = u32::MAX;
 
-/// The bytes of text that take one unit of work.
+/// The bytes of text that cost one unit of work.
 const BYTES_PER_WORK: usize = 16;
 
 /// The most unused cells that are always kept, as moving the others would cost more.
@@ -35,36 +35,36 @@ pub(super) struct ReadCells {
     pub(super) numbers: NumberTraits,
 }
 
-/// Properties that some key of a document has.
+/// Properties of the keys of a document.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct KeyTraits {
     pub(super) has_duplicates: bool,
-    /// Some key may be one that no object may have.
+    /// Set if a key may be forbidden.
     pub(super) has_odd: bool,
 }
 
-/// Properties that some number of a document has.
+/// Properties of the numbers of a document.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NumberTraits {
-    /// A whole number is written with a point or an exponent, or as `-0`.
+    /// Set if a whole number is written with a point or an exponent, or as `-0`.
     pub(super) has_integral_float: bool,
-    /// A number with a point or an exponent may be another number as a float.
+    /// Set if a number with a point or an exponent may change when it is converted to a float.
     pub(super) has_fine_float: bool,
-    /// An integer is longer than 64 bits are sure to hold.
+    /// Set if an integer has more digits than 64 bits are certain to hold.
     pub(super) has_long_integer: bool,
 }
 
-/// The number of items or visible members of an array or object, where it is too large for its cell.
+/// The number of items or visible members of an array or object, if it is too large for its cell.
 #[derive(Debug)]
 pub(super) struct Length {
     pub(super) container: u32,
     pub(super) length: usize,
 }
 
-/// A text that is being read.
+/// The reader of a text.
 ///
-/// The arrays and objects still open form a list through the `next` fields of their cells, so that nesting takes no
-/// memory beyond the cells.
+/// The open arrays and objects form a list through the `next` fields of their cells, so that nesting takes no memory
+/// beyond the cells.
 pub(super) struct DocumentReader<'r> {
     text: &'r str,
     bytes: &'r [u8],
@@ -140,7 +140,7 @@ impl<'r> DocumentReader<'r> {
         }
     }
 
-    /// Closes the containers that end after a value, up to the place of the next value.
+    /// Closes the containers that end after a value, up to the start of the next value.
     fn after_value(&mut self) -> Result<AfterValue, ReadFault> {
         loop {
             let next = self.peek();
@@ -246,7 +246,7 @@ impl<'r> DocumentReader<'r> {
             self.numbers.has_integral_float |= token.is_integral_float;
             self.numbers.has_fine_float |= is_fine(&self.bytes[start..token.end]);
         } else {
-            // Most readers take it for a float.
+            // Most readers parse it as a float.
             self.numbers.has_integral_float |= &self.bytes[start..token.end] == b"-0";
             self.numbers.has_long_integer |= token.end - start > LONGEST_SURE_INTEGER;
         }
@@ -264,7 +264,7 @@ impl<'r> DocumentReader<'r> {
         Ok(())
     }
 
-    /// Creates the cell of a value without values in it and moves behind it.
+    /// Creates the cell of a value without children, and moves past it.
     #[inline]
     fn leaf(&mut self, kind: Kind, end: usize) -> Cell {
         let start = self.at;
@@ -282,7 +282,7 @@ impl<'r> DocumentReader<'r> {
         Ok(id)
     }
 
-    /// Returns the next byte that is not white space.
+    /// Returns the next byte that is not whitespace.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         loop {
@@ -330,12 +330,12 @@ impl<'r> DocumentReader<'r> {
     }
 }
 
-/// Reports whether a number with a point or an exponent may be another number as a float.
+/// Reports whether a number with a point or an exponent may change when it is converted to a float.
 fn is_fine(number: &[u8]) -> bool {
     number.len() > LONGEST_SURE_FLOAT || number.iter().any(|byte| matches!(byte, b'e' | b'E'))
 }
 
-/// Reports whether a key without escapes, in its quotes, may be one that no object may have: few begin as those do.
+/// Reports whether a key without escapes, in its quotes, may be forbidden. It compares only the beginning.
 #[inline]
 fn is_odd(key: &[u8]) -> bool {
     matches!(key, [_, b'_' | b'$', ..] | br#""prototype""#)
@@ -359,17 +359,17 @@ impl From<TokenFault> for ReadFault {
     }
 }
 
-/// Returns the most cells that the text can have: before each value stands `[`, `,` or `:`, before each key `{` or
-/// `,`, and before the root nothing. In a string such a byte stands for nothing, so the bound is cut to what the
-/// shortest values take: two bytes per cell, as in `[1,2]`.
+/// Returns an upper bound for the number of cells: each value is preceded by `[`, `,` or `:`, each key by `{` or `,`,
+/// and the root by nothing. Such a byte in a string has no meaning, so the bound is limited to what the shortest values
+/// take: two bytes per cell, as in `[1,2]`.
 fn cell_bound(bytes: &[u8]) -> usize {
     let count = |block: &[u8]| block.iter().map(|byte| u8::from(matches!(byte, b'[' | b'{' | b',' | b':'))).sum::<u8>();
-    // Counters of one byte let the compiler count many bytes at once; a block cannot overflow them.
+    // One-byte counters let the compiler count many bytes at once; a block cannot overflow them.
     let count: usize = bytes.chunks(255).map(|block| usize::from(count(block))).sum();
     count.min(bytes.len() / 2) + 1
 }
 
-/// Narrows a place in the text or a cell. The text is shorter than 4 GiB, and so is the list of its cells.
+/// Narrows an offset in the text or a cell index. The text is shorter than 4 GiB, and so is the list of its cells.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the length of the text is checked before the first call")]
 fn offset(at: usize) -> u32 {

@@ -1,4 +1,4 @@
-//! Documents against `serde_json`, and against hostile texts.
+//! Comparison of documents with `serde_json`, and tests with hostile texts.
 
 mod accessor;
 mod duplicate;
@@ -27,7 +27,7 @@ fn document(text: &str) -> Document<'_> {
     read(text).unwrap()
 }
 
-/// A value as `serde_json` reads it, with numbers as they are written.
+/// A value as `serde_json` reads it, with numbers as text.
 #[derive(Clone, Debug, PartialEq)]
 enum ReferenceTree {
     Null,
@@ -39,7 +39,7 @@ enum ReferenceTree {
 }
 
 fn oracle(text: &str) -> Option<ReferenceTree> {
-    // Raw values are not checked as strictly as others.
+    // Raw values are checked less strictly than others.
     serde_json::from_str::<Value>(text).ok()?;
     Some(ReferenceTree::new(serde_json::from_str(text).unwrap()))
 }
@@ -80,8 +80,8 @@ impl ReferenceTree {
     }
 }
 
-/// A JSON text: escapes, equal keys, white space and numbers of every form included. Each choice takes one byte, and
-/// without bytes the first choice is taken, so that texts shrink as their bytes do.
+/// Generates a JSON text, with escapes, duplicate keys, whitespace and numbers of every form. Each choice takes one
+/// byte, and without bytes the first choice is taken, so that texts shrink with their bytes.
 fn json() -> impl Strategy<Value = String> {
     prop::collection::vec(any::<u8>(), 0..200).prop_map(|choices| {
         let mut text = String::new();

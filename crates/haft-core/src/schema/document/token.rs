@@ -12,22 +12,22 @@ pub(super) struct StringToken {
 /// A number.
 pub(super) struct NumberToken {
     pub(super) end: usize,
-    /// Written with a point or an exponent.
+    /// Set if it is written with a point or an exponent.
     pub(super) is_float: bool,
-    /// Written with a point or an exponent, and whole.
+    /// Set if it is written with a point or an exponent, and whole.
     pub(super) is_integral_float: bool,
     pub(super) is_in_range: bool,
 }
 
-/// The place where a token breaks the grammar.
+/// The offset at which a token violates the grammar.
 pub(super) struct TokenFault {
     pub(super) at: usize,
 }
 
-/// A number below ten to this power is in the range of `f64`.
+/// The power of ten below which a number is in the range of `f64`.
 const SAFE_PLACES: usize = 308;
 
-/// Finds the end of the string whose first quote stands at `start`.
+/// Finds the end of the string whose opening quote is at `start`.
 #[inline]
 pub(super) fn string(bytes: &[u8], start: usize) -> Result<StringToken, TokenFault> {
     let mut at = start + 1;
@@ -45,7 +45,7 @@ pub(super) fn string(bytes: &[u8], start: usize) -> Result<StringToken, TokenFau
     }
 }
 
-/// Returns the end of the escape at a place.
+/// Returns the end of the escape at an offset.
 fn escape(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 2),
@@ -57,7 +57,7 @@ fn escape(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Skips the bytes that stand for themselves inside a string, eight at a time.
+/// Skips the bytes of a string that are neither quotes, escapes nor control characters, eight at a time.
 #[inline]
 fn skip_plain(bytes: &[u8], mut at: usize) -> usize {
     const LOW: u64 = 0x0101_0101_0101_0101;
@@ -118,7 +118,7 @@ pub(super) fn number(text: &str, start: usize) -> Result<NumberToken, TokenFault
     Ok(NumberToken { end: at, is_float: true, is_integral_float, is_in_range })
 }
 
-/// Returns a bound of an exponent with its sign: 0 where it is negative, `None` where it is large.
+/// Returns an upper bound of an exponent with its sign: 0 if it is negative, `None` if it is large.
 fn exponent_bound(text: &[u8]) -> Option<usize> {
     match text {
         [b'-', ..] => Some(0),

@@ -30,7 +30,7 @@ fn items<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     rest(subschema, "items", keyword);
 }
 
-/// Before draft 2020-12 a list under `items` is what `prefixItems` is now.
+/// Compiles `items` before draft 2020-12, where a list has the meaning of `prefixItems`.
 fn items_or_prefix<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     match keyword {
         Value::Array(schemas) => {
@@ -41,7 +41,7 @@ fn items_or_prefix<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a V
     }
 }
 
-/// Says something only beside a list under `items`.
+/// Compiles `additionalItems`, which has an effect only beside a list under `items`.
 fn additional<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     if subschema.map.get("items").is_some_and(Value::is_array) {
         rest(subschema, "additionalItems", keyword);
@@ -62,7 +62,7 @@ fn max(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     subschema.typed().array.max = count(keyword);
 }
 
-/// Reads a count, which may be written `2.0` and be beyond what any value has.
+/// Returns a count, which may be written `2.0`, and may exceed the size of any value.
 pub(super) fn count(keyword: &Value) -> usize {
     let float = keyword.as_f64().unwrap_or_default();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, which is what is meant")]

@@ -29,7 +29,7 @@ fn not<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     subschema.rule(Not(node));
 }
 
-/// Every one of these nodes must accept the value.
+/// A rule that every one of these nodes must accept the value.
 #[derive(Debug)]
 pub(in crate::schema) struct AllOf(pub(in crate::schema) Vec<NodeId>);
 
@@ -51,7 +51,7 @@ impl KeywordRule for AllOf {
     }
 }
 
-/// The node must reject the value.
+/// A rule that the node must reject the value.
 #[derive(Debug)]
 struct Not(NodeId);
 

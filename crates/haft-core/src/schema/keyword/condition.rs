@@ -26,7 +26,7 @@ fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     subschema.rule(Condition { tested: condition, then, otherwise });
 }
 
-/// A value that fits the first node must fit the second, any other the third.
+/// A rule that a value accepted by the first node must be accepted by the second, and any other by the third.
 #[derive(Debug)]
 struct Condition {
     tested: NodeId,

@@ -29,13 +29,13 @@ fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     subschema.rule(Contains { node, min, max, evaluates: draft >= Draft202012 });
 }
 
-/// Between `min` and `max` items must fit the node.
+/// A rule that between `min` and `max` items must be valid for the node.
 #[derive(Debug)]
 struct Contains {
     node: NodeId,
     min: usize,
     max: usize,
-    /// Set if the items that fit count as evaluated.
+    /// Set if the matching items count as evaluated.
     evaluates: bool,
 }
 

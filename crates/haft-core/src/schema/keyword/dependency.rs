@@ -1,4 +1,4 @@
-//! `dependentRequired`, `dependentSchemas` and `dependencies`: what follows when a key is there.
+//! `dependentRequired`, `dependentSchemas` and `dependencies`: rules for objects that have a certain key.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("dependentRequired", (Draft201909, Draft202012), Shape::NamesByName, Compile::Rules(required)),
     Keyword::new("dependentSchemas", (Draft201909, Draft202012), Shape::SchemasByName, Compile::Rules(schemas))
         .about(ValuePart::Value),
-    // Later drafts have split it in two; schemas that still use it mean it.
+    // Later drafts have replaced it by two keywords, but schemas still use it.
     Keyword::new("dependencies", ALL, Shape::SchemaOrNamesByName, Compile::Rules(either)).about(ValuePart::Value),
 ];
 
@@ -51,7 +51,7 @@ fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, word: &'static str, ke
     }
 }
 
-/// An object with the key needs others as well.
+/// A rule that an object with the key must have others as well.
 #[derive(Debug)]
 struct DependentRequired {
     keyword: &'static str,
@@ -81,7 +81,7 @@ impl KeywordRule for DependentRequired {
     }
 }
 
-/// An object with the key must fit the node.
+/// A rule that an object with the key must be valid for the node.
 #[derive(Debug)]
 struct DependentSchema {
     key: Box<str>,

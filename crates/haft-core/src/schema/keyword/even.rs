@@ -1,6 +1,6 @@
-//! `x-even`: the worked example of a keyword. It asks numbers to be even, and is known in tests alone.
+//! `x-even`: the worked example of a keyword. It requires numbers to be even, and exists only in tests.
 //!
-//! Everything about a keyword is in its file: the row of the table, how it compiles, what it checks and what it says.
+//! The file contains everything about the keyword: the row of the table, its compilation, its check and its messages.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn compile(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     }
 }
 
-/// Numbers must be even.
+/// A rule that numbers must be even.
 #[derive(Debug)]
 struct Even {
     two: Divisor,

@@ -1,4 +1,4 @@
-//! `enum` and `const`: the values that are allowed, one by one.
+//! `enum` and `const`: lists of allowed values.
 
 use std::borrow::Cow;
 
@@ -47,7 +47,7 @@ fn compile(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &'static str, lit
     }
 }
 
-/// The values that are allowed.
+/// The allowed values.
 #[derive(Debug)]
 pub(super) struct Literals {
     keyword: &'static str,

@@ -1,8 +1,8 @@
-//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf`, and the machine types that `format` names:
-//! checked while a number is read.
+//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf`, and the machine types that `format`
+//! names: checked while a number is read.
 //!
-//! Numbers are compared exactly, by their decimal digits. A reader that has only an integer or a float asks whether that
-//! is *sure* to fit; where it is not, the digits decide.
+//! Numbers are compared exactly, by their decimal digits. A reader that has only an integer or a float first tests
+//! whether it is *certain* to be valid; if not, the digits decide.
 
 use std::borrow::Cow;
 
@@ -67,8 +67,8 @@ fn multiple_of(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     }
 }
 
-/// `format` bounds numbers only in schemas that were made from types, and only where a number is all that fits. Of strings
-/// it is only shown, and makes no rule.
+/// Compiles `format`. It limits numbers only in schemas generated from types, and only if a subschema accepts nothing
+/// but numbers. For strings it is shown, and adds no rule.
 fn format(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let types = subschema.map.get("type").and_then(super::types_named).unwrap_or(Types::ALL);
     let is_numeric = !types.contains(Types::ALL) && types.contains(Types::INTEGER);
@@ -98,11 +98,11 @@ pub(in crate::schema) struct NumberRule {
 struct Bound {
     side: BoundSide,
     limit: Number,
-    /// The numbers that fit, in words.
+    /// A description of the valid numbers.
     expected: Box<str>,
 }
 
-/// The side of a bound on which numbers fit.
+/// The side of a bound on which numbers are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BoundSide {
     AtLeast,
@@ -131,12 +131,12 @@ impl BoundSide {
     }
 }
 
-/// Numbers that fit whatever else is known of them; empty where none is.
+/// Numbers that are certain to be valid; empty if there are none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct AcceptedRange {
     first: i64,
     last: i64,
-    /// Floats strictly between these fit where not only integers do.
+    /// Floats strictly between these are valid, unless only integers are.
     above: f64,
     below: f64,
 }
@@ -147,18 +147,18 @@ impl Default for AcceptedRange {
     }
 }
 
-/// A machine type that a number must fit.
+/// A machine type that must be able to represent a number.
 #[derive(Clone, Debug)]
 struct Width {
     expected: &'static str,
     least: Number,
     most: Number,
-    /// Set if the type is named rather than its bounds.
+    /// Set if messages name the type rather than its bounds.
     is_named: bool,
 }
 
 impl Width {
-    /// Returns the width a `format` names; schemars writes one for every Rust number type.
+    /// Returns the width that a `format` names; schemars emits one for every Rust number type.
     fn named(format: &str) -> Option<Self> {
         let range = |least: &str, most: &str| Self {
             expected: "",
@@ -216,25 +216,25 @@ impl Bound {
 }
 
 impl NumberRule {
-    /// Reports whether there is any rule at all.
+    /// Reports whether there are no rules.
     pub(in crate::schema) fn is_bare(&self) -> bool {
         let Self { bounds, multiple_of, width, sure: _ } = self;
         bounds.is_empty() && multiple_of.is_none() && width.is_none()
     }
 
-    /// Reports whether an integer is sure to fit.
+    /// Reports whether an integer is certain to be valid.
     #[inline]
     pub(in crate::schema) fn surely_fits(&self, integer: i64) -> bool {
         self.sure.first <= integer && integer <= self.sure.last
     }
 
-    /// Reports whether a float is sure to fit where not only integers do.
+    /// Reports whether a float is certain to be valid, if not only integers are.
     #[inline]
     pub(in crate::schema) fn surely_fits_float(&self, float: f64) -> bool {
         self.sure.above < float && float < self.sure.below
     }
 
-    /// Reports whether a number fits, by its digits.
+    /// Reports whether a number is valid, by its digits.
     pub(in crate::schema) fn fits(&self, number: Decimal<'_>, integers_only: bool) -> bool {
         (!integers_only || number.is_integer())
             && self.bounds.iter().all(|bound| bound.holds(number))
@@ -242,7 +242,7 @@ impl NumberRule {
             && self.width.as_ref().is_none_or(|width| width.contains(number))
     }
 
-    /// Reports everything that is wrong with a number: that it is no integer, or every rule that it breaks.
+    /// Reports all problems of a number: that it is not an integer, or every rule that it violates.
     pub(in crate::schema) fn check(&self, integers_only: bool, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.is_bare() && !integers_only {
             return;
@@ -272,7 +272,7 @@ impl NumberRule {
         }
     }
 
-    /// Finds out which numbers are sure to fit, once all rules are there.
+    /// Computes which numbers are certain to be valid, once all rules are present.
     pub(in crate::schema) fn close(&mut self) {
         self.sure = self.sure_numbers().unwrap_or_default();
     }
@@ -297,7 +297,7 @@ impl NumberRule {
             first = first.max(least.as_decimal().to_i128().unwrap_or(i128::MIN));
             last = last.min(most.as_decimal().to_i128().unwrap_or(i128::MAX));
         }
-        // A float may stand for digits that round to it; strictly inside the bounds that can't matter.
+        // A float may stand for digits that round to it; strictly inside the bounds that makes no difference.
         let limits = self.bounds.iter().map(|bound| (bound.side, bound.limit.as_decimal().to_f64()));
         let widths = self.width.iter().flat_map(|width| {
             [

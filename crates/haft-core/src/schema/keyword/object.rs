@@ -1,5 +1,5 @@
-//! `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`: checked while an object is read;
-//! and `propertyNames`, which takes the whole object.
+//! `properties`, `required`, `additionalProperties`, `minProperties` and `maxProperties`: checked while an object is
+//! read; and `propertyNames`, which needs the whole object.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("properties", ALL, Shape::SchemasByName, Compile::Rules(properties)).about(ValuePart::Members),
-    // Read together with `properties`; this row stands for it where there are none.
+    // `required` is compiled together with `properties`; this row covers schemas without `properties`.
     Keyword::new("required", (Draft4, Draft4), Shape::SomeNames, Compile::Rules(properties)),
     Keyword::new("required", (Draft6, Draft202012), Shape::Names, Compile::Rules(properties)),
     Keyword::new("additionalProperties", (Draft4, Draft4), Shape::SchemaOrBoolean, Compile::Rules(additional))
@@ -33,7 +33,7 @@ pub(super) const KEYWORDS: &[Keyword] = &[
         .about(ValuePart::MemberNames),
 ];
 
-/// Compiles `properties` and `required` into one list. Runs for whichever comes first.
+/// Compiles `properties` and `required` into one list. It runs for the first of the two.
 fn properties<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, _: &'a Value) {
     if !subschema.typed().object.properties.is_empty() {
         return;
@@ -53,7 +53,7 @@ fn properties<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, _: &'a Value) {
     for property in &mut list {
         property.required = required.remove(&*property.name);
     }
-    // Those that are not declared, in their order.
+    // Required names that are not declared, in their order.
     let names = map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     for name in names.filter(|name| required.remove(name)) {
         if !subschema.takes(Property::bytes(name)) {
@@ -82,7 +82,7 @@ fn additional<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value)
         return;
     }
     object.additional = node;
-    // A name that is only required has the schema of all others.
+    // A name that is only required has the schema of all other members.
     for property in object.properties.iter_mut().filter(|property| !property.declared) {
         property.node = node;
     }
@@ -101,7 +101,7 @@ fn names<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     subschema.rule(PropertyNames(node));
 }
 
-/// Every key must fit the node.
+/// A rule that every key must be valid for the node.
 #[derive(Debug)]
 struct PropertyNames(NodeId);
 

@@ -1,4 +1,4 @@
-//! `patternProperties`: members by the form of their key.
+//! `patternProperties`: rules for members by a pattern of their key.
 
 use serde_json::Value;
 
@@ -34,7 +34,8 @@ fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     subschema.rule(PatternProperties { patterns, additional });
 }
 
-/// Members whose key matches a pattern must fit its node; those that match none and are not declared, another.
+/// A rule that members whose key matches a pattern must be valid for its node; undeclared members that match no
+/// pattern, for another node.
 #[derive(Debug)]
 struct PatternProperties {
     patterns: Vec<(Pattern, NodeId)>,
@@ -42,7 +43,7 @@ struct PatternProperties {
 }
 
 impl PatternProperties {
-    /// Returns the nodes whose pattern a key matches. A spent budget ends the walk, so what is returned then is ignored.
+    /// Returns the nodes whose pattern matches a key. An exhausted budget ends the walk, so the result is ignored then.
     fn matching(&self, key: &str, walk: &mut Walk<'_, '_>) -> Vec<NodeId> {
         let matches = |(pattern, _): &&(Pattern, NodeId)| pattern.is_match(key, walk.budget).unwrap_or_default();
         self.patterns.iter().filter(matches).map(|(_, node)| *node).collect()

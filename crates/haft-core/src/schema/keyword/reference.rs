@@ -1,7 +1,7 @@
-//! `$ref`, `$dynamicRef` and `$recursiveRef`: a subschema that stands elsewhere.
+//! `$ref`, `$dynamicRef` and `$recursiveRef`: references to other subschemas.
 //!
-//! All three are followed while compiling. A dynamic reference leads to the outermost anchor of its name on the way to
-//! it; as nodes are compiled for each scope they are reached in, that is known by then.
+//! All three are resolved during compilation. A dynamic reference resolves to the outermost anchor of its name on the
+//! path to it; as nodes are compiled separately for each scope they are reached in, that anchor is known.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ enum Following {
 
 fn follow<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value, following: Following) {
     let Some(reference) = keyword.as_str() else { return };
-    // One that leads nowhere is a fault, and was reported as such.
+    // An unresolved reference is already reported as a fault.
     let Some(target) = subschema.resolve(reference) else { return };
     let dynamic = match target.dynamic {
         Some(anchor) if following == Following::Dynamic => subschema.dynamic(anchor),

@@ -45,17 +45,17 @@ pub(in crate::schema) struct StringRule {
     max: usize,
     pattern: Option<Box<Pattern>>,
     literals: Option<StringLiterals>,
-    /// The name of the form that such strings have. It is shown, not checked.
+    /// The `format` of the strings. It is shown, not checked.
     format: Option<Box<str>>,
 }
 
-/// The strings that are allowed.
+/// The allowed strings.
 #[derive(Debug)]
 struct StringLiterals {
     listed: Box<[Box<str>]>,
-    /// Only for lists too long to scan.
+    /// Used only for lists that are too long for a linear search.
     index: Sorted,
-    /// The list as a rejection shows it.
+    /// The list as a rejection quotes it.
     words: Box<str>,
 }
 
@@ -69,7 +69,7 @@ impl Default for StringRule {
 }
 
 impl StringRule {
-    /// Reports whether there is any rule at all.
+    /// Reports whether there are no rules.
     pub(in crate::schema) fn is_bare(&self) -> bool {
         let Self { min, max, pattern, literals, format: _ } = self;
         *min == 0 && *max == usize::MAX && pattern.is_none() && literals.is_none()
@@ -98,7 +98,7 @@ impl StringRule {
         self.literals = Some(StringLiterals { listed, index, words });
     }
 
-    /// Reports whether a string fits. `budget` is made when a pattern has to be matched.
+    /// Reports whether a string is valid. `budget` is used only if a pattern has to be matched.
     pub(in crate::schema) fn fits(&self, text: &str, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
         if !self.is_listed(text) || self.length_problem(text).is_some() {
             return Ok(false);
@@ -106,7 +106,7 @@ impl StringRule {
         self.pattern.as_ref().map_or(Ok(true), |pattern| pattern.is_match(text, budget))
     }
 
-    /// Reports everything that is wrong with a string.
+    /// Reports all problems of a string.
     pub(in crate::schema) fn check(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.is_bare() {
             return;
@@ -142,7 +142,7 @@ impl StringRule {
     }
 
     fn length_problem(&self, text: &str) -> Option<Problem<'static>> {
-        // A character has at most four bytes: most strings need not be counted.
+        // A character has at most four bytes, so most strings need not be counted.
         if (self.min == 0 || text.len() >= self.min.saturating_mul(4)) && text.len() <= self.max {
             return None;
         }

@@ -15,7 +15,7 @@ fn compile(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     typed.types = typed.types.intersect(types);
 }
 
-/// Returns the set that `type` names.
+/// Returns the set of types that `type` names.
 pub(in crate::schema) fn types(keyword: &Value) -> Option<Types> {
     match keyword {
         Value::String(name) => Types::named(name),

@@ -1,6 +1,6 @@
 //! `unevaluatedItems` and `unevaluatedProperties`: the parts of a value that no other keyword has evaluated.
 //!
-//! Last in the order of keywords: what stands beside them, and all that it applies, is asked first.
+//! They are last in the order of keywords: the keywords beside them, and all nodes these apply, are checked first.
 
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ fn properties<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value)
     subschema.rule(Unevaluated { kind: JsonType::Object, node });
 }
 
-/// The parts of a value of this kind that nothing else has evaluated must fit the node.
+/// A rule that the parts of a value that no other keyword has evaluated must be valid for the node.
 #[derive(Debug)]
 struct Unevaluated {
     kind: JsonType,

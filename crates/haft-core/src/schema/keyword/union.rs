@@ -1,8 +1,8 @@
 //! `anyOf` and `oneOf`: alternatives.
 //!
-//! Alternatives of which each takes JSON types of its own become a choice by type, which needs no buffer; those that are
-//! all sets of strings become one set. What is left is tried, one by one. When none fits, the words are about the one
-//! that was meant, if that can be told.
+//! Alternatives of disjoint JSON types become a selection by type, which needs no buffer; alternatives that are all
+//! sets of strings become one set. All others are tried one by one. If none is valid, the message is about the
+//! alternative that was probably meant, if that can be determined.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)).about(ValuePart::Value),
 ];
 
-/// The number of alternatives that must fit.
+/// The number of alternatives that must be valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnionMode {
     AtLeastOne,
@@ -57,7 +57,7 @@ fn one_of<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
 fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value, mode: UnionMode) {
     let Some(schemas) = keyword.as_array() else { return };
     if schemas.len() == 1 {
-        // A table by type would have one entry for every type, and a chain of such tables that many ways through it.
+        // A table by type would have one entry for every type, and a chain of such tables that many paths through it.
         for only in subschema.schemas(mode.keyword(), schemas) {
             subschema.also(only);
         }
@@ -101,7 +101,8 @@ fn by_type(types: &[Types], branches: &[NodeId]) -> Option<[Option<NodeId>; Json
     Some(table)
 }
 
-/// Returns the values of alternatives that are constants and nothing else: how schemars writes documented unit variants.
+/// Returns the values of alternatives that are constants and nothing else, which is how schemars emits documented unit
+/// variants.
 fn constants(schemas: &[Value], draft: Draft) -> Option<Vec<&Value>> {
     const ANNOTATIONS: &[&str] = &["title", "description", "deprecated", "$comment", "examples", "default"];
     let mut all = Vec::new();
@@ -126,8 +127,8 @@ fn constants(schemas: &[Value], draft: Draft) -> Option<Vec<&Value>> {
     Some(all)
 }
 
-/// Returns the node of alternatives that are constants, as one set of values; `None` where one of them must be told from the
-/// others.
+/// Returns the rules of alternatives that are constants, as one set of values; `None` if the alternatives must stay
+/// distinct.
 fn set_of(constants: &[&Value], mode: UnionMode, budget: &mut WorkBudget) -> Result<Option<TypeRules>, BudgetSpent> {
     let mut typed = TypeRules::default();
     let strings: Option<Vec<&str>> = constants.iter().map(|value| value.as_str()).collect();
@@ -201,7 +202,7 @@ impl Union {
         Problem::NoBranch { keyword: self.mode.keyword(), count: self.branches.len() }
     }
 
-    /// Says what would have made the value one of the alternatives: a type, a tag, or a key.
+    /// Reports what would make the value one of the alternatives: a type, a tag, or a key.
     fn no_alternative(&self, walk: &mut Walk<'_, '_>, value: Instance<'_>) {
         let arena = walk.arena;
         let types = self.branches.iter().fold(Types::default(), |all, id| all.with(types(arena, *id)));
@@ -257,7 +258,8 @@ impl Union {
         best.1
     }
 
-    /// Returns the one alternative that `value` was clearly meant to be: by its type, or by a tag that only one asks for.
+    /// Returns the one alternative that `value` was clearly meant to be: by its type, or by a tag that only one
+    /// requires.
     fn likeliest(&self, walk: &Walk<'_, '_>, value: Instance<'_>) -> Option<NodeId> {
         let arena = walk.arena;
         let kind = value.kind();
@@ -275,7 +277,7 @@ impl Union {
     }
 }
 
-/// Reports whether an object carries the mark of this alternative: its literal tag, or its one required key.
+/// Reports whether an object identifies itself as this alternative: by its literal tag, or its one required key.
 fn claims(arena: &Arena, id: NodeId, value: Instance<'_>) -> bool {
     let Node::Typed(typed) = arena.node(id) else { return false };
     if let Some((tag, names)) = tag_of(arena, typed) {
@@ -284,7 +286,7 @@ fn claims(arena: &Arena, id: NodeId, value: Instance<'_>) -> bool {
     only_key(typed).is_some_and(|key| value.get(key).is_some())
 }
 
-/// Returns the types a node accepts, for words: all of them when that is not found within a few steps.
+/// Returns the types a node accepts, for messages; all types if they are not found within a few steps.
 pub(in crate::schema) fn types(arena: &Arena, id: NodeId) -> Types {
     types_within(arena, id, &mut 64)
 }
@@ -315,7 +317,7 @@ fn types_within(arena: &Arena, id: NodeId, steps: &mut u32) -> Types {
     }
 }
 
-/// Returns the rules that may declare keys of an alternative: its own, and those that all have to fit with it.
+/// Returns the rules that may declare keys of an alternative: its own, and those that must be valid together with it.
 fn declaring(arena: &Arena, id: NodeId) -> impl Iterator<Item = &TypeRules> {
     let typed = |id: NodeId| match arena.node(id) {
         Node::Typed(typed) => Some(&**typed),
@@ -326,7 +328,7 @@ fn declaring(arena: &Arena, id: NodeId) -> impl Iterator<Item = &TypeRules> {
     own.into_iter().chain(parts.filter_map(move |part| typed(*part)))
 }
 
-/// Returns the rules for objects of an alternative, if it is one for objects.
+/// Returns the rules for objects of an alternative, if it accepts objects.
 fn object_of(arena: &Arena, id: NodeId) -> Option<&TypeRules> {
     let Node::Typed(typed) = arena.node(id) else { return None };
     let typed: &TypeRules = typed;
@@ -348,7 +350,7 @@ fn tag_of<'a>(arena: &'a Arena, typed: &'a TypeRules) -> Option<(&'a str, &'a [B
     })
 }
 
-/// Returns the tag that all of these objects have, and every value it may have.
+/// Returns the tag that all of these objects have, and all its values.
 fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a TypeRules]) -> Option<(&'a str, AllowedValues<'a>)> {
     let (tag, _) = tag_of(arena, objects.first()?)?;
     let mut names = AllowedValues::default();
@@ -362,7 +364,7 @@ fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a TypeRules]) -> Option<(&'a st
     Some((tag, names))
 }
 
-/// Returns the one key of an object that must have it and may have no other.
+/// Returns the only key of an object that must have exactly that key.
 fn only_key(typed: &TypeRules) -> Option<&str> {
     match &*typed.object.properties {
         [only] if only.required && typed.object.additional == NEVER => Some(&only.name),
@@ -370,15 +372,15 @@ fn only_key(typed: &TypeRules) -> Option<&str> {
     }
 }
 
-/// The names of an enum's variants, where some have content and some have none.
+/// The names of an enum's variants, some with and some without content.
 ///
-/// Serde writes the former as objects with one key and the latter as strings. For a check these are two unrelated forms;
-/// for whoever has to correct a value they are one list of names.
+/// Serde writes the former as objects with one key and the latter as strings. For a check these are two unrelated
+/// forms; for the author of a value they are one list of names.
 #[derive(Debug)]
 pub(in crate::schema) struct Variants<'a> {
-    /// Those without content: a string each.
+    /// Variants without content: a string each.
     pub(in crate::schema) plain: AllowedValues<'a>,
-    /// Those with content: an object with this one key each.
+    /// Variants with content: an object with this one key each.
     pub(in crate::schema) keys: AllowedValues<'a>,
 }
 
@@ -391,16 +393,16 @@ struct Forms<'a> {
     keys: Vec<&'a str>,
 }
 
-/// A variant named in the form of another.
+/// A variant written in the form of another.
 #[derive(Debug)]
 pub(in crate::schema) enum VariantFormMismatch<'a> {
-    /// It has content and was named without.
+    /// It has content and was written without.
     LacksContent(&'a str),
-    /// It has no content and was given some.
+    /// It has no content and was written with some.
     HasContent(Cow<'a, str>),
 }
 
-/// Reports a value that should be a variant of an enum and names none. Only where somebody wants to know.
+/// Reports a value that should be a variant of an enum and names none, if the walk collects problems.
 pub(in crate::schema) fn is_no_variant(walk: &mut Walk<'_, '_>, id: NodeId, value: Instance<'_>) -> bool {
     is_no_variant_of(walk, &[id], value)
 }
@@ -419,7 +421,7 @@ fn is_no_variant_of(walk: &mut Walk<'_, '_>, forms: &[NodeId], value: Instance<'
 }
 
 impl<'a> Forms<'a> {
-    /// The number of forms that are looked at: forms of forms could be more than there is time for.
+    /// The most forms that are examined: nested forms could be too many.
     const STEPS: usize = 500;
 
     /// Returns the forms of these nodes, if they are those of an enum: some variants with content, and some without.
@@ -465,8 +467,7 @@ impl<'a> Forms<'a> {
         Variants { plain, keys: AllowedValues::of(self.keys.iter().map(quoted)) }
     }
 
-    /// Reports whether a value names one of them in the way it is to be named. What else is wrong with it is another
-    /// matter.
+    /// Reports whether a value names one of the variants in its correct form. The content is not checked here.
     fn name(&self, value: Instance<'_>) -> bool {
         match value.kind() {
             JsonType::String => value.string().is_some_and(|name| self.is_plain(&name)),
@@ -479,7 +480,7 @@ impl<'a> Forms<'a> {
         self.plain.iter().any(|rule| rule.is_listed(name))
     }
 
-    /// Returns which of them a value names in the wrong form, if it is that.
+    /// Returns the variant that a value names in the wrong form, if it does.
     fn form_mismatch(&self, value: Instance<'_>) -> Option<VariantFormMismatch<'a>> {
         match value.kind() {
             JsonType::String => {

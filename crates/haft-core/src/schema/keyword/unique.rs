@@ -20,7 +20,7 @@ fn compile(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     }
 }
 
-/// No two items may be the same.
+/// A rule that no two items may be equal.
 #[derive(Debug)]
 struct UniqueItems;
 

@@ -53,7 +53,7 @@ pub(super) enum Polarity {
     Excluded,
 }
 
-/// A class with a letter of its own.
+/// A class with a one-letter escape.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shorthand {
     Digit,
@@ -88,12 +88,12 @@ impl Class {
         builder.build(Polarity::Excluded)
     }
 
-    /// Returns the class that has no member.
+    /// Returns the class without members.
     pub(super) fn never() -> Self {
         Builder::default().build(Polarity::Included)
     }
 
-    /// Returns the bytes that the class keeps on the heap.
+    /// Returns the size of the class on the heap, in bytes.
     pub(super) fn heap(&self) -> usize {
         let Rest { ranges, categories: _, having, lacking } = &self.rest;
         size_of_val::<[_]>(ranges) + having.capacity() + lacking.capacity()
@@ -112,7 +112,7 @@ impl Rest {
 }
 
 impl Builder {
-    /// Adds the code points from `low` to `high`. Surrogates may be among them; no text has one.
+    /// Adds the code points from `low` to `high`. They may include surrogates, which no text contains.
     pub(super) fn range(&mut self, low: u32, high: u32) {
         self.ranges.push((low, high));
     }

@@ -1,4 +1,4 @@
-//! Advice for syntax that other dialects have and ECMA-262 has not.
+//! Advice for syntax of other dialects that ECMA-262 does not have.
 
 use super::PatternFault;
 
@@ -34,7 +34,7 @@ pub(super) fn group(at: usize, rest: &str) -> PatternFault {
     PatternFault::Foreign { at, found: text.into(), advice }
 }
 
-/// Returns the fault of a backslash before a letter that means nothing there.
+/// Returns the fault of a backslash before a letter that has no meaning there.
 pub(super) fn escape(at: usize, letter: char) -> PatternFault {
     let advice = match letter {
         'A' => "write `^`",
@@ -77,7 +77,7 @@ pub(super) fn script(at: usize, name: &str) -> PatternFault {
     PatternFault::Unsupported { at, found: excerpt(name), advice }
 }
 
-/// Returns the first characters of a construct, enough to recognise it.
+/// Returns the first characters of a construct, enough to recognize it.
 pub(super) fn excerpt(text: &str) -> Box<str> {
     text.chars().take(40).collect::<String>().into()
 }

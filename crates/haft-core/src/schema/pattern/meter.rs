@@ -1,4 +1,4 @@
-//! The account of one match.
+//! The accounting of one match.
 
 use super::{BudgetSpent, WorkBudget};
 
@@ -20,7 +20,7 @@ impl<'b> Meter<'b> {
         Self { budget, unpaid: 0, held: 0 }
     }
 
-    /// Charges steps. What is less than a unit is charged with the next ones.
+    /// Charges steps. A remainder below one unit is charged with the next steps.
     pub(super) fn charge(&mut self, steps: u64) -> Result<(), BudgetSpent> {
         let steps = self.unpaid + steps;
         self.unpaid = steps % WorkBudget::STEPS_PER_UNIT;
@@ -40,7 +40,7 @@ impl<'b> Meter<'b> {
         self.held -= bytes;
     }
 
-    /// Charges one more unit for the match as such, and returns the memory.
+    /// Charges one more unit for the match itself, and returns the memory.
     pub(super) fn finish(self) -> Result<(), BudgetSpent> {
         self.budget.release(self.held);
         self.budget.work(1)

@@ -38,19 +38,19 @@ pub(super) fn parse(source: &str) -> Result<Syntax, PatternFault> {
 
 struct Parser<'s> {
     source: &'s str,
-    /// The byte that is read next.
+    /// The offset of the next byte.
     offset: usize,
     /// The number of characters before it.
     at: usize,
-    /// The groups that are open.
+    /// The number of open groups.
     depth: usize,
-    /// The nodes made so far, and the classes.
+    /// The number of nodes and classes so far.
     parts: usize,
     groups: u16,
     looks: u16,
     /// The names of groups and their indices.
     names: BTreeMap<&'s str, u16>,
-    /// The backreferences with their places. Groups may stand after them, so they are resolved at the end.
+    /// The backreferences with their positions. A group may follow them, so they are resolved at the end.
     references: Vec<(Backreference<'s>, usize)>,
     classes: Vec<Class>,
 }
@@ -161,7 +161,7 @@ impl<'s> Parser<'s> {
         match member {
             ClassMember::Code(code) => match char::from_u32(code) {
                 Some(c) => return Ok(SyntaxNode::Set(CharSet::Char(c))),
-                // A lone surrogate, which no text has.
+                // A lone surrogate, which no text contains.
                 None => return self.class(Class::never()),
             },
             ClassMember::Shorthand(shorthand, polarity) => builder.shorthand(shorthand, polarity),
@@ -198,13 +198,13 @@ impl<'s> Parser<'s> {
                 self.looks += 1;
                 SyntaxNode::Look(Box::new(Lookaround { index, side, sign, body }))
             }
-            // Conditions cannot be repeated, groups that hold one can.
+            // Conditions cannot be repeated, but groups that contain one can.
             (Opening::Plain, body @ (SyntaxNode::Edge(_) | SyntaxNode::Look(_))) => SyntaxNode::Sequence(vec![body]),
             (Opening::Plain, body) => body,
         })
     }
 
-    /// Reads what follows the parenthesis of a group.
+    /// Reads the rest of the opening of a group.
     fn opening(&mut self, at: usize) -> Result<Opening, PatternFault> {
         if !self.eat("?") {
             return Ok(Opening::Capture);
@@ -255,7 +255,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// Narrows an index. Fewer than [`MAX_SIZE`] of anything are made.
+/// Narrows an index. There are fewer than [`MAX_SIZE`] of anything.
 fn small(index: usize) -> Result<u16, PatternFault> {
     u16::try_from(index).map_err(|_| PatternFault::TooLarge)
 }

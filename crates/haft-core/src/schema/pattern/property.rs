@@ -1,6 +1,6 @@
-//! Unicode properties, by the names that ECMA-262 gives them.
+//! Unicode properties, by their names in ECMA-262.
 //!
-//! Names are case-sensitive and exact. Scripts are left out: they would need a second crate of tables.
+//! Names are case-sensitive and exact. Scripts are not supported: they would need a second crate of tables.
 
 use unicode_properties::GeneralCategory;
 
@@ -37,7 +37,7 @@ pub(super) enum Lookup {
 }
 
 impl UnicodeProperty {
-    /// Looks up what stands between the braces.
+    /// Looks up the text between the braces.
     pub(super) fn lookup(name: &str) -> Lookup {
         let found = match name.split_once('=') {
             Some(("General_Category" | "gc", value)) => Categories::named(value).map(Self::Categories),

@@ -34,7 +34,7 @@ pub(super) enum SyntaxNode {
     Reference(u16),
 }
 
-/// A set of characters of which one is matched.
+/// A set of characters, one of which is matched.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CharSet {
     Char(char),
@@ -109,7 +109,7 @@ impl CharSet {
 impl Edge {
     #[inline]
     pub(super) fn holds(self, text: &str, position: usize) -> bool {
-        // The bytes of characters beyond ASCII are no word bytes, just as those characters are no word characters.
+        // The bytes of characters beyond ASCII are not word bytes, just as those characters are not word characters.
         let is_word = |at: usize| text.as_bytes().get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
         let is_boundary = || is_word(position) != (position > 0 && is_word(position - 1));
         match self {
@@ -141,7 +141,7 @@ impl SyntaxNode {
         match self {
             Self::Edge(edge) => matches!(edge, Edge::Start),
             Self::Sequence(nodes) => {
-                // Conditions on the position may stand before the anchor.
+                // Conditions on the position may precede the anchor.
                 let leading = nodes.iter().take_while(|node| matches!(node, Self::Edge(_) | Self::Look(_))).count();
                 nodes.iter().take(leading + 1).any(Self::is_anchored)
             }

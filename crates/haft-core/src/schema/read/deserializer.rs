@@ -1,8 +1,8 @@
-//! A deserializer that checks every value against its node on the way into the type.
+//! A deserializer that checks every value against its node before the type receives it.
 //!
-//! It wraps the one that reads text and passes serde's hints on, so the type is built as if it were read directly. The
-//! first value that breaks a rule ends the reading; what exactly is wrong is found out afterwards, from the text. A
-//! value that takes its whole text to check is read from there when it was checked.
+//! It wraps the deserializer of the text and passes serde's hints on, so the type is built as if it were read directly.
+//! The first value that violates a rule aborts the pass; the exact problems are determined afterwards, from the text. A
+//! value that must be checked as a whole is checked as text first and deserialized from that text afterwards.
 
 use serde::de::{DeserializeSeed, Error, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -15,14 +15,14 @@ use super::visitor::{CheckedVisitor, HINTED, INTEGER, STRUCT, UNHINTED};
 use crate::schema::node::ANY;
 use crate::schema::types::JsonType;
 
-/// The error that ends a reading when a rule is broken. Its text is never shown.
+/// Returns the error that aborts decoding when a rule is violated. Its text is never shown.
 #[cold]
 #[inline(never)]
 pub(super) fn refusal<E: Error>() -> E {
     E::custom("")
 }
 
-/// A deserializer at a place.
+/// A deserializer for the value at a position.
 pub(super) struct CheckedDeserializer<'a, D> {
     pub(super) inner: D,
     pub(super) position: &'a ReadPosition<'a>,
@@ -34,7 +34,7 @@ impl<'de, 'a, D: Deserializer<'de>> CheckedDeserializer<'a, D> {
         CheckedVisitor { inner, position: self.position }
     }
 
-    /// Takes the text of a value and checks it whole.
+    /// Takes the text of a value and checks it as a whole.
     #[cold]
     #[inline(never)]
     fn whole(self) -> Result<&'de str, D::Error> {
@@ -51,8 +51,8 @@ impl<'de, 'a, D: Deserializer<'de>> CheckedDeserializer<'a, D> {
         self.position.rules(json_type).is_ok()
     }
 
-    /// Reads an integer of up to 128 bits. Asked for one, `serde_json` reads digits and stumbles over the point of `3.0`,
-    /// so it is asked for the text.
+    /// Reads an integer of up to 128 bits. `serde_json` would read only digits for this hint and fail at the point of
+    /// `3.0`, so the raw text is read instead.
     fn very_wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         let position = self.position;
         let visitor = self.visitor::<V, INTEGER>(visitor);
@@ -65,21 +65,21 @@ impl<'de, 'a, D: Deserializer<'de>> CheckedDeserializer<'a, D> {
     }
 }
 
-/// Reads a value whose text was checked whole: nothing is left to check.
+/// Creates a deserializer for a value whose text is already checked.
 fn checked_text(text: &str) -> serde_json::Deserializer<StrRead<'_>> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
     deserializer
 }
 
-/// Keeps what few values need out of the code that all of them run through.
+/// Keeps rare cases out of the code that every value runs through.
 #[cold]
 #[inline(never)]
 fn rarely<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Passes a hint on: through the tree where the node asks for it, else with a checking visitor.
+/// Passes a hint on: by way of the text if the node is buffered, otherwise with a checking visitor.
 macro_rules! pass {
     ($self:ident . $method:ident ( $($argument:expr),* ; $visitor:ident ) $origin:expr) => {{
         if $self.position.is_buffered() {
@@ -137,7 +137,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
         }
     }
 
-    /// What a type ignores is still checked: the schema may have rules for it.
+    /// Checks a value that the type ignores: the schema may have rules for it.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         let ignored = &self.position.context.ignored;
         ignored.set(ignored.get() + 1);
@@ -146,7 +146,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
         value
     }
 
-    /// `()` as parameters is the empty object on the wire.
+    /// Reads `()` as parameters from the empty object.
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         if !self.position.is_buffered() && !self.takes(JsonType::Null) && self.takes(JsonType::Object) {
             return self.deserialize_map(EmptyMapAsUnit(visitor));
@@ -186,7 +186,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
         pass!(self.deserialize_struct(name, fields; visitor) STRUCT)
     }
 
-    /// A set of strings is read as a string, never in the `{"Variant":null}` form that serde would also take.
+    /// Reads a set of strings as a string, never in the `{"Variant":null}` form that serde would also accept.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -208,7 +208,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
     }
 }
 
-/// A seed at a place.
+/// A seed for the value at a position.
 pub(super) struct CheckedSeed<'a, T> {
     pub(super) inner: T,
     pub(super) position: &'a ReadPosition<'a>,

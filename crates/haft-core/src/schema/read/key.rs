@@ -1,4 +1,4 @@
-//! An object's key on its way into a type: a string, or what a numeric or boolean map key is read from.
+//! A deserializer for an object's key: a string, or the text that a numeric or boolean map key is parsed from.
 
 use std::marker::PhantomData;
 
@@ -6,7 +6,7 @@ use serde::de::value::StrDeserializer;
 use serde::de::{Error, IntoDeserializer, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
 
-/// A key.
+/// A deserializer for a key.
 pub(super) struct KeyDeserializer<'k, 'de, E> {
     key: KeyText<'k, 'de>,
     error: PhantomData<E>,

@@ -1,4 +1,4 @@
-//! The members of an object, each at its place, with the keys that must be there and the ones that must not.
+//! Access to the members of an object that checks every key and value, and detects missing and forbidden keys.
 
 use std::collections::HashSet;
 
@@ -15,17 +15,17 @@ use crate::schema::path::push_key;
 use crate::schema::seen::Seen;
 use crate::schema::types::JsonType;
 
-/// What the type gets to see of keys that the schema doesn't declare but allows.
+/// The visibility to the type of keys that the schema allows without declaring them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnknownKeys {
-    /// All of them.
+    /// The type sees all of them.
     Show,
-    /// None: the type the schema was made from can only ignore them, or mistake one for an alias that the schema
-    /// knows nothing of.
+    /// The type sees none: the type that the schema was generated from can only ignore them, or mistake one for an
+    /// alias that the schema does not describe.
     Hide,
 }
 
-/// Access to members that looks at every key.
+/// Access to members that checks every key.
 pub(super) struct CheckedMap<'a, A> {
     access: A,
     keys: ReadKeys<'a>,
@@ -37,13 +37,13 @@ impl<'a, A> CheckedMap<'a, A> {
         Self { access, keys: ReadKeys::new(position) }
     }
 
-    /// Begins the object; `false` if there must not be one here.
+    /// Begins the object; `false` if no object is allowed here.
     #[inline]
     pub(super) fn begin(&mut self) -> bool {
         self.keys.begin()
     }
 
-    /// Whether all keys that must be there were, when the type has taken what it wants.
+    /// Reports whether all required keys were present, after the type has read what it needs.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.keys.are_complete()
@@ -85,13 +85,13 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     }
 }
 
-/// What is known of the keys so far.
+/// The keys read so far.
 struct ReadKeys<'a> {
     rule: Option<&'a ObjectRule>,
     position: &'a ReadPosition<'a>,
-    /// The place of the value of the key taken last.
+    /// The position of the value of the last key.
     value: ReadPosition<'a>,
-    /// Where the next key is declared if they come in order.
+    /// The index of the next property, if keys come in declaration order.
     hint: usize,
     count: usize,
     required: usize,
@@ -100,12 +100,12 @@ struct ReadKeys<'a> {
     rare: Option<Box<RareKeyState>>,
 }
 
-/// What few objects need.
+/// State that few objects need.
 #[derive(Default)]
 struct RareKeyState {
-    /// The keys that aren't declared.
+    /// The keys that are not declared.
     others: OtherKeys,
-    /// The key taken last, if its name may be asked for.
+    /// The last key, if its name may be needed.
     name: Option<String>,
 }
 
@@ -125,7 +125,7 @@ impl<'a> ReadKeys<'a> {
         }
     }
 
-    /// Begins the object; `false` if there must not be one here.
+    /// Begins the object; `false` if no object is allowed here.
     #[inline(never)]
     fn begin(&mut self) -> bool {
         let Ok(rules) = self.position.rules(JsonType::Object) else { return false };
@@ -147,7 +147,7 @@ impl<'a> ReadKeys<'a> {
         self.rare.get_or_insert_default()
     }
 
-    /// Notes the key under which the type rejected a value.
+    /// Records the key under which the type rejected a value.
     #[cold]
     #[inline(never)]
     fn record_path(&self) {
@@ -159,7 +159,7 @@ impl<'a> ReadKeys<'a> {
         }
     }
 
-    /// Takes note of a key; whether the type may see it. None if it must not be there.
+    /// Records a key, and returns whether the type may see it; `None` if the key is not allowed.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every key there is; measured")]
     fn take(&mut self, key: &str) -> Option<UnknownKeys> {
@@ -218,7 +218,7 @@ impl<'a> ReadKeys<'a> {
     }
 }
 
-/// Which other keys were there. Most objects have none, and pay nothing for it.
+/// The undeclared keys of an object. Most objects have none, and allocate nothing.
 #[derive(Default)]
 struct OtherKeys {
     few: Vec<Box<str>>,
@@ -228,7 +228,7 @@ struct OtherKeys {
 impl OtherKeys {
     const FEW: usize = 16;
 
-    /// Notes one; `false` if it was noted before.
+    /// Adds a key; `false` if it was already present.
     fn insert(&mut self, key: &str) -> bool {
         if let Some(many) = &mut self.many {
             return many.insert(key.into());
@@ -244,13 +244,13 @@ impl OtherKeys {
     }
 }
 
-/// A key as the type sees it, or the seed back if it doesn't.
+/// A key for the type, or the unused seed if the type must not see the key.
 enum ReadKey<K, V> {
     Shown(V),
     Hidden(K),
 }
 
-/// Takes a key as text, looks at it, and builds the type's key from it.
+/// A seed that reads a key as text, checks it, and deserializes the type's key from it.
 struct KeySeed<'s, 'a, K> {
     inner: K,
     keys: &'s mut ReadKeys<'a>,
@@ -284,7 +284,7 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, '_, K> {
         f.write_str("a key")
     }
 
-    /// Takes a key that is not written as it is read: few are.
+    /// Handles a key with escapes, which is rare.
     #[cold]
     #[inline(never)]
     fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {

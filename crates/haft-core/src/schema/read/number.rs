@@ -1,4 +1,4 @@
-//! A number with all its digits, in the form `serde_json` gives and takes it when `arbitrary_precision` is on.
+//! Numbers with all their digits, in the form that `serde_json` uses for them when `arbitrary_precision` is enabled.
 
 use std::marker::PhantomData;
 
@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Error, IntoDeserializer, MapAccess};
 use super::key::KeyDeserializer;
 use crate::schema::tree::number_token;
 
-/// Access to an object of which the first key may have been taken to look at it.
+/// Access to an object whose first key may already have been read.
 pub(super) struct PeekedMap<A> {
     pub(super) first: FirstKey,
     pub(super) access: A,
@@ -17,12 +17,12 @@ pub(super) struct PeekedMap<A> {
 /// The first key of an object.
 #[derive(Default)]
 pub(super) enum FirstKey {
-    /// It is still in the access, or was given back.
+    /// The key is not read yet, or was put back.
     #[default]
     Ahead,
-    /// It was taken.
+    /// The key was read.
     Taken(String),
-    /// It was asked for, and there is none.
+    /// There is no key.
     Missing,
 }
 
@@ -44,7 +44,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for PeekedMap<A> {
     }
 }
 
-/// One entry: the token, then the digits.
+/// Access to one entry: the token, then the digits.
 pub(super) struct NumberMap<E> {
     text: Option<String>,
     given: bool,

@@ -1,4 +1,4 @@
-//! The elements of an array, each at its place.
+//! Access to the elements of an array that counts and checks them.
 
 use std::slice;
 
@@ -25,13 +25,13 @@ impl<'a, A> CheckedSeq<'a, A> {
         Self { access, elements }
     }
 
-    /// Begins the array; `false` if there must not be one here.
+    /// Begins the array; `false` if no array is allowed here.
     #[inline]
     pub(super) fn begin(&mut self, position: &ReadPosition<'a>) -> bool {
         self.elements.begin(position)
     }
 
-    /// Reports whether all elements that must be there were, when the type has taken what it wants.
+    /// Reports whether all required elements were present, after the type has read what it needs.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.elements.count >= self.elements.min
@@ -55,15 +55,15 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
     }
 }
 
-/// What is known of the elements so far.
+/// The state of the elements read so far.
 struct ElementState<'a> {
-    /// The nodes of the elements to come that have one each.
+    /// The nodes of the next elements that have their own node.
     ahead: slice::Iter<'a, NodeId>,
-    /// The node of all others.
+    /// The node of all other elements.
     items: NodeId,
-    /// The place of the element that is read.
+    /// The position of the current element.
     next: ReadPosition<'a>,
-    /// How many were begun.
+    /// The number of elements begun so far.
     count: usize,
     min: usize,
     max: usize,
@@ -81,7 +81,7 @@ impl<'a> ElementState<'a> {
         position.may_nest()
     }
 
-    /// The place of the next element; none if there must not be one.
+    /// Returns the position of the next element; `None` if no further element is allowed.
     #[inline]
     fn next(&mut self) -> Option<&ReadPosition<'a>> {
         if self.count >= self.max {
@@ -92,7 +92,7 @@ impl<'a> ElementState<'a> {
         Some(&self.next)
     }
 
-    /// Notes the index at which the type rejected a value.
+    /// Records the index at which the type rejected a value.
     #[cold]
     #[inline(never)]
     fn record_path(&self) {
@@ -104,7 +104,7 @@ impl<'a> ElementState<'a> {
     }
 }
 
-/// A seed that takes the next place when there is an element to read.
+/// A seed that advances the position when there is an element to read.
 struct ElementSeed<'s, 'a, T> {
     inner: T,
     elements: &'s mut ElementState<'a>,

@@ -1,4 +1,4 @@
-//! Visitors for the few places where a type's idea of itself and its JSON differ.
+//! Visitors for the cases where serde's data model and the JSON of a type differ.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::position::ReadPosition;
 use super::visitor::{CheckedVisitor, HINTED, STRUCT};
 use crate::schema::node::ANY;
 
-/// Takes an object without members for `()`.
+/// A visitor that reads an object without members as `()`.
 pub(super) struct EmptyMapAsUnit<V>(pub(super) V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for EmptyMapAsUnit<V> {
@@ -28,7 +28,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for EmptyMapAsUnit<V> {
     }
 }
 
-/// Takes a string for a variant without content.
+/// A visitor that reads a string as a variant without content.
 pub(super) struct StrAsVariant<V>(pub(super) V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for StrAsVariant<V> {
@@ -45,7 +45,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for StrAsVariant<V> {
     }
 }
 
-/// Passes an enum on and keeps an eye on what its variants hold.
+/// A seed that passes an enum on and checks the content of its variants.
 pub(super) struct WrappedEnum<'a, T> {
     pub(super) inner: T,
     pub(super) position: &'a ReadPosition<'a>,

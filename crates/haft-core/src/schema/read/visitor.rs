@@ -1,4 +1,4 @@
-//! The visitor that sees what a value really is, checks it, and passes it on.
+//! The visitor that checks a value by its actual type and passes it on.
 
 use std::fmt;
 
@@ -15,16 +15,16 @@ use crate::schema::decimal::Decimal;
 use crate::schema::tree::number_token;
 use crate::schema::types::JsonType;
 
-/// The way the type asked for the value: for whatever comes, for a certain kind of value, or for an integer.
+/// The hint with which the type requests the value: any value, a certain kind of value, or an integer.
 ///
-/// A constant rather than a field, so that no code is made for what can't happen.
+/// It is a const parameter rather than a field, so that no code is generated for impossible cases.
 pub(super) const UNHINTED: u8 = 0;
 pub(super) const HINTED: u8 = 1;
 pub(super) const INTEGER: u8 = 2;
-/// For an object with certain keys. An array in its place is rejected: no type is compiled to be read from both.
+/// The hint for an object with certain keys. An array is rejected: no type is compiled to be read from both.
 pub(super) const STRUCT: u8 = 3;
 
-/// A visitor at a place.
+/// A visitor for the value at a position.
 pub(super) struct CheckedVisitor<'a, V, const ORIGIN: u8> {
     pub(super) inner: V,
     pub(super) position: &'a ReadPosition<'a>,
@@ -62,7 +62,7 @@ fn unsigned_fits(position: &ReadPosition<'_>, value: u64) -> bool {
     }
 }
 
-/// Decides by the digits.
+/// Reports whether a number is valid, by its digits.
 #[inline(never)]
 fn wide_integer_fits(position: &ReadPosition<'_>, digits: &str) -> bool {
     match position.rules(JsonType::Number) {
@@ -71,7 +71,7 @@ fn wide_integer_fits(position: &ReadPosition<'_>, digits: &str) -> bool {
     }
 }
 
-/// A float is taken only where it is sure to fit: which digits it was read from is not known here.
+/// Reports whether a float is certain to be valid: the digits it was parsed from are not known here.
 #[inline(never)]
 fn float_fits(position: &ReadPosition<'_>, value: f64) -> bool {
     match position.rules(JsonType::Number) {
@@ -130,7 +130,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
         self.inner.visit_u128(value)
     }
 
-    /// Where an integer is wanted, the digits decide whether this is one: they are looked at with care, elsewhere.
+    /// Rejects a float where the schema requires an integer: verification decides by its digits whether it is one.
     #[inline]
     fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
         let fits = ORIGIN != INTEGER
@@ -156,7 +156,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
         self.inner.visit_string(value)
     }
 
-    /// `serde_json` gives a JSON string as bytes to types that ask for bytes, even one that is not Unicode.
+    /// `serde_json` passes a JSON string as bytes to types that request bytes, even one that is not valid Unicode.
     fn visit_bytes<E: Error>(self, value: &[u8]) -> Result<V::Value, E> {
         self.string(std::str::from_utf8(value).map_err(|_| refusal())?)?;
         self.inner.visit_bytes(value)
@@ -211,7 +211,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
 
     #[inline]
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        // In a constant: else every type is compiled for numbers that come as text.
+        // A constant condition: otherwise every type would be compiled for numbers that come as text.
         if const { ORIGIN == UNHINTED } { self.number_or_members(access) } else { self.members(access) }
     }
 }
@@ -230,7 +230,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
         value
     }
 
-    /// Takes an object, or a number in the form of one: the first key tells.
+    /// Reads an object, or a number in the form of an object, distinguished by the first key.
     fn number_or_members<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
         let mut first = FirstKey::Ahead;
         if let Some(token) = number_token() {
@@ -249,7 +249,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
         if fits { Ok(()) } else { Err(refusal()) }
     }
 
-    /// Takes a number that came as text. One that no machine number holds is passed on with all its digits.
+    /// Reads a number that came as text. One that no machine number represents is passed on with all its digits.
     fn visit_number_text<E: Error>(self, text: String) -> Result<V::Value, E> {
         if let Ok(integer) = text.parse::<u64>() {
             return self.visit_u64(integer);

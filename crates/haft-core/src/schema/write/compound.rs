@@ -1,7 +1,8 @@
-//! Arrays and objects on the way out: every element and member at its node, and at the end what is missing.
+//! Serializers for arrays and objects: each element and member is checked against its node, and missing ones are
+//! detected at the end.
 //!
-//! Types speak to these by serde's rules, but nothing makes them: a key without a value, or a value without a key, is
-//! refused here, as the text would be no JSON.
+//! Nothing forces a type to follow serde's contract: a key without a value, or a value without a key, is rejected here,
+//! because the text would not be JSON.
 
 use std::slice;
 
@@ -18,12 +19,12 @@ use crate::schema::disclosure::ResultStep;
 use crate::schema::node::{ANY, ArrayRule, NEVER, NodeId, ObjectRule};
 use crate::schema::scan::nesting;
 
-/// What an array or object is part of.
+/// The context of an array or object.
 #[derive(Clone, Copy)]
 pub(super) enum CompoundKind {
-    /// A value by itself.
+    /// A value on its own.
     Alone,
-    /// The content of a variant: it stands under the variant's name, which is closed with it.
+    /// The content of a variant: the member of an object that is closed with it.
     Variant(&'static str),
 }
 
@@ -35,7 +36,7 @@ impl CompoundKind {
         }
     }
 
-    /// The number of levels that end with it.
+    /// Returns the number of levels that end with it.
     #[inline]
     fn levels(self) -> usize {
         match self {
@@ -45,11 +46,11 @@ impl CompoundKind {
     }
 }
 
-/// The elements of an array.
+/// The serializer of the elements of an array.
 pub(super) struct SeqWriter<'w, 'a> {
     writing: &'w mut Writing<'a>,
     rule: Option<&'a ArrayRule>,
-    /// The nodes of the elements to come that have one each, and that of all others.
+    /// The nodes of the next elements that have their own node, and the node of all others.
     ahead: slice::Iter<'a, NodeId>,
     items: NodeId,
     count: usize,
@@ -118,20 +119,20 @@ elements! {
     SerializeTupleVariant.serialize_field
 }
 
-/// The fields of a struct.
+/// The serializer of the fields of a struct.
 pub(super) enum StructWriter<'w, 'a> {
     Object(ObjectWriter<'w, 'a>),
     Private(PrivateField<'w, 'a>),
 }
 
-/// The fields of a struct that is an object.
+/// The serializer of the fields of a struct that is an object.
 pub(super) struct ObjectWriter<'w, 'a> {
     writing: &'w mut Writing<'a>,
     keys: WrittenKeys<'a>,
     shape: CompoundKind,
 }
 
-/// No object: something that `serde_json` hands to itself under this name, in one field.
+/// The serializer of data that `serde_json` passes to itself under this name, in one field. It is not an object.
 pub(super) struct PrivateField<'w, 'a> {
     writing: &'w mut Writing<'a>,
     name: &'static str,
@@ -156,7 +157,7 @@ impl<'w, 'a> StructWriter<'w, 'a> {
 }
 
 impl ObjectWriter<'_, '_> {
-    /// Writes a field. Not inlined by force: fields of one type share the code.
+    /// Writes a field. It is not forced inline: fields of one type share the code.
     #[inline]
     fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
         let Some(node) = self.keys.write(key, &mut self.writing.text) else {
@@ -188,7 +189,7 @@ impl PrivateField<'_, '_> {
             return Err(self.writing.refusal());
         }
         let before = self.writing.text.len();
-        // By the serializer of all other values, so that no type is compiled for another one because it might be in here.
+        // The serializer of all other values is used, so that no type is compiled for an additional one.
         self.writing.is_verbatim = true;
         let written = self.writing.value(NEVER, value);
         self.check(before, written)
@@ -199,7 +200,7 @@ impl PrivateField<'_, '_> {
         if std::mem::take(&mut self.writing.is_verbatim) {
             return Err(self.writing.refusal());
         }
-        // Text is handed on as it is, however deep it nests.
+        // Raw text is written unchanged, so its nesting is checked afterwards.
         if nesting(self.writing.text.since(before)) > self.writing.room {
             return Err(self.writing.fail(WriteFailureReason::TooDeep, "nests too deep"));
         }
@@ -238,13 +239,13 @@ macro_rules! fields {
 
 fields! { SerializeStruct SerializeStructVariant }
 
-/// The members of a map.
+/// The serializer of the members of a map.
 pub(super) struct MapWriter<'w, 'a> {
     writing: &'w mut Writing<'a>,
     keys: WrittenKeys<'a>,
     /// The node of the key that was written and has no value yet.
     open: Option<NodeId>,
-    /// The name of the key written last, if somebody may ask for it.
+    /// The name of the last key, if a failure may need it.
     key: String,
 }
 

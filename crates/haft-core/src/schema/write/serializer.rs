@@ -12,7 +12,7 @@ use crate::schema::forbidden::{PRIVATE, is_private};
 use crate::schema::node::{ANY, Arena, NodeId, TypeRules};
 use crate::schema::types::JsonType;
 
-/// A writing at a node.
+/// A serializer for the value of one node.
 pub(super) struct CheckedSerializer<'w, 'a> {
     pub(super) writing: &'w mut Writing<'a>,
     pub(super) node: NodeId,
@@ -30,7 +30,7 @@ impl<'a> CheckedSerializer<'_, 'a> {
         Arena::is_free(self.node, json_type)
     }
 
-    /// Writes a value that is always the same.
+    /// Writes a constant of this type.
     #[inline]
     fn constant(self, json_type: JsonType, json: &str) -> Result<(), Error> {
         if !self.is_free(json_type) {
@@ -73,7 +73,8 @@ impl<'a> CheckedSerializer<'_, 'a> {
         Ok(())
     }
 
-    /// Some things are only written where nothing is to be checked; elsewhere the value is written first.
+    /// Rejects the value if there are rules to check. Some values are written here only without rules; otherwise they
+    /// are written first and checked afterwards.
     fn unruled(&mut self) -> Result<(), Error> {
         if self.node == ANY { Ok(()) } else { Err(self.writing.refusal()) }
     }
@@ -107,7 +108,7 @@ fn float_fits(arena: &Arena, node: NodeId, value: f64) -> bool {
     }
 }
 
-/// Decides by the digits.
+/// Reports whether a number is valid, by its digits.
 #[inline(never)]
 fn digits_fit(arena: &Arena, node: NodeId, digits: &str) -> bool {
     match arena.rules(node, JsonType::Number) {
@@ -181,7 +182,7 @@ impl<'w, 'a> Serializer for CheckedSerializer<'w, 'a> {
         self.string(value)
     }
 
-    /// JSON has no bytes: they become an array of numbers, and are checked as such.
+    /// Writes bytes as an array of numbers, as JSON has no bytes, and checks them as such.
     fn serialize_bytes(self, value: &[u8]) -> Result<(), Error> {
         value.serialize(self)
     }
@@ -261,7 +262,7 @@ impl<'w, 'a> Serializer for CheckedSerializer<'w, 'a> {
 
     #[inline]
     fn serialize_struct(mut self, name: &'static str, _: usize) -> Result<StructWriter<'w, 'a>, Error> {
-        // No struct at all: JSON that is text already, and may be anything.
+        // This is not a struct but raw JSON text, which may contain anything.
         if name.starts_with(PRIVATE) && is_private(name) {
             self.unruled()?;
             return Ok(StructWriter::private(self.writing, name));

@@ -47,7 +47,7 @@ fn a_thousand_duplicates_are_reported() {
     let text = format!("{{{}}}", vec![r#""a":{"b":1,"b":2}"#; 2_000].join(","));
     let names = duplicates(&text);
     assert_eq!(names.len(), 1_000);
-    // The first `a` is no duplicate, so the list starts with its `b` and alternates.
+    // The first `a` is not a duplicate, so the list starts with its `b` and alternates.
     assert!(names.chunks(2).all(|pair| pair == ["b", "a"]));
 }
 

@@ -37,7 +37,7 @@ fn agrees(a: &str, b: &str) -> bool {
     expected
 }
 
-/// Writes a value in another way: members reversed, characters escaped, numbers scaled, white space added.
+/// Writes a value differently: members reversed, characters escaped, numbers scaled, whitespace added.
 fn rewrite(value: &ReferenceTree) -> String {
     let string = |text: &str| {
         let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));

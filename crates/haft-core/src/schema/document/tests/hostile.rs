@@ -11,7 +11,7 @@ const MB: usize = 1_000_000;
 const UNLIMITED: ReadOptions = ReadOptions { max_depth: usize::MAX };
 const USUAL: ReadOptions = ReadOptions { max_depth: 128 };
 
-/// The budget of a text without the part that every text has: 16 units of work and 16 bytes per byte.
+/// Returns the budget of a text without the constant part: 16 units of work and 16 bytes per byte.
 fn lean(text: &str) -> WorkBudget {
     let mut budget = WorkBudget::for_input(text.len());
     budget.work(100_000).unwrap();
@@ -19,7 +19,7 @@ fn lean(text: &str) -> WorkBudget {
     budget
 }
 
-/// Reads a text and asserts that it took at most so many bytes per byte and units of work per 16 bytes.
+/// Reads a text and asserts that it took at most this many bytes per byte and units of work per 16 bytes.
 fn read_within(text: &str, memory: usize, work: usize) -> (Document<'_>, WorkBudget) {
     let mut budget = lean(text);
     let document = Document::read(text, USUAL, &mut budget).unwrap();
@@ -37,7 +37,7 @@ fn a_megabyte_of_open_brackets_is_rejected() {
         let fault = Document::read(&text, USUAL, &mut budget).unwrap_err();
         let ReadFault::TooDeep { pointer, .. } = fault else { panic!("{fault:?}") };
         assert!(pointer.len() <= 1_024);
-        // What a failed reading took is given back.
+        // The memory of a failed read is released.
         assert!(budget.memory(16 * text.len()).is_ok());
         let fault = Document::read(&text, UNLIMITED, &mut WorkBudget::for_input(text.len())).unwrap_err();
         assert!(matches!(fault, ReadFault::Malformed { at } if at == text.len()) || fault == ReadFault::Spent);
@@ -69,7 +69,7 @@ fn the_memory_of_the_densest_texts_is_bounded() {
     read_within(&list(r#"{"":{"":{"":1}}}"#), 7, 1);
     read_within(&list(r#"{"":{"":{"":1,"":1},"":1}}"#), 7, 2);
     read_within(&list(r#"{"\n":1,"b":1}"#), 8, 5);
-    // Every comma in a string might have stood before a value.
+    // Every comma in a string could precede a value.
     read_within(&format!("\"{}\"", ",".repeat(MB)), 0, 1);
 }
 
@@ -102,7 +102,7 @@ fn many_distinct_keys_are_linear() {
     assert!(document.root().get("fffff").is_none());
 }
 
-/// A hash that every key shares, as if the seed were known.
+/// A hasher that returns the same hash for every key, as if the seed were known.
 struct ConstantHash;
 
 impl BuildHasher for ConstantHash {
@@ -148,7 +148,7 @@ fn unique_items_are_linear() {
     let (document, mut budget) = read_within(&text, 7, 1);
     assert_eq!(all_differ(document.root(), &mut budget), Ok(true));
     assert!(budget.work(15 * text.len() as u64).is_ok(), "took more than one unit of work per byte");
-    // The list of hashes was given back.
+    // The memory of the list of hashes is released.
     assert!(budget.memory(16 * text.len()).is_ok());
 }
 

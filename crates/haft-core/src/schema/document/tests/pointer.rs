@@ -1,4 +1,4 @@
-//! Pointers lead back to their values, and stay short.
+//! Pointers resolve to their values, and stay short.
 
 use proptest::prelude::*;
 

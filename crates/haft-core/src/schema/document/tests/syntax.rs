@@ -1,4 +1,4 @@
-//! The texts that are read are those that `serde_json` reads.
+//! The reader accepts the same texts as `serde_json`.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn agrees(text: &str) {
     match read(text) {
         Ok(_) => assert!(accepted, "only we accept {text:?}"),
         Err(ReadFault::OutOfRange { at, .. }) => {
-            // What follows the number may be broken as well, so it ends where it still is one.
+            // The text after the number may be malformed as well, so it is cut after the number.
             let length = text[at..].find(|char| !"-+.eE0123456789".contains(char)).unwrap_or(text.len() - at);
             let number = (0..=length).rev().find_map(|length| text[at..at + length].parse::<f64>().ok());
             assert!(number.unwrap().is_infinite(), "the number at {at} of {text:?} is in range");
@@ -77,7 +77,7 @@ fn text_of_json_characters_is_read_or_rejected_as_serde_json_does() {
     });
 }
 
-/// Texts at the edges of the grammar, on both sides.
+/// Texts at the edges of the grammar, valid and invalid.
 const EDGES: &[&str] = &[
     "",
     " ",

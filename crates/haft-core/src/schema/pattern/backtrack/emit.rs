@@ -1,7 +1,7 @@
 //! The compiler to the operations of [`BacktrackProgram`].
 //!
-//! The order of alternatives and the state of captures decide what a backreference matches, so this follows the
-//! algorithms of ECMA-262 to the letter, above all `RepeatMatcher`.
+//! The order of alternatives and the state of captures determine what a backreference matches, so this follows the
+//! algorithms of ECMA-262 exactly, above all `RepeatMatcher`.
 
 use super::super::syntax::{Direction, Greed, LookSide, Lookaround, Repeat, Syntax, SyntaxNode};
 use super::super::{MAX_SIZE, MAX_VISITS, PatternFault, VISITS_PER_UNIT, WorkBudget};
@@ -27,7 +27,7 @@ impl BacktrackProgram {
 
 struct BacktrackEmitter<'s> {
     references: &'s [u16],
-    /// Two per group for its bounds, then one per loop for where its iteration began.
+    /// Two per group for its bounds, then one per loop for the start of its iteration.
     registers: u16,
     visits: usize,
     code: Vec<BacktrackOp>,
@@ -35,7 +35,7 @@ struct BacktrackEmitter<'s> {
 }
 
 impl BacktrackEmitter<'_> {
-    /// Appends an operation and returns its place.
+    /// Appends an operation and returns its index.
     fn push(&mut self, op: BacktrackOp) -> Result<usize, PatternFault> {
         if self.code.len() >= MAX_SIZE {
             return Err(PatternFault::TooLarge);
@@ -102,13 +102,13 @@ impl BacktrackEmitter<'_> {
         Ok(())
     }
 
-    /// Compiles `body{min,max}`: iterations that must happen, then some that may. An iteration that may happen and
-    /// matches nothing fails; each begins with its captures unset.
+    /// Compiles `body{min,max}`: required iterations, then optional ones. An optional iteration that matches nothing
+    /// fails; each begins with its captures unset.
     fn repeat(&mut self, repeat: &Repeat) -> Result<(), PatternFault> {
         for _ in 1..repeat.min {
             let before = self.code.len();
             self.iteration(repeat)?;
-            // An empty body is as good once as a billion times.
+            // Repeating an empty body has no effect.
             if self.code.len() == before {
                 break;
             }
@@ -135,8 +135,8 @@ impl BacktrackEmitter<'_> {
         }
     }
 
-    /// Compiles the last iteration that must happen, if any, and all that may follow, as one loop. So nested loops
-    /// do not double in size with each level.
+    /// Compiles the last required iteration, if any, and all optional ones, as one loop, so that nested loops do not
+    /// double in size with each level.
     fn unbounded(&mut self, repeat: &Repeat) -> Result<(), PatternFault> {
         let register = self.register();
         let skip = if repeat.min == 0 {
@@ -144,7 +144,7 @@ impl BacktrackEmitter<'_> {
             self.push(BacktrackOp::Save(register))?;
             Some(skip)
         } else {
-            // The first iteration must happen and may match nothing.
+            // The first iteration is required and may match nothing.
             self.push(BacktrackOp::Unset(register, register))?;
             None
         };
@@ -191,7 +191,7 @@ fn choice(greed: Greed, body: u16, exit: u16) -> BacktrackOp {
     }
 }
 
-/// Narrows a place in the program, which has at most [`MAX_SIZE`].
+/// Narrows an operation index, of which there are at most [`MAX_SIZE`].
 #[expect(clippy::cast_possible_truncation, reason = "at most MAX_SIZE")]
 fn narrow(pc: usize) -> u16 {
     const { assert!(MAX_SIZE < u16::MAX as usize) };

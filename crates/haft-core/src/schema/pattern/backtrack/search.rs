@@ -18,7 +18,7 @@ pub(super) struct Search<'s, 'b> {
     meter: &'s mut Meter<'b>,
     registers: Vec<u32>,
     frames: Vec<Frame>,
-    /// The frame of the innermost lookaround that is under way, counted from 1.
+    /// The frame of the innermost lookaround in progress, counted from 1.
     look: usize,
     /// The frames that memory is charged for.
     charged: usize,
@@ -26,18 +26,18 @@ pub(super) struct Search<'s, 'b> {
     steps: u64,
 }
 
-/// A step that is undone, or tried instead, when the search fails.
+/// A step that is undone, or an alternative that is tried, when the search fails.
 #[derive(Clone, Copy, Debug)]
 enum Frame {
-    /// A choice that is left.
+    /// An untried alternative.
     Choice { pc: u16, position: u32 },
     /// A register that was overwritten.
     Restore { register: u16, value: u32 },
-    /// A lookaround that began.
+    /// The start of a lookaround.
     Look { after: u16, sign: Sign, position: u32, outer: usize },
 }
 
-/// The place in the program and in the text.
+/// The position in the program and in the text.
 #[derive(Clone, Copy, Debug)]
 struct SearchState {
     pc: u16,
@@ -143,7 +143,7 @@ impl<'s, 'b> Search<'s, 'b> {
         }
     }
 
-    /// Returns the position beyond what a group captured, if that comes next.
+    /// Returns the position after the text that a group captured, if that text comes next.
     fn refer(&mut self, group: u16, direction: Direction, at: usize) -> Option<usize> {
         let bounds = (self.registers[2 * usize::from(group)], self.registers[2 * usize::from(group) + 1]);
         if bounds.0 == UNSET || bounds.1 == UNSET {
@@ -157,8 +157,8 @@ impl<'s, 'b> Search<'s, 'b> {
         }
     }
 
-    /// Ends the lookaround whose body has matched. It is not entered again: its choices are dropped, while what it
-    /// captured stays and is undone when an earlier choice is resumed.
+    /// Ends the lookaround whose body has matched. It is not entered again: its choices are dropped, while its captures
+    /// stay and are undone when an earlier choice is resumed.
     fn end_look(&mut self) -> StepOutcome {
         let start = self.look - 1;
         let Frame::Look { after, sign, position, outer } = self.frames[start] else {
@@ -180,7 +180,7 @@ impl<'s, 'b> Search<'s, 'b> {
         }
     }
 
-    /// Returns to the last choice that is left.
+    /// Returns to the last untried alternative.
     fn resume(&mut self) -> Option<SearchState> {
         loop {
             self.steps += 1;

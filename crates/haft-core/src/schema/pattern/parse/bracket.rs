@@ -7,7 +7,7 @@ use super::Parser;
 use super::escape::ClassMember;
 
 impl Parser<'_> {
-    /// Reads the rest of a class, whose `[` stands at `at`. `[]` has no member, `[^]` has all characters.
+    /// Reads the rest of a class, whose `[` is at `at`. `[]` has no member, `[^]` has all characters.
     pub(super) fn bracket(&mut self, at: usize) -> Result<SyntaxNode, PatternFault> {
         let polarity = if self.eat("^") { Polarity::Excluded } else { Polarity::Included };
         let mut builder = Builder::default();
@@ -25,7 +25,7 @@ impl Parser<'_> {
                 (ClassMember::Code(_), ClassMember::Code(_)) => {
                     return Err(PatternFault::ReversedRange { at: item_at });
                 }
-                // `[\w-.]` is no range; Annex B takes the hyphen for itself, and so do schemas in use.
+                // `[\w-.]` is not a range; Annex B treats the hyphen as a literal, and existing schemas rely on it.
                 (low, high) => {
                     for item in [low, ClassMember::Code(u32::from('-')), high] {
                         add(&mut builder, item);
@@ -56,7 +56,7 @@ fn add(builder: &mut Builder, item: ClassMember) {
     }
 }
 
-/// Recognises `:name:]`, the rest of a POSIX class.
+/// Reports whether the text is `:name:]`, the rest of a POSIX class.
 fn is_posix_class(rest: &str) -> bool {
     rest.strip_prefix(':')
         .map(|rest| rest.trim_start_matches('^').trim_start_matches(|c: char| c.is_ascii_lowercase()))

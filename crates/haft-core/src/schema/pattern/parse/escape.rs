@@ -1,4 +1,4 @@
-//! Escapes, in and out of classes.
+//! Escapes inside and outside of classes.
 
 use super::super::class::{Polarity, Shorthand};
 use super::super::property::{Lookup, UnicodeProperty};
@@ -79,7 +79,7 @@ impl<'s> Parser<'s> {
             'x' => self.hex(2).ok_or(malformed(HEX_2))?,
             'u' => self.unicode().ok_or(malformed(HEX_4))?,
             other if other.is_ascii_alphabetic() => return Err(foreign::escape(at, other)),
-            // Annex B: any other character means itself.
+            // Annex B: any other character stands for itself.
             other => u32::from(other),
         }))
     }
@@ -98,7 +98,7 @@ impl<'s> Parser<'s> {
         (0..digits).try_fold(0, |value, _| Some(value * 16 + self.next()?.to_digit(16)?))
     }
 
-    /// Reads what follows `\u`. Two escapes that are a surrogate pair are one code point.
+    /// Reads the rest of a `\u` escape. Two escapes that form a surrogate pair are one code point.
     fn unicode(&mut self) -> Option<u32> {
         if self.eat("{") {
             let mut value = self.hex(1)?;
@@ -128,7 +128,7 @@ impl<'s> Parser<'s> {
         };
         match UnicodeProperty::lookup(name) {
             Lookup::Found(property) => {
-                // The names that are known are ASCII.
+                // All known names are ASCII.
                 self.offset += name.len() + 2;
                 self.at += name.len() + 2;
                 Ok(property)

@@ -32,7 +32,7 @@ impl Parser<'_> {
         Ok(SyntaxNode::Repeat(Box::new(Repeat { body: atom, min, max, greed, groups: groups..self.groups })))
     }
 
-    /// Reads `{n}`, `{n,}` or `{n,m}`. Anything else that begins with `{` is left to be a literal.
+    /// Reads `{n}`, `{n,}` or `{n,m}`. Anything else that begins with `{` is a literal.
     pub(super) fn bounds(&mut self) -> Result<Option<(u32, Option<u32>)>, PatternFault> {
         let Some(rest) = self.rest().strip_prefix('{') else {
             return Ok(None);

@@ -4,7 +4,7 @@ use super::super::syntax::{CharSet, Direction, LookSide, Lookaround, Repeat, Syn
 use super::super::{MAX_SIZE, MAX_VISITS, VISITS_PER_UNIT, WorkBudget};
 use super::{Counter, Obstacle, ScanOp, ScanProgram, Seeds, Segment};
 
-/// Repetitions of a set up to this many times are written out, which is faster than to count.
+/// Repetitions of a set up to this many times are unrolled, which is faster than counting.
 const WRITTEN_OUT: u32 = 8;
 
 impl ScanProgram {
@@ -31,7 +31,7 @@ impl ScanProgram {
 struct ScanEmitter {
     /// The segments of lookarounds, those inside others first.
     segments: Vec<Segment>,
-    /// The segment of each lookaround that is compiled already. Repetitions compile their bodies several times.
+    /// The segment of each lookaround that is already compiled. Repetitions compile their bodies several times.
     segment_of_look: Vec<Option<u16>>,
     /// The operations of finished segments and of the segments around this one.
     finished: usize,
@@ -52,7 +52,7 @@ impl ScanEmitter {
         }
     }
 
-    /// Appends an operation and returns its place.
+    /// Appends an operation and returns its index.
     fn push(&mut self, op: ScanOp) -> Result<usize, Obstacle> {
         if self.finished + self.code.len() >= MAX_SIZE {
             return Err(Obstacle::Size);
@@ -126,8 +126,8 @@ impl ScanEmitter {
         self.push(ScanOp::Count(index)).map(drop)
     }
 
-    /// Writes the body out as often as it is needed. A state set holds an operation once, so that a body that matches
-    /// nothing does not loop.
+    /// Unrolls the body as often as needed. A state set holds an operation once, so that a body that matches nothing
+    /// does not loop.
     fn repeat(&mut self, repeat: &Repeat) -> Result<(), Obstacle> {
         let Repeat { body, min, max, greed: _, groups: _ } = repeat;
         match max {
@@ -162,7 +162,7 @@ impl ScanEmitter {
         for _ in 0..count {
             let before = self.pc();
             self.node(body)?;
-            // An empty body is as good once as a billion times.
+            // Repeating an empty body has no effect.
             if self.pc() == before {
                 break;
             }
@@ -170,8 +170,8 @@ impl ScanEmitter {
         Ok(())
     }
 
-    /// Compiles a lookaround to a segment of its own. A lookahead is read backward from the end of the text, so that
-    /// one pass answers it for all positions; a lookbehind forward for the same reason.
+    /// Compiles a lookaround to a separate segment. A lookahead is read backward from the end of the text, so that one
+    /// pass evaluates it for all positions; a lookbehind forward for the same reason.
     fn look(&mut self, look: &Lookaround) -> Result<(), Obstacle> {
         let known = self.segment_of_look[usize::from(look.index)];
         let segment = if let Some(segment) = known {
@@ -201,7 +201,7 @@ impl ScanEmitter {
     }
 }
 
-/// Narrows a place in the program or an index of a counter or segment, of which there are at most [`MAX_SIZE`].
+/// Narrows an operation index or the index of a counter or segment, of which there are at most [`MAX_SIZE`].
 #[expect(clippy::cast_possible_truncation, reason = "at most MAX_SIZE")]
 fn narrow(pc: usize) -> u16 {
     const { assert!(MAX_SIZE < u16::MAX as usize) };

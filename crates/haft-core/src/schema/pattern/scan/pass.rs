@@ -21,7 +21,7 @@ pub(super) struct Threads<'s> {
     pending: ThreadList<'s>,
 }
 
-/// A list of places with a fixed capacity, one per operation.
+/// A list of operation indices with a fixed capacity, one per operation.
 #[derive(Debug)]
 struct ThreadList<'s> {
     pcs: &'s mut [u16],
@@ -37,7 +37,7 @@ pub(super) struct Pass<'p, 's, 'b> {
     looks: CompleteRows<'p>,
     threads: &'p mut Threads<'s>,
     meter: &'p mut Meter<'b>,
-    /// One per counter of the segment.
+    /// The repetitions in progress of each counter of the segment.
     entries: Vec<RepetitionStarts>,
     /// The bytes that are charged for `entries`.
     charged: usize,
@@ -49,12 +49,12 @@ pub(super) struct Pass<'p, 's, 'b> {
 #[derive(Clone, Copy, Debug)]
 struct TextPosition {
     offset: usize,
-    /// The positions passed so far.
+    /// The number of positions passed so far.
     time: u32,
 }
 
 impl<'s> Threads<'s> {
-    /// Creates empty sets from a stamp and three places per operation.
+    /// Creates empty sets from a stamp and three indices per operation.
     pub(super) fn new(seen: &'s mut [u32], pcs: &'s mut [u16]) -> Self {
         let capacity = seen.len();
         let (now, rest) = pcs.split_at_mut(capacity);
@@ -149,7 +149,7 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
         Ok(found)
     }
 
-    /// Moves to the next position where a match can begin, while none is under way. Returns `false` if there is none.
+    /// Moves to the next position where a match can begin, while none is in progress. Returns `false` if there is none.
     fn skip(&mut self, position: &mut TextPosition) -> bool {
         let (ScanOp::One(CharSet::Char(first)), Direction::Forward, Seeds::Each) =
             (self.segment.code[0], self.segment.direction, self.segment.seeds)
@@ -164,7 +164,7 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
         skipped.is_some()
     }
 
-    /// Reads the character before `spot` in all states. Returns `true` if a match ends at `spot`.
+    /// Reads the character before `position` in all states. Returns `true` if a match ends at `position`.
     fn step(&mut self, c: char, position: TextPosition) -> bool {
         let mut is_matched = false;
         for index in 0..self.threads.now.len {
@@ -173,7 +173,7 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
                 ScanOp::One(set) if set.contains(c, self.classes) => is_matched |= self.follow(pc + 1, position),
                 ScanOp::Star(set) if set.contains(c, self.classes) => is_matched |= self.follow(pc, position),
                 ScanOp::Count(index) => is_matched |= self.count(pc, index, c, position),
-                // Those that do not contain it, and those that read no character and are never listed.
+                // Sets that do not contain it, and operations that read no character and are never listed.
                 ScanOp::One(_)
                 | ScanOp::Star(_)
                 | ScanOp::Split(_)
@@ -202,7 +202,7 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
         longest >= min && self.follow(pc + 1, position)
     }
 
-    /// Marks an operation as reached at the position with this stamp. Returns `false` if it is marked already.
+    /// Marks an operation as reached at the position with this stamp. Returns `false` if it is already marked.
     #[inline]
     fn mark(&mut self, pc: usize, stamp: u32) -> bool {
         let is_new = self.threads.seen[pc] != stamp;
@@ -218,7 +218,7 @@ impl<'p, 's, 'b> Pass<'p, 's, 'b> {
         loop {
             let op = self.segment.code[pc];
             if let ScanOp::Count(index) = op {
-                // A repetition begins also where an older one is under way.
+                // A repetition can begin while an older one is in progress.
                 self.entries[usize::from(index)].enter(position.time);
             }
             let goes_on = self.mark(pc, position.stamp())

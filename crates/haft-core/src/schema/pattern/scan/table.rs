@@ -1,16 +1,16 @@
-//! The positions where lookarounds hold.
+//! The table of positions where lookarounds hold.
 
 use super::super::BudgetSpent;
 use super::super::meter::Meter;
 
-/// The words that are kept on the stack: eight lookarounds over 63 bytes, or two over 255.
+/// The words that are stored on the stack: eight lookarounds over 63 bytes, or two over 255.
 const INLINE: usize = 8;
 
 /// One row per lookaround, one bit per position.
 #[derive(Debug)]
 pub(super) struct Table {
     words: RowBits,
-    /// The words of one row.
+    /// The number of words of one row.
     width: usize,
 }
 
@@ -20,7 +20,7 @@ enum RowBits {
     Heap(Vec<u64>),
 }
 
-/// The rows that are complete.
+/// The complete rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompleteRows<'t> {
     words: &'t [u64],
@@ -45,7 +45,7 @@ impl Table {
         Ok(Self { words, width })
     }
 
-    /// Returns the rows before `row`, and `row` to be written.
+    /// Returns the rows before `row`, and `row` for writing.
     pub(super) fn split(&mut self, row: usize) -> (CompleteRows<'_>, Row<'_>) {
         let words = match &mut self.words {
             RowBits::Inline(words) => words.as_mut_slice(),

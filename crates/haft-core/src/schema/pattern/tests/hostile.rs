@@ -1,4 +1,4 @@
-//! Patterns and texts made to take long. All bounds are on the budget, none on time.
+//! Patterns and texts that are designed to be slow. All limits are on the budget, none on time.
 
 use super::{BudgetSpent, MAX_SIZE, WorkBudget, compile};
 
@@ -12,7 +12,7 @@ fn measure(source: &str, text: &str) -> (Result<bool, BudgetSpent>, u64) {
     let mut budget = WorkBudget::for_input(text.len());
     let found = pattern.is_match(text, &mut budget);
     let unit = text.len() as u64 / 1000 + 1;
-    // What is left is counted by taking it.
+    // The rest of the budget is counted by spending it.
     let left: u64 = std::iter::from_fn(|| budget.work(unit).ok()).map(|()| unit).sum();
     (found, 100_000 + 16 * text.len() as u64 - left)
 }
@@ -101,7 +101,7 @@ fn backreferences_end_with_the_budget() {
     for source in [r"^(?:(a|aa)+)+\1c$", r"(a*)*\1b", r"^(?=(?:(a+)+)+b)\1", r"^(?:(a?)(a?)(a?)\1)*b"] {
         assert_eq!(measure(source, &"a".repeat(SMALL)).0, Err(BudgetSpent), "{source}");
     }
-    // What is short enough is decided.
+    // A short text is decided within the budget.
     assert_eq!(measure(r"^(?:(a|aa)+)+\1c$", "aaaaaaaaaa").0, Ok(false));
     assert_eq!(measure(r"^(\w+) \1$", &format!("{0} {0}", "a".repeat(SMALL / 2))).0, Ok(true));
 }

@@ -1,4 +1,4 @@
-//! Patterns drawn at random mean the same to both engines and to the reference.
+//! Random patterns match the same texts in both engines and in the reference.
 
 use proptest::prelude::*;
 
@@ -41,7 +41,8 @@ const REFERENCES: &[&str] = &[r"(?:\1)", r"(?:\2)", r"(?:\3)", "(a)", "(b|)", "(
 /// Letters that patterns use, line terminators, and characters of two, three and four bytes.
 const CHARACTERS: &[char] = &['a', 'b', '1', '_', ' ', '-', '\n', 'é', '\u{2028}', '🐲', 'a', 'b'];
 
-/// Choices made from bytes, so that fewer and smaller bytes are simpler patterns. Without bytes the first is chosen.
+/// Choices derived from bytes, so that fewer and smaller bytes result in simpler patterns. Without bytes the first is
+/// chosen.
 struct Choices<'b> {
     bytes: std::slice::Iter<'b, u8>,
     references: &'static [&'static str],

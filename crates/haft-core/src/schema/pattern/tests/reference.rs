@@ -1,15 +1,15 @@
-//! A matcher that transcribes the algorithms of ECMA-262, with continuations and without any care for time.
+//! A matcher that transcribes the algorithms of ECMA-262 with continuations, without regard for time.
 
 use std::cell::Cell;
 
 use super::super::parse::parse;
 use super::super::syntax::{Direction, Edge, Greed, LookSide, Repeat, Sign, Syntax, SyntaxNode};
 
-/// The steps and the depth after which the matcher gives up.
+/// The most steps, and the deepest recursion, of the matcher.
 const MAX_STEPS: u32 = 20_000;
 const MAX_DEPTH: u32 = 600;
 
-/// The matcher gave up.
+/// The error for a match that exceeds the step limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StepLimitReached;
 
@@ -137,7 +137,7 @@ impl ReferenceMatcher<'_> {
         self.node(next, direction, x, &mut |y| self.sequence(rest, direction, y, c))
     }
 
-    /// `RepeatMatcher`.
+    /// Transcribes `RepeatMatcher`.
     fn repeat(
         &self,
         repeat: &Repeat,

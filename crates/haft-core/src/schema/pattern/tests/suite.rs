@@ -1,4 +1,4 @@
-//! The cases that the official suite has for `pattern` and for ECMA-262 expressions.
+//! The cases of the official suite for `pattern` and for ECMA-262 expressions.
 
 use super::{check, compile};
 

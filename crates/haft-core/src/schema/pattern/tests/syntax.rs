@@ -138,7 +138,7 @@ fn nesting_and_size_are_capped() {
     ] {
         assert_eq!(fault(&source), F::TooLarge, "{}", &source[..source.len().min(40)]);
     }
-    // Loops in loops, lookarounds in loops and empty loops do not multiply.
+    // Loops in loops, lookarounds in loops and empty loops do not multiply the size.
     for source in [
         &format!("{}a{}", "(?:".repeat(99), "+)".repeat(99)) as &str,
         &format!(r"(b)\1{}a{}", "(?:".repeat(99), "+)".repeat(99)),
