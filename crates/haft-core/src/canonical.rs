@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_beyond_a_float_are_kept_however_many() {
+    fn digits_beyond_float_precision_are_kept() {
         let text = |written: &str| {
             let mut text = String::new();
             CanonicalDecimal::read(written).unwrap().write(&mut text);

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ends_of_time_saturate() {
+    fn timestamps_saturate_at_both_ends() {
         assert_eq!(Timestamp::from(UNIX_EPOCH - Duration::from_secs(5)).unix_millis(), 0);
         assert_eq!(Timestamp::from_unix_millis(7).saturating_add(Duration::MAX).unix_millis(), u64::MAX);
         assert_eq!(Timestamp::from_unix_millis(7).saturating_add(Duration::from_millis(3)).unix_millis(), 10);

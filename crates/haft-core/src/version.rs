@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_no_room() {
+    fn takes_no_space() {
         assert_eq!(size_of::<FormatVersion>(), 0);
     }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_does_not_know() {
+    fn rejects_unknown_versions() {
         let read = |text: &str| serde_json::from_str::<FormatVersion>(text).unwrap_err().to_string();
         assert_eq!(read("2"), "written by a newer version (2); this one reads up to 1");
         for not_a_version in ["0", "-1", "1.5"] {

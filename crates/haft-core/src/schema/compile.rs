@@ -39,7 +39,7 @@ pub(super) enum Widths {
 
 /// Returns the fault of a schema that exceeds the budget.
 pub(super) fn too_costly() -> Issue {
-    let message = "takes more work or memory to compile than its size allows; make it smaller or less entangled";
+    let message = "takes more work or memory to compile than its size allows; make it smaller or simpler";
     Issue::new("", "budget", message)
 }
 
@@ -157,10 +157,10 @@ impl<'a> Compiler<'a> {
         Ok(Arena::new(self.nodes, root).map_err(|unfit| {
             let message = match unfit {
                 CompileFault::Cycle => {
-                    "applies itself to the same value again, so that checking it would have no end".to_owned()
+                    "applies itself to the same value again, so that a check would never end".to_owned()
                 }
                 CompileFault::TooTall => format!(
-                    "applies more than {MOST_IN_PLACE} subschemas, one by the other, to one value; make it flatter"
+                    "applies more than {MOST_IN_PLACE} subschemas in a chain to one value; make it flatter"
                 ),
             };
             Issues::from(Issue::new("", "$ref", message))

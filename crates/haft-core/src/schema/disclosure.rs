@@ -91,11 +91,11 @@ impl ResultStep {
 fn shown(issue: &Issue, pointer: String) -> Issue {
     let Issue { keyword, expected, .. } = issue;
     let message = match keyword.as_str() {
-        "duplicateKey" => "has a key twice".to_owned(),
+        "duplicateKey" => "has a duplicate key".to_owned(),
         // These issues are about the check, not about the value.
         "maxIssues" => "there are more problems than are listed".to_owned(),
         "budget" => issue.message.clone(),
-        _ if expected.is_empty() => format!("breaks the rule `{keyword}`"),
+        _ if expected.is_empty() => format!("violates the rule `{keyword}`"),
         "type" | "format" | "enum" | "const" | "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum"
         | "multipleOf" => format!("must be {expected}"),
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {

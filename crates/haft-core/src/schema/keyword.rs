@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_draft_knows_each_keyword_in_one_form() {
+    fn a_draft_defines_each_keyword_once() {
         for draft in [Draft::Draft4, Draft::Draft6, Draft::Draft7, Draft::Draft201909, Draft::Draft202012] {
             let mut names = HashSet::new();
             let twice: Vec<&str> =

@@ -162,7 +162,7 @@ fn words(problem: &Problem<'_>, found: &DescribedValue) -> (&'static str, String
         Problem::TooFewItems(min) => size("minItems", "at least", *min, "item", found),
         Problem::TooManyItems(max) => size("maxItems", "at most", *max, "item", found),
         Problem::NotUnique => {
-            ("uniqueItems", "different items".to_owned(), "must not hold the same item twice".to_owned())
+            ("uniqueItems", "different items".to_owned(), "must not contain the same item twice".to_owned())
         }
         Problem::Missing(name, types) => missing(name, *types),
         Problem::Unknown(name, properties, nearest) => unknown(name, properties, *nearest),
@@ -182,12 +182,12 @@ fn words(problem: &Problem<'_>, found: &DescribedValue) -> (&'static str, String
         Problem::NoBranch { keyword, count } => (
             keyword,
             format!("one of {count} forms"),
-            format!("fits none of the {count} forms that are allowed here; look at the schema of this value"),
+            format!("matches none of the {count} forms that are allowed here; look at the schema of this value"),
         ),
         Problem::SeveralBranches => (
             "oneOf",
             "exactly one form".to_owned(),
-            "fits several of the forms that are allowed here, and must fit exactly one".to_owned(),
+            "matches several of the forms that are allowed here, and must match exactly one".to_owned(),
         ),
         Problem::Custom { keyword, words } => {
             let CustomProblem { expected, message } = words();

@@ -207,7 +207,7 @@ const OTHER_SERVERS: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn builds_from_every_schema_of_real_servers() {
+fn every_schema_of_real_servers_builds() {
     let started = files(&parts("mcp-tools")).into_iter().map(|path| (path.display().to_string(), read_json(&path)));
     let others = OTHER_SERVERS.into_iter().map(|(name, answer)| {
         let mut answer: Value = serde_json::from_str(answer).unwrap();

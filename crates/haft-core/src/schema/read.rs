@@ -290,7 +290,7 @@ fn undecodable(arena: &Arena, path_to_rejected: &RejectedPath, error: Error) -> 
     } else {
         format!("the tool does not accept this value; send another that is {expected}")
     };
-    let expected = if expected.is_empty() { "a value the tool can take".to_owned() } else { expected };
+    let expected = if expected.is_empty() { "a value that the tool accepts".to_owned() } else { expected };
     let issue = Issue::new(path_to_rejected.pointer(), "decode", message).expected(expected);
     Issues::from(issue).because(TypeError(error))
 }

@@ -99,9 +99,9 @@ impl<'a> Resources<'a> {
             next += 1;
             if self.resolve(from, to, budget)?.is_none() {
                 let message = if to.starts_with('#') {
-                    "must point at a subschema of this schema that exists"
+                    "must refer to an existing subschema of this schema"
                 } else {
-                    "refers to something outside the schema, and nothing is fetched; put it under $defs"
+                    "refers to a document outside the schema, which is never fetched; put it under $defs"
                 };
                 self.fault(&pointer, keyword, message, &Value::from(to));
             }
@@ -250,7 +250,7 @@ impl<'a> Resources<'a> {
                     continue;
                 }
                 if let Some(other) = keyword.beside.filter(|other| !map.contains_key(*other)) {
-                    self.fault(&at, name, &format!("means something only beside {other:?}, which is missing"), value);
+                    self.fault(&at, name, &format!("has an effect only beside {other:?}, which is missing"), value);
                 }
                 if let (true, Some(to)) = (keyword.is_reference(), value.as_str()) {
                     budget.memory(64 + at.len())?;
@@ -309,7 +309,7 @@ impl<'a> Resources<'a> {
                     self.fault(
                         pointer,
                         draft.id_keyword(),
-                        "is the address of another subschema too",
+                        "is also the address of another subschema",
                         &map[draft.id_keyword()],
                     );
                 }

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_integer_that_a_float_spells_alike_is_not_rounded() {
+    fn a_wide_integer_that_a_float_represents_exactly_is_not_rounded() {
         assert_eq!(rounded_integer("[100000000000000000000,123456789012345680000]"), None);
         assert_eq!(rounded_integer("[100000000000000000000,18446744073709551617]"), Some("18446744073709551617"));
         let huge = format!("[{}]", "9".repeat(400));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_json_is_passed_to_its_end() {
+    fn text_that_is_not_json_is_scanned_to_its_end() {
         for text in ["\"", "\"\\", "]]]", "-", "é\"é", "{\"a"] {
             assert_eq!(
                 (wide_integers(text).next(), nesting(text)),

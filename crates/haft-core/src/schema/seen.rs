@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_new_once_however_far_out() {
+    fn each_property_is_new_once() {
         let mut seen = Seen::default();
         for at in [0, 63, 64, 65, 127, 128, 500, 1] {
             assert!(!seen.contains(at), "{at}");

@@ -32,7 +32,7 @@ mod tests {
     use super::Sorted;
 
     #[test]
-    fn every_name_is_found_in_its_place_and_no_other_is() {
+    fn every_name_is_found_at_its_index_and_no_other_name_is() {
         let names: Vec<String> = (0..500).map(|n| format!("{:x}", n * 7_919)).collect();
         let sorted = Sorted::new(names.len(), |at| &names[at]);
         for (at, name) in names.iter().enumerate() {

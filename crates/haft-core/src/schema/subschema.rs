@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn every_subschema_is_found_once_with_what_it_is_about() {
+    fn every_subschema_is_found_once_with_what_it_applies_to() {
         let schema = json!({
             "properties": {"a/b": {"items": {"type": "string"}}, "$ref": {"const": {"$ref": "#/nowhere"}}},
             "patternProperties": {"^x": true},
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_told_apart_by_keyword() {
+    fn references_are_distinguished_by_keyword() {
         let schema =
             json!({"$ref": "#/$defs/a", "$dynamicRef": "#b", "$defs": {"a": {}, "b": {"$dynamicAnchor": "b"}}});
         let all = Subschemas::of(&schema);
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dynamic_reference_leads_to_all_that_may_be_meant() {
+    fn a_dynamic_reference_has_all_possible_targets() {
         let schema = json!({
             "$id": "https://example.com/strict",
             "$dynamicAnchor": "node",
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_to_nowhere_is_said_to_be_one() {
+    fn an_unresolved_reference_is_reported() {
         for reference in ["#/nowhere", "#anchor", "other.json", "#/%zz"] {
             let schema = json!({"not": {"$ref": reference}});
             let all = Subschemas::of(&schema);
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn every_keyword_that_holds_subschemas_says_what_they_are_about() {
+    fn every_keyword_with_subschemas_declares_what_they_apply_to() {
         for draft in [Draft::Draft4, Draft::Draft6, Draft::Draft7, Draft::Draft201909, Draft::Draft202012] {
             for keyword in Keyword::of(draft) {
                 let holds_schemas = matches!(

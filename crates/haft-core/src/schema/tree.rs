@@ -59,7 +59,7 @@ struct TreeSeed {
 
 impl TreeSeed {
     fn inside<E: Error>(self) -> Result<Self, E> {
-        let levels = self.levels.checked_sub(1).ok_or_else(|| E::custom("nests too deep"))?;
+        let levels = self.levels.checked_sub(1).ok_or_else(|| E::custom("nests too deeply"))?;
         Ok(Self { levels })
     }
 }

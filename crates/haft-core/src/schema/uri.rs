@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_resolve_as_rfc_3986_shows() {
+    fn references_resolve_as_in_rfc_3986() {
         let base = "http://a/b/c/d;p?q";
         let table = [
             ("g:h", "g:h"),

@@ -135,7 +135,7 @@ fn malformed(text: &str) -> Issue {
     deserializer.disable_recursion_limit();
     let read = serde::Deserialize::deserialize(&mut deserializer).and_then(|_: IgnoredAny| deserializer.end());
     let said =
-        read.err().map_or_else(|| "a string holds half of a surrogate pair".to_owned(), |error| error.to_string());
+        read.err().map_or_else(|| "a string contains half of a surrogate pair".to_owned(), |error| error.to_string());
     Issue::new("", "json", format!("not valid JSON: {said}; send one complete JSON value")).expected("valid JSON")
 }
 
@@ -173,7 +173,7 @@ fn duplicate_faults<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (u32
     let mut pointers = Pointers::new(document);
     document.duplicates().map(move |key| {
         let name = excerpt_of_text(&key.name());
-        let message = format!("the key {name} stands twice in this object; give it once");
+        let message = format!("the key {name} occurs twice in this object; send it once");
         (key.id(), Issue::new(pointers.to(key.id()), "duplicateKey", message))
     })
 }

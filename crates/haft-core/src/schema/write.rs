@@ -186,7 +186,7 @@ impl WriteFailure {
         let steps = || self.steps.take().into_iter().rev().collect();
         match self.reason.get() {
             WriteFailureReason::NotFinite => {
-                let message = "is NaN or infinite, which JSON can't say; give a finite number or null";
+                let message = "is NaN or infinite, which JSON cannot represent; return a finite number or null";
                 let issue = Issue::new("", "finite", message).expected("a finite number");
                 Rejected::Unwritten { issue, steps: steps(), cause: None }
             }
@@ -273,7 +273,7 @@ impl Writing<'_> {
                 self.room = room;
                 Ok(())
             }
-            None => Err(self.fail(WriteFailureReason::TooDeep, "nests too deep")),
+            None => Err(self.fail(WriteFailureReason::TooDeep, "nests too deeply")),
         }
     }
 

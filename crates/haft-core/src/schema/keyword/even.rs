@@ -46,7 +46,7 @@ mod tests {
     use crate::schema::{DecodeOptions, Schema};
 
     #[test]
-    fn one_file_and_one_line_make_a_keyword() {
+    fn one_file_and_one_line_add_a_keyword() {
         let fault = Schema::json(json!({"items": {"x-even": 1}})).unwrap_err();
         assert_eq!(fault.to_string(), "invalid schema: /items/x-even: must be a boolean");
         let meta = json!({"$ref": "https://json-schema.org/draft/2020-12/schema"});

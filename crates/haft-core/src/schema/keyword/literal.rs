@@ -43,7 +43,7 @@ fn compile(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &'static str, lit
     }
     match Literals::new(keyword, literals, subschema.budget()) {
         Ok(rule) => subschema.rule(rule),
-        Err(BudgetSpent) => subschema.fault(keyword, "holds more than can be compared with"),
+        Err(BudgetSpent) => subschema.fault(keyword, "has more values than can be compared; shorten the list"),
     }
 }
 

@@ -71,7 +71,7 @@ fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value, mo
                 return;
             }
             Ok(None) => {}
-            Err(BudgetSpent) => return subschema.fault(mode.keyword(), "holds more than can be compared with"),
+            Err(BudgetSpent) => return subschema.fault(mode.keyword(), "has more values than can be compared; shorten the list"),
         }
     }
     let types: Vec<Types> = schemas.iter().map(|schema| subschema.types_of(schema)).collect();

@@ -74,7 +74,7 @@ fn is_json_schema(schema: &Value) -> bool {
 }
 
 #[test]
-fn builds_from_every_schema_of_the_leaderboard_or_points_at_what_is_wrong() {
+fn every_schema_of_the_leaderboard_builds_or_is_rejected_with_a_pointer() {
     let schemas = schemas();
     let distinct: HashMap<String, (String, Value)> =
         schemas.iter().map(|(name, schema)| (schema.to_string(), (name.clone(), schema.clone()))).collect();

@@ -46,7 +46,7 @@ pub(crate) enum PatternFault {
     TooDeep { at: usize },
     #[error("the pattern needs more than {MAX_SIZE} operations: shorten it, or repeat groups less often")]
     TooLarge,
-    #[error("the budget of the schema is spent")]
+    #[error("the budget of the schema is exhausted")]
     Spent,
 }
 

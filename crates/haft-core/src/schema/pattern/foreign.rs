@@ -3,7 +3,7 @@
 use super::PatternFault;
 
 const NAMED: &str = "write `(?<name>...)` for a named group and `\\k<name>` for a reference to it";
-const ATOMIC: &str = "write `(?:...)`; what is matched is the same in most patterns";
+const ATOMIC: &str = "write `(?:...)`; most patterns match the same texts";
 const FLAGS: &str = "patterns have no flags; write both cases as in `[aA]`, `[\\s\\S]` for any character";
 const RECURSION: &str = "recursion and subroutines cannot be expressed";
 const CONDITION: &str = "write both cases as alternatives, with lookaheads to tell them apart";
@@ -46,7 +46,7 @@ pub(super) fn escape(at: usize, letter: char) -> PatternFault {
         'N' => "write `.`",
         'R' => "write `(?:\\r\\n|[\\n\\r])`",
         'Q' | 'E' => "escape each special character with `\\`",
-        'G' | 'K' => "remove it; a pattern only tells whether a text matches",
+        'G' | 'K' => "remove it; a pattern only decides whether a text matches",
         'U' => "write `\\u{...}` with the hexadecimal code point",
         'g' => "write `\\1` or `\\k<name>`",
         'X' => "write `\\P{M}\\p{M}*`",

@@ -202,7 +202,7 @@ impl PrivateField<'_, '_> {
         }
         // Raw text is written unchanged, so its nesting is checked afterwards.
         if nesting(self.writing.text.since(before)) > self.writing.room {
-            return Err(self.writing.fail(WriteFailureReason::TooDeep, "nests too deep"));
+            return Err(self.writing.fail(WriteFailureReason::TooDeep, "nests too deeply"));
         }
         Ok(())
     }

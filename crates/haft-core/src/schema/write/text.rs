@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_is_written_as_serde_writes_it_wherever_it_stands() {
+    fn every_character_is_written_as_serde_json_writes_it_at_every_offset() {
         let odd = (0..=0x7f_u8).map(char::from).chain(['\u{80}', '\u{2028}', 'ß', '🦀', '\u{10ffff}']);
         for character in odd {
             for before in 0..20 {
@@ -189,12 +189,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_string_is_written_as_serde_writes_it(text in "[\\x00-\\x7f\"\\\\aß🦀]{0,40}") {
+        fn a_string_is_written_as_serde_json_writes_it(text in "[\\x00-\\x7f\"\\\\aß🦀]{0,40}") {
             prop_assert_eq!(string(&text), serde_json::to_string(&text).unwrap());
         }
 
         #[test]
-        fn any_string_is_written_as_serde_writes_it(text: String) {
+        fn any_string_is_written_as_serde_json_writes_it(text: String) {
             prop_assert_eq!(string(&text), serde_json::to_string(&text).unwrap());
         }
     }

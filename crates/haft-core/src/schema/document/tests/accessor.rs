@@ -118,7 +118,7 @@ fn an_owned_document_outlives_its_text() {
 }
 
 #[test]
-fn lengths_beyond_the_room_in_a_cell_are_exact() {
+fn lengths_too_large_for_a_cell_are_exact() {
     let items = vec!["1"; 50_000].join(",");
     let members: Vec<_> = (0..45_000).map(|at| format!(r#""{at}":0"#)).collect();
     let text = format!(r#"[[{items}],{{{0}}},[],{{{0},"7":1}},[{items},1]]"#, members.join(","));

@@ -61,7 +61,7 @@ fn rewrite(value: &ReferenceTree) -> String {
 }
 
 #[test]
-fn a_value_equals_itself_written_in_another_way() {
+fn a_value_equals_its_other_notations() {
     for_all(500, json(), |text| {
         if read(&text).is_ok() {
             prop_assert!(agrees(&text, &rewrite(&oracle(&text).unwrap())));
@@ -71,7 +71,7 @@ fn a_value_equals_itself_written_in_another_way() {
 }
 
 #[test]
-fn equality_is_that_of_the_reference() {
+fn equality_agrees_with_the_reference() {
     for_all(500, (json(), json()), |(a, b)| {
         if read(&a).is_ok() && read(&b).is_ok() {
             agrees(&a, &b);
@@ -84,7 +84,7 @@ fn equality_is_that_of_the_reference() {
 }
 
 #[test]
-fn items_differ_where_no_pair_is_equal() {
+fn items_differ_if_no_pair_is_equal() {
     for_all(500, prop::collection::vec(json(), 0..6), |items| {
         let text = format!("[{}]", items.join(","));
         if let Ok(document) = read(&text) {
@@ -122,7 +122,7 @@ fn large_objects_are_equal_in_any_order() {
 }
 
 #[test]
-fn items_differ_only_where_all_do() {
+fn all_differ_agrees_with_pairwise_comparison() {
     let differ = |text: &str| all_differ(document(text).root(), &mut budget()).unwrap();
     assert!(differ("[]") && differ("[1]") && differ("1") && differ("{}"));
     assert!(differ(r#"[1,true,"1",[1],{"a":1},null,0,false,"",[],{}]"#));
@@ -133,7 +133,7 @@ fn items_differ_only_where_all_do() {
 }
 
 #[test]
-fn comparisons_end_with_the_budget() {
+fn comparisons_stop_when_the_budget_is_exhausted() {
     let text = format!("[{}]", vec!["[1]"; 1_000].join(","));
     let document = document(&text);
     let mut budget = WorkBudget::for_input(0);

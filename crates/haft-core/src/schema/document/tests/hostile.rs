@@ -74,7 +74,7 @@ fn the_memory_of_the_densest_texts_is_bounded() {
 }
 
 #[test]
-fn equal_keys_are_linear() {
+fn equal_keys_take_linear_time() {
     for member in [r#""\u0061":1"#, r#""a":1"#, r#""":1"#] {
         let text = format!("{{{}}}", vec![member; MB / member.len()].join(","));
         let (document, _) = read_within(&text, 11, 16);
@@ -84,7 +84,7 @@ fn equal_keys_are_linear() {
 }
 
 #[test]
-fn long_equal_keys_are_linear() {
+fn long_equal_keys_take_linear_time() {
     let member = format!(r#""{}":1"#, "k".repeat(10_000));
     let text = format!("{{{}}}", vec![member; 100].join(","));
     let (document, _) = read_within(&text, 1, 8);
@@ -92,7 +92,7 @@ fn long_equal_keys_are_linear() {
 }
 
 #[test]
-fn many_distinct_keys_are_linear() {
+fn many_distinct_keys_take_linear_time() {
     let members: Vec<_> = (0..100_000).map(|at| format!(r#""{at:x}":1"#)).collect();
     let text = format!("{{{}}}", members.join(","));
     let (document, _) = read_within(&text, 7, 12);
@@ -122,7 +122,7 @@ impl Hasher for ConstantHash {
 }
 
 #[test]
-fn keys_with_equal_hashes_are_not_quadratic() {
+fn keys_with_equal_hashes_do_not_take_quadratic_time() {
     let members: Vec<_> = (0..100_000).map(|at| format!(r#""{at:x}":1"#)).collect();
     let text = format!(r#"{{{},"1f":2}}"#, members.join(","));
     let mut document = Document::read(&text, USUAL, &mut lean(&text)).unwrap();
@@ -142,7 +142,7 @@ fn keys_with_equal_hashes_are_not_quadratic() {
 }
 
 #[test]
-fn unique_items_are_linear() {
+fn unique_items_take_linear_time() {
     let items: Vec<_> = (0..100_000).map(|at| format!(r#"{{"a":[{at}]}}"#)).collect();
     let text = format!("[{}]", items.join(","));
     let (document, mut budget) = read_within(&text, 7, 1);
@@ -153,7 +153,7 @@ fn unique_items_are_linear() {
 }
 
 #[test]
-fn long_numbers_are_linear() {
+fn long_numbers_take_linear_time() {
     let digits = "7".repeat(300);
     let items = vec![format!("{digits}.{digits}e-{digits}"); 1_000];
     let text = format!("[{}]", items.join(","));
@@ -163,7 +163,7 @@ fn long_numbers_are_linear() {
 }
 
 #[test]
-fn a_spent_budget_ends_the_reading() {
+fn reading_stops_when_the_budget_is_exhausted() {
     let text = format!("[{}]", vec!["1"; MB / 2].join(","));
     let fault = Document::read(&text, USUAL, &mut WorkBudget::for_input(0)).unwrap_err();
     assert_eq!(fault, ReadFault::Spent);

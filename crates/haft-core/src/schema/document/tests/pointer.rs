@@ -19,7 +19,7 @@ fn all(root: Instance<'_>) -> Vec<Instance<'_>> {
 }
 
 #[test]
-fn a_pointer_leads_to_its_value() {
+fn a_pointer_resolves_to_its_value() {
     for_all(256, json(), |text| {
         let Ok(document) = read(&text) else { return Ok(()) };
         let value = oracle(&text).unwrap();
@@ -58,7 +58,7 @@ fn keys_are_escaped() {
 }
 
 #[test]
-fn a_long_key_is_cut() {
+fn a_long_key_is_truncated() {
     let pointer = |key: &str| {
         let text = format!(r#"{{"{key}":1}}"#);
         let document = document(&text);

@@ -157,14 +157,14 @@ const EDGES: &[&str] = &[
 ];
 
 #[test]
-fn the_edges_of_the_grammar_are_those_of_serde_json() {
+fn edge_cases_of_the_grammar_agree_with_serde_json() {
     for text in EDGES {
         agrees(text);
     }
 }
 
 #[test]
-fn specials_are_found_at_every_place_of_a_string() {
+fn special_bytes_are_found_at_every_offset_of_a_string() {
     for length in 0..20 {
         for special in ["\"", "\\n", "\\", "\u{1}", "é", "\u{80}", "!", "[", "]", "#"] {
             for rest in 0..20 {
@@ -175,7 +175,7 @@ fn specials_are_found_at_every_place_of_a_string() {
 }
 
 #[test]
-fn the_place_of_a_fault_is_reported() {
+fn the_offset_of_a_fault_is_reported() {
     let at = |text| match read(text) {
         Err(ReadFault::Malformed { at }) => at,
         other => panic!("{other:?}"),
@@ -222,7 +222,7 @@ fn nesting_is_limited() {
 }
 
 #[test]
-fn whole_numbers_written_as_floats_are_noticed() {
+fn whole_numbers_written_as_floats_are_detected() {
     for text in ["1.0", "[1e3]", "[1.5e1, 2]", "-0.0", "-0", "0e5", "10e-1", r#"{"a":2.50e2}"#] {
         assert!(document(text).has_integral_float(), "{text}");
     }

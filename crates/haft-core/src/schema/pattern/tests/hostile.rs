@@ -70,7 +70,7 @@ fn lookarounds_take_linear_time() {
 }
 
 #[test]
-fn honest_patterns_stay_far_below_the_budget() {
+fn ordinary_patterns_stay_far_below_the_budget() {
     let word = "lorem ipsum ".repeat(LARGE / 12);
     for source in ["^[a-z ]+$", r"^\S+(?: \S*)*$", "^(?!.*--)[a-z ]*$", "ipsum$", "^.{0,2000000}$", r"\bdolor\b|@"] {
         let (found, units) = measure(source, &word);
@@ -89,7 +89,7 @@ fn a_match_takes_at_least_one_unit() {
 }
 
 #[test]
-fn large_programs_end_with_the_budget() {
+fn large_programs_stop_when_the_budget_is_exhausted() {
     let source = format!("(?:{})+-", "a?".repeat(MAX_SIZE / 2 - 10));
     let (found, units) = measure(&source, &"a".repeat(SMALL / 4));
     assert_eq!(found, Err(BudgetSpent));
@@ -97,7 +97,7 @@ fn large_programs_end_with_the_budget() {
 }
 
 #[test]
-fn backreferences_end_with_the_budget() {
+fn backreferences_stop_when_the_budget_is_exhausted() {
     for source in [r"^(?:(a|aa)+)+\1c$", r"(a*)*\1b", r"^(?=(?:(a+)+)+b)\1", r"^(?:(a?)(a?)(a?)\1)*b"] {
         assert_eq!(measure(source, &"a".repeat(SMALL)).0, Err(BudgetSpent), "{source}");
     }
@@ -120,7 +120,7 @@ fn memory_is_returned_after_a_match() {
 }
 
 #[test]
-fn memory_that_is_not_left_ends_a_match() {
+fn a_match_stops_when_memory_is_exhausted() {
     for source in ["(?:a?){100}c", "(?=a*b)(?<=c)", "(?:a[ab]{9,1000})+c", r"^(a|b)*\1c"] {
         let pattern = compile(source).unwrap();
         let mut budget = WorkBudget::for_input(0);

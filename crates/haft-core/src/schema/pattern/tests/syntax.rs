@@ -152,7 +152,7 @@ fn nesting_and_size_are_capped() {
 }
 
 #[test]
-fn compilation_draws_on_the_budget() {
+fn compilation_is_charged_to_the_budget() {
     let mut budget = WorkBudget::for_input(0);
     let mut compiled = 0_u32;
     let fault = loop {
@@ -167,7 +167,7 @@ fn compilation_draws_on_the_budget() {
 }
 
 #[test]
-fn a_pattern_keeps_its_source_and_crosses_threads() {
+fn a_pattern_keeps_its_source_and_is_send_and_sync() {
     fn crosses<T: Send + Sync + std::fmt::Debug>(_: &T) {}
     let pattern = compile(r"^\d+$").unwrap();
     crosses(&pattern);
@@ -175,7 +175,7 @@ fn a_pattern_keeps_its_source_and_crosses_threads() {
 }
 
 #[test]
-fn faults_say_what_to_do() {
+fn faults_contain_advice() {
     assert_eq!(
         fault("(?P<year>\\d+)").to_string(),
         "`(?P` at character 0 is not ECMA-262 syntax: write `(?<name>...)` for a named group and `\\k<name>` for a reference to it"
