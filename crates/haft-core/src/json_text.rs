@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, map};
 
-use crate::schema::{encode_held, read_written, tree};
+use crate::schema::{encode_stored, read_written, tree};
 
 /// One valid JSON value, as text. It serializes as the value itself, not as a string.
 ///
@@ -37,7 +37,7 @@ impl JsonText {
     /// Encodes any value by its `Serialize` implementation, without a check against a schema. Nesting beyond 512 levels
     /// is an error.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        encode_held(value)
+        encode_stored(value)
     }
 
     /// Wraps text that was just written as one JSON value.

@@ -330,15 +330,15 @@ impl Schema {
 
 /// Serializes any value to JSON text. Only numbers that JSON cannot represent and nesting beyond the limit are
 /// rejected.
-pub(crate) fn encode_freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Issues> {
-    static UNRULED: OnceLock<Arena> = OnceLock::new();
-    let written = write::to_text(UNRULED.get_or_init(Arena::any), None, value);
+pub(crate) fn encode_unchecked<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Issues> {
+    static UNCHECKED: OnceLock<Arena> = OnceLock::new();
+    let written = write::to_text(UNCHECKED.get_or_init(Arena::any), None, value);
     written.map_err(|rejected| rejected.disclosed(&Value::Bool(true)))
 }
 
 /// Serializes any value to JSON text as `serde_json` does, within the nesting limit for stored values.
-pub(crate) fn encode_held<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, serde_json::Error> {
-    write::freely(value)
+pub(crate) fn encode_stored<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, serde_json::Error> {
+    write::write_unchecked(value)
 }
 
 impl Compiled {

@@ -159,9 +159,9 @@ impl<'a> Compiler<'a> {
                 CompileFault::Cycle => {
                     "applies itself to the same value again, so that a check would never end".to_owned()
                 }
-                CompileFault::TooTall => format!(
-                    "applies more than {MOST_IN_PLACE} subschemas in a chain to one value; make it flatter"
-                ),
+                CompileFault::TooTall => {
+                    format!("applies more than {MOST_IN_PLACE} subschemas in a chain to one value; make it flatter")
+                }
             };
             Issues::from(Issue::new("", "$ref", message))
         }))

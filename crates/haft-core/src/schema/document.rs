@@ -103,8 +103,8 @@ impl<'t> Document<'t> {
     }
 
     /// Reports whether a number with a point or an exponent may change when it is converted to a float.
-    pub(crate) fn has_fine_float(&self) -> bool {
-        self.numbers.has_fine_float
+    pub(crate) fn has_inexact_float(&self) -> bool {
+        self.numbers.has_inexact_float
     }
 
     /// Reports whether a whole number is written with a point or an exponent, or as `-0`.
@@ -118,8 +118,8 @@ impl<'t> Document<'t> {
     }
 
     /// Reports whether a key may be one that is forbidden in every object.
-    pub(crate) fn has_odd_key(&self) -> bool {
-        self.keys.has_odd
+    pub(crate) fn may_have_forbidden_key(&self) -> bool {
+        self.keys.may_be_forbidden
     }
 
     /// Returns every value and key, in text order.

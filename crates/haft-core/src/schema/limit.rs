@@ -41,7 +41,7 @@ pub(crate) const OUTPUT_DEPTH: usize = 128;
 
 /// The deepest nesting of stored JSON that is parsed into a tree: results and arguments, inside the values that contain
 /// them.
-pub(crate) const HELD_DEPTH: usize = 512;
+pub(crate) const STORED_DEPTH: usize = 512;
 
 /// Rejects a tree that nests too deeply to be processed recursively.
 pub(super) fn within_depth(value: &Value) -> Result<(), Issues> {

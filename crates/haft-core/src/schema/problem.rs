@@ -90,7 +90,7 @@ impl<'a> AllowedValues<'a> {
 
 impl Problem<'_> {
     /// Returns the types that a value must have, if its type is the problem.
-    pub(super) fn wanted(&self) -> Option<Types> {
+    pub(super) fn expected_types(&self) -> Option<Types> {
         match self {
             Self::Type(types) => Some(*types),
             _ => None,

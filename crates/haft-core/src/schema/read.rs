@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Error;
 use serde_json::de::StrRead;
 
-use self::deserializer::{CheckedDeserializer, refusal};
+use self::deserializer::{CheckedDeserializer, rejection};
 use self::position::ReadPosition;
 use super::budget::WorkBudget;
 use super::document::{Document, ReadOptions};
@@ -182,10 +182,10 @@ impl<'a> ReadContext<'a> {
         let options = ReadOptions { max_depth: self.depth.saturating_sub(depth) };
         let Ok(document) = Document::read(text, options, &mut budget) else { return false };
         !document.has_long_integer()
-            && !document.has_fine_float()
+            && !document.has_inexact_float()
             && walk::fits(self.arena, node, document.root(), &mut budget)
             && key_faults(&document, inside, &self.limits).is_empty()
-            && rewrite::is_as_wanted(self.arena, node, &document, &mut budget)
+            && rewrite::needs_no_rewrite(self.arena, node, &document, &mut budget)
     }
 }
 
@@ -210,7 +210,7 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
     })?;
     match taken {
         Some(value) => Ok(Decoded { value, repairs }),
-        None => Err(undecodable(arena, &RejectedPath::default(), refusal())),
+        None => Err(undecodable(arena, &RejectedPath::default(), rejection())),
     }
 }
 
@@ -268,7 +268,7 @@ fn one_value<T: DeserializeOwned>(
         T::deserialize(CheckedDeserializer { inner: &mut *deserializer, position: &ReadPosition::root(context) })?;
     deserializer.end()?;
     // A type may ignore the error of a field, and hide that the schema forbids the value.
-    if context.has_rejected.get() { Err(refusal()) } else { Ok(value) }
+    if context.has_rejected.get() { Err(rejection()) } else { Ok(value) }
 }
 
 /// Returns the issue for an integer that would have to be rounded to be read at all.

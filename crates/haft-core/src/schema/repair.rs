@@ -54,14 +54,14 @@ fn apply(
     let mut replaced = HashMap::new();
     for finding in findings {
         let value = document.instance(finding.value)?;
-        let (kind, text) = replacement(value, finding.wanted?, options)?;
+        let (kind, text) = replacement(value, finding.expected_types?, options)?;
         replaced.insert(finding.value, text);
         repairs.push(Repair { pointer: finding.issue.pointer.clone(), kind });
     }
     Some(Edits { replaced, ..Edits::default() }.apply(document))
 }
 
-fn replacement(value: Instance<'_>, wanted: Types, options: &DecodeOptions) -> Option<(RepairKind, String)> {
+fn replacement(value: Instance<'_>, expected_types: Types, options: &DecodeOptions) -> Option<(RepairKind, String)> {
     if let Some(text) = value.string() {
         let text = text.trim();
         // JSON from inside a string is untrusted, like any other text.
@@ -74,13 +74,14 @@ fn replacement(value: Instance<'_>, wanted: Types, options: &DecodeOptions) -> O
                 return Some((RepairKind::NestedJson, text.to_owned()));
             }
             Some(scalar @ (JsonType::Boolean | JsonType::Number))
-                if options.repairs.quoted_scalars && wanted.allows(scalar) =>
+                if options.repairs.quoted_scalars && expected_types.allows(scalar) =>
             {
                 return Some((RepairKind::QuotedScalar, text.to_owned()));
             }
             _ => {}
         }
     }
-    let wraps = options.repairs.single_item_arrays && wanted.allows(JsonType::Array) && value.kind() != JsonType::Null;
+    let wraps =
+        options.repairs.single_item_arrays && expected_types.allows(JsonType::Array) && value.kind() != JsonType::Null;
     wraps.then(|| (RepairKind::SingleItemArray, format!("[{}]", value.raw())))
 }

@@ -20,7 +20,7 @@ pub(super) fn rewritten(
     document: &Document<'_>,
     budget: &mut WorkBudget,
 ) -> Result<Option<String>, BudgetSpent> {
-    let edits = Edits { unwanted: unwanted(arena, id, document, budget)?, ..Edits::default() };
+    let edits = Edits { removed: undeclared_keys(arena, id, document, budget)?, ..Edits::default() };
     Ok(edits.change(document).then(|| edits.apply(document)))
 }
 
@@ -28,7 +28,7 @@ pub(super) fn rewritten(
 ///
 /// A type that reads a float receives the rounded number, so that number must be valid as well.
 pub(super) fn rounded(document: &Document<'_>) -> Option<String> {
-    if !document.has_fine_float() {
+    if !document.has_inexact_float() {
         return None;
     }
     let each = document.values().filter_map(|value| Some((value.id(), as_float(value)?)));
@@ -44,12 +44,12 @@ fn as_float(value: Instance<'_>) -> Option<String> {
 }
 
 /// Reports whether the type should receive the text of a valid value unchanged.
-pub(super) fn is_as_wanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut WorkBudget) -> bool {
-    let unwanted = unwanted(arena, id, document, budget);
-    unwanted.is_ok_and(|unwanted| !Edits { unwanted, ..Edits::default() }.change(document))
+pub(super) fn needs_no_rewrite(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut WorkBudget) -> bool {
+    let removed = undeclared_keys(arena, id, document, budget);
+    removed.is_ok_and(|removed| !Edits { removed, ..Edits::default() }.change(document))
 }
 
-fn unwanted(
+fn undeclared_keys(
     arena: &Arena,
     id: NodeId,
     document: &Document<'_>,
@@ -57,7 +57,7 @@ fn unwanted(
 ) -> Result<HashSet<u32>, BudgetSpent> {
     let mut keys = HashSet::new();
     if arena.is_from_type() {
-        let mut walk = Walk::over_fitting(arena, budget);
+        let mut walk = Walk::over_valid(arena, budget);
         UndeclaredKeys { walk: &mut walk, keys: &mut keys }.collect(&[id], document.root());
     }
     // A search that ran out of budget has found only some of the keys.
@@ -68,14 +68,14 @@ fn unwanted(
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     /// Keys that are removed with their values.
-    pub(super) unwanted: HashSet<u32>,
+    pub(super) removed: HashSet<u32>,
     /// Replacement text for values.
     pub(super) replaced: HashMap<u32, String>,
 }
 
 impl Edits {
     fn change(&self, document: &Document<'_>) -> bool {
-        !self.unwanted.is_empty()
+        !self.removed.is_empty()
             || !self.replaced.is_empty()
             || document.duplicates().len() > 0
             || (document.has_integral_float() && document.values().any(|value| integer(value).is_some()))
@@ -105,7 +105,7 @@ impl Edits {
             }
             JsonType::Object => {
                 text.push('{');
-                let wanted = value.members().filter(|(key, _)| !self.unwanted.contains(&key.id()));
+                let wanted = value.members().filter(|(key, _)| !self.removed.contains(&key.id()));
                 for (at, (key, member)) in wanted.enumerate() {
                     text.push_str(if at > 0 { "," } else { "" });
                     text.push_str(key.as_instance().raw());

@@ -10,7 +10,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::limit::{HELD_DEPTH, Limits};
+use super::limit::{Limits, STORED_DEPTH};
 use super::verify;
 use crate::issue::Issue;
 
@@ -39,14 +39,14 @@ pub(crate) fn read_written(text: &str) -> Option<Value> {
 
 /// Reads a tree from any deserializer.
 pub(crate) fn tree<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    TreeSeed { levels: HELD_DEPTH }.deserialize(deserializer)
+    TreeSeed { levels: STORED_DEPTH }.deserialize(deserializer)
 }
 
 fn from_text(text: &str) -> Option<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here.
     deserializer.disable_recursion_limit();
-    let tree = TreeSeed { levels: HELD_DEPTH }.deserialize(&mut deserializer).ok()?;
+    let tree = TreeSeed { levels: STORED_DEPTH }.deserialize(&mut deserializer).ok()?;
     deserializer.end().ok()?;
     Some(tree)
 }

@@ -55,8 +55,8 @@ impl Validator {
     pub(super) fn check(&self, value: &Value) -> Result<(), Issues> {
         (self.0)(value).map_err(|issues| {
             // A rejection without an issue is still a rejection, and gets a generic one.
-            let unsaid = || Issue::new("", "validator", "is rejected by the tool's own check").into();
-            if issues.is_empty() { unsaid() } else { issues }
+            let unexplained = || Issue::new("", "validator", "is rejected by the tool's own check").into();
+            if issues.is_empty() { unexplained() } else { issues }
         })
     }
 }

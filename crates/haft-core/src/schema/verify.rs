@@ -134,9 +134,9 @@ fn malformed(text: &str) -> Issue {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
     let read = serde::Deserialize::deserialize(&mut deserializer).and_then(|_: IgnoredAny| deserializer.end());
-    let said =
+    let error =
         read.err().map_or_else(|| "a string contains half of a surrogate pair".to_owned(), |error| error.to_string());
-    Issue::new("", "json", format!("not valid JSON: {said}; send one complete JSON value")).expected("valid JSON")
+    Issue::new("", "json", format!("not valid JSON: {error}; send one complete JSON value")).expected("valid JSON")
 }
 
 /// Returns the issue for text that is too long to be parsed.
@@ -149,7 +149,7 @@ pub(super) fn too_long(bytes: usize, max: usize) -> Issue {
 /// Finds forbidden keys, and keys that occur more than once.
 pub(super) fn key_faults(document: &Document<'_>, inside: Inside, limits: &Limits) -> Vec<Issue> {
     let mut forbidden = Vec::new();
-    if document.has_odd_key() {
+    if document.may_have_forbidden_key() {
         collect_forbidden(document.root(), inside, &mut forbidden);
     }
     let mut pointers = Pointers::new(document);

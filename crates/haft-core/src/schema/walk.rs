@@ -71,7 +71,7 @@ pub(super) struct Finding {
     /// The id of the value.
     pub(super) value: u32,
     /// The types that the value must have, if its type is the problem.
-    pub(super) wanted: Option<Types>,
+    pub(super) expected_types: Option<Types>,
 }
 
 /// The result of a check that collects all problems.
@@ -137,13 +137,13 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Creates a walk that marks the evaluated parts of valid values.
-    pub(super) fn over_fitting(arena: &'a Arena, budget: &'b mut WorkBudget) -> Self {
+    pub(super) fn over_valid(arena: &'a Arena, budget: &'b mut WorkBudget) -> Self {
         Self::new(arena, budget, WalkMode::Deciding { fits: true })
     }
 
     /// Reports whether problems are collected as text, so that it is worth finding the most likely alternative of a
     /// union.
-    pub(super) fn wants_words(&self) -> bool {
+    pub(super) fn collects_issues(&self) -> bool {
         matches!(self.mode, WalkMode::Explaining(_))
     }
 
@@ -163,7 +163,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             WalkMode::Explaining(report) if !report.is_full() => {
                 let issue =
                     message::issue(problem, DescribedValue::of(value), value.document().pointer_along(&self.path));
-                report.add(Finding { issue, value: value.id(), wanted: problem.wanted() });
+                report.add(Finding { issue, value: value.id(), expected_types: problem.expected_types() });
             }
             WalkMode::Explaining(_) => {}
         }
@@ -225,7 +225,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         if Arena::is_free(id, value.kind()) && !is_container(value) {
             return;
         }
-        if self.wants_words() {
+        if self.collects_issues() {
             self.path.push(PathStep::Key(member.id()));
             self.visit(id, value);
             self.path.pop();
@@ -239,7 +239,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         if Arena::is_free(id, value.kind()) && !is_container(value) {
             return;
         }
-        if self.wants_words() {
+        if self.collects_issues() {
             self.path.push(PathStep::Index(at));
             self.visit(id, value);
             self.path.pop();
@@ -371,7 +371,7 @@ impl<'a, 'b> Walk<'a, 'b> {
     /// Returns the declared name that an unknown key was probably meant to be, if the object lacks it. The key is
     /// compared with all names, so this is done for the first unknown keys only.
     fn nearest<'p>(&mut self, name: &str, properties: &'p [Property], seen: &Seen) -> Option<&'p str> {
-        if !self.wants_words() {
+        if !self.collects_issues() {
             return None;
         }
         let cost = properties.len().saturating_mul(1 + name.len().pow(2) / 256);

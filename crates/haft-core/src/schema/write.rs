@@ -20,7 +20,7 @@ use self::serializer::CheckedSerializer;
 use self::text::JsonBuffer;
 use super::budget::WorkBudget;
 use super::disclosure::{Rejected, ResultStep};
-use super::limit::{HELD_DEPTH, OUTPUT_DEPTH};
+use super::limit::{OUTPUT_DEPTH, STORED_DEPTH};
 use super::node::{ANY, Arena, NEVER, NodeId};
 use super::scan::nesting;
 use super::tree::read_written;
@@ -69,21 +69,21 @@ pub(super) fn check_text(arena: &Arena, custom: Option<&Validator>, text: &str) 
 }
 
 /// Writes any value as JSON text. A number that JSON cannot represent is written as `null`, as `serde_json` does.
-pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
-    let unruled = Arena::any();
+pub(super) fn write_unchecked<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
+    let unchecked = Arena::any();
     let (text, budget) = (JsonBuffer::new(), WorkBudget::for_input(0));
     let mut writing = Writing {
-        arena: &unruled,
+        arena: &unchecked,
         failure: None,
         text,
         is_broken: false,
         is_verbatim: false,
-        room: HELD_DEPTH,
-        odd: NonFinite::IsNull,
+        room: STORED_DEPTH,
+        non_finite: NonFinite::IsNull,
         budget,
     };
     writing.value(ANY, value)?;
-    if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
+    if writing.is_broken { Err(writing.rejection()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
 
 #[cold]
@@ -93,9 +93,9 @@ fn write_then_check(
     custom: Option<&Validator>,
     value: &WriteValue<'_>,
 ) -> Result<JsonText, Box<Rejected>> {
-    let unruled = Arena::any();
+    let unchecked = Arena::any();
     let failure = WriteFailure::default();
-    match write(&unruled, Some(&failure), ANY, value) {
+    match write(&unchecked, Some(&failure), ANY, value) {
         Ok(text) => check(arena, custom, text.as_str()).map(|()| text),
         Err(error) => Err(Box::new(failure.rejected(error))),
     }
@@ -131,12 +131,12 @@ fn write(
         is_broken: false,
         is_verbatim: false,
         room: OUTPUT_DEPTH,
-        odd: NonFinite::IsRejected,
+        non_finite: NonFinite::IsRejected,
         budget,
     };
     value(&mut writing, node)?;
     // A type may ignore an error; the text written until then is not valid JSON.
-    if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
+    if writing.is_broken { Err(writing.rejection()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
 
 /// The state of an encoding in progress: the text so far, and what it is checked against.
@@ -151,7 +151,7 @@ struct Writing<'a> {
     is_verbatim: bool,
     /// The number of further levels that arrays and objects may nest.
     room: usize,
-    odd: NonFinite,
+    non_finite: NonFinite,
     /// The budget for patterns, and for values that are checked after they are written. It grows with their text.
     budget: WorkBudget,
 }
@@ -222,13 +222,13 @@ impl Writing<'_> {
         let written = self.text.since(before);
         self.budget.extend(written.len());
         let fits = verify::fits_written(self.arena, node, written, &mut self.budget);
-        if fits { Ok(()) } else { Err(self.refusal()) }
+        if fits { Ok(()) } else { Err(self.rejection()) }
     }
 
     /// Returns the error that aborts an encoding when a rule is violated. Its text is never shown.
     #[cold]
     #[inline(never)]
-    fn refusal(&mut self) -> Error {
+    fn rejection(&mut self) -> Error {
         self.is_broken = true;
         Error::custom("")
     }
@@ -241,14 +241,14 @@ impl Writing<'_> {
             self.text.push(text);
             return Ok(());
         }
-        Err(self.refusal())
+        Err(self.rejection())
     }
 
     /// Writes or rejects a number that is not finite.
     #[cold]
     #[inline(never)]
     fn not_finite(&mut self) -> Result<(), Error> {
-        if self.odd == NonFinite::IsNull {
+        if self.non_finite == NonFinite::IsNull {
             self.text.push("null");
             return Ok(());
         }

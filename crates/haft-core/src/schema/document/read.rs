@@ -40,7 +40,7 @@ pub(super) struct ReadCells {
 pub(super) struct KeyTraits {
     pub(super) has_duplicates: bool,
     /// Set if a key may be forbidden.
-    pub(super) has_odd: bool,
+    pub(super) may_be_forbidden: bool,
 }
 
 /// Properties of the numbers of a document.
@@ -49,7 +49,7 @@ pub(super) struct NumberTraits {
     /// Set if a whole number is written with a point or an exponent, or as `-0`.
     pub(super) has_integral_float: bool,
     /// Set if a number with a point or an exponent may change when it is converted to a float.
-    pub(super) has_fine_float: bool,
+    pub(super) has_inexact_float: bool,
     /// Set if an integer has more digits than 64 bits are certain to hold.
     pub(super) has_long_integer: bool,
 }
@@ -215,7 +215,8 @@ impl<'r> DocumentReader<'r> {
         }
         let mut cell = self.string()?;
         cell.set_key();
-        self.keys.has_odd |= cell.is_escaped() || is_odd(&self.bytes[cell.start as usize..cell.end as usize]);
+        self.keys.may_be_forbidden |=
+            cell.is_escaped() || may_be_forbidden(&self.bytes[cell.start as usize..cell.end as usize]);
         self.push(cell)?;
         if self.peek() != Some(b':') {
             return Err(self.malformed());
@@ -244,7 +245,7 @@ impl<'r> DocumentReader<'r> {
         if token.is_float {
             cell.set_float();
             self.numbers.has_integral_float |= token.is_integral_float;
-            self.numbers.has_fine_float |= is_fine(&self.bytes[start..token.end]);
+            self.numbers.has_inexact_float |= may_be_inexact(&self.bytes[start..token.end]);
         } else {
             // Most readers parse it as a float.
             self.numbers.has_integral_float |= &self.bytes[start..token.end] == b"-0";
@@ -331,13 +332,13 @@ impl<'r> DocumentReader<'r> {
 }
 
 /// Reports whether a number with a point or an exponent may change when it is converted to a float.
-fn is_fine(number: &[u8]) -> bool {
+fn may_be_inexact(number: &[u8]) -> bool {
     number.len() > LONGEST_SURE_FLOAT || number.iter().any(|byte| matches!(byte, b'e' | b'E'))
 }
 
 /// Reports whether a key without escapes, in its quotes, may be forbidden. It compares only the beginning.
 #[inline]
-fn is_odd(key: &[u8]) -> bool {
+fn may_be_forbidden(key: &[u8]) -> bool {
     matches!(key, [_, b'_' | b'$', ..] | br#""prototype""#)
 }
 

@@ -106,7 +106,7 @@ impl Literals {
 impl KeywordRule for Literals {
     fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.contains(value, walk.budget) == Ok(false) {
-            let listed = if walk.wants_words() { listed(&self.listed()).into() } else { Cow::Borrowed("") };
+            let listed = if walk.collects_issues() { listed(&self.listed()).into() } else { Cow::Borrowed("") };
             walk.report(value, &Problem::OneOf { keyword: self.keyword, listed, count: self.by_hash.len() });
         }
     }

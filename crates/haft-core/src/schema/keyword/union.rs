@@ -71,7 +71,9 @@ fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value, mo
                 return;
             }
             Ok(None) => {}
-            Err(BudgetSpent) => return subschema.fault(mode.keyword(), "has more values than can be compared; shorten the list"),
+            Err(BudgetSpent) => {
+                return subschema.fault(mode.keyword(), "has more values than can be compared; shorten the list");
+            }
         }
     }
     let types: Vec<Types> = schemas.iter().map(|schema| subschema.types_of(schema)).collect();
@@ -170,7 +172,7 @@ impl KeywordRule for Union {
             }
         }
         match fitting {
-            0 if walk.wants_words() => match self.likeliest(walk, value) {
+            0 if walk.collects_issues() => match self.most_likely(walk, value) {
                 Some(branch) => walk.visit(branch, value),
                 None => self.no_alternative(walk, value),
             },
@@ -260,7 +262,7 @@ impl Union {
 
     /// Returns the one alternative that `value` was clearly meant to be: by its type, or by a tag that only one
     /// requires.
-    fn likeliest(&self, walk: &Walk<'_, '_>, value: Instance<'_>) -> Option<NodeId> {
+    fn most_likely(&self, walk: &Walk<'_, '_>, value: Instance<'_>) -> Option<NodeId> {
         let arena = walk.arena;
         let kind = value.kind();
         let typed: Vec<NodeId> =
@@ -408,7 +410,7 @@ pub(in crate::schema) fn is_no_variant(walk: &mut Walk<'_, '_>, id: NodeId, valu
 }
 
 fn is_no_variant_of(walk: &mut Walk<'_, '_>, forms: &[NodeId], value: Instance<'_>) -> bool {
-    if !walk.wants_words() {
+    if !walk.collects_issues() {
         return false;
     }
     let mut steps = Forms::STEPS;

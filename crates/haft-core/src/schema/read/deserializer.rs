@@ -18,7 +18,7 @@ use crate::schema::types::JsonType;
 /// Returns the error that aborts decoding when a rule is violated. Its text is never shown.
 #[cold]
 #[inline(never)]
-pub(super) fn refusal<E: Error>() -> E {
+pub(super) fn rejection<E: Error>() -> E {
     E::custom("")
 }
 
@@ -43,7 +43,7 @@ impl<'de, 'a, D: Deserializer<'de>> CheckedDeserializer<'a, D> {
         self.position.note_rejection(if context.fits_whole(node, text, depth.into(), inside) {
             Ok(text)
         } else {
-            Err(refusal())
+            Err(rejection())
         })
     }
 
@@ -53,14 +53,14 @@ impl<'de, 'a, D: Deserializer<'de>> CheckedDeserializer<'a, D> {
 
     /// Reads an integer of up to 128 bits. `serde_json` would read only digits for this hint and fail at the point of
     /// `3.0`, so the raw text is read instead.
-    fn very_wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+    fn read_wide_integer<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         let position = self.position;
         let visitor = self.visitor::<V, INTEGER>(visitor);
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
         position.note_rejection(match (text.parse(), text.parse()) {
             (Ok(integer), _) => visitor.visit_i128(integer),
             (_, Ok(integer)) => visitor.visit_u128(integer),
-            _ => Err(refusal()),
+            _ => Err(rejection()),
         })
     }
 }
@@ -125,7 +125,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
         if self.position.is_buffered() {
             pass!(self.deserialize_i128(; visitor) INTEGER)
         } else {
-            rarely(|| self.very_wide(visitor))
+            rarely(|| self.read_wide_integer(visitor))
         }
     }
 
@@ -133,7 +133,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
         if self.position.is_buffered() {
             pass!(self.deserialize_u128(; visitor) INTEGER)
         } else {
-            rarely(|| self.very_wide(visitor))
+            rarely(|| self.read_wide_integer(visitor))
         }
     }
 

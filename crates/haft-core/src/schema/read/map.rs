@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::deserializer::{CheckedSeed, refusal};
+use super::deserializer::{CheckedSeed, rejection};
 use super::key::KeyDeserializer;
 use super::position::ReadPosition;
 use crate::schema::forbidden::Inside;
@@ -263,7 +263,7 @@ impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
         match self.keys.take(key.text()) {
             Some(UnknownKeys::Show) => self.inner.deserialize(key).map(ReadKey::Shown),
             Some(UnknownKeys::Hide) => Ok(ReadKey::Hidden(self.inner)),
-            None => self.keys.position.note_rejection(Err(refusal())),
+            None => self.keys.position.note_rejection(Err(rejection())),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::slice;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, SeqAccess};
 
-use super::deserializer::{CheckedDeserializer, refusal};
+use super::deserializer::{CheckedDeserializer, rejection};
 use super::position::ReadPosition;
 use crate::schema::node::{ANY, NodeId};
 use crate::schema::path::push_index;
@@ -116,7 +116,7 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
         let around = self.elements.next;
-        let position = around.note_rejection(self.elements.next().ok_or_else(refusal))?;
+        let position = around.note_rejection(self.elements.next().ok_or_else(rejection))?;
         self.inner.deserialize(CheckedDeserializer { inner: deserializer, position })
     }
 }

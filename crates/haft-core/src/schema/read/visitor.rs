@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
-use super::deserializer::{CheckedDeserializer, refusal};
+use super::deserializer::{CheckedDeserializer, rejection};
 use super::map::CheckedMap;
 use super::number::{FirstKey, NumberMap, PeekedMap};
 use super::position::ReadPosition;
@@ -33,7 +33,7 @@ pub(super) struct CheckedVisitor<'a, V, const ORIGIN: u8> {
 impl<V, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
     #[inline]
     fn simple<E: Error>(&self, json_type: JsonType) -> Result<(), E> {
-        if self.position.is_free(json_type) { Ok(()) } else { Err(refusal()) }
+        if self.position.is_free(json_type) { Ok(()) } else { Err(rejection()) }
     }
 
     #[inline]
@@ -41,7 +41,7 @@ impl<V, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
         if self.position.is_free(JsonType::String) || string_fits(self.position, text) {
             Ok(())
         } else {
-            Err(refusal())
+            Err(rejection())
         }
     }
 }
@@ -111,13 +111,13 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
     #[inline]
     fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
         let fits = self.position.is_free(JsonType::Number) || signed_fits(self.position, value);
-        if fits { self.inner.visit_i64(value) } else { Err(refusal()) }
+        if fits { self.inner.visit_i64(value) } else { Err(rejection()) }
     }
 
     #[inline]
     fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
         let fits = self.position.is_free(JsonType::Number) || unsigned_fits(self.position, value);
-        if fits { self.inner.visit_u64(value) } else { Err(refusal()) }
+        if fits { self.inner.visit_u64(value) } else { Err(rejection()) }
     }
 
     fn visit_i128<E: Error>(self, value: i128) -> Result<V::Value, E> {
@@ -136,7 +136,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
         let fits = ORIGIN != INTEGER
             && !self.position.context.rejects(value)
             && (self.position.is_free(JsonType::Number) || float_fits(self.position, value));
-        if fits { self.inner.visit_f64(value) } else { Err(refusal()) }
+        if fits { self.inner.visit_f64(value) } else { Err(rejection()) }
     }
 
     #[inline]
@@ -158,17 +158,17 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
 
     /// `serde_json` passes a JSON string as bytes to types that request bytes, even one that is not valid Unicode.
     fn visit_bytes<E: Error>(self, value: &[u8]) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(value).map_err(|_| refusal())?)?;
+        self.string(std::str::from_utf8(value).map_err(|_| rejection())?)?;
         self.inner.visit_bytes(value)
     }
 
     fn visit_borrowed_bytes<E: Error>(self, value: &'de [u8]) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(value).map_err(|_| refusal())?)?;
+        self.string(std::str::from_utf8(value).map_err(|_| rejection())?)?;
         self.inner.visit_borrowed_bytes(value)
     }
 
     fn visit_byte_buf<E: Error>(self, value: Vec<u8>) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(&value).map_err(|_| refusal())?)?;
+        self.string(std::str::from_utf8(&value).map_err(|_| rejection())?)?;
         self.inner.visit_byte_buf(value)
     }
 
@@ -196,15 +196,15 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
     #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         if const { ORIGIN == STRUCT } {
-            return Err(refusal());
+            return Err(rejection());
         }
         let mut seq = CheckedSeq::new(access, self.position);
         if !seq.begin(self.position) {
-            return Err(refusal());
+            return Err(rejection());
         }
         let value = self.inner.visit_seq(&mut seq);
         if value.is_ok() && !seq.is_complete() {
-            return Err(refusal());
+            return Err(rejection());
         }
         value
     }
@@ -221,11 +221,11 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
     fn members<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         let mut map = CheckedMap::new(access, self.position);
         if !map.begin() {
-            return Err(refusal());
+            return Err(rejection());
         }
         let value = self.inner.visit_map(&mut map);
         if value.is_ok() && !map.is_complete() {
-            return Err(refusal());
+            return Err(rejection());
         }
         value
     }
@@ -246,7 +246,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
 
     fn digits<E: Error>(&self, digits: &str) -> Result<(), E> {
         let fits = self.position.is_free(JsonType::Number) || wide_integer_fits(self.position, digits);
-        if fits { Ok(()) } else { Err(refusal()) }
+        if fits { Ok(()) } else { Err(rejection()) }
     }
 
     /// Reads a number that came as text. One that no machine number represents is passed on with all its digits.
@@ -258,7 +258,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
             return self.visit_i64(integer);
         }
         self.digits::<E>(&text)?;
-        let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(refusal)?;
+        let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(rejection)?;
         let lossless =
             serde_json::Number::from_f64(float).is_some_and(|number| is_same_number(&number.to_string(), &text));
         if lossless {

@@ -85,7 +85,7 @@ impl<'w, 'a> SeqWriter<'w, 'a> {
     #[inline]
     fn close(self) -> Result<(), Error> {
         if self.rule.is_some_and(|rule| self.count < rule.min || self.count > rule.max) {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.room += self.shape.levels();
         self.writing.text.push(if matches!(self.shape, CompoundKind::Variant(_)) { "]}" } else { "]" });
@@ -161,7 +161,7 @@ impl ObjectWriter<'_, '_> {
     #[inline]
     fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
         let Some(node) = self.keys.write(key, &mut self.writing.text) else {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         };
         let written = self.writing.value(node, value);
         if written.is_err() {
@@ -173,7 +173,7 @@ impl ObjectWriter<'_, '_> {
     #[inline]
     fn close(self) -> Result<(), Error> {
         if !self.keys.are_complete() {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.room += self.shape.levels();
         self.writing.text.push(if matches!(self.shape, CompoundKind::Variant(_)) { "}}" } else { "}" });
@@ -186,7 +186,7 @@ impl PrivateField<'_, '_> {
     #[inline(never)]
     fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
         if std::mem::replace(&mut self.is_written, true) || key != self.name {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         let before = self.writing.text.len();
         // The serializer of all other values is used, so that no type is compiled for an additional one.
@@ -198,7 +198,7 @@ impl PrivateField<'_, '_> {
     fn check(&mut self, before: usize, written: Result<(), Error>) -> Result<(), Error> {
         written?;
         if std::mem::take(&mut self.writing.is_verbatim) {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         // Raw text is written unchanged, so its nesting is checked afterwards.
         if nesting(self.writing.text.since(before)) > self.writing.room {
@@ -208,7 +208,7 @@ impl PrivateField<'_, '_> {
     }
 
     fn close(self) -> Result<(), Error> {
-        if self.is_written { Ok(()) } else { Err(self.writing.refusal()) }
+        if self.is_written { Ok(()) } else { Err(self.writing.rejection()) }
     }
 }
 
@@ -264,18 +264,18 @@ impl SerializeMap for MapWriter<'_, '_> {
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
         if self.open.is_some() {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.open = Some(self.keys.write_any(key, self.writing)?);
         if self.writing.failure.is_some() {
-            self.key = key::spelled(key);
+            self.key = key::key_text(key);
         }
         Ok(())
     }
 
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        let Some(node) = self.open.take() else { return Err(self.writing.refusal()) };
+        let Some(node) = self.open.take() else { return Err(self.writing.rejection()) };
         let written = self.writing.value(node, value);
         if written.is_err() {
             self.writing.leave(None, ResultStep::Key(std::mem::take(&mut self.key)));
@@ -286,7 +286,7 @@ impl SerializeMap for MapWriter<'_, '_> {
     #[inline]
     fn end(self) -> Result<(), Error> {
         if self.open.is_some() || !self.keys.are_complete() {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.room += 1;
         self.writing.text.push("}");

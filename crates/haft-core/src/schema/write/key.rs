@@ -84,14 +84,14 @@ impl<'a> WrittenKeys<'a> {
         match key.serialize(KeyNameSerializer { keys: self, text: &mut writing.text }) {
             Ok(node) => Ok(node),
             // Without rules, only the type of a key can be invalid.
-            Err(_) if self.rule.is_none() && writing.text.len() == before => self.write_odd(key, writing),
-            Err(_) => Err(writing.refusal()),
+            Err(_) if self.rule.is_none() && writing.text.len() == before => self.write_non_string(key, writing),
+            Err(_) => Err(writing.rejection()),
         }
     }
 
     /// Writes a key that is not a string.
     #[inline(never)]
-    fn write_odd<K: Serialize + ?Sized>(&mut self, key: &K, writing: &mut Writing<'_>) -> Result<NodeId, Error> {
+    fn write_non_string<K: Serialize + ?Sized>(&mut self, key: &K, writing: &mut Writing<'_>) -> Result<NodeId, Error> {
         self.separate(&mut writing.text);
         let written = writing.text.key(key);
         writing.is_broken |= written.is_err();
@@ -106,7 +106,7 @@ impl<'a> WrittenKeys<'a> {
 }
 
 /// Returns a map's key as text.
-pub(super) fn spelled<T: Serialize + ?Sized>(key: &T) -> String {
+pub(super) fn key_text<T: Serialize + ?Sized>(key: &T) -> String {
     match serde_json::to_value(key) {
         Ok(Value::String(text)) => text,
         Ok(other) => other.to_string(),

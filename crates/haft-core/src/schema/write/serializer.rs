@@ -22,7 +22,7 @@ impl<'a> CheckedSerializer<'_, 'a> {
     #[inline]
     fn rules(&mut self, json_type: JsonType) -> Result<Option<&'a TypeRules>, Error> {
         let arena = self.writing.arena;
-        arena.rules(self.node, json_type).map_err(|_| self.writing.refusal())
+        arena.rules(self.node, json_type).map_err(|_| self.writing.rejection())
     }
 
     #[inline]
@@ -34,7 +34,7 @@ impl<'a> CheckedSerializer<'_, 'a> {
     #[inline]
     fn constant(self, json_type: JsonType, json: &str) -> Result<(), Error> {
         if !self.is_free(json_type) {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.text.push(json);
         Ok(())
@@ -48,7 +48,7 @@ impl<'a> CheckedSerializer<'_, 'a> {
             Err(_) => digits_fit(arena, self.node, &value.into().to_string()),
         };
         if !fits {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.text.number(value)
     }
@@ -59,7 +59,7 @@ impl<'a> CheckedSerializer<'_, 'a> {
             return self.writing.not_finite();
         }
         if !(self.is_free(JsonType::Number) || float_fits(self.writing.arena, self.node, value)) {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.text.number(number)
     }
@@ -76,7 +76,7 @@ impl<'a> CheckedSerializer<'_, 'a> {
     /// Rejects the value if there are rules to check. Some values are written here only without rules; otherwise they
     /// are written first and checked afterwards.
     fn unruled(&mut self) -> Result<(), Error> {
-        if self.node == ANY { Ok(()) } else { Err(self.writing.refusal()) }
+        if self.node == ANY { Ok(()) } else { Err(self.writing.rejection()) }
     }
 
     /// Begins a variant with content: an object of one member.
@@ -155,7 +155,7 @@ impl<'w, 'a> Serializer for CheckedSerializer<'w, 'a> {
 
     fn serialize_u128(self, value: u128) -> Result<(), Error> {
         if !digits_fit(self.writing.arena, self.node, &value.to_string()) {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.text.number(value)
     }

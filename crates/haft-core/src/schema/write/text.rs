@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn every_character_is_written_as_serde_json_writes_it_at_every_offset() {
-        let odd = (0..=0x7f_u8).map(char::from).chain(['\u{80}', '\u{2028}', 'ß', '🦀', '\u{10ffff}']);
-        for character in odd {
+        let non_finite = (0..=0x7f_u8).map(char::from).chain(['\u{80}', '\u{2028}', 'ß', '🦀', '\u{10ffff}']);
+        for character in non_finite {
             for before in 0..20 {
                 for after in [0, 1, 7, 8, 9] {
                     let text = format!("{}{character}{}", "x".repeat(before), "y".repeat(after));
