@@ -138,7 +138,7 @@ impl From<&Value> for JsonText {
     }
 }
 
-/// An array or object that is not yet written to its end.
+/// The rest of a value that is yet to be written, with the separator before it.
 enum PendingWrite<'a> {
     Value(&'a Value),
     Array(slice::Iter<'a, Value>, &'static str),

@@ -2,8 +2,8 @@
 //!
 //! The distance is that of `strsim`: insertions, deletions, replacements and swaps of neighbours, over the letters and
 //! digits of both names in lower case. An unknown name is compared with every existing one, and both may come from a
-//! model, so two bounds surround the measurement: names longer than [`LONGEST`] are never compared, and candidates whose
-//! letters differ too much are ruled out by counting letters, which is linear and allocates nothing.
+//! model, so two bounds surround the measurement: names longer than [`LONGEST`] are never compared, and candidates
+//! whose letters differ too much are ruled out by counting letters, which is linear and allocates nothing.
 
 use strsim::osa_distance;
 

@@ -15,8 +15,8 @@ use crate::schema::{Limits, read_tree};
 /// use haft_core::secure_json;
 ///
 /// assert!(secure_json::parse(br#"{"constructor": 1}"#).is_ok());
-/// let refused = secure_json::parse(br#"{"a": {"\u005f_proto__": {}}, "b": 1, "b": 2}"#).unwrap_err();
-/// let pointers: Vec<&str> = refused.as_slice().iter().map(|issue| issue.pointer.as_str()).collect();
+/// let rejected = secure_json::parse(br#"{"a": {"\u005f_proto__": {}}, "b": 1, "b": 2}"#).unwrap_err();
+/// let pointers: Vec<&str> = rejected.as_slice().iter().map(|issue| issue.pointer.as_str()).collect();
 /// assert_eq!(pointers, ["/a/__proto__", "/b"]);
 /// ```
 pub fn parse(text: impl AsRef<[u8]>) -> Result<Value, Issues> {

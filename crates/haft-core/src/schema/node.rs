@@ -217,7 +217,7 @@ impl Arena {
     /// Returns the rules for a value of type `json_type` at an unbuffered node: `Ok(None)` if there are none, `Err` if
     /// no value of that type is valid.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "asked for every value there is; measured")]
+    #[expect(clippy::inline_always, reason = "called for every value; measured")]
     pub(super) fn rules(&self, id: NodeId, json_type: JsonType) -> Result<Option<&TypeRules>, Mismatch> {
         match self.node(id) {
             Node::Any => Ok(None),

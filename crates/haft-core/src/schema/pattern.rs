@@ -3,19 +3,21 @@
 //!
 //! Texts and many patterns come from untrusted sources, so the time of a match is bounded by construction:
 //!
-//! - A pattern without backreferences is matched by [`ScanProgram`], which moves a set of states over the text. It takes at
-//!   most one step per operation and character, O(program × text), and memory in proportion to the program plus one bit
-//!   per byte of text and lookaround.
-//! - A pattern with backreferences is matched by [`BacktrackProgram`]. No bound better than exponential is known for these;
-//!   the budget ends the search.
+//! - A pattern without backreferences is matched by [`ScanProgram`], which moves a set of states over the text. It
+//!   takes at most one step per operation and character, O(program × text), and memory in proportion to the program
+//!   plus one bit per byte of text and lookaround.
+//! - A pattern with backreferences is matched by [`BacktrackProgram`]. No bound better than exponential is known for
+//!   these; the budget ends the search.
 //!
-//! A step tests one character, follows one edge of the program, compares or skips up to 16 bytes, or clears up to 16 words.
+//! A step tests one character, follows one edge of the program, compares or skips up to 16 bytes, or clears up to 16
+//! words.
 //!
-//! Both charge their steps to the budget ([`WorkBudget::steps`]), and at least one unit of work per match. Neither recurses while
-//! it matches, and groups nest at most [`MAX_DEPTH`] deep, so neither patterns nor texts can overflow the stack.
+//! Both charge their steps to the budget ([`WorkBudget::steps`]), and at least one unit of work per match. Neither
+//! recurses while it matches, and groups nest at most [`MAX_DEPTH`] deep, so neither patterns nor texts can overflow
+//! the stack.
 //!
-//! If the `u` flag is stricter than schemas in use, the parser is lenient as Annex B is: `\-` and other escaped
-//! punctuation, a lone `]`, `{` or `}`, and `[\w-.]`. Syntax of other dialects is rejected with advice, never guessed.
+//! The parser is as lenient as Annex B where existing schemas need it: `\-` and other escaped punctuation, a lone `]`,
+//! `{` or `}`, and `[\w-.]`. Syntax of other dialects is rejected with advice, never guessed.
 
 use crate::schema::budget::{BudgetSpent, WorkBudget};
 

@@ -52,7 +52,7 @@ pub(super) struct ReadContext<'a> {
     pub(super) ignored: Cell<u32>,
     /// The budget for patterns, and for values that are checked as a whole.
     budget: RefCell<WorkBudget>,
-    /// Set if a declared key needs no check besides being declared.
+    /// Set if a declared key in declaration order needs no further check.
     is_plain: bool,
     /// The path to the value that the type rejects. Present only for verified text, where no other rejection is
     /// possible.
@@ -259,7 +259,7 @@ fn one_pass(context: &ReadContext<'_>, text: &str, read: &mut ReadValue<'_>) -> 
 
 /// Reads one value and nothing after it.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "moves the value once less; measured")]
+#[expect(clippy::inline_always, reason = "saves one move of the value; measured")]
 fn one_value<T: DeserializeOwned>(
     deserializer: &mut serde_json::Deserializer<StrRead<'_>>,
     context: &ReadContext<'_>,

@@ -19,7 +19,7 @@ pub(super) enum Shape {
     Count,
     /// Type names: one, or a list of different ones.
     TypeNames,
-    /// Values: an array, at least one where the draft requires it.
+    /// An array of allowed values.
     Literals,
     /// Any array.
     List,

@@ -202,7 +202,7 @@ impl WriteFailure {
 
 impl Writing<'_> {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every value there is; measured")]
+    #[expect(clippy::inline_always, reason = "runs for every value; measured")]
     fn value<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
         let (is_buffered, before) = (Arena::is_buffered(node), self.text.len());
         let known = if is_buffered { ANY } else { node };

@@ -59,7 +59,7 @@ fn what_json_cannot_say_is_an_issue_at_its_place() {
     for (report, pointer) in table {
         let issues = write(&report).unwrap_err();
         assert_eq!(marks(&issues), [(pointer, "finite")], "{report:?}");
-        assert!(issues.to_string().contains("give a finite number or null"), "{issues}");
+        assert!(issues.to_string().contains("return a finite number or null"), "{issues}");
     }
     assert_eq!(marks(&write(&f64::NAN).unwrap_err()), [("", "finite")]);
 }

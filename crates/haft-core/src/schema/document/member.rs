@@ -221,7 +221,7 @@ pub(super) fn key_cells(cells: &[Cell], object: u32) -> impl Iterator<Item = Cel
 }
 
 /// Returns the lower half: of a hash, or the cell in an entry of the scratch list.
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+#[expect(clippy::cast_possible_truncation, reason = "only the lower half is needed")]
 fn narrow(value: u64) -> u32 {
     value as u32
 }

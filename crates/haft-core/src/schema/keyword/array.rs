@@ -65,6 +65,6 @@ fn max(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
 /// Returns a count, which may be written `2.0`, and may exceed the size of any value.
 pub(super) fn count(keyword: &Value) -> usize {
     let float = keyword.as_f64().unwrap_or_default();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, which is what is meant")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturation is intended")]
     keyword.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(float as usize)
 }

@@ -161,7 +161,7 @@ impl<'a> ReadKeys<'a> {
 
     /// Records a key, and returns whether the type may see it; `None` if the key is not allowed.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every key there is; measured")]
+    #[expect(clippy::inline_always, reason = "runs for every key; measured")]
     fn take(&mut self, key: &str) -> Option<UnknownKeys> {
         if let Some(rule) = self.rule
             && let Some(property) = rule.properties.get(self.hint)
@@ -258,7 +258,7 @@ struct KeySeed<'s, 'a, K> {
 
 impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every key there is; measured")]
+    #[expect(clippy::inline_always, reason = "runs for every key; measured")]
     fn take<E: Error>(self, key: KeyDeserializer<'_, 'de, E>) -> Result<ReadKey<K, K::Value>, E> {
         match self.keys.take(key.text()) {
             Some(UnknownKeys::Show) => self.inner.deserialize(key).map(ReadKey::Shown),
@@ -313,7 +313,7 @@ mod tests {
         c: Option<u8>,
     }
 
-    fn refused(text: &str) -> bool {
+    fn rejects(text: &str) -> bool {
         Schema::of::<Three>().unwrap().decode::<Three>(text, &DecodeOptions::default()).is_err()
     }
 
@@ -321,13 +321,13 @@ mod tests {
     fn keys_may_come_in_any_order_but_only_once() {
         for order in ["abc", "acb", "bac", "bca", "cab", "cba", "ab", "ba"] {
             let members = |keys: &str| keys.chars().map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(",");
-            assert!(!refused(&format!("{{{}}}", members(order))), "{order}");
+            assert!(!rejects(&format!("{{{}}}", members(order))), "{order}");
             for again in order.chars() {
-                assert!(refused(&format!("{{{}}}", members(&format!("{order}{again}")))), "{order}{again}");
+                assert!(rejects(&format!("{{{}}}", members(&format!("{order}{again}")))), "{order}{again}");
             }
         }
         for missing in ["{}", r#"{"a":1}"#, r#"{"b":1}"#, r#"{"c":1,"b":1}"#] {
-            assert!(refused(missing), "{missing}");
+            assert!(rejects(missing), "{missing}");
         }
     }
 
