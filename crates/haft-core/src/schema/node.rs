@@ -291,7 +291,7 @@ impl Node {
             Self::Any | Self::Never => {}
             Self::Same(target) => visit(target, AppliedTo::InPlace),
             Self::ByType(branches) => {
-                branches.iter_mut().flatten().for_each(|branch| visit(branch, AppliedTo::InPlace))
+                branches.iter_mut().flatten().for_each(|branch| visit(branch, AppliedTo::InPlace));
             }
             Self::Typed(typed) => {
                 typed.array.prefix.iter_mut().for_each(|item| visit(item, AppliedTo::ToParts));

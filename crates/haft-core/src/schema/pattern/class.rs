@@ -144,7 +144,7 @@ impl Builder {
             (UnicodeProperty::Ascii, Polarity::Excluded) => self.range(LAST_ASCII + 1, LAST),
             (UnicodeProperty::Categories(categories), Polarity::Included) => self.categories.add(categories),
             (UnicodeProperty::Categories(categories), Polarity::Excluded) => {
-                self.categories.add(categories.complement())
+                self.categories.add(categories.complement());
             }
             (UnicodeProperty::Binary(binary), Polarity::Included) => add_once(&mut self.having, binary),
             (UnicodeProperty::Binary(binary), Polarity::Excluded) => add_once(&mut self.lacking, binary),
