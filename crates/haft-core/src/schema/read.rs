@@ -1,8 +1,8 @@
 //! Decoding of argument text into a type, with checks during decoding.
 //!
-//! A single pass over the text (`deserializer`) rejects everything that it is not certain to be valid. Only then is the
-//! text verified as a whole ([`verify`](super::verify)): that reports every problem, or returns valid text, which the
-//! same pass decodes. A type is therefore compiled against one deserializer only, and a valid call costs one pass.
+//! A single pass over the text (`deserializer`) rejects every value that is not certain to be valid. Only then is the
+//! text verified as a whole ([`verify`]): that reports every problem, or returns valid text, which the same pass
+//! decodes. A type is therefore compiled against one deserializer only, and a valid call costs one pass.
 
 mod deserializer;
 mod key;

@@ -156,8 +156,8 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_,
         self.inner.visit_string(value)
     }
 
-    /// Checks a string that comes as bytes: `serde_json` passes a JSON string as bytes to types that request bytes, even
-    /// one that is not valid Unicode.
+    /// Checks a string that comes as bytes: `serde_json` passes a JSON string as bytes to types that request bytes,
+    /// even one that is not valid Unicode.
     fn visit_bytes<E: Error>(self, value: &[u8]) -> Result<V::Value, E> {
         self.string(std::str::from_utf8(value).map_err(|_| rejection())?)?;
         self.inner.visit_bytes(value)
