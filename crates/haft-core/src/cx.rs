@@ -32,7 +32,7 @@ use crate::emit::{EmitError, Emitted, Emitter};
 use crate::executor::CallHandle;
 use crate::history::History;
 use crate::item::Item;
-use crate::schema::{DecodeOptions, encode_freely};
+use crate::schema::{DecodeOptions, encode_unchecked};
 use crate::scope::Scope;
 use crate::service::{MissingService, Services};
 use crate::text_id::text_id;
@@ -136,7 +136,7 @@ impl Cx {
         if !self.0.has_listener() {
             return Ok(());
         }
-        let text = encode_freely(&value).map_err(EmitError::Encode)?;
+        let text = encode_unchecked(&value).map_err(EmitError::Encode)?;
         drop(value);
         self.0.send(Emitted::Progress(text)).await;
         Ok(())
@@ -160,7 +160,7 @@ impl Cx {
     pub async fn preliminary(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
         let encoded = match self.tool() {
             Some(tool) => tool.success().encode(&value).map_err(EmitError::Preliminary)?,
-            None => encode_freely(&value).map_err(EmitError::Encode)?,
+            None => encode_unchecked(&value).map_err(EmitError::Encode)?,
         };
         drop(value);
         self.0.send(Emitted::Preliminary(encoded)).await;

@@ -95,7 +95,7 @@ fn a_million_levels_do_not_overflow_the_stack() {
 
 #[test]
 fn a_key_given_twice_is_ambiguous() {
-    assert_only(&order(r#"{"item": "a", "count": 1, "count": 1}"#), "/count", "duplicateKey", "give it once");
+    assert_only(&order(r#"{"item": "a", "count": 1, "count": 1}"#), "/count", "duplicateKey", "send it once");
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn every_rule_has_its_own_message() {
         (r#"{"fives": 6}"#, "/fives", "multipleOf", "must be a multiple of 5, and is 6"),
         (r#"{"list": []}"#, "/list", "minItems", "must have at least 1 item, and is an array of 0"),
         (r#"{"list": [1, 2, 3]}"#, "/list", "maxItems", "must have at most 2 items, and is an array of 3"),
-        (r#"{"set": [1, 2, 1]}"#, "/set", "uniqueItems", "must not hold the same item twice"),
+        (r#"{"set": [1, 2, 1]}"#, "/set", "uniqueItems", "must not contain the same item twice"),
         (r#"{"pair": [1]}"#, "/pair", "minItems", "must have at least 2 items, and is an array of 1"),
         (r#"{"pair": [1, 2]}"#, "/pair/1", "type", "must be a boolean, not a number"),
         (r#"{"map": {}}"#, "/map", "minProperties", "must have at least 1 key, and is an object with 0 keys"),

@@ -59,7 +59,7 @@ fn a_value_without_a_json_form_is_an_issue_with_a_pointer() {
     for (report, pointer) in table {
         let issues = write(&report).unwrap_err();
         assert_eq!(marks(&issues), [(pointer, "finite")], "{report:?}");
-        assert!(issues.to_string().contains("give a finite number or null"), "{issues}");
+        assert!(issues.to_string().contains("return a finite number or null"), "{issues}");
     }
     assert_eq!(marks(&write(&f64::NAN).unwrap_err()), [("", "finite")]);
 }

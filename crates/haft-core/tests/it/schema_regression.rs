@@ -105,7 +105,7 @@ fn an_untagged_alternative_is_known_by_its_keys() {
     assert_eq!(wrong(deep), r#"/and/0/or/0/and/0/op: must be one of "eq", "lt", not "equals""#);
     let missing = wrong(json!({"field": "a", "value": 1}));
     assert_eq!(missing, r#"the key "op" (a string) is missing and must be given"#);
-    assert_eq!(wrong(json!({})), "fits none of the 3 forms that are allowed here; look at the schema of this value");
+    assert_eq!(wrong(json!({})), "matches none of the 3 forms that are allowed here; look at the schema of this value");
 }
 
 #[test]

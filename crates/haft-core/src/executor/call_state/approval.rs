@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::verdict::judge;
 use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
 use crate::approval::{ApprovalOutcome, AtGate, PriorApproval, RefusedVerdict, VerdictFault, digest_of};
-use crate::arguments::{Arguments, Decisive};
+use crate::arguments::{Arguments, PolicyArguments};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::executor::approve::ApprovalAnswer;
@@ -145,7 +145,7 @@ impl CallState {
             return self.decided(gated, call, step_cx, Ok((ApprovalNeed::Needed, rule)));
         }
         let about = ApprovalCx::of(call, Some(&gated.cx));
-        let arguments = Decisive::of(&gated.arguments, tool, &call.arguments, &step_cx.options.decode);
+        let arguments = PolicyArguments::of(&gated.arguments, tool, &call.arguments, &step_cx.options.decode);
         let need = isolated(|| {
             let needs = policies.iter().map(|(policy, rule)| {
                 let need = Box::pin(policy.decide(&arguments, about.clone())) as BoxFuture<ApprovalNeed>;
