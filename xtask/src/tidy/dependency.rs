@@ -14,15 +14,28 @@ use super::breach::Breach;
 use crate::workspace::Workspace;
 
 /// What each published crate may need of ours.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("haft-core", &[]),
     ("haft-macros", &[]),
+    ("haft-middleware", &["haft-core"]),
     ("haft-wire", &["haft-core"]),
     ("haft-http", &["haft-core"]),
     ("haft-model", &["haft-core", "haft-wire", "haft-http"]),
     ("haft-mcp", &["haft-core", "haft-wire"]),
     ("haft-registry", &["haft-core", "haft-http"]),
-    ("haft", &["haft-core", "haft-macros", "haft-wire", "haft-http", "haft-model", "haft-mcp", "haft-registry"]),
+    (
+        "haft",
+        &[
+            "haft-core",
+            "haft-macros",
+            "haft-middleware",
+            "haft-wire",
+            "haft-http",
+            "haft-model",
+            "haft-mcp",
+            "haft-registry",
+        ],
+    ),
     ("haft-cli", &["haft"]),
 ];
 

@@ -286,7 +286,7 @@ async fn a_panic_of_a_blocking_handler_is_the_failure_of_its_call() {
     let tool = Tool::new("t").run_blocking(|(), _| -> u8 { panic!("on the other thread") }).unwrap();
     let failure = failure(&tool, "{}").await;
     assert_eq!((failure.kind.as_str(), failure.started), ("execution_error", true));
-    assert_eq!(std::error::Error::source(&failure).unwrap().to_string(), "panicked: on the other thread");
+    assert_eq!(Error::source(&failure).unwrap().to_string(), "panicked: on the other thread");
 }
 
 // What the model sees.

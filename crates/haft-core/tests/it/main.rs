@@ -45,8 +45,6 @@ mod approval_verdict;
 #[cfg(feature = "validate")]
 mod bad_input;
 #[cfg(feature = "validate")]
-mod cache;
-#[cfg(feature = "validate")]
 mod continuation;
 mod conversation_values;
 #[cfg(feature = "validate")]

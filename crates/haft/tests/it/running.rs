@@ -1,6 +1,6 @@
 //! Running one call, as the tests need it.
 
-use haft::{Cx, Services, StaticTool, Tool, ToolCall, ToolResult, Toolkit};
+use haft::{Services, StaticTool, Tool, ToolCall, ToolResult, Toolkit};
 use serde_json::Value;
 
 /// Runs one call of a tool that needs no services.
