@@ -78,6 +78,8 @@ mod hostile_input;
 mod isolated_drop;
 mod macro_expansion;
 #[cfg(feature = "validate")]
+mod middleware;
+#[cfg(feature = "validate")]
 mod output_cap;
 #[cfg(feature = "validate")]
 mod provider_executed;
