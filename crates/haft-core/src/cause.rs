@@ -1,6 +1,6 @@
-//! What went wrong underneath a failure, for the operator's log.
+//! The causes of a failure, for the operator's log.
 //!
-//! Nothing of this may reach a model: a cause holds addresses, queries and whatever else a user's error says.
+//! Nothing of this may reach a model: the text of an error contains addresses, queries and other internals.
 
 use std::error::Error;
 
@@ -8,15 +8,28 @@ use crate::executor::isolated;
 use crate::failure::ToolFailure;
 use crate::issue::{Issues, TypeError};
 
-/// How far down a chain is followed: an error may name itself as its source.
-const DEEPEST: usize = 32;
+/// The number of causes that are followed: an error may name itself as its source.
+const MAX_CAUSES: usize = 32;
 
-/// Writes the causes of a failure, down to the root, in one line. Causes that quote arguments or results are only named:
-/// content is logged by those who were asked for it. In place of an error that panics when it is written stands the panic.
-pub(crate) fn cause_chain(failure: &ToolFailure) -> Option<String> {
-    let causes = std::iter::successors(failure.source(), |&error| isolated(|| error.source()).unwrap_or_default());
-    let chain: Vec<String> = causes.take(DEEPEST).map(without_content).collect();
-    (!chain.is_empty()).then(|| chain.join(": "))
+impl ToolFailure {
+    /// Returns the causes of the failure in one line, down to the root, for the operator's log; `None` if there is none.
+    ///
+    /// It must never reach a model. Causes that quote arguments or results are only named, as content is logged where that
+    /// was asked for. An error that panics when it is formatted is replaced by the panic.
+    ///
+    /// ```
+    /// use haft_core::{FailureKind, ToolFailure};
+    ///
+    /// let failure = ToolFailure::new(FailureKind::ExecutionError, "the tool failed")
+    ///     .cause(std::io::Error::other("429 from 10.0.0.7"));
+    /// assert_eq!(failure.cause_chain().as_deref(), Some("429 from 10.0.0.7"));
+    /// ```
+    #[must_use]
+    pub fn cause_chain(&self) -> Option<String> {
+        let causes = std::iter::successors(self.source(), |&error| isolated(|| error.source()).unwrap_or_default());
+        let chain: Vec<String> = causes.take(MAX_CAUSES).map(without_content).collect();
+        (!chain.is_empty()).then(|| chain.join(": "))
+    }
 }
 
 fn without_content(cause: &(dyn Error + 'static)) -> String {
@@ -57,23 +70,23 @@ mod tests {
 
     #[test]
     fn a_chain_is_told_to_its_root_and_without_the_failure_itself() {
-        assert_eq!(cause_chain(&failure()), None);
+        assert_eq!(failure().cause_chain(), None);
         let root = ToolFailure::new("root", "disk full");
-        assert_eq!(cause_chain(&failure().cause(root.clone())).unwrap(), "root: disk full");
+        assert_eq!(failure().cause(root.clone()).cause_chain().unwrap(), "root: disk full");
         let middle = ToolFailure::new("middle", "no write").cause(root);
-        assert_eq!(cause_chain(&failure().cause(middle)).unwrap(), "middle: no write: root: disk full");
+        assert_eq!(failure().cause(middle).cause_chain().unwrap(), "middle: no write: root: disk full");
     }
 
     #[test]
     fn values_are_not_told() {
         let rejected = TypeError(serde::de::Error::custom("no city called Atlantis"));
-        assert_eq!(cause_chain(&failure().cause(rejected)).unwrap(), "the value is rejected by its type");
+        assert_eq!(failure().cause(rejected).cause_chain().unwrap(), "the value is rejected by its type");
         let issues = Issues::from(Issue::new("", "type", "must be a string, not 7"));
-        assert_eq!(cause_chain(&failure().cause(issues)).unwrap(), "the value breaks its schema");
+        assert_eq!(failure().cause(issues).cause_chain().unwrap(), "the value breaks its schema");
     }
 
     #[test]
     fn a_chain_without_an_end_is_cut_off() {
-        assert_eq!(cause_chain(&failure().cause(Round)).unwrap(), vec!["round"; DEEPEST].join(": "));
+        assert_eq!(failure().cause(Round).cause_chain().unwrap(), vec!["round"; MAX_CAUSES].join(": "));
     }
 }

@@ -28,7 +28,7 @@ use crate::approval::{Gate, RefusedVerdict};
 use crate::blocking::wait;
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
-use crate::emit::{EmitError, Emitted, Emitter};
+use crate::emit::{EmissionMap, EmitError, Emitted, Emitter};
 use crate::executor::CallHandle;
 use crate::history::History;
 use crate::item::Item;
@@ -131,6 +131,30 @@ impl Cx {
         .await;
     }
 
+    /// Runs a future until it is done, or until the call is cancelled, which gives `None`. The future is dropped then.
+    ///
+    /// ```
+    /// use haft_core::{Cancellation, Cx, ToolCall};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let cancellation = Cancellation::new();
+    /// let cx = Cx::for_call(&ToolCall::new("c1", "wait", "")).with_cancellation(cancellation.clone());
+    /// assert_eq!(cx.run_until_cancelled(async { 7 }).await, Some(7));
+    ///
+    /// cancellation.cancel();
+    /// assert_eq!(cx.run_until_cancelled(std::future::pending::<u8>()).await, None);
+    /// # }
+    /// ```
+    pub async fn run_until_cancelled<F: Future>(&self, future: F) -> Option<F::Output> {
+        let mut cancelled = pin!(self.cancelled());
+        let mut future = pin!(future);
+        poll_fn(|task| match cancelled.as_mut().poll(task) {
+            Poll::Ready(()) => Poll::Ready(None),
+            Poll::Pending => future.as_mut().poll(task).map(Some),
+        })
+        .await
+    }
+
     /// Emits a progress value to the reader of the call's events, waiting while the queue is full.
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
         if !self.0.has_listener() {
@@ -138,7 +162,7 @@ impl Cx {
         }
         let text = encode_unchecked(&value).map_err(EmitError::Encode)?;
         drop(value);
-        self.0.send(Emitted::Progress(text)).await;
+        self.send(Emitted::Progress(text)).await;
         Ok(())
     }
 
@@ -163,7 +187,7 @@ impl Cx {
             None => encode_unchecked(&value).map_err(EmitError::Encode)?,
         };
         drop(value);
-        self.0.send(Emitted::Preliminary(encoded)).await;
+        self.send(Emitted::Preliminary(encoded)).await;
         Ok(())
     }
 
@@ -199,13 +223,15 @@ impl Cx {
         self.0.scope().map_or(Services::none(), |scope| &scope.services)
     }
 
-    /// Returns the services of the call's toolkit, without those of its run.
-    pub(crate) fn kit_services(&self) -> &Services {
+    /// Returns the services that the toolkit alone provides, without those of the run and of middlewares.
+    #[must_use]
+    pub fn toolkit_services(&self) -> &Services {
         self.0.kit_scope().map_or(Services::none(), |scope| &scope.services)
     }
 
-    /// Returns all extensions of the call.
-    pub(crate) fn extensions(&self) -> &Services {
+    /// Returns all extensions of the call, by type.
+    #[must_use]
+    pub fn extensions(&self) -> &Services {
         self.0.scope().map_or(Services::none(), |scope| &scope.extensions)
     }
 
@@ -332,6 +358,37 @@ impl Cx {
     /// Returns the conversation, shared.
     pub(crate) fn shared_messages(&self) -> History {
         self.0.scope().and_then(|scope| scope.messages.clone()).unwrap_or_default()
+    }
+
+    /// The same context with a service in front of those that it has.
+    pub(crate) fn with_service<T: ?Sized + Send + Sync + 'static>(self, service: Arc<T>) -> Self {
+        self.scoped(|scope| {
+            let behind = std::mem::take(&mut scope.services);
+            scope.services = Services::new().with_shared(service).over(behind);
+        })
+    }
+
+    /// The same context whose emitted values pass a function, before those that they pass already.
+    pub(crate) fn map_emissions(self, map: impl Fn(Emitted) -> Option<Emitted> + Send + Sync + 'static) -> Self {
+        self.with_overrides(|call| call.emission_map = Some(EmissionMap::new(map, call.emission_map.take())))
+    }
+
+    /// Sends a value to the reader, as middlewares let it pass.
+    async fn send(&self, emitted: Emitted) {
+        let Some(map) = self.0.emission_map() else { return self.0.send(emitted).await };
+        match map.apply(emitted).filter(|emitted| self.is_valid(emitted)) {
+            Some(emitted) => self.0.send(emitted).await,
+            // The call is at work, also where that is not shown.
+            None => self.call_handle().into_iter().for_each(CallHandle::touch),
+        }
+    }
+
+    /// Reports whether a value that a middleware may have replaced is one that the tool could emit.
+    fn is_valid(&self, emitted: &Emitted) -> bool {
+        match (emitted, self.tool()) {
+            (Emitted::Preliminary(value), Some(tool)) => tool.success().check_output(value).is_ok(),
+            (Emitted::Progress(_), _) | (Emitted::Preliminary(_), None) => true,
+        }
     }
 
     fn with_tool(call: &ToolCall, tool: ToolRef) -> Self {

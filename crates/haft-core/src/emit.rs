@@ -1,29 +1,30 @@
-//! What a call says before it is done.
+//! Values that a running call emits ahead of its result.
 //!
-//! A handler emits through its [`Cx`](crate::Cx); the values are encoded at once and put on a queue that belongs to
-//! whoever runs the call. A bounded queue makes the handler wait for its reader. A call that nobody listens to emits
-//! into nothing: emitting must never be able to block it for ever.
+//! A handler emits through its [`Cx`](crate::Cx). A value is encoded at once, passes the functions that middlewares put
+//! in front of the reader ([`Request::map_emissions`](crate::Request::map_emissions)), and is put on a queue that belongs
+//! to the run or to the caller. A bounded queue makes the handler wait for its reader. Without a reader, emitted values are
+//! dropped: emitting must never be able to block a call for ever.
 
 use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::executor::{CallHandle, Isolated};
+use crate::executor::{CallHandle, Isolated, isolated};
 use crate::issue::Issues;
 use crate::json_text::JsonText;
 
-/// One value that a running call sent ahead of its result.
+/// A value that a running call emitted ahead of its result.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Emitted {
-    /// Something to show: any JSON, not part of the result.
+    /// Progress: any JSON, not part of the result.
     Progress(JsonText),
     /// An early form of the result, encoded by the tool's success schema.
     Preliminary(JsonText),
 }
 
-/// Where a call's emitted values go: a queue of the caller's, or the run the call is part of.
+/// The destination of a call's emitted values: a queue of the caller, or the run that the call is part of.
 #[derive(Clone)]
 pub struct Emitter(Target);
 
@@ -38,6 +39,14 @@ enum Target {
     Call(CallHandle),
 }
 
+/// A function of a middleware that every emitted value passes, and those of the middlewares around it.
+pub(crate) struct EmissionMap {
+    map: Isolated<Box<MapEmitted>>,
+    outer: Option<Arc<Self>>,
+}
+
+type MapEmitted = dyn Fn(Emitted) -> Option<Emitted> + Send + Sync;
+
 /// A value that couldn't be emitted.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -45,13 +54,13 @@ pub enum EmitError {
     /// The value has no JSON form.
     #[error("the emitted value can't be written as JSON: {0}")]
     Encode(#[source] Issues),
-    /// The value doesn't fit the tool's success schema.
+    /// The value is rejected by the tool's success schema.
     #[error("the preliminary value does not fit the success schema: {0}")]
     Preliminary(#[source] Issues),
 }
 
 impl Emitter {
-    /// Puts a value on the queue, waiting for room. A reader that is gone gets nothing, and that is no error.
+    /// Puts a value on the queue, waiting for room. It is no error if there is no reader any more.
     pub(crate) async fn send(&self, emitted: Emitted) {
         match &self.0 {
             Target::Bounded(queue) => drop(queue.send(emitted).await),
@@ -60,12 +69,33 @@ impl Emitter {
         }
     }
 
-    /// The run that listens, if it is one.
+    /// Returns the handle to the run, if the values go to a run.
     pub(crate) fn call_handle(&self) -> Option<&CallHandle> {
         match &self.0 {
             Target::Call(handle) => Some(handle),
             Target::Bounded(_) | Target::Unbounded(_) => None,
         }
+    }
+}
+
+impl EmissionMap {
+    /// Creates a function that is applied before those of the middlewares around it.
+    pub(crate) fn new(
+        map: impl Fn(Emitted) -> Option<Emitted> + Send + Sync + 'static,
+        outer: Option<Arc<Self>>,
+    ) -> Arc<Self> {
+        Arc::new(Self { map: Isolated::new(Box::new(map)), outer })
+    }
+
+    /// Applies all functions, the innermost first. A function that panics drops the value: it may have been about to remove
+    /// something from it.
+    pub(crate) fn apply(&self, mut emitted: Emitted) -> Option<Emitted> {
+        let mut next = Some(self);
+        while let Some(Self { map, outer }) = next {
+            emitted = isolated(|| map(emitted)).ok().flatten()?;
+            next = outer.as_deref();
+        }
+        Some(emitted)
     }
 }
 

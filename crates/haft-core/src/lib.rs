@@ -42,8 +42,8 @@
 //! - Checking: [`Schema`], [`Validation`], [`Limits`], [`Repairs`], [`Issues`], [`secure_json`].
 //! - Handling: [`Cx`] is what a handler knows, [`Services`] what it needs, [`Failure`] and [`HandlerError`] how it fails,
 //!   [`Outputs`] how it answers in steps.
-//! - Putting together: [`Toolkit`] is an ordered set of tools; [`Middleware`] stands around them: [`Trace`], [`Retry`],
-//!   [`Timeout`], [`RateLimit`], [`Cache`], or one's own.
+//! - Putting together: [`Toolkit`] is an ordered set of tools; [`Middleware`] is code around their handlers. Ready-made
+//!   ones (`Trace`, `Retry`, `Timeout`, `RateLimit`, `Cache`) are in the crate `haft-middleware`.
 //! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`]s; [`RunOptions`] say how; [`Permit`] and
 //!   [`Approve`] decide; [`Dispatch`] is anything that runs calls.
 //! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`] and [`ApprovalResponse`] are the question
@@ -130,8 +130,10 @@ pub use self::usage::Usage;
 pub use self::version::FormatVersion;
 
 // tools, what runs them and what they need
+mod ambient;
 mod approval;
 mod arguments;
+mod backoff;
 mod blocking;
 mod cancellation;
 mod cause;
@@ -139,8 +141,21 @@ mod cx;
 mod emit;
 mod executor;
 mod handler;
-/// Isolation of user code, for the other crates of this workspace. It may change with any release.
-#[doc(hidden)]
+/// Isolation of panics: a panic of user code costs its own call and nothing else.
+///
+/// The executor isolates handlers, middlewares and all other user code. These are the same means, for code that runs further
+/// user code inside of a call, such as a middleware with a callback, or one that wakes other calls:
+/// [`isolated`](isolation::isolated) runs code that may panic, and [`Isolated`](isolation::Isolated) holds a value whose
+/// drop may panic.
+///
+/// ```
+/// use haft_core::isolation::isolated;
+///
+/// assert_eq!(isolated(|| 7).ok(), Some(7));
+/// assert_eq!(isolated(|| panic!("broken")).map_err(|panicked| panicked.into_text()), Err::<(), _>("broken".to_owned()));
+/// ```
+///
+/// A program built with `panic = "abort"` has no isolation.
 pub mod isolation {
     pub use crate::executor::{Isolated, Panicked, drop_isolated, isolated};
 }
@@ -153,6 +168,7 @@ mod service;
 mod tool;
 mod toolkit;
 
+pub use self::ambient::{Ambient, AmbientScope};
 #[cfg(feature = "approval")]
 pub use self::approval::{
     ApprovalMemory, CallPlan, Decision, Decisions, Delivery, QueuePlan, SignatureError, SigningKeyError, SigningKeys,
@@ -162,6 +178,7 @@ pub use self::approval::{
     ApprovalOutcome, ApprovalRecord, ApprovedCall, RefusedVerdict, RequestedCall, Suspended, SuspendedError,
     VerdictFault,
 };
+pub use self::backoff::Backoff;
 pub use self::cancellation::Cancellation;
 pub use self::cx::{Caller, Cx};
 pub use self::emit::{EmitError, Emitted, Emitter};
@@ -176,14 +193,17 @@ pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
     ToolType,
 };
-pub use self::middleware::{Backoff, Cache, Middleware, Next, RateLimit, Request, Retry, Timeout, Trace};
-pub use self::service::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
+pub use self::middleware::{Middleware, Next, Request};
+pub use self::service::{
+    Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services, ServicesIdentity,
+};
 pub use self::tool::{
     Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,
     DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent,
     Inferred, Loss, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow,
     Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson,
-    SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, ToolName, Typed,
+    SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName,
+    Typed,
 };
 pub use self::toolkit::{
     ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,

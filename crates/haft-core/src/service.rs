@@ -13,7 +13,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub(crate) use self::identity::ServicesIdentity;
+pub use self::identity::ServicesIdentity;
 use crate::executor::Isolated;
 
 /// A state that holds a `T` for tools to use. For a trait object the method's type is written out:

@@ -42,7 +42,7 @@ pub use self::dialect::{Dialect, Loss, Rendered};
 pub use self::empty_params::EmptyParams;
 pub use self::failure_mode::FailureMode;
 pub use self::fault::{DefinitionError, DefinitionFault, MAX_NAME_LEN, NameFault, SchemaPart};
-pub(crate) use self::identity::ToolIdentity;
+pub use self::identity::ToolIdentity;
 pub(crate) use self::kind::Execution;
 pub use self::kind::ToolKind;
 pub use self::limit::{Concurrency, EmitBuffer, ExecutionLimits, OnOverflow, OutputCap};

@@ -30,9 +30,8 @@ use self::runnable::Problems;
 pub use self::shadow::Shadowed;
 use self::shadow::Shadows;
 
-use crate::executor::Isolated;
 use crate::handler::{Handle, StaticTool, ToolType};
-use crate::middleware::Middleware;
+use crate::middleware::{Layer, Middleware};
 use crate::request::Describe;
 use crate::scope::Scope;
 use crate::seed::RandomState;
@@ -162,9 +161,9 @@ impl<S> Toolkit<S> {
         S: ProvideAll<M::Services>,
     {
         self.needs.push(<S as ProvideAll<M::Services>>::register);
-        let middleware = Arc::new(Isolated::new(middleware));
+        let layer = Layer::new(middleware);
         for entry in &mut self.set_mut().entries {
-            entry.tool = entry.tool.wrap_shared(&middleware);
+            entry.tool = entry.tool.wrap_in(&layer);
         }
         self
     }

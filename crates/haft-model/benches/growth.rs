@@ -18,9 +18,10 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalPolicy, Concurrency, Delta, ExecutionLimits, Finish, History, Item, RateLimit, RunOptions, Suspend, Tool,
-    ToolCall, ToolResult, Toolkit, Turn, TurnRequest, history,
+    ApprovalPolicy, Concurrency, Delta, ExecutionLimits, Finish, History, Item, RunOptions, Suspend, Tool, ToolCall,
+    ToolResult, Toolkit, Turn, TurnRequest, history,
 };
+use haft_middleware::RateLimit;
 use haft_model::{LanguageModel, ScriptedModel, ScriptedTurn, TurnLoop, TurnStream};
 use serde_json::json;
 use tokio::task::yield_now;

@@ -33,9 +33,14 @@ pub use haft_core::{
     HandlerResult, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step,
     ToolEvent, TryRun, UnknownEvent,
 };
-// what stands around them
+// middleware around the handlers
 #[doc(inline)]
-pub use haft_core::{Backoff, Cache, Middleware, Next, RateLimit, Request, Retry, Timeout, Trace};
+pub use haft_core::{
+    Ambient, AmbientScope, Backoff, Middleware, Next, Request, ServicesIdentity, ToolIdentity, isolation,
+};
+#[cfg(feature = "middleware")]
+#[doc(inline)]
+pub use haft_middleware::{Cache, RateLimit, Retry, Timeout, Trace};
 
 // what they need
 #[doc(inline)]

@@ -16,13 +16,15 @@ pub use crate::{
     AfterTurn, Flow, LanguageModel, LoopEnd, LoopEvent, LoopState, ScriptedModel, ScriptedTurn, TurnLoop, TurnStream,
 };
 pub use crate::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cache, CallError, Caller, Cancellation,
-    ContentPart, Cx, DefinitionError, Delta, Destructive, Dispatch, ExecutionLimits, Failure, FailureKind, FailureMode,
-    Handle, HandlerError, HandlerOutput, Idempotent, Item, JsonSchema, JsonText, Middleware, Needs, Next, NoFailure,
-    OpenWorld, Outcome, Outputs, Permission, Permit, Permitting, Provide, RateLimit, Readonly, Request, Retry, Run,
-    RunOptions, Schema, Services, StaticTool, Strict, Timeout, Title, Tool, ToolCall, ToolEvent, ToolFailure,
-    ToolResult, ToolType, Toolkit, Trace, Turn, TurnRequest,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, CallError, Caller, Cancellation, ContentPart,
+    Cx, DefinitionError, Delta, Destructive, Dispatch, ExecutionLimits, Failure, FailureKind, FailureMode, Handle,
+    HandlerError, HandlerOutput, Idempotent, Item, JsonSchema, JsonText, Middleware, Needs, Next, NoFailure, OpenWorld,
+    Outcome, Outputs, Permission, Permit, Permitting, Provide, Readonly, Request, Run, RunOptions, Schema, Services,
+    StaticTool, Strict, Title, Tool, ToolCall, ToolEvent, ToolFailure, ToolResult, ToolType, Toolkit, Turn,
+    TurnRequest,
 };
+#[cfg(feature = "middleware")]
+pub use crate::{Cache, RateLimit, Retry, Timeout, Trace};
 #[cfg(feature = "approval")]
 pub use crate::{Suspend, VerdictQueue};
 #[cfg(feature = "macros")]

@@ -13,16 +13,29 @@ use serde_json::Value;
 use super::breach::Breach;
 use crate::workspace::Workspace;
 
-/// The crates of ours that each published crate may depend on.
-const ALLOWED: [(&str, &[&str]); 9] = [
+/// The crates of this workspace that each crate may depend on.
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("haft-core", &[]),
     ("haft-macros", &[]),
+    ("haft-middleware", &["haft-core"]),
     ("haft-wire", &["haft-core"]),
     ("haft-http", &["haft-core"]),
     ("haft-model", &["haft-core", "haft-wire", "haft-http"]),
     ("haft-mcp", &["haft-core", "haft-wire"]),
     ("haft-registry", &["haft-core", "haft-http"]),
-    ("haft", &["haft-core", "haft-macros", "haft-wire", "haft-http", "haft-model", "haft-mcp", "haft-registry"]),
+    (
+        "haft",
+        &[
+            "haft-core",
+            "haft-macros",
+            "haft-middleware",
+            "haft-wire",
+            "haft-http",
+            "haft-model",
+            "haft-mcp",
+            "haft-registry",
+        ],
+    ),
     ("haft-cli", &["haft"]),
 ];
 

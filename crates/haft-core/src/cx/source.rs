@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::approval::{Gate, RefusedVerdict};
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
-use crate::emit::{Emitted, Emitter};
+use crate::emit::{EmissionMap, Emitted, Emitter};
 use crate::executor::CallHandle;
 use crate::schema::DecodeOptions;
 use crate::scope::Scope;
@@ -66,6 +66,8 @@ pub(super) struct CallOverrides {
     pub(super) deadline: Option<Instant>,
     pub(super) cancellation: Option<Cancellation>,
     pub(super) decode: DecodeOptions,
+    /// The functions of middlewares that emitted values pass.
+    pub(super) emission_map: Option<Arc<EmissionMap>>,
     /// The gate that examines verdicts, in the context of an approver.
     pub(super) gate: Option<Arc<Gate>>,
     /// The previous verdict, which was rejected, in the context of an approver.
@@ -171,13 +173,18 @@ impl CxSource {
         }
     }
 
-    /// Reports whether emitted values have a receiver.
+    /// Reports whether emitted values have a receiver, or a middleware that observes them.
     pub(super) fn has_listener(&self) -> bool {
         match self {
             Self::Run(_) => true,
             Self::Kit(_) => false,
-            Self::Owned(own) => own.emitter.is_some(),
+            Self::Owned(own) => own.emitter.is_some() || self.emission_map().is_some(),
         }
+    }
+
+    /// Returns the functions of middlewares that emitted values pass.
+    pub(super) fn emission_map(&self) -> Option<&Arc<EmissionMap>> {
+        self.overrides()?.emission_map.as_ref()
     }
 
     /// Sends a value to the receiver, if there is one.
@@ -249,6 +256,7 @@ impl Default for CallOverrides {
             deadline: None,
             cancellation: None,
             decode: DecodeOptions::DEFAULT,
+            emission_map: None,
             gate: None,
             rejected: None,
         }

@@ -4,7 +4,7 @@
 //! of the tool until the call has its result. Without a subscriber, opening it is one load of a static, and nothing
 //! below is computed. When a call ends, one event with the target `haft::metrics` contains its metrics: the call, the
 //! kind of its failure, the time it waited and ran. Arguments and results are left empty here: the
-//! [`Trace`](crate::Trace) middleware records them.
+//! middleware `Trace` records them.
 
 use tokio::time::Instant;
 use tracing::{Level, field};
@@ -13,7 +13,6 @@ use super::failure_class::FailureClass;
 use super::isolation::isolated;
 use super::listener::{IsolatedSpan, is_heard};
 use crate::call::ToolCall;
-use crate::cause::cause_chain;
 use crate::failure::ToolFailure;
 use crate::result::Outcome;
 use crate::tool::{Tool, ToolKind, ToolName};
@@ -143,7 +142,7 @@ impl OpenSpan {
         span.record("otel.status_code", "ERROR");
         span.record("error.type", failure.kind.as_str());
         span.record("haft.started", failure.started);
-        let cause = cause_chain(failure);
+        let cause = failure.cause_chain();
         // Internal errors need the operator's attention; rejections and mistakes of a model are only informative.
         let _entered = self.span.enter();
         match failure.kind.class() {

@@ -14,10 +14,10 @@ use super::execute::{PollRight, run_isolated};
 use super::isolation::drop_isolated;
 use super::listener::IsolatedSpan;
 use super::mailbox::OccupancyGuard;
+use crate::ambient::Ambient;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{OPAQUE_MESSAGE, Prepared, Running, broken};
-use crate::middleware::Nesting;
 use crate::result::Outcome;
 use crate::tool::Tool;
 
@@ -49,13 +49,13 @@ pub(super) fn spawn(
         Some(_) => None,
         None => Some(Arc::clone(meta.start_flag.insert(Arc::default()))),
     };
-    let nesting = Nesting::current();
+    let ambient = Ambient::current();
     let work = async move {
         let _guard = occupy;
         if let Some(polled) = polled {
             polled.begin();
         }
-        nesting.poll(run_isolated(running, tool, span)).await
+        ambient.scope(run_isolated(running, tool, span)).await
     };
     let task = SpawnedHandler(runtime.spawn(work));
     Ok(Prepared { running: Box::pin(task), meta: Some(meta) })

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
+use crate::ambient::Ambient;
 use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
 use crate::executor::{CallHandle, Isolated, IsolatedSpan, MissingRuntime, PollRight};
@@ -24,7 +25,6 @@ use crate::handler::{
     STREAM, StartFlag, TypeInfo, broken, encode, encode_success, rejected,
 };
 use crate::issue::Issues;
-use crate::middleware::Nesting;
 use crate::result::Outcome;
 use crate::schema::{DecodeOptions, Decoded};
 use crate::tool::Tool;
@@ -191,7 +191,7 @@ where
         };
         let cancel_on_drop = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
         let inside = cx.clone().with_cancellation(cancel_on_drop.cancellation().clone());
-        let (run, nesting) = (Arc::clone(run), Nesting::current());
+        let (run, ambient) = (Arc::clone(run), Ambient::current());
         let (occupy, span) = (cx.call_handle().map(CallHandle::occupy), IsolatedSpan::current());
         let mut thread = AbortOnDrop(runtime.spawn_blocking(move || {
             let _guard = occupy;
@@ -206,7 +206,7 @@ where
             if inside.is_cancelled() {
                 return None;
             }
-            Some(nesting.run(|| run(params, inside).now()))
+            Some(ambient.sync_scope(|| run(params, inside).now()))
         }));
         let outcome = match (&mut thread.0).await {
             Ok(Some(outcome)) => outcome,

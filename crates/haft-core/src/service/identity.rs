@@ -1,21 +1,33 @@
 //! The identity of services.
 //!
-//! Whoever remembers an answer must know whether a later call would be given the same services. They can't be compared by
-//! value, so only the very same ones are the same.
+//! A cache must know whether a later call would find the same services. They can't be compared by value, so only clones of
+//! one set are the same.
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 use super::{Entry, Services};
 
-/// The identity of a set of services, shared by its clones. It keeps no service alive, and no later set has it.
-#[derive(Default)]
-pub(crate) struct ServicesIdentity(Vec<Weak<HashMap<TypeId, Entry>>>);
+/// The identity of a set of services, shared by its clones. It keeps no service alive, and no later set has it. See
+/// [`Services::identity`].
+#[derive(Clone, Default)]
+pub struct ServicesIdentity(Vec<Weak<HashMap<TypeId, Entry>>>);
 
 impl Services {
-    pub(crate) fn identity(&self) -> ServicesIdentity {
+    /// Returns the identity of this set, by which a cache tells it from other sets.
+    ///
+    /// ```
+    /// use haft_core::Services;
+    ///
+    /// let services = Services::new().with(7);
+    /// assert_eq!(services.identity(), services.clone().identity());
+    /// assert_ne!(services.identity(), Services::new().with(7).identity());
+    /// ```
+    #[must_use]
+    pub fn identity(&self) -> ServicesIdentity {
         let layers = std::iter::successors(Some(self), |services| services.below.as_deref());
         ServicesIdentity(layers.filter_map(|services| services.entries.as_ref()).map(Arc::downgrade).collect())
     }
@@ -28,6 +40,12 @@ impl PartialEq for ServicesIdentity {
 }
 
 impl Eq for ServicesIdentity {}
+
+impl fmt::Debug for ServicesIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(Weak::as_ptr)).finish()
+    }
+}
 
 impl Hash for ServicesIdentity {
     fn hash<H: Hasher>(&self, state: &mut H) {

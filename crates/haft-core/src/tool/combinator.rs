@@ -11,11 +11,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cx::Cx;
-use crate::executor::Isolated;
 use crate::handler::{AsyncFn, DECLARED, Failure, Handler, PLAIN, failure_schema};
-use crate::middleware::Middleware;
+use crate::middleware::{Layer, Middleware};
 use crate::schema::Schema;
-use crate::service::{Dependency, ServiceList};
+use crate::service::Dependency;
 use crate::tool::definition::Definition;
 use crate::tool::draft::handler_faults;
 use crate::tool::{
@@ -61,11 +60,12 @@ impl Tool {
     }
 
     /// Returns a copy that also needs a service of type `T` before any call starts. A tool that is not run here supports
-    /// no dependencies.
+    /// no dependencies. A service that a middleware around the tool [provides](Middleware::provides) is not added.
     pub fn add_dependency<T: ?Sized + 'static>(&self) -> Result<Self, DefinitionError> {
         let dependency = Dependency::of::<T>();
+        let is_provided = self.layers().provide(&dependency);
         self.try_changed(|definition| {
-            if !definition.dependencies.contains(&dependency) {
+            if !is_provided && !definition.dependencies.contains(&dependency) {
                 definition.dependencies.push(dependency);
             }
         })
@@ -132,24 +132,21 @@ impl Tool {
         self.with_handler(Arc::new(AsyncFn::<_, A, DECLARED>::new(handler)))?.declaring::<E>()
     }
 
-    /// A copy with a middleware around everything that is there: the last one applied is the outermost. It needs what
-    /// the middleware needs. A tool that nobody runs here has nothing to wrap and stays as it is.
+    /// Returns a copy with a middleware around the handler and all earlier middlewares: the last one applied is the
+    /// outermost. The copy needs the services that the middleware needs, and no longer those that it
+    /// [provides](Middleware::provides). A tool without a handler of its own stays unchanged.
     #[must_use]
     pub fn wrap(&self, middleware: impl Middleware) -> Self {
-        self.wrap_shared(&Arc::new(Isolated::new(middleware)))
+        self.wrap_in(&Layer::new(middleware))
     }
 
-    pub(crate) fn wrap_shared<M: Middleware>(&self, middleware: &Arc<Isolated<M>>) -> Self {
+    pub(crate) fn wrap_in(&self, layer: &Layer) -> Self {
         if !self.requires_handler() {
             return self.clone();
         }
         let mut definition = self.definition().clone();
-        for dependency in M::Services::dependencies() {
-            if !definition.dependencies.contains(&dependency) {
-                definition.dependencies.push(dependency);
-            }
-        }
-        Self::assemble(definition, self.0.handler.clone(), self.layers().around(Arc::clone(middleware)))
+        layer.update_dependencies(&mut definition.dependencies);
+        Self::assemble(definition, self.0.handler.clone(), self.layers().inside_of(layer.clone()))
     }
 
     pub(crate) fn with_handler(&self, handler: Arc<dyn Handler>) -> Result<Self, DefinitionError> {

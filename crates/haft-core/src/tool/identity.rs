@@ -1,20 +1,33 @@
-//! What tells one tool from every other.
+//! The identity of a tool.
 //!
 //! Two tools may share a name, an id and their schemas and still answer differently: other handlers, other middlewares,
-//! other state inside. Whoever remembers what a tool answered must ask for this identity and never for the name.
+//! other captured state. A cache must therefore tell tools apart by this identity and never by name.
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 use crate::tool::{Inner, Tool};
 
-/// The identity of a tool and its clones; a changed copy has another. It doesn't keep the tool alive, and is never given
-/// to a later tool.
+/// The identity of a tool and its clones; a changed copy has another one. It does not keep the tool alive, and no later
+/// tool has it. See [`Tool::identity`].
 #[derive(Clone)]
-pub(crate) struct ToolIdentity(Weak<Inner>);
+pub struct ToolIdentity(Weak<Inner>);
 
 impl Tool {
-    pub(crate) fn identity(&self) -> ToolIdentity {
+    /// Returns the identity of the tool, by which a cache tells it from tools of the same name.
+    ///
+    /// ```
+    /// use haft_core::Tool;
+    ///
+    /// let one = || Tool::new("one").run(|(), _cx| async { 1 });
+    /// let (tool, same_name) = (one()?, one()?);
+    /// assert_eq!(tool.identity(), tool.clone().identity());
+    /// assert_ne!(tool.identity(), same_name.identity());
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    #[must_use]
+    pub fn identity(&self) -> ToolIdentity {
         ToolIdentity(Arc::downgrade(&self.0))
     }
 }
@@ -26,6 +39,12 @@ impl PartialEq for ToolIdentity {
 }
 
 impl Eq for ToolIdentity {}
+
+impl fmt::Debug for ToolIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ToolIdentity").field(&self.0.as_ptr()).finish()
+    }
+}
 
 impl Hash for ToolIdentity {
     fn hash<H: Hasher>(&self, state: &mut H) {

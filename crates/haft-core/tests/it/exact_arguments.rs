@@ -1,11 +1,10 @@
 //! Arguments that a JSON tree can't hold: code that decides about a call sees them exactly, or the call fails.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, Cache, Cx, FailureKind, Idempotent, JsonText, Next, Outcome, Readonly, Request,
-    RunOptions, Schema, Tool, ToolCall, ToolFailure, ToolResult, Toolkit,
+    ApprovalPolicy, ApprovalRequest, Cx, FailureKind, JsonText, Next, Outcome, Request, RunOptions, Schema, Tool,
+    ToolCall, ToolFailure, ToolResult, Toolkit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -229,16 +228,6 @@ async fn an_integer_that_the_handler_reads_as_a_float_is_seen_as_that_float() {
         one(&Toolkit::from_iter([tool]), &ToolCall::new("c1", "mint", "100000000000000000000"), &RunOptions::new())
             .await;
     assert_eq!(came(&result), "1e+20");
-}
-
-#[tokio::test]
-async fn a_cache_never_takes_one_wide_integer_for_another() {
-    let tool = Tool::new("mint").annotate(Readonly(true)).annotate(Idempotent(true));
-    let tool = tool.run(|mint: Mint, _cx| async move { mint.amount.to_string() }).unwrap();
-    let kit = Toolkit::from_iter([tool.wrap(Cache::new(Duration::from_secs(60)))]);
-    for amount in UNSIGNED.into_iter().chain(UNSIGNED) {
-        assert_eq!(came(&one(&kit, &minting(amount), &RunOptions::new()).await), format!("\"{amount}\""));
-    }
 }
 
 #[tokio::test]

@@ -45,8 +45,6 @@ mod approval_verdict;
 #[cfg(feature = "validate")]
 mod bad_input;
 #[cfg(feature = "validate")]
-mod cache;
-#[cfg(feature = "validate")]
 mod continuation;
 mod conversation_values;
 #[cfg(feature = "validate")]
@@ -79,6 +77,8 @@ mod hostile_input;
 #[cfg(feature = "validate")]
 mod isolated_drop;
 mod macro_expansion;
+#[cfg(feature = "validate")]
+mod middleware;
 #[cfg(feature = "validate")]
 mod output_cap;
 #[cfg(feature = "validate")]

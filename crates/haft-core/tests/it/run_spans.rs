@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use haft_core::{
-    Cx, ExecutionLimits, HandlerError, OutputCap, Permission, RunOptions, Tool, ToolCall, ToolFailure, Toolkit, Trace,
+    Cx, ExecutionLimits, HandlerError, OutputCap, Permission, RunOptions, Tool, ToolCall, ToolFailure, Toolkit,
 };
 use tokio::time::sleep;
 
@@ -159,7 +159,7 @@ async fn the_cause_is_recorded_with_the_failure() {
     assert_eq!(seen.events[0].get("kind"), Some("execution_error"));
 }
 
-/// As with [`Trace`](haft_core::Trace), the useful cause is often further down the chain.
+/// The cause that is worth knowing is often further down.
 #[tokio::test]
 async fn the_cause_is_recorded_down_to_its_root() {
     let root = ToolFailure::new("root", "disk full");
@@ -263,56 +263,7 @@ async fn arguments_and_results_are_not_recorded_by_default() {
     }
 }
 
-/// The layer enables content, and the span of the call has the fields: each has its own, even in a batch.
-#[tokio::test]
-async fn enabled_content_is_on_the_span_of_its_call() {
-    let kit = double().wrap(Trace::new().with_content());
-    let seen = Recorder::watch(every_way(&kit, &ToolCall::new("c1", "double", "21"))).await;
-    assert_eq!(seen.spans.len(), WAYS);
-    for span in &seen.spans {
-        assert_eq!(content(span), [Some("21"), Some("42")]);
-        assert_eq!(span.at_start("gen_ai.tool.call.arguments"), None, "before anything was checked");
-    }
-    for options in [RunOptions::new(), RunOptions::new().spawned()] {
-        let run = kit.run(calls([("double", "1"), ("double", "300"), ("double", "-4")])).with(options);
-        let seen = Recorder::watch(run.collect_results()).await;
-        let contents: Vec<_> = seen.spans.iter().map(content).collect();
-        assert_eq!(contents, [[Some("1"), Some("2")], [Some("300"), Some("600")], [Some("-4"), Some("-8")]]);
-    }
-}
-
-/// Fields that the schemas mark as secret are not on the span.
-#[tokio::test]
-async fn content_on_the_span_of_a_call_is_without_secrets() {
-    #[derive(serde::Deserialize, schemars::JsonSchema)]
-    struct Login {
-        user: String,
-        #[schemars(extend("writeOnly" = true))]
-        password: String,
-    }
-    let login = Tool::new("login").try_run(|Login { user, password }: Login, _cx| async move {
-        if password == "open sesame" { Ok(user) } else { Err(format!("{user} is not known")) }
-    });
-    let kit = kit([login]).wrap(Trace::new().with_content());
-    for (password, result) in [
-        ("open sesame", r#""ada""#),
-        // An output may repeat any part of the arguments.
-        ("hunter2", r#"{"error":{"kind":"tool_failed","message":"[redacted]"}}"#),
-    ] {
-        let arguments = serde_json::json!({"user": "ada", "password": password}).to_string();
-        let seen = Recorder::watch(every_way(&kit, &ToolCall::new("c1", "login", arguments))).await;
-        assert_eq!(seen.spans.len(), WAYS);
-        for span in &seen.spans {
-            assert_eq!(content(span), [Some(r#"{"user":"ada","password":"[redacted]"}"#), Some(result)]);
-        }
-    }
-}
-
-fn content(span: &SpanRecord) -> [Option<&str>; 2] {
-    ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result"].map(|field| span.get(field))
-}
-
-/// Concurrent calls: everything that a handler traces is inside of its own call's span.
+/// Calls that run beside each other: whatever a handler traces is inside of its own call's span.
 #[tokio::test]
 async fn each_handler_runs_inside_of_its_own_span() {
     let chatty = || {

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use futures_util::{Stream, StreamExt, stream};
 use haft_core::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approve, BoxError, Cx, EmitBuffer, ExecutionLimits, NoFailure,
-    Outputs, Permission, Tool, ToolCall,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approve, BoxError, Cx, EmitBuffer, ExecutionLimits, FailureKind,
+    Middleware, Next, NoFailure, Outcome, Outputs, Permission, Request, Tool, ToolCall, ToolFailure,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::case::{Ran, SECRET};
 use super::record::mark;
@@ -219,4 +219,33 @@ pub(super) fn deciding(decision: ApprovalDecision, reason: &'static str) -> impl
 /// Creates the error that operators may read.
 pub(super) fn secret_error() -> BoxError {
     SECRET.into()
+}
+
+/// A middleware that stops waiting for a call.
+pub(super) struct TimeLimit(pub(super) Duration);
+
+/// A middleware that runs a failed call once more.
+pub(super) struct TryTwice;
+
+impl Middleware for TimeLimit {
+    type Services = ();
+
+    async fn around(&self, request: Request, next: Next) -> Outcome {
+        match timeout(self.0, next.run(request)).await {
+            Ok(outcome) => outcome,
+            Err(_) => ToolFailure::new(FailureKind::TimedOut, format!("longer than {:?}", self.0)).into(),
+        }
+    }
+}
+
+impl Middleware for TryTwice {
+    type Services = ();
+
+    async fn around(&self, request: Request, next: Next) -> Outcome {
+        let again = request.again();
+        match next.run(request).await {
+            Outcome::Failed(_) => next.run(again).await,
+            outcome => outcome,
+        }
+    }
 }

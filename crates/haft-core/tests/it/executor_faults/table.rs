@@ -16,8 +16,8 @@ use haft_core::FailureKind::{
 use haft_core::{
     ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, BoxError, Caller, Cancellation, Concurrency,
     ContentPart, Cx, DecodeOptions, ExecutionLimits, Failure, HandlerOutput, Limits, Next, NoFailure, OnOverflow,
-    OutputCap, Outputs, Permission, Permit, Permitting, Request, Retry, RunOptions, Schema, Timeout, Tool, ToolCall,
-    ToolFailure, Toolkit,
+    OutputCap, Outputs, Permission, Permit, Permitting, Request, RunOptions, Schema, Tool, ToolCall, ToolFailure,
+    Toolkit,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,9 +25,9 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::broken::{
-    Fragile, Panics, counting, counting_for_ever, deciding, endless, gated, limits, ms, never_ending_and_fragile,
-    panicking, permit, plain, room, secret_error, talkative, target, with_unreadable_parameters,
-    with_unwritable_result,
+    Fragile, Panics, TimeLimit, TryTwice, counting, counting_for_ever, deciding, endless, gated, limits, ms,
+    never_ending_and_fragile, panicking, permit, plain, room, secret_error, talkative, target,
+    with_unreadable_parameters, with_unwritable_result,
 };
 use super::case::{Case, Ran, Reader, SECRET, hold, of};
 
@@ -124,7 +124,7 @@ table! {
         .fails(ExecutionError).started().hiding_its_cause();
     panic_when_dropped: |_| of(never_ending_and_fragile().with_limits(limits().timeout(ms(30))).unwrap())
         .fails(TimedOut).started().saying(&["30ms"]);
-    panic_when_dropped_by_a_middleware: |_| of(never_ending_and_fragile().wrap(Timeout::new(ms(30))))
+    panic_when_given_up_by_a_middleware: |_| of(never_ending_and_fragile().wrap(TimeLimit(ms(30))))
         .fails(TimedOut).started().saying(&["30ms"]);
     panic_in_parameters_never_used: |_| of(holding_fragile_parameters()).fails(Denied);
     panic_in_deserialize: |_| of(with_unreadable_parameters()).fails(ExecutionError).hiding_its_cause();
@@ -172,7 +172,7 @@ table! {
         .showing(5).gives(5);
     values_are_no_silence: |_| of(counting(4, ms(29)).with_limits(limits().idle_timeout(ms(30))).unwrap())
         .showing(3).gives(3);
-    values_behind_a_middleware_are_no_silence: |_| of(counting(4, ms(29)).wrap(Retry::new(2))
+    values_behind_a_middleware_are_no_silence: |_| of(counting(4, ms(29)).wrap(TryTwice)
             .wrap(|request: Request, next: Next| next.run(request.again()))
             .with_limits(limits().idle_timeout(ms(30))).unwrap())
         .showing(3).gives(3);

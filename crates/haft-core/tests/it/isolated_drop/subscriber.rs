@@ -1,118 +1,15 @@
 //! Tracing subscribers are user code too: one that panics loses no result.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+mod broken;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, Cx, Outcome, RunOptions, Tool, ToolCall, ToolFailure, ToolResult, Toolkit, Trace,
+    ApprovalPolicy, ApprovalRequest, Cx, Outcome, RunOptions, Tool, ToolCall, ToolFailure, ToolResult, Toolkit,
 };
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
-use tracing_core::span::Current;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Enabled,
-    NewSpan,
-    Enter,
-    Exit,
-    Record,
-    Event,
-    CloneSpan,
-    Close,
-    Current,
-    Everywhere,
-}
-
-const PLACES: [Place; 10] = [
-    Place::Enabled,
-    Place::NewSpan,
-    Place::Enter,
-    Place::Exit,
-    Place::Record,
-    Place::Event,
-    Place::CloneSpan,
-    Place::Close,
-    Place::Current,
-    Place::Everywhere,
-];
-
-/// A subscriber that panics in one method, or in all.
-struct Broken {
-    place: Place,
-    ids: AtomicU64,
-    metadata: Mutex<Option<&'static Metadata<'static>>>,
-    /// The spans that are entered.
-    inside: Mutex<Vec<Id>>,
-    panics: Arc<AtomicUsize>,
-}
-
-impl Broken {
-    fn at(&self, place: Place) {
-        if self.place == place || self.place == Place::Everywhere {
-            self.panics.fetch_add(1, Ordering::SeqCst);
-            panic!("{place:?}");
-        }
-    }
-}
-
-impl Subscriber for Broken {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        let is_ours = metadata.target().starts_with("haft");
-        if is_ours {
-            self.at(Place::Enabled);
-        }
-        is_ours
-    }
-
-    fn register_callsite(&self, _: &'static Metadata<'static>) -> tracing_core::Interest {
-        tracing_core::Interest::sometimes()
-    }
-
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        self.at(Place::NewSpan);
-        *self.metadata.lock().unwrap() = Some(span.metadata());
-        Id::from_u64(self.ids.fetch_add(1, Ordering::SeqCst) + 1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {
-        self.at(Place::Record);
-    }
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, _: &Event<'_>) {
-        self.at(Place::Event);
-    }
-
-    fn enter(&self, id: &Id) {
-        self.at(Place::Enter);
-        self.inside.lock().unwrap().push(id.clone());
-    }
-
-    fn exit(&self, _: &Id) {
-        self.inside.lock().unwrap().pop();
-        self.at(Place::Exit);
-    }
-
-    fn clone_span(&self, id: &Id) -> Id {
-        self.at(Place::CloneSpan);
-        id.clone()
-    }
-
-    fn try_close(&self, _: Id) -> bool {
-        self.at(Place::Close);
-        true
-    }
-
-    fn current_span(&self) -> Current {
-        self.at(Place::Current);
-        let inside = self.inside.lock().unwrap().last().cloned();
-        inside
-            .zip(*self.metadata.lock().unwrap())
-            .map_or_else(Current::none, |(id, metadata)| Current::new(id, metadata))
-    }
-}
+use self::broken::{PANICKING_METHODS, listening};
 
 fn kit() -> Toolkit {
     let waits = |n: u32, _: Cx| async move {
@@ -129,7 +26,7 @@ fn kit() -> Toolkit {
         Tool::new("fails").try_run_opaque(fails).unwrap(),
         Tool::new("panics").run::<_, (), _, _>(panics).unwrap(),
     ];
-    Toolkit::from_iter(tools).wrap(Trace::new().with_content())
+    Toolkit::from_iter(tools)
 }
 
 const NAMES: [&str; 7] = ["plain", "waits", "asks", "blocks", "fails", "panics", "missing"];
@@ -150,22 +47,11 @@ fn options() -> RunOptions {
     RunOptions::new().approvals(|request: ApprovalRequest, _: Cx| async move { request.approve() })
 }
 
-/// Runs a future under such a subscriber, which must have panicked at least once.
-async fn listening(place: Place, work: impl Future<Output = ()>) {
-    let panics = Arc::<AtomicUsize>::default();
-    let (ids, metadata, inside) = (AtomicU64::new(0), Mutex::default(), Mutex::default());
-    let broken = Broken { place, ids, metadata, inside, panics: Arc::clone(&panics) };
-    let listening = tracing::subscriber::set_default(broken);
-    work.await;
-    drop(listening);
-    assert!(panics.load(Ordering::SeqCst) > 0, "{place:?}");
-}
-
 #[tokio::test]
 async fn a_subscriber_that_panics_loses_no_result_of_a_run() {
-    for place in PLACES {
+    for method in PANICKING_METHODS {
         for options in [options(), options().spawned()] {
-            listening(place, async {
+            listening(method, async {
                 let results = kit().run(calls()).with(options).collect_results().await;
                 assert_eq!(results.len(), NAMES.len());
                 results.iter().for_each(expected);
@@ -177,8 +63,8 @@ async fn a_subscriber_that_panics_loses_no_result_of_a_run() {
 
 #[tokio::test]
 async fn a_subscriber_that_panics_loses_no_result_of_a_single_call() {
-    for place in PLACES {
-        listening(place, async {
+    for method in PANICKING_METHODS {
+        listening(method, async {
             let (kit, options) = (kit(), options());
             for call in calls() {
                 expected(&kit.run_call_with(&call, &options).await);
@@ -192,9 +78,9 @@ async fn a_subscriber_that_panics_loses_no_result_of_a_single_call() {
 }
 
 #[tokio::test]
-async fn a_subscriber_that_panics_does_not_affect_the_drop_of_a_run() {
-    for place in PLACES {
-        listening(place, async {
+async fn a_subscriber_that_panics_does_not_reach_whoever_drops_a_run() {
+    for method in PANICKING_METHODS {
+        listening(method, async {
             drop(kit().run(calls()));
             let mut run = kit().run(calls()).with(options());
             assert!(run.next().await.is_some());

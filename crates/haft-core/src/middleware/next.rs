@@ -1,0 +1,136 @@
+//! The rest of the pipeline: the inner middlewares and the handler.
+//!
+//! Every failure that comes back through here is stamped with whether the handler had begun. That is known for certain by
+//! the call's [start flag](StartFlag), so it is never left to the wording of a middleware.
+
+use std::fmt;
+use std::future::ready;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll};
+
+use super::layer::Layers;
+use super::request::Request;
+use crate::executor::{Isolated, PollRight, run_to_end};
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::{BoxFuture, Running, StartFlag, broken};
+use crate::result::Outcome;
+use crate::service::Dependency;
+use crate::tool::{MissingHandler, Tool};
+
+/// The message of a call whose arguments a middleware changed after they were approved.
+const CHANGED: &str = "the arguments were changed after the call was approved";
+
+/// The inner middlewares and the handler. Can be run again, for another attempt.
+#[derive(Clone)]
+pub struct Next {
+    layers: Layers,
+    /// The number of middlewares that are inside of this point.
+    inner: usize,
+}
+
+/// A middleware that did not provide what it declares.
+#[derive(Debug, thiserror::Error)]
+#[error("the middleware `{middleware}` declares that it provides `{service}`, and handed on a call without it")]
+struct NotProvided {
+    middleware: &'static str,
+    service: &'static str,
+}
+
+/// The inner middlewares and the handler, at work on one call.
+///
+/// It is isolated from the future of the middleware that runs it: both may panic when they are dropped together.
+pub(super) struct Forwarded {
+    inner: Isolated<BoxFuture<Outcome>>,
+    start_flag: Arc<StartFlag>,
+}
+
+impl Next {
+    /// Hands the call on and returns its outcome. Nothing happens until the future is polled.
+    ///
+    /// A failure reports truthfully whether the handler [had begun](ToolFailure::started), in this attempt or an earlier
+    /// one, whatever the inner middlewares claim. A future that is dropped before it is done cancels what runs inside.
+    pub fn run(&self, request: Request) -> impl Future<Output = Outcome> + Send + 'static + use<> {
+        self.forward(request)
+    }
+
+    /// Creates the start of the pipeline, outside of all middlewares.
+    pub(super) fn all(layers: Layers) -> Self {
+        Self { inner: layers.as_slice().len(), layers }
+    }
+
+    pub(super) fn forward(&self, request: Request) -> Forwarded {
+        let start_flag = Arc::clone(&request.start_flag);
+        Forwarded { inner: Isolated::new(self.boxed(request)), start_flag }
+    }
+
+    fn boxed(&self, request: Request) -> BoxFuture<Outcome> {
+        if let Some(error) = self.not_provided(&request) {
+            return Box::pin(ready(broken(error).into()));
+        }
+        let inner = self.inner.checked_sub(1).and_then(|inner| Some((inner, self.layers.as_slice().get(inner)?)));
+        match inner {
+            Some((inner, layer)) => layer.run(request, Self { layers: self.layers.clone(), inner }),
+            None => Box::pin(reach_handler(request)),
+        }
+    }
+
+    /// Returns the first service that the middleware which hands on the call declares and did not provide.
+    fn not_provided(&self, request: &Request) -> Option<NotProvided> {
+        let middleware = self.layers.as_slice().get(self.inner)?;
+        let lacks = |service: &&Dependency| !request.cx.services().has(service);
+        let service = middleware.provides().iter().find(lacks)?.name();
+        Some(NotProvided { middleware: middleware.name(), service })
+    }
+}
+
+impl Future for Forwarded {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Outcome> {
+        Pin::new(&mut self.inner).poll(task).map(|mut outcome| {
+            if let Outcome::Failed(failure) = &mut outcome {
+                failure.started = self.start_flag.has_begun();
+            }
+            outcome
+        })
+    }
+}
+
+impl Running for Forwarded {
+    fn poll(self: Pin<&mut Self>, _: &Tool, task: &mut Context<'_>, _: PollRight) -> Poll<Outcome> {
+        Future::poll(self, task)
+    }
+}
+
+/// Runs the handler itself.
+async fn reach_handler(request: Request) -> Outcome {
+    if request.is_unapproved() {
+        return ToolFailure::new(FailureKind::Denied, CHANGED).into();
+    }
+    let Request { cx, tool, arguments, tree, deferred, start_flag, .. } = request;
+    if let Some(Err(unseen)) = tree.into_inner() {
+        return Outcome::Failed(unseen);
+    }
+    let deferred = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(deferred) => deferred.into_inner(),
+        None => {
+            let Some(handler) = tool.handler() else {
+                return broken(MissingHandler { tool: tool.name().to_owned() }).into();
+            };
+            match handler.defer(&tool, &arguments, &cx) {
+                Ok(read) => read.value,
+                Err(failure) => return Outcome::Failed(failure),
+            }
+        }
+    };
+    let running = deferred(cx, start_flag);
+    run_to_end(running, tool).await
+}
+
+impl fmt::Debug for Next {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Next").field("inner_middlewares", &self.inner).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,52 @@
+//! The key of a cached answer.
+//!
+//! The whole key is compared, never only a hash of it: no two different calls can share an answer.
+
+use haft_core::{Caller, Request, ServicesIdentity, ToolIdentity};
+
+use super::Sharing;
+
+/// A tool, its arguments in canonical form, and the calls that may share the answer.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct CacheKey {
+    tool: ToolIdentity,
+    audience: Audience,
+    arguments: String,
+}
+
+/// The calls that may share an answer. Everything that an answer may depend on is in it, or the call has no key.
+#[derive(PartialEq, Eq, Hash)]
+enum Audience {
+    /// One caller, or calls without one, with the very same services and extensions.
+    Caller { caller: Option<Caller>, services: ServicesIdentity, extensions: ServicesIdentity },
+    /// All calls through toolkits with the very same services.
+    Everyone { services: ServicesIdentity },
+}
+
+impl CacheKey {
+    /// Creates the key of a call; `None` if the call may not be answered from the cache.
+    pub(super) fn of(request: &Request, sharing: Sharing) -> Option<Self> {
+        let tool = request.tool();
+        if !(tool.annotations().readonly() && tool.annotations().idempotent()) {
+            return None;
+        }
+        let audience = Audience::of(request, sharing)?;
+        Some(Self { tool: tool.identity(), audience, arguments: request.canonical_arguments()? })
+    }
+}
+
+impl Audience {
+    fn of(request: &Request, sharing: Sharing) -> Option<Self> {
+        let cx = request.cx();
+        match sharing {
+            Sharing::Everyone => Some(Self::Everyone { services: cx.toolkit_services().identity() }),
+            // The caller stands for the conversation. Without one it may be that of any user.
+            Sharing::SameCaller if cx.caller().is_none() && !cx.messages().is_empty() => None,
+            Sharing::SameCaller => Some(Self::Caller {
+                caller: cx.caller().cloned(),
+                services: cx.services().identity(),
+                extensions: cx.extensions().identity(),
+            }),
+        }
+    }
+}

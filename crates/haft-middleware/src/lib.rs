@@ -1,0 +1,89 @@
+//! Ready-made middlewares for the tools of haft: logging, caching, retries, rate limits and timeouts.
+//!
+//! ```text
+//! call -> look up -> permit -> check arguments -> approve -> wait for a slot
+//!                                                                  |
+//!              +-- Trace: logs the call ---------------------------v-----+
+//!              |  +-- Cache: answers as an equal call was answered ----+ |
+//!              |  |  +-- Retry: runs a failed call again ------------+ | |
+//!              |  |  |  +-- RateLimit: waits for a turn -----------+ | | |
+//!              |  |  |  |  +-- Timeout: stops waiting -----------+ | | | |
+//!   result <-- |  |  |  |  |               handler              | | | | |
+//!              +--+--+--+--+------------------------------------+-+-+-+-+
+//! ```
+//!
+//! A middleware runs after the arguments of a call were checked and it was approved. The last one applied to a tool or a
+//! toolkit is the outermost and runs first, so the order above is written from the inside to the outside:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use haft_core::{Tool, ToolCall, Toolkit};
+//! use haft_middleware::{Cache, RateLimit, Retry, Timeout, Trace};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let kit: Toolkit = Toolkit::new()
+//!     .with(Tool::new("greet").run(|name: String, _cx| async move { format!("Hello, {name}!") })?)?
+//!     .wrap(Timeout::new(Duration::from_secs(10)))
+//!     .wrap(RateLimit::new(100, Duration::from_secs(60)))
+//!     .wrap(Retry::new(3))
+//!     .wrap(Cache::new(Duration::from_secs(300)))
+//!     .wrap(Trace::new().with_content());
+//!
+//! let result = kit.run_call(&ToolCall::new("c1", "greet", r#""Ada""#)).await;
+//! assert_eq!(result.to_model_text(), "Hello, Ada!");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! In this order every call is logged, a cached answer costs nothing else, each attempt takes a turn of its own, and only
+//! the work itself is timed. A second [`Trace`], inside of the [`Retry`], logs every attempt.
+//!
+//! # Writing your own
+//!
+//! Everything here is written on the public API of `haft-core`, so any of it can be written anew. This one runs a call once
+//! more if its handler had not begun:
+//!
+//! ```
+//! use haft_core::{Middleware, Next, Outcome, Request};
+//!
+//! struct TryTwice;
+//!
+//! impl Middleware for TryTwice {
+//!     type Services = ();
+//!
+//!     async fn around(&self, request: Request, next: Next) -> Outcome {
+//!         let again = request.again();
+//!         match next.run(request).await {
+//!             // No inner middleware can misreport this: `Next::run` stamps it.
+//!             Outcome::Failed(failure) if !failure.started => next.run(again).await,
+//!             outcome => outcome,
+//!         }
+//!     }
+//! }
+//! # let tool = haft_core::Tool::new("t").run(|(), _cx| async {})?.wrap(TryTwice);
+//! # Ok::<_, haft_core::DefinitionError>(())
+//! ```
+//!
+//! - [`Request`](haft_core::Request) reads and changes the call: its arguments, deadline, extensions, the services that the
+//!   handler finds, and the values that it emits.
+//! - [`Cx::run_until_cancelled`](haft_core::Cx::run_until_cancelled) waits without holding up a cancelled call.
+//! - [`Ambient`](haft_core::Ambient) recognises calls that are made from inside of a call.
+//! - [`isolation`](haft_core::isolation) guards against panics of further user code.
+
+mod cache;
+mod rate_limit;
+mod retry;
+#[cfg(test)]
+mod tests;
+mod timeout;
+mod trace;
+
+pub use haft_core::Backoff;
+
+pub use self::cache::Cache;
+pub use self::rate_limit::RateLimit;
+pub use self::retry::Retry;
+pub use self::timeout::Timeout;
+pub use self::trace::Trace;

@@ -1,0 +1,128 @@
+//! Rate limits for calls.
+//!
+//! A limit protects the service behind a tool, so it counts calls that are about to reach the handler. Calls that wait keep
+//! the order of arrival, except that a call which is not polled when its turn comes is passed by. A call that stops waiting
+//! leaves its turn to the next. No call ever depends on another one being polled.
+
+mod bucket;
+mod queue;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::bucket::{Buckets, Rate};
+
+/// Limits calls to a number within a time, with bursts after idle times (a token bucket).
+///
+/// A call beyond the limit waits for its turn, in the order of arrival; or, after [`reject`](Self::reject), fails with the
+/// kind [`rate_limited`](Self::KIND) and the time after which to try again. It also fails at once where its turn would come
+/// after the [longest wait](Self::longest_wait) or the call's deadline. The handler of a rejected call has not begun. A call
+/// that isn't polled when its turn comes misses it and holds up no other; it takes the next turn when it is polled again.
+///
+/// Clones share one limit, and so do all tools it is wrapped around, unless it counts [by tool](Self::per_tool) or
+/// [by caller](Self::per_caller). A copy with another setting has a limit of its own.
+///
+/// Layer it inside of [`Retry`](crate::Retry), so that every attempt counts, and outside of
+/// [`Timeout`](crate::Timeout), so that waiting for a turn isn't timed as work.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use haft_core::{Tool, ToolCall, Toolkit};
+/// use haft_middleware::RateLimit;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), haft_core::DefinitionError> {
+/// let search = Tool::new("search")
+///     .run(|query: String, _cx| async move { query })?
+///     .wrap(RateLimit::new(1, Duration::from_secs(10)).reject());
+/// let kit: Toolkit = Toolkit::from_iter([search]);
+///
+/// let call = ToolCall::new("c1", "search", r#""rust""#);
+/// assert!(kit.run_call(&call).await.is_ok());
+///
+/// let rejected = kit.run_call(&call).await;
+/// assert_eq!(rejected.failure().unwrap().kind.as_str(), RateLimit::KIND);
+/// assert_eq!(rejected.failure().unwrap().retry_after, Some(Duration::from_secs(10)));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct RateLimit {
+    rate: Rate,
+    grouping: Grouping,
+    max_wait: MaxWait,
+    buckets: Arc<Buckets>,
+}
+
+/// The properties by which calls are counted separately.
+#[derive(Clone, Copy, Debug, Default)]
+struct Grouping {
+    by_tool: bool,
+    by_caller: bool,
+}
+
+/// The longest time that a call may wait for its turn.
+#[derive(Clone, Copy, Debug)]
+enum MaxWait {
+    None,
+    AtMost(Duration),
+    Unlimited,
+}
+
+impl RateLimit {
+    /// The [kind](haft_core::ToolFailure::kind) of the failure of a rejected call.
+    pub const KIND: &'static str = "rate_limited";
+
+    /// Creates a limit of so many calls within this time, and as many at once after an idle time. With zero `calls`, every
+    /// call is rejected.
+    #[must_use]
+    pub fn new(calls: u32, per: Duration) -> Self {
+        Self {
+            rate: Rate::new(calls, per),
+            grouping: Grouping::default(),
+            max_wait: MaxWait::Unlimited,
+            buckets: Arc::default(),
+        }
+    }
+
+    /// Sets the number of calls that may come at once after an idle time. With zero, every call is rejected.
+    #[must_use]
+    pub fn burst(self, calls: u32) -> Self {
+        let rate = self.rate.with_burst(calls);
+        Self { rate, ..self.with_new_buckets() }
+    }
+
+    /// Counts the calls of each tool, known by its name, separately.
+    #[must_use]
+    pub fn per_tool(self) -> Self {
+        let grouping = Grouping { by_tool: true, ..self.grouping };
+        Self { grouping, ..self.with_new_buckets() }
+    }
+
+    /// Counts the calls of each caller separately. Calls without a caller count together.
+    #[must_use]
+    pub fn per_caller(self) -> Self {
+        let grouping = Grouping { by_caller: true, ..self.grouping };
+        Self { grouping, ..self.with_new_buckets() }
+    }
+
+    /// Sets the longest time that a call may wait for its turn. One whose turn would come later is rejected at once.
+    #[must_use]
+    pub fn longest_wait(self, longest: Duration) -> Self {
+        Self { max_wait: MaxWait::AtMost(longest), ..self.with_new_buckets() }
+    }
+
+    /// Rejects every call that would have to wait.
+    #[must_use]
+    pub fn reject(self) -> Self {
+        Self { max_wait: MaxWait::None, ..self.with_new_buckets() }
+    }
+
+    fn with_new_buckets(self) -> Self {
+        Self { buckets: Arc::default(), ..self }
+    }
+}

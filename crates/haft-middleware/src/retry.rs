@@ -1,0 +1,134 @@
+//! Retries of failed calls.
+//!
+//! A repeated call is a second call, with all its effects. So the first rule comes before every setting: a call whose
+//! handler began is repeated only if its tool is annotated as safe to repeat. Nothing here may ever weaken that.
+
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use haft_core::{Backoff, FailureKind, ToolFailure};
+
+/// The longest wait that a failure may ask for by default.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
+
+/// Runs a call again when its failure may be temporary.
+///
+/// - Failures marked [`retryable`](ToolFailure::retryable) are repeated if the same call may succeed later: those of kind
+///   `timed_out`, `execution_error` and `tool_failed`, and of kinds of the application. Failures that the model has to
+///   correct first, such as `input_validation_error`, are not. [`when`](Self::when) replaces this rule.
+/// - A call whose handler began is never repeated, unless its tool is idempotent: annotated
+///   [`Idempotent`](haft_core::Idempotent), or [`Readonly`](haft_core::Readonly) with idempotence unspecified. No setting
+///   changes this.
+/// - A panic is no failure: it unwinds, and nothing is repeated.
+/// - The wait between two attempts is that of the [`Backoff`], and at least as long as the failure asks for. It ends when
+///   the call is cancelled. A wait that would outlast the budget or the call's deadline is not begun: the last failure is
+///   returned at once.
+///
+/// Layer it outside of [`RateLimit`](crate::RateLimit) and [`Timeout`](crate::Timeout), so that every attempt takes a turn
+/// and has its own time, and inside of [`Cache`](crate::Cache).
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// use haft_core::{FailureKind, Idempotent, Tool, ToolCall, ToolFailure, Toolkit};
+/// use haft_middleware::Retry;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), haft_core::DefinitionError> {
+/// static TRIES: AtomicU32 = AtomicU32::new(0);
+///
+/// let fetch = Tool::new("fetch")
+///     .annotate(Idempotent(true))
+///     .try_run_opaque(|(), _cx| async {
+///         match TRIES.fetch_add(1, Ordering::Relaxed) {
+///             0 => Err(ToolFailure::new(FailureKind::ExecutionError, "busy").retryable()),
+///             _ => Ok("fetched"),
+///         }
+///     })?
+///     .wrap(Retry::new(3));
+/// let kit: Toolkit = Toolkit::from_iter([fetch]);
+///
+/// assert!(kit.run_call(&ToolCall::new("c1", "fetch", "{}")).await.is_ok());
+/// assert_eq!(TRIES.load(Ordering::Relaxed), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Retry {
+    max_attempts: u32,
+    backoff: Backoff,
+    budget: Option<Duration>,
+    longest_retry_after: Duration,
+    when: Arc<dyn Fn(&ToolFailure) -> bool + Send + Sync>,
+}
+
+impl Retry {
+    /// Creates a retry with at most this many attempts in all, the default [`Backoff`] and no budget. The first attempt is
+    /// always made, so that `0` and `1` both repeat nothing.
+    #[must_use]
+    pub fn new(max_attempts: u32) -> Self {
+        Self {
+            max_attempts,
+            backoff: Backoff::default(),
+            budget: None,
+            longest_retry_after: LONGEST_RETRY_AFTER,
+            when: Arc::new(may_be_temporary),
+        }
+    }
+
+    /// Sets the waits between attempts.
+    #[must_use]
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = backoff;
+        self
+    }
+
+    /// Sets the time for all attempts: one that would begin later than this after the first is not made. An attempt that has
+    /// begun is not cut short; [`Timeout`](crate::Timeout) does that.
+    #[must_use]
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Sets the longest wait that a failure may ask for, one minute by default. A failure that asks for more is returned to
+    /// the model, which can do something else meanwhile.
+    #[must_use]
+    pub fn longest_retry_after(mut self, longest: Duration) -> Self {
+        self.longest_retry_after = longest;
+        self
+    }
+
+    /// Sets which failures are repeated, in place of the default rule. It is not consulted about calls that began and can't
+    /// be repeated.
+    #[must_use]
+    pub fn when(mut self, is_repeated: impl Fn(&ToolFailure) -> bool + Send + Sync + 'static) -> Self {
+        self.when = Arc::new(is_repeated);
+        self
+    }
+}
+
+/// Reports whether the same call, unchanged, may succeed later.
+fn may_be_temporary(failure: &ToolFailure) -> bool {
+    // Compared by name: a custom kind that is spelled like a known one is the known one.
+    let kind = FailureKind::ALL.into_iter().find(|kind| *kind == failure.kind);
+    let transient =
+        matches!(kind, None | Some(FailureKind::TimedOut | FailureKind::ExecutionError | FailureKind::ToolFailed));
+    transient && failure.retryable
+}
+
+impl fmt::Debug for Retry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Retry")
+            .field("max_attempts", &self.max_attempts)
+            .field("backoff", &self.backoff)
+            .field("budget", &self.budget)
+            .field("longest_retry_after", &self.longest_retry_after)
+            .finish_non_exhaustive()
+    }
+}

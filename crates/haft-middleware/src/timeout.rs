@@ -1,0 +1,48 @@
+//! Timeouts for calls.
+//!
+//! The time is that of everything inside. Work that timed out is dropped before the failure is returned, and whatever its
+//! drop does, the failure stands.
+
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+/// Fails a call with `timed_out` when it takes longer than a given time.
+///
+/// The handler finds its [deadline](haft_core::Cx::deadline) in its context and is dropped when that has passed. The failure
+/// reports whether the handler had begun. Innermost, around the handler alone, the time is that of one attempt, and a
+/// [`Retry`](crate::Retry) around it may try again; around a retry it is the time of all attempts together.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use haft_core::{FailureKind, Tool, ToolCall, Toolkit};
+/// use haft_middleware::Timeout;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), haft_core::DefinitionError> {
+/// let sleep = Tool::new("sleep")
+///     .run(|seconds: u64, _cx| async move { tokio::time::sleep(Duration::from_secs(seconds)).await })?
+///     .wrap(Timeout::new(Duration::from_secs(5)));
+/// let kit: Toolkit = Toolkit::from_iter([sleep]);
+///
+/// let result = kit.run_call(&ToolCall::new("c1", "sleep", "60")).await;
+/// assert_eq!(result.failure().unwrap().kind, FailureKind::TimedOut);
+/// assert_eq!(result.failure().unwrap().message, "the call took longer than 5s and timed out");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Timeout {
+    after: Duration,
+}
+
+impl Timeout {
+    /// Creates a timeout of this length.
+    #[must_use]
+    pub fn new(after: Duration) -> Self {
+        Self { after }
+    }
+}

@@ -1,0 +1,25 @@
+//! One call with a timeout.
+
+use haft_core::{FailureKind, Middleware, Next, Outcome, Request, ToolFailure};
+use tokio::time::{Instant, timeout_at};
+
+use super::Timeout;
+
+impl Middleware for Timeout {
+    type Services = ();
+
+    async fn around(&self, request: Request, next: Next) -> Outcome {
+        // A time beyond the end of the clock never comes.
+        let Some(end) = Instant::now().checked_add(self.after) else { return next.run(request).await };
+        match timeout_at(end, next.run(request.with_deadline(end))).await {
+            Ok(outcome) => outcome,
+            Err(_) => self.elapsed().into(),
+        }
+    }
+}
+
+impl Timeout {
+    fn elapsed(&self) -> ToolFailure {
+        ToolFailure::new(FailureKind::TimedOut, format!("the call took longer than {:?} and timed out", self.after))
+    }
+}

@@ -1,0 +1,70 @@
+//! Logging of calls.
+//!
+//! Arguments and results are private to their caller, so by default only the fact that a call was made is logged. Content is
+//! logged on request, without the values that the schemas mark as secret. Without a subscriber, nothing is read, formatted or
+//! measured.
+
+mod content;
+mod redaction;
+mod run;
+#[cfg(test)]
+mod tests;
+
+/// The target of the events, to filter by.
+const TARGET: &str = "haft::call";
+
+/// Logs the begin and the end of every call with [`tracing`], under the target `haft::call`.
+///
+/// Both events are of level `INFO`, the end of a failed call `WARN`. They carry `gen_ai.tool.name`,
+/// `gen_ai.tool.call.id` and `attempt`; the end also `outcome` (`ok`, `failed`, `panicked`, or `dropped` if the call was
+/// dropped before its end), `duration_seconds` and, for a failure, `error.type` (its kind) and `cause`: the
+/// [chain of causes](haft_core::ToolFailure::cause_chain), which is meant for the operator and never for the model. A call
+/// that panicked is logged at the level of a failed one, without these two: the panic unwinds to the executor.
+///
+/// [`with_content`](Self::with_content) adds arguments and results, both to the events and to the current span, in its
+/// fields `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result`. A value whose schema contains `"writeOnly": true`,
+/// `"format": "password"` or `"x-redact": true` is replaced by `[redacted]`; where it isn't certain which schema applies to a
+/// value, all that may apply count.
+///
+/// Layer it outside of all others, so that every call is logged; a second one, inside of [`Retry`](crate::Retry), logs every
+/// attempt.
+///
+/// ```
+/// use haft_core::{Tool, ToolCall, Toolkit};
+/// use haft_middleware::Trace;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), haft_core::DefinitionError> {
+/// let greet = Tool::new("greet").run(|name: String, _cx| async move { format!("Hello, {name}!") })?;
+/// let kit: Toolkit = Toolkit::from_iter([greet]).wrap(Trace::new().with_content());
+///
+/// assert!(kit.run_call(&ToolCall::new("c1", "greet", r#""Ada""#)).await.is_ok());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    content: ContentLogging,
+}
+
+/// The handling of arguments and results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ContentLogging {
+    #[default]
+    Omitted,
+    Redacted,
+}
+
+impl Trace {
+    /// Creates a trace that logs the begin and the end of calls, without arguments and results.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Logs arguments and results as well, without the values that their schemas mark as secret.
+    #[must_use]
+    pub fn with_content(self) -> Self {
+        Self { content: ContentLogging::Redacted }
+    }
+}

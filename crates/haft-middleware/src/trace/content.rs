@@ -1,0 +1,39 @@
+//! Arguments and results, as far as they may be logged.
+
+use haft_core::{Outcome, Request, Tool};
+use serde_json::json;
+
+use super::redaction::{REDACTED, Redaction};
+
+/// The name of the field for arguments, on events and on spans.
+pub(super) const ARGUMENTS: &str = "gen_ai.tool.call.arguments";
+
+/// The name of the field for a result, on events and on spans.
+pub(super) const RESULT: &str = "gen_ai.tool.call.result";
+
+/// Returns the arguments without their secrets. Those that have no exact tree are returned as they are written, or not at
+/// all where any value in them may be secret.
+pub(super) fn loggable_arguments(request: &Request) -> String {
+    let redaction = Redaction::of(request.tool().parameters());
+    match request.peek_arguments() {
+        Some(arguments) => redaction.apply(arguments).to_string(),
+        None if redaction.marks_any() => REDACTED.to_owned(),
+        None => request.raw_arguments().to_owned(),
+    }
+}
+
+/// Returns the value of a success, or the kind and the message of a failure. Content made for the model alone is left out.
+///
+/// A message is free text that may repeat any part of the call, so it is left out if the tool marks anything as secret.
+pub(super) fn loggable_result(tool: &Tool, outcome: &Outcome) -> String {
+    let failure = match outcome {
+        Outcome::Ok(output) => return Redaction::of(tool.success()).apply(&output.value.to_value()).to_string(),
+        Outcome::Failed(failure) => failure,
+        // Nothing is known about the secrets of other outcomes.
+        _ => return REDACTED.to_owned(),
+    };
+    let has_secrets =
+        [tool.parameters(), tool.success(), tool.failure()].into_iter().any(|schema| Redaction::of(schema).marks_any());
+    let message = if has_secrets { REDACTED } else { &failure.message };
+    json!({"error": {"kind": failure.kind.as_str(), "message": message}}).to_string()
+}
