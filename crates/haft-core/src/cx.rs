@@ -29,7 +29,7 @@ use crate::scope::Scope;
 use crate::service::{MissingService, Services};
 use crate::text_id::text_id;
 use crate::tool::Tool;
-use crate::toolkit::Set;
+use crate::toolkit::ToolSet;
 
 text_id! {
     /// Who asked for a call: a user, a tenant, a session. Its meaning is the application's.
@@ -300,7 +300,7 @@ impl Cx {
     }
 
     /// The context of a call that a toolkit runs by itself.
-    pub(crate) fn of_kit(set: &Arc<Set>, tool: usize, call: &ToolCall) -> Self {
+    pub(crate) fn of_kit(set: &Arc<ToolSet>, tool: usize, call: &ToolCall) -> Self {
         Self(Source::Kit(KitCx { set: Arc::clone(set), tool, call_id: call.call_id.clone() }))
     }
 

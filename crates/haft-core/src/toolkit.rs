@@ -53,7 +53,7 @@ use crate::tool::{DefinitionError, Tool, ToolDescriptor, ToolName};
 /// ```
 #[must_use = "a toolkit is a value: each step gives a new one"]
 pub struct Toolkit<S = ()> {
-    set: Arc<Set>,
+    set: Arc<ToolSet>,
     needs: Vec<Register<S>>,
 }
 
@@ -61,7 +61,7 @@ pub struct Toolkit<S = ()> {
 type Register<S> = fn(&Arc<S>, Services) -> Services;
 
 #[derive(Clone, Default)]
-pub(crate) struct Set {
+pub(crate) struct ToolSet {
     entries: Vec<Entry>,
     index: HashMap<ToolName, usize, RandomState>,
     /// What tools get that have nothing of their own.
@@ -192,11 +192,11 @@ impl<S> Toolkit<S> {
         self
     }
 
-    pub(crate) fn set(&self) -> &Arc<Set> {
+    pub(crate) fn set(&self) -> &Arc<ToolSet> {
         &self.set
     }
 
-    fn set_mut(&mut self) -> &mut Set {
+    fn set_mut(&mut self) -> &mut ToolSet {
         let set = Arc::make_mut(&mut self.set);
         set.problems = Problems::default();
         set
@@ -274,7 +274,7 @@ impl<S> Toolkit<S> {
     }
 }
 
-impl Set {
+impl ToolSet {
     /// The tool of this name and what it was provided with.
     pub(crate) fn find(&self, name: &str) -> Option<(&Tool, Option<&Arc<Scope>>)> {
         self.place_of(name).map(|place| self.at(place))

@@ -16,7 +16,7 @@ use crate::executor::CallHandle;
 use crate::schema::DecodeOptions;
 use crate::scope::Scope;
 use crate::tool::Tool;
-use crate::toolkit::Set;
+use crate::toolkit::ToolSet;
 
 /// Where a context looks things up.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub(super) enum Source {
 /// What a call knows that is run by itself.
 #[derive(Clone)]
 pub(super) struct KitCx {
-    pub(super) set: Arc<Set>,
+    pub(super) set: Arc<ToolSet>,
     /// The place of its tool in the set.
     pub(super) tool: usize,
     pub(super) call_id: CallId,

@@ -14,12 +14,12 @@ use crate::cx::RunCx;
 use crate::emit::Emitted;
 use crate::scope::Scope;
 use crate::tool::Tool;
-use crate::toolkit::Set;
+use crate::toolkit::ToolSet;
 
 /// What the calls of one run have in common.
 pub(super) struct RunShared {
     pub(super) mailbox: Arc<Mailbox>,
-    set: Arc<Set>,
+    set: Arc<ToolSet>,
     /// As they were when the run began: a call may be given other arguments, never another id.
     calls: Arc<Vec<ToolCall>>,
     shared: RunCx,
@@ -39,7 +39,7 @@ pub(crate) struct CallHandle {
 }
 
 impl RunShared {
-    pub(super) fn new(set: Arc<Set>, calls: Arc<Vec<ToolCall>>, shared: RunCx) -> Arc<Self> {
+    pub(super) fn new(set: Arc<ToolSet>, calls: Arc<Vec<ToolCall>>, shared: RunCx) -> Arc<Self> {
         // Only where there is something to put in front.
         let layers = if shared.scope.is_some() { calls.len() } else { 0 };
         Arc::new(Self {

@@ -46,7 +46,7 @@ use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
 use crate::schema::Repair;
 use crate::tool::{OutputCap, Tool};
-use crate::toolkit::{NotRunnable, Set};
+use crate::toolkit::{NotRunnable, ToolSet};
 
 /// The message to the model about an approval request that was not answered in time.
 const NOT_ANSWERED_IN_TIME: &str = "this call requires approval, and no answer came in time";
@@ -122,7 +122,7 @@ enum PollTurn {
 /// The state of a run that its calls borrow for the length of a step.
 #[derive(Clone, Copy)]
 pub(super) struct StepCx<'a> {
-    pub(super) set: &'a Set,
+    pub(super) set: &'a ToolSet,
     pub(super) options: &'a RunOptions,
     pub(super) run_shared: &'a Arc<RunShared>,
     /// Set while a plan is made: calls stop before their handler.
@@ -169,7 +169,7 @@ impl CallState {
     }
 
     /// Returns the tool, once it was looked up and exists.
-    pub(super) fn tool<'s>(&self, set: &'s Set) -> Option<&'s Tool> {
+    pub(super) fn tool<'s>(&self, set: &'s ToolSet) -> Option<&'s Tool> {
         self.tool.map(|tool| set.at(tool).0)
     }
 
@@ -226,7 +226,7 @@ impl CallState {
     pub(super) fn start(
         &mut self,
         index: usize,
-        set: &Set,
+        set: &ToolSet,
         options: &RunOptions,
         mailbox: &Arc<Mailbox>,
     ) -> Result<(), ToolFailure> {
@@ -341,7 +341,7 @@ impl CallState {
     }
 
     /// Lets a call that was held by its plan run, and opens its span.
-    pub(super) fn release(&mut self, call: &ToolCall, set: &Set) {
+    pub(super) fn release(&mut self, call: &ToolCall, set: &ToolSet) {
         self.span = CallSpan::open(call, self.tool(set));
         self.state = match std::mem::replace(&mut self.state, State::Answered) {
             State::Held { tool, ready, digest } => State::Cleared { tool, ready, digest },

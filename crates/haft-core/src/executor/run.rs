@@ -42,7 +42,7 @@ use crate::result::ToolResult;
 use crate::schema::DecodeOptions;
 use crate::service::Services;
 use crate::tool::{ApprovalPolicy, OutputCap};
-use crate::toolkit::{NotRunnable, Set, Toolkit};
+use crate::toolkit::{NotRunnable, ToolSet, Toolkit};
 
 /// How often calls are looked at before others in the runtime get their turn: a handler may wake itself for ever, and use
 /// nothing of tokio's that would tell when it is enough.
@@ -92,7 +92,7 @@ const ABANDONED: &str = "the run was dropped before the call was done";
 /// ```
 #[must_use = "a run does nothing unless it is polled"]
 pub struct Run {
-    pub(super) set: Arc<Set>,
+    pub(super) set: Arc<ToolSet>,
     pub(super) options: RunOptions,
     /// Shared with the contexts of the calls.
     pub(super) calls: Arc<Vec<ToolCall>>,
@@ -147,7 +147,7 @@ impl Toolkit {
 }
 
 impl Run {
-    pub(super) fn new(set: Arc<Set>, calls: Vec<ToolCall>) -> Self {
+    pub(super) fn new(set: Arc<ToolSet>, calls: Vec<ToolCall>) -> Self {
         Self {
             set,
             options: RunOptions::new(),

@@ -19,7 +19,7 @@ use crate::failure_kind::FailureKind;
 use crate::item::ApprovalRequest;
 use crate::result::ToolResult;
 use crate::tool::NO_APPROVAL;
-use crate::toolkit::Set;
+use crate::toolkit::ToolSet;
 
 /// The approvals of a run's calls.
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl RunApprovals {
 
     /// Creates the run of the calls that this was split from. Calls of one plan are run as they were planned: with its
     /// options, and each at its index there.
-    pub(super) fn into_run(mut self: Box<Self>, set: Arc<Set>, calls: Vec<ToolCall>) -> Run {
+    pub(super) fn into_run(mut self: Box<Self>, set: Arc<ToolSet>, calls: Vec<ToolCall>) -> Run {
         let mut run = match self.shared_plan(calls.len()) {
             None => Run::new(set, calls),
             Some(plan) => {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::toolkit::error::write_joined;
-use crate::toolkit::{Set, Toolkit};
+use crate::toolkit::{ToolSet, Toolkit};
 
 /// Toolkits that can't be composed: all names that more than one of them uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl<S> Toolkit<S> {
         if !collisions.is_empty() {
             return Err(ComposeError { collisions });
         }
-        let mut set = Set::default();
+        let mut set = ToolSet::default();
         let mut needs = Vec::new();
         for kit in kits {
             set.absorb(Arc::unwrap_or_clone(kit.set));
@@ -112,7 +112,7 @@ fn count(number: usize) -> String {
     if number == 2 { "two".to_owned() } else { number.to_string() }
 }
 
-impl Set {
+impl ToolSet {
     /// What the set is called among others.
     fn source(&self) -> Option<&str> {
         self.label.as_deref().or(self.namespace.as_deref())

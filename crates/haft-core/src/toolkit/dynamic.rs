@@ -15,7 +15,7 @@ use crate::cx::Cx;
 use crate::executor::Isolated;
 use crate::handler::{AsyncFn, Failure, HandlerError, MIXED};
 use crate::tool::{DefinitionError, Tool};
-use crate::toolkit::{Set, Toolkit, ToolkitError, ToolkitFault};
+use crate::toolkit::{ToolSet, Toolkit, ToolkitError, ToolkitFault};
 
 /// Discovered tools that wait for the handler they share. See [`Toolkit::dynamic`].
 #[must_use = "definitions are no toolkit until they are given a handler"]
@@ -126,7 +126,7 @@ impl<S> DynamicTools<S> {
     }
 
     fn attach(self, attach: impl Fn(&Tool) -> Result<Tool, DefinitionError>) -> Result<Toolkit<S>, ToolkitError> {
-        let mut set = Set::default();
+        let mut set = ToolSet::default();
         let mut faults = Vec::new();
         for definition in &self.definitions {
             let tool = attach(definition);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::toolkit::{Set, Toolkit};
+use crate::toolkit::{ToolSet, Toolkit};
 
 impl<S> Toolkit<S> {
     /// This toolkit with another one over it: where both have a tool of one name, the other's wins, in this one's place,
@@ -35,7 +35,7 @@ impl<S> Toolkit<S> {
     }
 }
 
-impl Set {
+impl ToolSet {
     /// Adds everything of another set over this one, which is [settled](Self::settle) and stays so. What tools are provided
     /// with is to be made anew afterwards.
     pub(super) fn absorb(&mut self, mut other: Self) {

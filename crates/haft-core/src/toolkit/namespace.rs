@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::tool::{DefinitionError, DefinitionFault, MAX_NAME_LEN, NameFault, Tool};
 use crate::toolkit::error::write_joined;
-use crate::toolkit::{Set, Toolkit, ToolkitFault};
+use crate::toolkit::{ToolSet, Toolkit, ToolkitFault};
 
 /// What stands between a namespace and the name of a tool in it.
 pub const NAMESPACE_SEPARATOR: &str = "__";
@@ -100,7 +100,7 @@ impl<S> Toolkit<S> {
         tools: impl IntoIterator<Item = Tool>,
     ) -> Result<Self, NamespaceError> {
         let prefix = prefix.as_ref();
-        let mut set = Set::default();
+        let mut set = ToolSet::default();
         let duplicates: Vec<_> = tools.into_iter().filter_map(|tool| set.insert(tool).err()).collect();
         let mut faults = set.enter(prefix);
         faults.extend(duplicates.into_iter().map(NamespaceFault::Duplicate));
@@ -115,7 +115,7 @@ impl NamespaceError {
     }
 }
 
-impl Set {
+impl ToolSet {
     /// Gives every tool the prefix; if anything is wrong with that, changes nothing and tells all of it.
     fn enter(&mut self, prefix: &str) -> Vec<NamespaceFault> {
         let mut faults = prefix_faults(prefix);

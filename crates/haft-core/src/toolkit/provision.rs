@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::scope::Scope;
 use crate::service::Services;
-use crate::toolkit::Set;
+use crate::toolkit::ToolSet;
 
 /// What one tool was provided with, in a set that was put together.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl Provision {
     }
 }
 
-impl Set {
+impl ToolSet {
     /// Puts services in front of those that every tool has.
     pub(super) fn serve(&mut self, services: Services) {
         let given = Arc::new(Scope::of_services(services));

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::scope::Scope;
 use crate::service::{Dependency, Services};
-use crate::toolkit::{MissingToolService, NotRunnable, Set, Toolkit};
+use crate::toolkit::{MissingToolService, NotRunnable, ToolSet, Toolkit};
 
 /// What is wrong with a set as it is, once somebody asked.
 pub(super) type Problems = OnceLock<Option<Found>>;
@@ -42,7 +42,7 @@ impl Toolkit {
     }
 }
 
-impl Set {
+impl ToolSet {
     /// Why nothing of this set can be run with what a run brings along. Costs the same however many tools there are,
     /// unless something is wrong.
     pub(crate) fn problems(&self, run: Option<&Scope>) -> Option<Arc<NotRunnable>> {

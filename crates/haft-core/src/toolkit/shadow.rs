@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::seed::RandomState;
 use crate::tool::{Tool, ToolName};
-use crate::toolkit::{Entry, Set, Toolkit};
+use crate::toolkit::{Entry, ToolSet, Toolkit};
 
 /// A name under which tools gave way to a later one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl<S> Toolkit<S> {
 /// The last tool of a name wins, and stands where the first one stood. See [`Toolkit::shadowed`].
 impl<S> FromIterator<Tool> for Toolkit<S> {
     fn from_iter<I: IntoIterator<Item = Tool>>(tools: I) -> Self {
-        let mut set = Set::default();
+        let mut set = ToolSet::default();
         for tool in tools {
             set.put(Entry { tool, provision: None });
         }
@@ -77,7 +77,7 @@ impl<S> FromIterator<Tool> for Toolkit<S> {
     }
 }
 
-impl Set {
+impl ToolSet {
     /// Adds a tool, in the place of the one that has its name.
     pub(super) fn put(&mut self, entry: Entry) {
         let name = entry.tool.shared_name().clone();
