@@ -34,7 +34,7 @@ mod suspended;
 mod verdict;
 
 pub use self::approved_call::{ApprovedCall, RequestedCall};
-pub(crate) use self::approved_call::{Known, Planned, PriorApproval};
+pub(crate) use self::approved_call::{Planned, PriorApproval, PriorState};
 #[cfg(feature = "approval")]
 pub use self::decision::{Decision, Decisions};
 pub(crate) use self::gate::{AtGate, Gate, digest_of};

@@ -25,7 +25,7 @@ use crate::executor::CallHandle;
 use crate::history::History;
 use crate::item::Item;
 use crate::schema::{DecodeOptions, encode_freely};
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::service::{MissingService, Services};
 use crate::text_id::text_id;
 use crate::tool::Tool;
@@ -305,11 +305,11 @@ impl Cx {
     }
 
     /// The same context with what a run provides in front of what it has.
-    pub(crate) fn in_front(self, run: Option<&Arc<Scope>>) -> Self {
+    pub(crate) fn in_front(self, run: Option<&Arc<RunScope>>) -> Self {
         if run.is_none() {
             return self;
         }
-        self.own(|own| own.scope = Scope::layered(run, own.scope.as_ref()))
+        self.own(|own| own.scope = RunScope::layered(run, own.scope.as_ref()))
     }
 
     /// The context of a call of a run.
@@ -357,7 +357,7 @@ impl Cx {
         self.own(|own| change(own.special.get_or_insert_default()))
     }
 
-    fn scoped(self, change: impl FnOnce(&mut Scope)) -> Self {
+    fn scoped(self, change: impl FnOnce(&mut RunScope)) -> Self {
         self.own(|own| change(Arc::make_mut(own.scope.get_or_insert_default())))
     }
 }

@@ -25,11 +25,11 @@ pub enum Emitted {
 
 /// Where a call's emitted values go: a queue of the caller's, or the run the call is part of.
 #[derive(Clone)]
-pub struct Emitter(Target);
+pub struct Emitter(EmitTarget);
 
 /// The end of a queue wakes its reader, whose waker is user code.
 #[derive(Clone)]
-enum Target {
+enum EmitTarget {
     /// A queue that makes the handler wait when it is full.
     Bounded(Arc<Isolated<mpsc::Sender<Emitted>>>),
     /// A queue that takes everything.
@@ -54,45 +54,45 @@ impl Emitter {
     /// Puts a value on the queue, waiting for room. A reader that is gone gets nothing, and that is no error.
     pub(crate) async fn send(&self, emitted: Emitted) {
         match &self.0 {
-            Target::Bounded(queue) => drop(queue.send(emitted).await),
-            Target::Unbounded(queue) => drop(queue.send(emitted)),
-            Target::Call(handle) => handle.send(emitted).await,
+            EmitTarget::Bounded(queue) => drop(queue.send(emitted).await),
+            EmitTarget::Unbounded(queue) => drop(queue.send(emitted)),
+            EmitTarget::Call(handle) => handle.send(emitted).await,
         }
     }
 
     /// The run that listens, if it is one.
     pub(crate) fn call_handle(&self) -> Option<&CallHandle> {
         match &self.0 {
-            Target::Call(handle) => Some(handle),
-            Target::Bounded(_) | Target::Unbounded(_) => None,
+            EmitTarget::Call(handle) => Some(handle),
+            EmitTarget::Bounded(_) | EmitTarget::Unbounded(_) => None,
         }
     }
 }
 
 impl From<mpsc::Sender<Emitted>> for Emitter {
     fn from(queue: mpsc::Sender<Emitted>) -> Self {
-        Self(Target::Bounded(Arc::new(Isolated::new(queue))))
+        Self(EmitTarget::Bounded(Arc::new(Isolated::new(queue))))
     }
 }
 
 impl From<mpsc::UnboundedSender<Emitted>> for Emitter {
     fn from(queue: mpsc::UnboundedSender<Emitted>) -> Self {
-        Self(Target::Unbounded(Arc::new(Isolated::new(queue))))
+        Self(EmitTarget::Unbounded(Arc::new(Isolated::new(queue))))
     }
 }
 
 impl From<CallHandle> for Emitter {
     fn from(handle: CallHandle) -> Self {
-        Self(Target::Call(handle))
+        Self(EmitTarget::Call(handle))
     }
 }
 
 impl fmt::Debug for Emitter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Target::Bounded(_) => "Emitter(bounded queue)",
-            Target::Unbounded(_) => "Emitter(unbounded queue)",
-            Target::Call(_) => "Emitter(run)",
+            EmitTarget::Bounded(_) => "Emitter(bounded queue)",
+            EmitTarget::Unbounded(_) => "Emitter(unbounded queue)",
+            EmitTarget::Call(_) => "Emitter(run)",
         })
     }
 }

@@ -52,7 +52,7 @@ pub struct ToolFailure {
     pub retry_after: Option<Duration>,
     /// Whether the handler had begun, so that the call may have had effects. Counts as true when a stored failure does
     /// not say.
-    #[serde(default = "begun")]
+    #[serde(default = "default_started")]
     pub started: bool,
     /// The failure value the tool declares, encoded.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
@@ -155,7 +155,7 @@ impl ToolFailure {
     #[must_use]
     pub fn to_model_text(&self) -> String {
         let (shown, details) = self.beside_message();
-        let error = ModelError {
+        let error = ModelFailure {
             kind: self.kind.as_str(),
             message: if self.message.trim().is_empty() { self.kind.default_message() } else { &self.message },
             issues: &shown[..shown.len().min(SHOWN_ISSUES)],
@@ -202,11 +202,11 @@ impl Error for ToolFailure {
 
 #[derive(Serialize)]
 struct ModelText<'a> {
-    error: ModelError<'a>,
+    error: ModelFailure<'a>,
 }
 
 #[derive(Serialize)]
-struct ModelError<'a> {
+struct ModelFailure<'a> {
     kind: &'a str,
     message: &'a str,
     #[serde(skip_serializing_if = "<[Issue]>::is_empty")]
@@ -224,7 +224,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-fn begun() -> bool {
+fn default_started() -> bool {
     true
 }
 

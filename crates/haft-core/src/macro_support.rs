@@ -76,7 +76,7 @@ pub const fn check_name(tools: &[(&str, &str)], index: usize) {
     while before < index {
         let (earlier, other) = tools[before];
         if same_name(name, other) {
-            let text = Text::new()
+            let text = ConstText::new()
                 .with("`")
                 .with(earlier)
                 .with("` and `")
@@ -96,12 +96,12 @@ pub fn drop_description(schema: &mut schemars::Schema) {
 }
 
 /// A short text made at compile time; what doesn't fit is left out.
-struct Text {
+struct ConstText {
     bytes: [u8; 1024],
     len: usize,
 }
 
-impl Text {
+impl ConstText {
     const fn new() -> Self {
         Self { bytes: [0; 1024], len: 0 }
     }
@@ -146,6 +146,6 @@ mod tests {
     #[test]
     fn a_text_leaves_out_what_does_not_fit() {
         let long = "x".repeat(2000);
-        assert_eq!(Text::new().with("a").with(&long).with("ä").as_str(), "aä");
+        assert_eq!(ConstText::new().with("a").with(&long).with("ä").as_str(), "aä");
     }
 }

@@ -11,14 +11,14 @@ use crate::service::Services;
 
 /// What the calls of a run share.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scope {
+pub(crate) struct RunScope {
     pub(crate) services: Services,
     pub(crate) extensions: Services,
     pub(crate) messages: Option<History>,
     pub(crate) caller: Option<Caller>,
 }
 
-impl Scope {
+impl RunScope {
     /// A scope with these services alone.
     pub(crate) fn of_services(services: Services) -> Self {
         Self { services, ..Self::default() }

@@ -108,20 +108,20 @@ pub struct MissingService {
 /// ```
 #[derive(Clone, Default)]
 pub struct Services {
-    entries: Option<Arc<HashMap<TypeId, Entry>>>,
+    entries: Option<Arc<HashMap<TypeId, ServiceEntry>>>,
     below: Option<Arc<Services>>,
 }
 
-type State = dyn Any + Send + Sync;
-type Getter<T> = for<'a> fn(&'a State) -> Option<&'a T>;
+type ServiceState = dyn Any + Send + Sync;
+type Getter<T> = for<'a> fn(&'a ServiceState) -> Option<&'a T>;
 
 #[derive(Clone)]
-struct Entry {
+struct ServiceEntry {
     name: &'static str,
     /// The state, always inside of an [`Isolated`].
-    state: Arc<State>,
+    state: Arc<ServiceState>,
     /// A `Getter<T>` for the `T` of the entry's key.
-    getter: Arc<State>,
+    getter: Arc<ServiceState>,
 }
 
 impl Dependency {
@@ -166,7 +166,7 @@ impl Services {
     /// The same services and a shared one, which may be a trait object; it replaces an earlier one.
     #[must_use]
     pub fn with_shared<T: ?Sized + Send + Sync + 'static>(self, value: Arc<T>) -> Self {
-        fn get<T: ?Sized + 'static>(state: &State) -> Option<&T> {
+        fn get<T: ?Sized + 'static>(state: &ServiceState) -> Option<&T> {
             state.downcast_ref::<Isolated<Arc<T>>>().map(|value| &***value)
         }
         let getter: Getter<T> = get::<T>;
@@ -176,7 +176,7 @@ impl Services {
     /// The same services and a `T`, served by `state`; it replaces an earlier one.
     #[must_use]
     pub fn with_provided<T: ?Sized + 'static, S: Provide<T> + Send + Sync + 'static>(self, state: &Arc<S>) -> Self {
-        fn get<T: ?Sized + 'static, S: Provide<T> + 'static>(state: &State) -> Option<&T> {
+        fn get<T: ?Sized + 'static, S: Provide<T> + 'static>(state: &ServiceState) -> Option<&T> {
             state.downcast_ref::<Isolated<Arc<S>>>().map(|state| state.provide())
         }
         let getter: Getter<T> = get::<T, S>;
@@ -243,7 +243,7 @@ impl Services {
         S: ?Sized + Send + Sync + 'static,
     {
         let state = Arc::new(Isolated::new(state));
-        let entry = Entry { name: std::any::type_name::<T>(), state, getter: Arc::new(getter) };
+        let entry = ServiceEntry { name: std::any::type_name::<T>(), state, getter: Arc::new(getter) };
         Arc::make_mut(self.entries.get_or_insert_default()).insert(TypeId::of::<T>(), entry);
         self
     }

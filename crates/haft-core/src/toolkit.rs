@@ -26,7 +26,7 @@ pub use self::error::{MissingToolService, NotRunnable, ToolkitError, ToolkitFaul
 pub use self::namespace::{NAMESPACE_SEPARATOR, NamespaceError, NamespaceFault};
 use self::provision::Provision;
 pub use self::replacement::ReplaceError;
-use self::runnable::Problems;
+use self::runnable::ProblemCache;
 pub use self::shadow::Shadowed;
 use self::shadow::Shadows;
 
@@ -34,7 +34,7 @@ use crate::executor::Isolated;
 use crate::handler::{Handle, StaticTool, ToolType};
 use crate::middleware::Middleware;
 use crate::request::Describe;
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::seed::RandomState;
 use crate::service::{ProvideAll, Services};
 use crate::tool::{DefinitionError, Tool, ToolDescriptor, ToolName};
@@ -62,13 +62,13 @@ type Register<S> = fn(&Arc<S>, Services) -> Services;
 
 #[derive(Clone, Default)]
 pub(crate) struct ToolSet {
-    entries: Vec<Entry>,
+    entries: Vec<ToolEntry>,
     index: HashMap<ToolName, usize, RandomState>,
     /// What tools get that have nothing of their own.
-    scope: Option<Arc<Scope>>,
+    scope: Option<Arc<RunScope>>,
     faults: Vec<ToolkitFault>,
     /// Why the set can't be run, looked into once.
-    problems: Problems,
+    problems: ProblemCache,
     shadowed: Shadows,
     /// What the set is called where it is told apart from others.
     label: Option<Arc<str>>,
@@ -78,14 +78,14 @@ pub(crate) struct ToolSet {
 
 /// A tool and what it was provided with: toolkits that are put together keep each tool with its own services.
 #[derive(Clone)]
-struct Entry {
+struct ToolEntry {
     tool: Tool,
     provision: Option<Provision>,
 }
 
 /// The tools of a toolkit, in the order they were added.
 #[derive(Clone)]
-pub struct Tools<'a>(std::slice::Iter<'a, Entry>);
+pub struct Tools<'a>(std::slice::Iter<'a, ToolEntry>);
 
 /// A state that provides everything the tool `T` needs.
 #[diagnostic::on_unimplemented(
@@ -198,7 +198,7 @@ impl<S> Toolkit<S> {
 
     fn set_mut(&mut self) -> &mut ToolSet {
         let set = Arc::make_mut(&mut self.set);
-        set.problems = Problems::default();
+        set.problems = ProblemCache::default();
         set
     }
 }
@@ -276,7 +276,7 @@ impl<S> Toolkit<S> {
 
 impl ToolSet {
     /// The tool of this name and what it was provided with.
-    pub(crate) fn find(&self, name: &str) -> Option<(&Tool, Option<&Arc<Scope>>)> {
+    pub(crate) fn find(&self, name: &str) -> Option<(&Tool, Option<&Arc<RunScope>>)> {
         self.place_of(name).map(|place| self.at(place))
     }
 
@@ -286,17 +286,17 @@ impl ToolSet {
     }
 
     /// The tool at a place and what it was provided with.
-    pub(crate) fn at(&self, place: usize) -> (&Tool, Option<&Arc<Scope>>) {
+    pub(crate) fn at(&self, place: usize) -> (&Tool, Option<&Arc<RunScope>>) {
         let entry = &self.entries[place];
         (&entry.tool, self.scope_of(entry))
     }
 
     /// Every tool, with what it was provided with.
-    pub(crate) fn with_scopes(&self) -> impl Iterator<Item = (&Tool, Option<&Arc<Scope>>)> + Clone {
+    pub(crate) fn with_scopes(&self) -> impl Iterator<Item = (&Tool, Option<&Arc<RunScope>>)> + Clone {
         self.entries.iter().map(|entry| (&entry.tool, self.scope_of(entry)))
     }
 
-    fn scope_of<'a>(&'a self, entry: &'a Entry) -> Option<&'a Arc<Scope>> {
+    fn scope_of<'a>(&'a self, entry: &'a ToolEntry) -> Option<&'a Arc<RunScope>> {
         entry.provision.as_ref().map(Provision::scope).or(self.scope.as_ref())
     }
 
@@ -305,7 +305,7 @@ impl ToolSet {
             return Err(ToolkitFault::DuplicateName { name: tool.name().to_owned() });
         }
         self.index.insert(tool.shared_name().clone(), self.entries.len());
-        self.entries.push(Entry { tool, provision: None });
+        self.entries.push(ToolEntry { tool, provision: None });
         Ok(())
     }
 }

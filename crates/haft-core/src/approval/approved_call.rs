@@ -28,12 +28,12 @@ pub struct ApprovedCall {
 #[must_use = "a call does nothing unless it is run"]
 pub struct RequestedCall {
     pub(crate) call: ToolCall,
-    pub(crate) known: Option<Box<Known>>,
+    pub(crate) prior: Option<Box<PriorState>>,
 }
 
 /// Everything that is known about a call before its run begins.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct PriorState {
     pub(crate) prior_approval: PriorApproval,
     /// The verdict that the run has yet to show.
     pub(crate) verdict: Option<Box<ApprovalResponse>>,
@@ -56,7 +56,7 @@ pub(crate) struct Planned {
 
 /// What is known about a call's approval before its run begins.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead"))]
+#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is prior ahead"))]
 pub(crate) enum PriorApproval {
     /// Somebody approved it for this digest.
     Approved { digest: String, verdict: Box<ApprovalResponse> },
@@ -69,7 +69,7 @@ pub(crate) enum PriorApproval {
     /// Somebody says to have answered a question about it, which was not kept.
     Claimed { verdict: Box<ApprovalResponse> },
     /// It does not run: this is its outcome.
-    Settled(Outcome),
+    Finished(Outcome),
 }
 
 impl ApprovedCall {
@@ -98,25 +98,26 @@ impl ApprovedCall {
 
 impl RequestedCall {
     pub(crate) fn with(call: ToolCall, prior_approval: PriorApproval) -> Self {
-        Self { call, known: Some(Box::new(Known { prior_approval, verdict: None, origin: None })) }
+        Self { call, prior: Some(Box::new(PriorState { prior_approval, verdict: None, origin: None })) }
     }
 
     /// A planned call that does not run: its result is known.
-    #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead"))]
-    pub(super) fn settled(
+    #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is prior ahead"))]
+    pub(super) fn finished(
         call: ToolCall,
         result: ToolResult,
         verdict: Option<Box<ApprovalResponse>>,
         origin: Origin,
     ) -> Self {
-        let known = Known { prior_approval: PriorApproval::Settled(result.outcome), verdict, origin: Some(origin) };
-        Self { call, known: Some(Box::new(known)) }
+        let prior =
+            PriorState { prior_approval: PriorApproval::Finished(result.outcome), verdict, origin: Some(origin) };
+        Self { call, prior: Some(Box::new(prior)) }
     }
 }
 
 impl From<ToolCall> for RequestedCall {
     fn from(call: ToolCall) -> Self {
-        Self { call, known: None }
+        Self { call, prior: None }
     }
 }
 
@@ -133,7 +134,7 @@ impl From<ApprovedCall> for RequestedCall {
             Some(verdict) => PriorApproval::Approved { digest, verdict },
             None => PriorApproval::Planned { digest },
         };
-        Self { call, known: Some(Box::new(Known { prior_approval, verdict: None, origin })) }
+        Self { call, prior: Some(Box::new(PriorState { prior_approval, verdict: None, origin })) }
     }
 }
 

@@ -74,8 +74,8 @@ pub(super) struct Planning {
 }
 
 /// Something a planning run found out.
-pub(super) enum Found {
-    Asked(usize, ApprovalRequest),
+pub(super) enum PlanningEvent {
+    ApprovalRequested(usize, ApprovalRequest),
     Approved(usize, ApprovedCall),
     Settled { index: usize, call: ToolCall, result: ToolResult, verdict: Option<Box<ApprovalResponse>> },
 }
@@ -104,14 +104,16 @@ impl Decision {
     }
 
     /// The notice of what was found out; none when somebody was asked.
-    pub(super) fn of(found: Found) -> Option<Self> {
+    pub(super) fn of(found: PlanningEvent) -> Option<Self> {
         match found {
-            Found::Asked(..) => None,
-            Found::Approved(index, approved) => {
+            PlanningEvent::ApprovalRequested(..) => None,
+            PlanningEvent::Approved(index, approved) => {
                 let ApprovedCall { call, verdict, .. } = approved;
                 Some(Self::Approved { index, call, verdict })
             }
-            Found::Settled { index, call, result, verdict } => Some(Self::Settled { index, call, result, verdict }),
+            PlanningEvent::Settled { index, call, result, verdict } => {
+                Some(Self::Settled { index, call, result, verdict })
+            }
         }
     }
 }
@@ -178,7 +180,7 @@ impl Planning {
     }
 
     /// What is found out next; `None` when everything is.
-    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Option<Found>> {
+    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Option<PlanningEvent>> {
         loop {
             match Pin::new(&mut self.run).poll_next(task) {
                 Poll::Ready(Some(event)) => {
@@ -195,15 +197,17 @@ impl Planning {
                     approved.verdict = self.verdicts.remove(&index);
                     approved.origin = Some(Origin { plan: Arc::clone(&self.planned), index });
                     self.approved.insert(index);
-                    return Poll::Ready(Some(Found::Approved(index, approved)));
+                    return Poll::Ready(Some(PlanningEvent::Approved(index, approved)));
                 }
             }
         }
     }
 
-    fn read(&mut self, event: ToolEvent) -> Option<Found> {
+    fn read(&mut self, event: ToolEvent) -> Option<PlanningEvent> {
         let found = match &event {
-            ToolEvent::ApprovalRequested { index, request } => Some(Found::Asked(*index, (**request).clone())),
+            ToolEvent::ApprovalRequested { index, request } => {
+                Some(PlanningEvent::ApprovalRequested(*index, (**request).clone()))
+            }
             ToolEvent::ApprovalResolved { index, response, .. } => {
                 self.verdicts.insert(*index, response.clone());
                 None
@@ -212,13 +216,13 @@ impl Planning {
             ToolEvent::Output { index, .. } if self.approved.contains(index) => None,
             ToolEvent::Output { index, result } => {
                 let (index, call, result) = (*index, self.run.calls()[*index].clone(), result.clone());
-                Some(Found::Settled { index, call, result, verdict: self.verdicts.remove(&index) })
+                Some(PlanningEvent::Settled { index, call, result, verdict: self.verdicts.remove(&index) })
             }
             // Nobody goes on with a plan later: a call that could wait is planned again.
             ToolEvent::Suspended { index, .. } => {
                 let (index, call) = (*index, self.run.calls()[*index].clone());
                 let result = ToolResult::cancelled(&call, NO_VERDICT);
-                Some(Found::Settled { index, call, result, verdict: None })
+                Some(PlanningEvent::Settled { index, call, result, verdict: None })
             }
             // Nothing runs, and what a permit or a policy emits was made room for when it was read.
             ToolEvent::Progress { .. } | ToolEvent::Preliminary { .. } => return None,

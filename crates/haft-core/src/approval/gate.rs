@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 #[cfg(feature = "approval")]
-use super::memory::{About, ApprovalMemory};
+use super::memory::{ApprovalMemory, CallIdentity};
 use super::record::{ApprovalOutcome, ApprovalRecord};
 #[cfg(feature = "approval")]
 use super::signing::{SignatureError, SigningKeys};
@@ -20,7 +20,7 @@ use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRespons
 use crate::timestamp::Timestamp;
 use crate::tool::Tool;
 
-type Clock = dyn Fn() -> Timestamp + Send + Sync;
+type ApprovalClock = dyn Fn() -> Timestamp + Send + Sync;
 type Auditor = dyn Fn(&ApprovalRecord) + Send + Sync;
 
 /// What a run knows about asking.
@@ -28,7 +28,7 @@ type Auditor = dyn Fn(&ApprovalRecord) + Send + Sync;
 pub(crate) struct Gate {
     /// How long a question stays open.
     pub(crate) lifetime: Option<Duration>,
-    pub(crate) clock: Option<Arc<Clock>>,
+    pub(crate) clock: Option<Arc<ApprovalClock>>,
     pub(crate) auditor: Option<Arc<Auditor>>,
     #[cfg(feature = "approval")]
     pub(crate) memory: Option<ApprovalMemory>,
@@ -75,14 +75,14 @@ impl Gate {
 
     /// Creates a question, which can be asked once it is [sealed](Self::seal).
     #[allow(clippy::unused_self, reason = "questions come from a gate")]
-    pub(crate) fn question(&self, at: AtGate<'_>, rule: ApprovalRule) -> ApprovalRequest {
+    pub(crate) fn new_request(&self, at: AtGate<'_>, rule: ApprovalRule) -> ApprovalRequest {
         let mut request = ApprovalRequest::new(ApprovalId::random(), at.call).digest(at.digest);
         request.rule = Some(rule);
         request
     }
 
     /// Sets the end of a question and signs it.
-    pub(crate) fn seal(&self, request: &mut ApprovalRequest) -> Result<(), VerdictFault> {
+    pub(crate) fn sign(&self, request: &mut ApprovalRequest) -> Result<(), VerdictFault> {
         let now = self.now()?;
         request.expires_at = self.lifetime.map(|lifetime| now.saturating_add(lifetime));
         #[cfg(feature = "approval")]
@@ -98,13 +98,17 @@ impl Gate {
     }
 
     /// Checks that a verdict counts for a question now.
-    pub(crate) fn examine(&self, request: &ApprovalRequest, response: &ApprovalResponse) -> Result<(), VerdictFault> {
-        Self::belongs(request, response)?;
+    pub(crate) fn check_verdict(
+        &self,
+        request: &ApprovalRequest,
+        response: &ApprovalResponse,
+    ) -> Result<(), VerdictFault> {
+        Self::check_binding(request, response)?;
         self.ensure_open(request)
     }
 
     /// Checks that a verdict is one on this question that can be acted on, whatever the time. No user code runs.
-    pub(crate) fn belongs(request: &ApprovalRequest, response: &ApprovalResponse) -> Result<(), VerdictFault> {
+    pub(crate) fn check_binding(request: &ApprovalRequest, response: &ApprovalResponse) -> Result<(), VerdictFault> {
         if response.request_id != request.request_id {
             return Err(VerdictFault::UnknownRequest);
         }
@@ -123,7 +127,7 @@ impl Gate {
     }
 
     /// Whether a question that was not kept ends when one of ours would: what a verdict says of it is all that is known.
-    pub(crate) fn believe_end(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+    pub(crate) fn check_claimed_expiry(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
         let Some(lifetime) = self.lifetime else { return Ok(()) };
         let latest = self.now()?.saturating_add(lifetime);
         let is_ours = request.expires_at.is_some_and(|end| end <= latest);
@@ -147,7 +151,7 @@ impl Gate {
     }
 
     /// A record of a question, to be filled in.
-    pub(crate) fn outcome(
+    pub(crate) fn new_record(
         &self,
         request: &ApprovalRequest,
         caller: Option<&Caller>,
@@ -193,19 +197,19 @@ pub(crate) fn digest_of(_: &Tool, _: &Arguments, _: &str) -> String {
 #[cfg(feature = "approval")]
 impl Gate {
     /// A verdict from before that holds for this call too.
-    pub(crate) fn recall(&self, at: AtGate<'_>) -> Option<ApprovalResponse> {
-        self.memory.as_ref()?.recall(about(at))
+    pub(crate) fn verdict_for(&self, at: AtGate<'_>) -> Option<ApprovalResponse> {
+        self.memory.as_ref()?.verdict_for(identity(at))
     }
 
     /// Remembers a verdict as far as it wants to be.
     pub(crate) fn remember(&self, at: AtGate<'_>, response: &ApprovalResponse) {
         if let Some(memory) = &self.memory {
-            memory.remember(about(at), response);
+            memory.remember(identity(at), response);
         }
     }
 
     /// Whether a question that comes back was asked here. One that was signed is not taken where there are no keys.
-    pub(crate) fn recognise(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+    pub(crate) fn verify_request(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
         match (&self.keys, &request.signature) {
             (Some(keys), _) => keys.verify(request).map_err(Into::into),
             (None, Some(signature)) => Err(SignatureError::UnknownKey { key_id: signature.key_id.clone() }.into()),
@@ -215,21 +219,21 @@ impl Gate {
 }
 
 #[cfg(feature = "approval")]
-fn about(at: AtGate<'_>) -> About<'_> {
-    About { caller: at.caller, digest: at.digest, tool: at.tool.id(), definition: at.tool.definition_digest() }
+fn identity(at: AtGate<'_>) -> CallIdentity<'_> {
+    CallIdentity { caller: at.caller, digest: at.digest, tool: at.tool.id(), definition: at.tool.definition_digest() }
 }
 
 /// Without digests there is nothing that a verdict could hold for, and nothing that could come back.
 #[cfg(not(feature = "approval"))]
 #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "the same questions have shorter answers")]
 impl Gate {
-    pub(crate) fn recall(&self, _: AtGate<'_>) -> Option<ApprovalResponse> {
+    pub(crate) fn verdict_for(&self, _: AtGate<'_>) -> Option<ApprovalResponse> {
         None
     }
 
     pub(crate) fn remember(&self, _: AtGate<'_>, _: &ApprovalResponse) {}
 
-    pub(crate) fn recognise(&self, _: &ApprovalRequest) -> Result<(), VerdictFault> {
+    pub(crate) fn verify_request(&self, _: &ApprovalRequest) -> Result<(), VerdictFault> {
         Ok(())
     }
 }

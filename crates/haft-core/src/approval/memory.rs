@@ -54,21 +54,21 @@ const MERGED: &str = "more calls were denied than can be remembered one by one, 
 /// # }
 /// ```
 #[derive(Clone, Default)]
-pub struct ApprovalMemory(Arc<Mutex<Entries>>);
+pub struct ApprovalMemory(Arc<Mutex<MemoryEntries>>);
 
 /// What a verdict is remembered for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Key {
+struct MemoryKey {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     caller: Option<Caller>,
     #[serde(flatten)]
-    subject: Subject,
+    subject: VerdictSubject,
 }
 
 /// From the narrowest to the widest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "scope", content = "subject", rename_all = "snake_case")]
-enum Subject {
+enum VerdictSubject {
     TheseArguments(String),
     ThisTool(String),
     ThisSession,
@@ -78,9 +78,9 @@ enum Subject {
 
 /// A verdict, and what else is known of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Kept {
+struct RememberedVerdict {
     verdict: ApprovalResponse,
-    /// The tool of the call it was given for, as [`Subject::ThisTool`] names it. Older memories did not keep it.
+    /// The tool of the call it was given for, as [`VerdictSubject::ThisTool`] names it. Older memories did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
     /// Set if it is the denial of several subjects in one.
@@ -93,17 +93,17 @@ struct Kept {
 
 /// At most so many verdicts.
 #[derive(Clone)]
-struct Entries {
+struct MemoryEntries {
     most: NonZeroUsize,
-    kept: BTreeMap<Key, Kept>,
+    kept: BTreeMap<MemoryKey, RememberedVerdict>,
     /// The subjects of all verdicts but denials, the oldest first.
-    revocable: BTreeMap<u64, Key>,
+    revocable: BTreeMap<u64, MemoryKey>,
     given: u64,
 }
 
 /// What a call is, to a memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct About<'a> {
+pub(super) struct CallIdentity<'a> {
     pub(super) caller: Option<&'a Caller>,
     /// The digest of the call.
     pub(super) digest: &'a str,
@@ -129,7 +129,7 @@ impl ApprovalMemory {
     /// Creates an empty memory that holds at most this many verdicts.
     #[must_use]
     pub fn bounded(most: NonZeroUsize) -> Self {
-        Self(Arc::new(Mutex::new(Entries::new(most))))
+        Self(Arc::new(Mutex::new(MemoryEntries::new(most))))
     }
 
     /// How many verdicts it holds.
@@ -147,16 +147,20 @@ impl ApprovalMemory {
     /// Forgets everything.
     pub fn clear(&self) {
         let mut entries = self.entries();
-        *entries = Entries::new(entries.most);
+        *entries = MemoryEntries::new(entries.most);
     }
 
     /// Returns the verdict that holds for a call: the narrowest that no wider denial has revoked.
-    pub(super) fn recall(&self, about: About<'_>) -> Option<ApprovalResponse> {
+    pub(super) fn verdict_for(&self, identity: CallIdentity<'_>) -> Option<ApprovalResponse> {
         let entries = self.entries();
-        let subjects =
-            [Subject::TheseArguments(about.digest.to_owned()), about.this_tool().into(), Subject::ThisSession];
-        let keys = subjects.into_iter().map(|subject| Key { caller: about.caller.cloned(), subject });
-        let found: Vec<&Kept> = keys.chain([Key::EVERYTHING]).filter_map(|key| entries.kept.get(&key)).collect();
+        let subjects = [
+            VerdictSubject::TheseArguments(identity.digest.to_owned()),
+            identity.this_tool().into(),
+            VerdictSubject::ThisSession,
+        ];
+        let keys = subjects.into_iter().map(|subject| MemoryKey { caller: identity.caller.cloned(), subject });
+        let found: Vec<&RememberedVerdict> =
+            keys.chain([MemoryKey::EVERYTHING]).filter_map(|key| entries.kept.get(&key)).collect();
         let mut holding = found.iter().enumerate().filter(|(place, kept)| {
             let mut wider = found[place + 1..].iter();
             kept.is_denial() || !wider.any(|wider| wider.is_denial() && wider.given > kept.given)
@@ -165,23 +169,23 @@ impl ApprovalMemory {
     }
 
     /// Remembers a verdict as far as its scope says. The latest one for the same scope holds.
-    pub(super) fn remember(&self, about: About<'_>, response: &ApprovalResponse) {
+    pub(super) fn remember(&self, identity: CallIdentity<'_>, response: &ApprovalResponse) {
         let is_for_any_arguments = matches!(response.decision, ApprovalDecision::Approved | ApprovalDecision::Denied);
         let subject = match (&response.scope, &response.decision) {
             (ApprovalScope::ThisCall | ApprovalScope::Other(_), _) | (_, ApprovalDecision::Other(_)) => return,
-            (ApprovalScope::ThisTool, _) if is_for_any_arguments => about.this_tool().into(),
-            (ApprovalScope::ThisSession, _) if is_for_any_arguments => Subject::ThisSession,
+            (ApprovalScope::ThisTool, _) if is_for_any_arguments => identity.this_tool().into(),
+            (ApprovalScope::ThisSession, _) if is_for_any_arguments => VerdictSubject::ThisSession,
             (ApprovalScope::TheseArguments | ApprovalScope::ThisTool | ApprovalScope::ThisSession, _) => {
-                Subject::TheseArguments(about.digest.to_owned())
+                VerdictSubject::TheseArguments(identity.digest.to_owned())
             }
         };
-        let ToolSubject(tool) = about.this_tool();
-        let kept = Kept { verdict: response.clone(), tool: Some(tool), is_merged: false, given: 0 };
-        self.entries().insert(Key { caller: about.caller.cloned(), subject }, kept);
+        let ToolSubject(tool) = identity.this_tool();
+        let kept = RememberedVerdict { verdict: response.clone(), tool: Some(tool), is_merged: false, given: 0 };
+        self.entries().insert(MemoryKey { caller: identity.caller.cloned(), subject }, kept);
     }
 
     /// Nothing of a user's runs while the lock is held.
-    fn entries(&self) -> MutexGuard<'_, Entries> {
+    fn entries(&self) -> MutexGuard<'_, MemoryEntries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -189,26 +193,26 @@ impl ApprovalMemory {
 /// A tool as it was defined, as a subject names it.
 struct ToolSubject(String);
 
-impl From<ToolSubject> for Subject {
+impl From<ToolSubject> for VerdictSubject {
     fn from(ToolSubject(tool): ToolSubject) -> Self {
         Self::ThisTool(tool)
     }
 }
 
-impl About<'_> {
+impl CallIdentity<'_> {
     fn this_tool(&self) -> ToolSubject {
         ToolSubject(format!("{} {}", self.definition, self.tool))
     }
 }
 
-impl Entries {
+impl MemoryEntries {
     fn new(most: NonZeroUsize) -> Self {
         Self { most, kept: BTreeMap::new(), revocable: BTreeMap::new(), given: 0 }
     }
 
     /// Adds a verdict in the place of an earlier one on the same subject. Where there is no room, the oldest verdict that
     /// is no denial makes some; without one, an approval is not remembered and a denial is merged with others.
-    fn insert(&mut self, key: Key, kept: Kept) {
+    fn insert(&mut self, key: MemoryKey, kept: RememberedVerdict) {
         // The denials that were merged into this one may be of narrower subjects, which an approval does not revoke.
         if !kept.is_denial() && self.kept.get(&key).is_some_and(|known| known.is_merged) {
             return;
@@ -227,14 +231,14 @@ impl Entries {
     }
 
     /// Makes one denial of a new one and all that the next wider subject covers, so that there is room again.
-    fn merge(&mut self, key: &Key, mut kept: Kept) {
+    fn merge(&mut self, key: &MemoryKey, mut kept: RememberedVerdict) {
         (kept.is_merged, kept.verdict.reason) = (true, Some(MERGED.to_owned()));
-        let tool = kept.tool.clone().map(Subject::ThisTool);
-        let of_caller = tool.into_iter().chain([Subject::ThisSession]);
-        let of_caller = of_caller.map(|subject| Key { caller: key.caller.clone(), subject });
-        for wide in of_caller.chain([Key::EVERYTHING]) {
+        let tool = kept.tool.clone().map(VerdictSubject::ThisTool);
+        let of_caller = tool.into_iter().chain([VerdictSubject::ThisSession]);
+        let of_caller = of_caller.map(|subject| MemoryKey { caller: key.caller.clone(), subject });
+        for wide in of_caller.chain([MemoryKey::EVERYTHING]) {
             let covered = self.kept.iter().filter(|(known, kept)| wide.covers(known, kept.tool.as_deref()));
-            let covered: Vec<Key> = covered.map(|(known, _)| known.clone()).collect();
+            let covered: Vec<MemoryKey> = covered.map(|(known, _)| known.clone()).collect();
             for known in &covered {
                 self.remove(known);
             }
@@ -244,7 +248,7 @@ impl Entries {
         }
     }
 
-    fn put(&mut self, key: Key, mut kept: Kept) {
+    fn put(&mut self, key: MemoryKey, mut kept: RememberedVerdict) {
         self.given += 1;
         kept.given = self.given;
         if !kept.is_denial() {
@@ -253,30 +257,30 @@ impl Entries {
         self.kept.insert(key, kept);
     }
 
-    fn remove(&mut self, key: &Key) {
+    fn remove(&mut self, key: &MemoryKey) {
         if let Some(kept) = self.kept.remove(key) {
             self.revocable.remove(&kept.given);
         }
     }
 }
 
-impl Key {
-    const EVERYTHING: Self = Self { caller: None, subject: Subject::Everything };
+impl MemoryKey {
+    const EVERYTHING: Self = Self { caller: None, subject: VerdictSubject::Everything };
 
     /// Returns whether a denial of this covers all that a verdict on `known`, about a call of `tool`, is about.
     fn covers(&self, known: &Self, tool: Option<&str>) -> bool {
         let is_same_caller = self.caller == known.caller;
         match (&self.subject, &known.subject) {
-            (Subject::Everything, _) => true,
-            (_, Subject::Everything) => false,
-            (Subject::ThisSession, _) => is_same_caller,
-            (Subject::ThisTool(this), Subject::TheseArguments(_)) => is_same_caller && tool == Some(this),
-            (Subject::ThisTool(_) | Subject::TheseArguments(_), _) => self == known,
+            (VerdictSubject::Everything, _) => true,
+            (_, VerdictSubject::Everything) => false,
+            (VerdictSubject::ThisSession, _) => is_same_caller,
+            (VerdictSubject::ThisTool(this), VerdictSubject::TheseArguments(_)) => is_same_caller && tool == Some(this),
+            (VerdictSubject::ThisTool(_) | VerdictSubject::TheseArguments(_), _) => self == known,
         }
     }
 }
 
-impl Kept {
+impl RememberedVerdict {
     /// Returns whether it keeps calls from running. Everything else lets one run, or answers in its place.
     fn is_denial(&self) -> bool {
         match self.verdict.decision {
@@ -286,7 +290,7 @@ impl Kept {
     }
 }
 
-impl Default for Entries {
+impl Default for MemoryEntries {
     fn default() -> Self {
         Self::new(ApprovalMemory::DEFAULT_MOST)
     }
@@ -299,7 +303,7 @@ impl From<&Self> for ApprovalMemory {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StoredMemory {
     #[serde(default)]
     v: FormatVersion,
     #[serde(default = "default_most", skip_serializing_if = "is_default_most")]
@@ -307,14 +311,14 @@ struct Written {
     /// Set if the verdicts are in the order they were given. Older memories did not know it.
     #[serde(default)]
     oldest_first: bool,
-    verdicts: Vec<Remembered>,
+    verdicts: Vec<StoredVerdict>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Remembered {
-    holds_for: Key,
+struct StoredVerdict {
+    holds_for: MemoryKey,
     #[serde(flatten)]
-    kept: Kept,
+    kept: RememberedVerdict,
 }
 
 fn default_most() -> NonZeroUsize {
@@ -328,23 +332,24 @@ fn is_default_most(most: &NonZeroUsize) -> bool {
 
 impl Serialize for ApprovalMemory {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Entries { most, kept, .. } = self.entries().clone();
-        let mut verdicts: Vec<_> = kept.into_iter().map(|(holds_for, kept)| Remembered { holds_for, kept }).collect();
+        let MemoryEntries { most, kept, .. } = self.entries().clone();
+        let mut verdicts: Vec<_> =
+            kept.into_iter().map(|(holds_for, kept)| StoredVerdict { holds_for, kept }).collect();
         verdicts.sort_by_key(|remembered| remembered.kept.given);
-        Written { v: FormatVersion::default(), most, oldest_first: true, verdicts }.serialize(serializer)
+        StoredMemory { v: FormatVersion::default(), most, oldest_first: true, verdicts }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for ApprovalMemory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Written { most, oldest_first, mut verdicts, .. } =
-            Written::deserialize(crate::schema::tree(deserializer)?).map_err(D::Error::custom)?;
+        let StoredMemory { most, oldest_first, mut verdicts, .. } =
+            StoredMemory::deserialize(crate::schema::tree(deserializer)?).map_err(D::Error::custom)?;
         if !oldest_first {
             // Which were given later is not known, so denials count as the later ones.
             verdicts.sort_by_key(|remembered| remembered.kept.is_denial());
         }
-        let mut entries = Entries::new(most);
-        for Remembered { holds_for, kept } in verdicts {
+        let mut entries = MemoryEntries::new(most);
+        for StoredVerdict { holds_for, kept } in verdicts {
             entries.insert(holds_for, kept);
         }
         Ok(Self(Arc::new(Mutex::new(entries))))

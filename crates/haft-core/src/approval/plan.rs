@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::approved_call::{ApprovedCall, Origin, Planned, PriorApproval, RequestedCall};
-use super::decision::{Decision, Decisions, Found, Planning};
+use super::decision::{Decision, Decisions, Planning, PlanningEvent};
 use super::gate::digest_of;
 use super::queue::VerdictQueue;
 use super::ruling::Ruling;
@@ -39,12 +39,12 @@ pub struct CallPlan {
     /// Verdicts that fit none of the calls, or did not count for theirs.
     pub refused: Vec<RefusedVerdict>,
     /// Where the calls stood, the approved and the rejected ones apart, and what else a run has to show of them.
-    order: Vec<Place>,
+    order: Vec<PlanEntry>,
     planned: Arc<Planned>,
 }
 
 #[derive(Debug)]
-enum Place {
+enum PlanEntry {
     Approved,
     Rejected { call: Box<ToolCall>, verdict: Option<Box<ApprovalResponse>> },
 }
@@ -120,24 +120,26 @@ impl Toolkit {
         let (calls, mut refused) = with_verdicts(calls, verdicts);
         let run = self.run(calls).with(planned.options.clone().approvals(Suspend));
         let mut planning = Planning::new(run, planned);
-        let (mut approved, mut settled, mut asked) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut approved, mut settled, mut requested) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(found) = poll_fn(|task| planning.poll(task)).await {
             match found {
-                Found::Asked(index, request) => asked.push((index, request)),
-                Found::Approved(index, call) => approved.push((index, call)),
-                Found::Settled { index, call, result, verdict } => settled.push((index, (call, result, verdict))),
+                PlanningEvent::ApprovalRequested(index, request) => requested.push((index, request)),
+                PlanningEvent::Approved(index, call) => approved.push((index, call)),
+                PlanningEvent::Settled { index, call, result, verdict } => {
+                    settled.push((index, (call, result, verdict)))
+                }
             }
         }
         refused.extend_from_slice(planning.refused());
-        let mut order: Vec<_> = approved.iter().map(|(index, _)| (*index, Place::Approved)).collect();
+        let mut order: Vec<_> = approved.iter().map(|(index, _)| (*index, PlanEntry::Approved)).collect();
         let mut rejected = Vec::new();
         for (index, (call, result, verdict)) in settled {
             rejected.push((index, result));
-            order.push((index, Place::Rejected { call: Box::new(call), verdict }));
+            order.push((index, PlanEntry::Rejected { call: Box::new(call), verdict }));
         }
         let planned = planning.into_planned();
         let (approved, rejected) = (in_order(approved), in_order(rejected));
-        CallPlan { approved, rejected, requests: in_order(asked), refused, order: in_order(order), planned }
+        CallPlan { approved, rejected, requests: in_order(requested), refused, order: in_order(order), planned }
     }
 
     /// Finds out which calls may run at once and asks about the others; verdicts come by the queue, which other rounds
@@ -175,12 +177,14 @@ impl Toolkit {
         let planned = Planned { options: options.into().approvals(verdicts.clone()), calls };
         let run = self.run(&planned.calls).with(planned.options.clone());
         let mut planning = Planning::new(run, planned);
-        let (mut approved, mut asked, mut ready) = (Vec::new(), Vec::new(), VecDeque::new());
+        let (mut approved, mut requested, mut ready) = (Vec::new(), Vec::new(), VecDeque::new());
         poll_fn(|task| {
             while let Poll::Ready(found) = planning.poll(task) {
                 match found {
-                    Some(Found::Asked(index, request)) => asked.push((index, request)),
-                    Some(Found::Approved(index, call)) if call.verdict().is_none() => approved.push((index, call)),
+                    Some(PlanningEvent::ApprovalRequested(index, request)) => requested.push((index, request)),
+                    Some(PlanningEvent::Approved(index, call)) if call.verdict().is_none() => {
+                        approved.push((index, call))
+                    }
                     Some(decided) => ready.extend(Decision::of(decided)),
                     None => return Poll::Ready(()),
                 }
@@ -190,7 +194,7 @@ impl Toolkit {
         .await;
         let handed_out: BTreeSet<usize> = approved.iter().map(|(index, _)| *index).collect();
         let decisions = Decisions::new(planning, ready, handed_out);
-        QueuePlan { approved: in_order(approved), approval_requests: in_order(asked), decisions }
+        QueuePlan { approved: in_order(approved), approval_requests: in_order(requested), decisions }
     }
 
     /// Checks a verdict on an open question as a run with these options would, without acting on it: the question it names,
@@ -222,8 +226,8 @@ impl Toolkit {
         response: &ApprovalResponse,
     ) -> Result<(), VerdictFault> {
         let (gate, decode) = (options.gate(), options.decode());
-        gate.recognise(request)?;
-        gate.examine(request, response)?;
+        gate.verify_request(request)?;
+        gate.check_verdict(request, response)?;
         // A tool that is gone, or takes other arguments, is another definition too.
         let tool = self.get(&request.tool).ok_or(VerdictFault::OtherDigest)?;
         let arguments = decoded(tool, &request.arguments, decode).map_err(|_| VerdictFault::OtherDigest)?;
@@ -254,13 +258,13 @@ impl IntoIterator for CallPlan {
     fn into_iter(self) -> Self::IntoIter {
         let (mut approved, mut rejected) = (self.approved.into_iter(), self.rejected.into_iter().peekable());
         let planned = self.planned;
-        let calls = self.order.into_iter().enumerate().filter_map(|(index, place)| match place {
-            Place::Approved => approved.next().map(RequestedCall::from),
+        let calls = self.order.into_iter().enumerate().filter_map(|(index, entry)| match entry {
+            PlanEntry::Approved => approved.next().map(RequestedCall::from),
             // Results that somebody took out are not made up for by those of other calls.
-            Place::Rejected { call, verdict } => {
+            PlanEntry::Rejected { call, verdict } => {
                 let result = rejected.next_if(|result| result.call_id == call.call_id)?;
                 let origin = Origin { plan: Arc::clone(&planned), index };
-                Some(RequestedCall::settled(*call, result, verdict, origin))
+                Some(RequestedCall::finished(*call, result, verdict, origin))
             }
         });
         calls.collect::<Vec<_>>().into_iter()

@@ -74,11 +74,11 @@ pub enum Delivery {
 struct Sending(Arc<Shared>);
 
 #[derive(Default)]
-struct Shared(Mutex<State>);
+struct Shared(Mutex<QueueState>);
 
 #[derive(Default)]
-struct State {
-    waiting: HashMap<ApprovalId, Waiting>,
+struct QueueState {
+    waiting: HashMap<ApprovalId, Waiter>,
     /// Questions that will be asked.
     expected: HashMap<ApprovalId, Expected>,
     /// Verdicts on questions that nobody knows.
@@ -88,13 +88,13 @@ struct State {
     /// The number of verdicts that were parked.
     arrivals: u64,
     /// Questions that nobody waits for any more, and why a verdict on one can't be used.
-    over: HashMap<ApprovalId, VerdictFault>,
+    closed: HashMap<ApprovalId, VerdictFault>,
     /// The same, the oldest first.
-    over_order: VecDeque<ApprovalId>,
+    closed_order: VecDeque<ApprovalId>,
     /// How often was asked.
-    turns: u64,
+    attempts: u64,
     refused: VecDeque<RefusedVerdict>,
-    is_over: bool,
+    is_closed: bool,
 }
 
 /// A question that will be asked, and the verdict that came before it was.
@@ -108,16 +108,16 @@ struct Parked {
     response: ApprovalResponse,
 }
 
-struct Waiting {
+struct Waiter {
     /// Which time of asking this is: a question may be asked again by a run that was resumed.
-    turn: u64,
-    question: Question,
+    attempt: u64,
+    queued: QueuedRequest,
     answer: oneshot::Sender<ApprovalResponse>,
 }
 
 /// A question, and what verdicts on it are examined by.
 #[derive(Clone)]
-struct Question {
+struct QueuedRequest {
     request: Arc<ApprovalRequest>,
     gate: Option<Arc<Gate>>,
     /// The tool that the call is of, and how its arguments are read.
@@ -125,10 +125,10 @@ struct Question {
 }
 
 /// Takes a question back when whoever asked it no longer waits.
-struct Asked<'a> {
+struct PendingVerdict<'a> {
     shared: &'a Shared,
     request_id: ApprovalId,
-    turn: u64,
+    attempt: u64,
     waiting: oneshot::Receiver<ApprovalResponse>,
 }
 
@@ -144,7 +144,7 @@ impl VerdictQueue {
     /// The questions that are open, in no order.
     #[must_use]
     pub fn open(&self) -> Vec<ApprovalRequest> {
-        self.0.state().waiting.values().map(|waiting| waiting.question.request.as_ref().clone()).collect()
+        self.0.state().waiting.values().map(|waiting| waiting.queued.request.as_ref().clone()).collect()
     }
 
     /// Announces a question that will be asked here, so that its verdict may come before it: one of a run that was stored,
@@ -210,23 +210,24 @@ impl Shared {
     /// under it is looked at again before anything is done.
     fn take(&self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
         loop {
-            let asked = self.state().asked(&response.request_id);
-            let Some((turn, question)) = asked else {
+            let pending = self.state().pending(&response.request_id);
+            let Some((attempt, queued)) = pending else {
                 match self.state().park(&response) {
                     Some(parked) => return parked.map_err(|fault| RefusedVerdict::new(response, fault)),
                     None => continue,
                 }
             };
-            if let Some(fault) = question.fault_of(&response) {
+            if let Some(fault) = queued.fault_of(&response) {
                 return Err(RefusedVerdict::new(response, fault));
             }
-            let Some(waiting) = self.state().end(&response.request_id, turn, VerdictFault::AlreadyDecided) else {
+            let Some(waiting) = self.state().close_request(&response.request_id, attempt, VerdictFault::AlreadyDecided)
+            else {
                 continue;
             };
             let id = response.request_id.clone();
             return waiting.answer.send(response).map(|()| Delivery::Delivered).map_err(|response| {
                 // The call was called off a moment ago.
-                self.state().note_over(&id, VerdictFault::UnknownRequest);
+                self.state().mark_closed(&id, VerdictFault::UnknownRequest);
                 RefusedVerdict::new(response, VerdictFault::UnknownRequest)
             });
         }
@@ -234,36 +235,36 @@ impl Shared {
 
     /// Takes a verdict that is there already, or waits for one. Who asks the same question again takes the place of
     /// whoever asked before: one verdict lets one call run.
-    fn ask(&self, question: &Question) -> Result<Asked<'_>, ApprovalAnswer> {
-        let id = &question.request.request_id;
+    fn ask(&self, queued: &QueuedRequest) -> Result<PendingVerdict<'_>, ApprovalAnswer> {
+        let id = &queued.request.request_id;
         loop {
             let mut state = self.state();
             let Some(response) = state.take_early(id) else {
-                if state.is_over {
-                    return Err(nobody());
+                if state.is_closed {
+                    return Err(no_approver());
                 }
                 let (answer, waiting) = oneshot::channel();
-                state.turns += 1;
-                let turn = state.turns;
-                let before = state.waiting.insert(id.clone(), Waiting { turn, question: question.clone(), answer });
+                state.attempts += 1;
+                let attempt = state.attempts;
+                let before = state.waiting.insert(id.clone(), Waiter { attempt, queued: queued.clone(), answer });
                 drop(state);
                 drop_isolated(before);
-                return Ok(Asked { shared: self, request_id: id.clone(), turn, waiting });
+                return Ok(PendingVerdict { shared: self, request_id: id.clone(), attempt, waiting });
             };
             drop(state);
-            match question.fault_of(&response) {
+            match queued.fault_of(&response) {
                 None => {
-                    self.state().note_over(id, VerdictFault::AlreadyDecided);
+                    self.state().mark_closed(id, VerdictFault::AlreadyDecided);
                     return Err(response.into());
                 }
-                Some(fault) => self.state().refuse(RefusedVerdict::new(response, fault)),
+                Some(fault) => self.state().reject(RefusedVerdict::new(response, fault)),
             }
         }
     }
 
     fn close(&self) {
         let mut state = self.state();
-        state.is_over = true;
+        state.is_closed = true;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         // Dropping their ends wakes them, one by one: a waker that panics keeps it from nobody else.
@@ -271,15 +272,15 @@ impl Shared {
     }
 
     /// Nothing of a user's runs while the lock is held.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl QueueState {
     /// A question that is open.
-    fn asked(&self, id: &ApprovalId) -> Option<(u64, Question)> {
-        self.waiting.get(id).map(|waiting| (waiting.turn, waiting.question.clone()))
+    fn pending(&self, id: &ApprovalId) -> Option<(u64, QueuedRequest)> {
+        self.waiting.get(id).map(|waiting| (waiting.attempt, waiting.queued.clone()))
     }
 
     /// Keeps a verdict on a question that nobody has asked; nothing if somebody just has.
@@ -288,11 +289,11 @@ impl State {
         if self.waiting.contains_key(id) {
             return None;
         }
-        let fault = if self.is_over {
+        let fault = if self.is_closed {
             VerdictFault::Closed
         } else if let Some(expected) = self.expected.get_mut(id) {
             return Some(expected.take(response));
-        } else if let Some(fault) = self.over.get(id) {
+        } else if let Some(fault) = self.closed.get(id) {
             fault.clone()
         } else if self.parked.contains_key(id) {
             VerdictFault::AlreadyDecided
@@ -312,7 +313,7 @@ impl State {
             && let Some((_, oldest)) = self.parked_order.pop_first()
             && let Some(parked) = self.parked.remove(&oldest)
         {
-            self.refuse(RefusedVerdict::new(parked.response, VerdictFault::Full));
+            self.reject(RefusedVerdict::new(parked.response, VerdictFault::Full));
         }
     }
 
@@ -326,7 +327,7 @@ impl State {
         if let Some(response) = self.take_early(id)
             && let Err(fault) = expected.take(&response)
         {
-            self.refuse(RefusedVerdict::new(response, fault));
+            self.reject(RefusedVerdict::new(response, fault));
         }
         self.expected.insert(id.clone(), expected);
     }
@@ -342,26 +343,26 @@ impl State {
     }
 
     /// Closes a question, if it is still the same that waits. What waits is given back, to be told without the lock.
-    fn end(&mut self, id: &ApprovalId, turn: u64, fault: VerdictFault) -> Option<Waiting> {
-        if self.waiting.get(id)?.turn != turn {
+    fn close_request(&mut self, id: &ApprovalId, attempt: u64, fault: VerdictFault) -> Option<Waiter> {
+        if self.waiting.get(id)?.attempt != attempt {
             return None;
         }
-        self.note_over(id, fault);
+        self.mark_closed(id, fault);
         self.waiting.remove(id)
     }
 
-    fn note_over(&mut self, id: &ApprovalId, fault: VerdictFault) {
-        if self.over.insert(id.clone(), fault).is_none() {
-            self.over_order.push_back(id.clone());
+    fn mark_closed(&mut self, id: &ApprovalId, fault: VerdictFault) {
+        if self.closed.insert(id.clone(), fault).is_none() {
+            self.closed_order.push_back(id.clone());
         }
-        if self.over_order.len() > MOST_REMEMBERED
-            && let Some(oldest) = self.over_order.pop_front()
+        if self.closed_order.len() > MOST_REMEMBERED
+            && let Some(oldest) = self.closed_order.pop_front()
         {
-            self.over.remove(&oldest);
+            self.closed.remove(&oldest);
         }
     }
 
-    fn refuse(&mut self, refused: RefusedVerdict) {
+    fn reject(&mut self, refused: RefusedVerdict) {
         if self.refused.len() >= MOST_PARKED {
             self.refused.pop_front();
         }
@@ -372,7 +373,7 @@ impl State {
 impl Expected {
     /// Keeps the first verdict that belongs to the question. Whether it comes in time is found out when it is asked.
     fn take(&mut self, response: &ApprovalResponse) -> Result<Delivery, VerdictFault> {
-        Gate::belongs(&self.request, response)?;
+        Gate::check_binding(&self.request, response)?;
         if self.verdict.is_some() {
             return Err(VerdictFault::AlreadyDecided);
         }
@@ -381,7 +382,7 @@ impl Expected {
     }
 }
 
-impl Question {
+impl QueuedRequest {
     fn new(request: ApprovalRequest, cx: &Cx) -> Self {
         let tool = cx.tool().map(|tool| (tool.clone(), *cx.decode_options()));
         Self { request: Arc::new(request), gate: cx.gate().cloned(), tool }
@@ -390,7 +391,7 @@ impl Question {
     /// Returns why a verdict does not count for it. What it brings along is checked too, so that whoever sends it learns
     /// at once what is wrong with it.
     fn fault_of(&self, response: &ApprovalResponse) -> Option<VerdictFault> {
-        if let Err(fault) = self.gate.as_deref().unwrap_or(&Gate::PLAIN).examine(&self.request, response) {
+        if let Err(fault) = self.gate.as_deref().unwrap_or(&Gate::PLAIN).check_verdict(&self.request, response) {
             return Some(fault);
         }
         let (tool, decode) = self.tool.as_ref()?;
@@ -398,28 +399,28 @@ impl Question {
     }
 }
 
-fn nobody() -> ApprovalAnswer {
+fn no_approver() -> ApprovalAnswer {
     ApprovalAnswer::Nobody { reason: ENDED.to_owned() }
 }
 
 impl Approve for VerdictQueue {
     async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
-        let question = Question::new(request, &cx);
-        let mut asked = match self.0.ask(&question) {
-            Ok(asked) => asked,
+        let queued = QueuedRequest::new(request, &cx);
+        let mut pending = match self.0.ask(&queued) {
+            Ok(pending) => pending,
             Err(answer) => return Ok(answer),
         };
-        Ok((&mut asked.waiting).await.map_or_else(|_| nobody(), ApprovalAnswer::from))
+        Ok((&mut pending.waiting).await.map_or_else(|_| no_approver(), ApprovalAnswer::from))
     }
 }
 
 /// The question is taken back, and a verdict that came too late for its call is kept for whoever looks after such.
-impl Drop for Asked<'_> {
+impl Drop for PendingVerdict<'_> {
     fn drop(&mut self) {
-        let waiting = self.shared.state().end(&self.request_id, self.turn, VerdictFault::UnknownRequest);
+        let waiting = self.shared.state().close_request(&self.request_id, self.attempt, VerdictFault::UnknownRequest);
         drop_isolated(waiting);
         if let Ok(response) = self.waiting.try_recv() {
-            self.shared.state().refuse(RefusedVerdict::new(response, VerdictFault::UnknownRequest));
+            self.shared.state().reject(RefusedVerdict::new(response, VerdictFault::UnknownRequest));
         }
     }
 }
@@ -436,7 +437,7 @@ impl fmt::Debug for VerdictQueue {
         f.debug_struct("VerdictQueue")
             .field("open", &state.waiting.len())
             .field("parked", &state.parked.len())
-            .field("is_over", &state.is_over)
+            .field("is_over", &state.is_closed)
             .finish()
     }
 }
@@ -456,9 +457,9 @@ mod tests {
     fn a_question_whose_call_is_called_off_while_its_verdict_comes_is_over() {
         let (sender, VerdictQueue(shared)) = VerdictQueue::new();
         let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "pay", "5"));
-        let question = Question { request: Arc::new(request.clone()), gate: None, tool: None };
-        let mut asked = shared.ask(&question).unwrap();
-        asked.waiting.close();
+        let queued = QueuedRequest { request: Arc::new(request.clone()), gate: None, tool: None };
+        let mut pending = shared.ask(&queued).unwrap();
+        pending.waiting.close();
         for _ in 0..2 {
             assert_eq!(sender.send(request.approve()).unwrap_err().fault, VerdictFault::UnknownRequest);
         }

@@ -202,15 +202,15 @@ impl Suspended {
 impl<'de> Deserialize<'de> for Suspended {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Written {
+        struct StoredSuspended {
             #[serde(default, rename = "v")]
             _v: FormatVersion,
             calls: Vec<ToolCall>,
             pending: Vec<Pending>,
             finished: Vec<Finished>,
         }
-        let Written { calls, pending, finished, .. } =
-            Written::deserialize(tree(deserializer)?).map_err(D::Error::custom)?;
+        let StoredSuspended { calls, pending, finished, .. } =
+            StoredSuspended::deserialize(tree(deserializer)?).map_err(D::Error::custom)?;
         Self::new(calls, pending, finished).map_err(D::Error::custom)
     }
 }

@@ -14,7 +14,7 @@ use crate::cancellation::Cancellation;
 use crate::emit::{Emitted, Emitter};
 use crate::executor::CallHandle;
 use crate::schema::DecodeOptions;
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::tool::Tool;
 use crate::toolkit::ToolSet;
 
@@ -43,7 +43,7 @@ pub(crate) struct RunCx {
     pub(crate) decode: DecodeOptions,
     pub(crate) cancellation: Option<Cancellation>,
     pub(crate) deadline: Option<Instant>,
-    pub(crate) scope: Option<Arc<Scope>>,
+    pub(crate) scope: Option<Arc<RunScope>>,
 }
 
 /// What a context was given.
@@ -52,9 +52,9 @@ pub(super) struct Own {
     call_id: CallId,
     pub(super) subject: Subject,
     pub(super) emitter: Option<Emitter>,
-    pub(super) scope: Option<Arc<Scope>>,
+    pub(super) scope: Option<Arc<RunScope>>,
     /// The part of the scope that is the toolkit's.
-    kit: Option<Arc<Scope>>,
+    kit: Option<Arc<RunScope>>,
     /// On the heap, as most contexts do without.
     pub(super) special: Option<Box<Special>>,
 }
@@ -137,7 +137,7 @@ impl Source {
         }
     }
 
-    pub(super) fn scope(&self) -> Option<&Arc<Scope>> {
+    pub(super) fn scope(&self) -> Option<&Arc<RunScope>> {
         match self {
             Self::Run(handle) => handle.scope(),
             Self::Kit(kit) => kit.set.at(kit.tool).1,
@@ -146,7 +146,7 @@ impl Source {
     }
 
     /// What the call has of its toolkit alone.
-    pub(super) fn kit_scope(&self) -> Option<&Arc<Scope>> {
+    pub(super) fn kit_scope(&self) -> Option<&Arc<RunScope>> {
         match self {
             Self::Run(handle) => handle.kit_scope(),
             Self::Kit(kit) => kit.set.at(kit.tool).1,

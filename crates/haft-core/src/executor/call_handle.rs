@@ -12,7 +12,7 @@ use super::mailbox::{Mailbox, OccupancyGuard};
 use crate::call::{CallId, ToolCall};
 use crate::cx::RunCx;
 use crate::emit::Emitted;
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::tool::Tool;
 use crate::toolkit::ToolSet;
 
@@ -24,9 +24,9 @@ pub(super) struct RunShared {
     calls: Arc<Vec<ToolCall>>,
     shared: RunCx,
     /// The run's scope in front of the toolkit's, for each call that looked for something in both.
-    layered: Box<[OnceLock<Arc<Scope>>]>,
+    layered: Box<[OnceLock<Arc<RunScope>>]>,
     /// The last of these that was made, and the toolkit's scope it was made from: mostly there is only one.
-    last_layered: Mutex<Option<(Arc<Scope>, Arc<Scope>)>>,
+    last_layered: Mutex<Option<(Arc<RunScope>, Arc<RunScope>)>>,
 }
 
 /// The handle of one call.
@@ -58,7 +58,7 @@ impl RunShared {
     }
 
     /// Puts `run` in front of `kit`. Scopes hold values of user code, so none is dropped under the lock.
-    fn layer(&self, run: &Arc<Scope>, kit: &Arc<Scope>) -> Arc<Scope> {
+    fn layer(&self, run: &Arc<RunScope>, kit: &Arc<RunScope>) -> Arc<RunScope> {
         let known = self.last_layered().as_ref().filter(|(known, _)| Arc::ptr_eq(known, kit)).cloned();
         if let Some((_, both)) = known {
             return both;
@@ -69,7 +69,7 @@ impl RunShared {
         both
     }
 
-    fn last_layered(&self) -> MutexGuard<'_, Option<(Arc<Scope>, Arc<Scope>)>> {
+    fn last_layered(&self) -> MutexGuard<'_, Option<(Arc<RunScope>, Arc<RunScope>)>> {
         self.last_layered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -90,12 +90,12 @@ impl CallHandle {
     }
 
     /// What the toolkit alone provides the call with.
-    pub(crate) fn kit_scope(&self) -> Option<&Arc<Scope>> {
+    pub(crate) fn kit_scope(&self) -> Option<&Arc<RunScope>> {
         self.run_shared.set.at(self.tool).1
     }
 
     /// What the run and the toolkit provide the call with.
-    pub(crate) fn scope(&self) -> Option<&Arc<Scope>> {
+    pub(crate) fn scope(&self) -> Option<&Arc<RunScope>> {
         match (&self.run_shared.shared.scope, self.kit_scope()) {
             (None, kit) => kit,
             (Some(run), None) => Some(run),
@@ -155,7 +155,7 @@ mod tests {
     fn calls_of_one_toolkit_share_what_the_run_puts_in_front() {
         let kits = [kit("one", Services::new().with(1_u8).with('k')), kit("two", Services::new().with(2_u8))];
         let both = Toolkit::compose(kits).unwrap();
-        let scope = Scope { caller: Some("ana".into()), ..Scope::of_services(Services::new().with('r')) };
+        let scope = RunScope { caller: Some("ana".into()), ..RunScope::of_services(Services::new().with('r')) };
         let shared =
             RunCx { decode: DecodeOptions::DEFAULT, cancellation: None, deadline: None, scope: Some(Arc::new(scope)) };
         let calls = ["a", "b", "c"].map(|id| ToolCall::new(id, "one", "")).to_vec();

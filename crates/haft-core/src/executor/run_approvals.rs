@@ -11,7 +11,9 @@ use super::run::Run;
 use super::span::CallSpan;
 #[cfg(feature = "approval")]
 use crate::approval::Suspended;
-use crate::approval::{ApprovedCall, Finished, Known, Pending, Planned, PriorApproval, RefusedVerdict, RequestedCall};
+use crate::approval::{
+    ApprovedCall, Finished, Pending, Planned, PriorApproval, PriorState, RefusedVerdict, RequestedCall,
+};
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
@@ -26,7 +28,7 @@ use crate::toolkit::ToolSet;
 #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead or later"))]
 pub(super) struct RunApprovals {
     /// The approvals that calls came with.
-    known: Vec<(usize, Box<Known>)>,
+    known: Vec<(usize, Box<PriorState>)>,
     /// The indexes of calls that are not run here, in order: they were taken out of the plan that this is a run of.
     absent: Vec<usize>,
     /// Results from before this run.
@@ -63,7 +65,7 @@ impl RunApprovals {
     /// Splits calls from what is known about them.
     pub(super) fn split(calls: impl Iterator<Item = RequestedCall>) -> (Vec<ToolCall>, Option<Box<Self>>) {
         let mut approvals: Option<Box<Self>> = None;
-        let calls = calls.enumerate().map(|(index, RequestedCall { call, known })| {
+        let calls = calls.enumerate().map(|(index, RequestedCall { call, prior: known })| {
             if let Some(known) = known {
                 approvals.get_or_insert_default().known.push((index, known));
             }
@@ -99,7 +101,7 @@ impl RunApprovals {
 
     /// The plan that all of the calls are part of, if there is one.
     fn shared_plan(&self, calls: usize) -> Option<Arc<Planned>> {
-        let plan = |(_, known): &(usize, Box<Known>)| known.origin.as_ref().map(|origin| Arc::clone(&origin.plan));
+        let plan = |(_, known): &(usize, Box<PriorState>)| known.origin.as_ref().map(|origin| Arc::clone(&origin.plan));
         let first = plan(self.known.first()?)?;
         let is_shared = self.known.len() == calls
             && self.known.iter().all(|known| plan(known).is_some_and(|plan| Arc::ptr_eq(&plan, &first)));
@@ -229,7 +231,7 @@ impl Run {
         }
         for (index, known) in known {
             match known.prior_approval {
-                PriorApproval::Settled(outcome) => self.finish(index, outcome),
+                PriorApproval::Finished(outcome) => self.finish(index, outcome),
                 prior_approval => self.call_states[index].set_prior_approval(prior_approval),
             }
         }

@@ -103,7 +103,7 @@ pub fn answer(history: &mut Vec<Item>, results: impl IntoIterator<Item = ToolRes
 
 /// The calls of one id.
 #[derive(Debug, Default)]
-struct Namesakes {
+struct OpenCalls {
     /// Those that may be answered: the latest group last, in order within a group.
     open: Vec<VecDeque<usize>>,
     /// Whether one of them is run here.
@@ -137,8 +137,8 @@ pub(super) fn matched(
     if strays.is_empty() { Ok(answers) } else { Err(AppendError::new(strays, results)) }
 }
 
-fn open_calls<'h>(items: &'h [Item], layout: &Layout) -> HashMap<&'h str, Namesakes> {
-    let mut calls: HashMap<&str, Namesakes> = HashMap::new();
+fn open_calls<'h>(items: &'h [Item], layout: &Layout) -> HashMap<&'h str, OpenCalls> {
+    let mut calls: HashMap<&str, OpenCalls> = HashMap::new();
     for (ordinal, call) in layout.calls.iter().enumerate() {
         let Some(item) = call_at(items, call.item) else { continue };
         let namesakes = calls.entry(item.call_id.as_str()).or_default();

@@ -76,19 +76,19 @@ pub fn approvals(history: &[Item]) -> Approvals {
     let layout = Layout::of(history);
     let mut calls = layout.requests.iter().map(|&(_, call)| call);
     let mut approvals = Approvals::default();
-    let mut questions: HashMap<&ApprovalId, Question> = HashMap::new();
+    let mut tracked: HashMap<&ApprovalId, TrackedRequest> = HashMap::new();
     for item in history {
         match item {
             Item::ApprovalRequest(request) => {
                 let call = calls.next().flatten();
-                if questions.contains_key(&request.request_id) {
+                if tracked.contains_key(&request.request_id) {
                     approvals.repeated.push(request.clone());
                 } else {
-                    questions.insert(&request.request_id, approvals.ask(history, &layout, request, call));
+                    tracked.insert(&request.request_id, approvals.ask(history, &layout, request, call));
                 }
             }
-            Item::ApprovalResponse(response) => match questions.get_mut(&response.request_id) {
-                Some(question) => approvals.answer(question, response),
+            Item::ApprovalResponse(response) => match tracked.get_mut(&response.request_id) {
+                Some(tracked) => approvals.answer(tracked, response),
                 None => approvals.unmatched.push(response.clone()),
             },
             _ => {}
@@ -120,17 +120,17 @@ pub fn approvals(history: &[Item]) -> Approvals {
 pub fn strip_resolved_approvals(history: &mut Vec<Item>) -> Vec<Item> {
     let layout = Layout::of(history);
     let mut calls = layout.requests.iter().map(|&(_, call)| call);
-    let mut questions: HashMap<&ApprovalId, bool> = HashMap::new();
+    let mut tracked: HashMap<&ApprovalId, bool> = HashMap::new();
     let is_resolved: Vec<bool> = history
         .iter()
         .map(|item| match item {
             Item::ApprovalRequest(request) => {
                 let call = calls.next().flatten().map(|call| &layout.calls[call]);
                 let is_resolved = call.is_some_and(|call| call.answer.is_some());
-                questions.entry(&request.request_id).or_insert(is_resolved);
+                tracked.entry(&request.request_id).or_insert(is_resolved);
                 is_resolved
             }
-            Item::ApprovalResponse(response) => questions.get(&response.request_id).copied().unwrap_or_default(),
+            Item::ApprovalResponse(response) => tracked.get(&response.request_id).copied().unwrap_or_default(),
             _ => false,
         })
         .collect();
@@ -140,45 +140,51 @@ pub fn strip_resolved_approvals(history: &mut Vec<Item>) -> Vec<Item> {
 
 /// Where a question went, and whether it was answered.
 #[derive(Debug)]
-struct Question {
-    place: Place,
+struct TrackedRequest {
+    entry: RequestEntry,
     is_answered: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum RequestEntry {
     Pending(usize),
     Remote(usize),
     Resolved,
 }
 
 impl Approvals {
-    fn ask(&mut self, history: &[Item], layout: &Layout, request: &ApprovalRequest, call: Option<usize>) -> Question {
+    fn ask(
+        &mut self,
+        history: &[Item],
+        layout: &Layout,
+        request: &ApprovalRequest,
+        call: Option<usize>,
+    ) -> TrackedRequest {
         let asked = call.map(|call| &layout.calls[call]).filter(|call| !call.is_remote);
         let waiting = asked.filter(|call| call.answer.is_none()).and_then(|call| call_at(history, call.item));
         let request = request.clone();
-        let place = if let Some(call) = waiting {
+        let entry = if let Some(call) = waiting {
             self.pending.push(PendingApproval { call: call.clone(), request, response: None });
-            Place::Pending(self.pending.len() - 1)
+            RequestEntry::Pending(self.pending.len() - 1)
         } else if asked.is_none() && !request.provider_data.is_empty() {
             self.remote.push(RemoteApproval { request, response: None });
-            Place::Remote(self.remote.len() - 1)
+            RequestEntry::Remote(self.remote.len() - 1)
         } else {
             self.resolved.push(request);
-            Place::Resolved
+            RequestEntry::Resolved
         };
-        Question { place, is_answered: false }
+        TrackedRequest { entry, is_answered: false }
     }
 
-    fn answer(&mut self, question: &mut Question, response: &ApprovalResponse) {
-        if std::mem::replace(&mut question.is_answered, true) {
+    fn answer(&mut self, tracked: &mut TrackedRequest, response: &ApprovalResponse) {
+        if std::mem::replace(&mut tracked.is_answered, true) {
             self.ignored.push(response.clone());
             return;
         }
-        match question.place {
-            Place::Pending(index) => self.pending[index].response = Some(response.clone()),
-            Place::Remote(index) => self.remote[index].response = Some(response.clone()),
-            Place::Resolved => {}
+        match tracked.entry {
+            RequestEntry::Pending(index) => self.pending[index].response = Some(response.clone()),
+            RequestEntry::Remote(index) => self.remote[index].response = Some(response.clone()),
+            RequestEntry::Resolved => {}
         }
     }
 }

@@ -94,7 +94,7 @@ impl Past<'_> {
             return HashSet::new();
         }
         match self {
-            Self::Index(index) => asked.into_iter().filter(|id| index.is_given(id)).cloned().collect(),
+            Self::Index(index) => asked.into_iter().filter(|id| index.is_call_id(id)).cloned().collect(),
             Self::Items(history) => {
                 let given = history.iter().filter_map(|item| match item {
                     Item::ToolCall(call) => Some(&call.call_id),

@@ -7,14 +7,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::fresh_id::{FIRST_NUMBER, mentioned, numbered};
-use super::layout::{Layout, Scan};
+use super::layout::{Layout, LayoutScan};
 use crate::call::CallId;
 use crate::item::{ApprovalId, ApprovalRequest, Item};
 
 /// An index of the first items of a history.
 #[derive(Debug)]
 pub(super) struct Index {
-    scan: Scan,
+    scan: LayoutScan,
     /// The number of items that were read.
     read: usize,
     /// The ids that items mention which no call had when they were read.
@@ -30,7 +30,7 @@ pub(super) struct Index {
 impl Index {
     pub(super) fn of(items: &[Item]) -> Self {
         let mut index = Self {
-            scan: Scan::of(items),
+            scan: LayoutScan::of(items),
             read: 0,
             mentioned: HashSet::new(),
             numbers: HashMap::new(),
@@ -54,8 +54,8 @@ impl Index {
     }
 
     /// Reports whether a call has this id, be it one that the provider runs.
-    pub(super) fn is_given(&self, id: &CallId) -> bool {
-        self.scan.is_given(id)
+    pub(super) fn is_call_id(&self, id: &CallId) -> bool {
+        self.scan.is_call_id(id)
     }
 
     /// Reports whether the provider runs a call of this id.
@@ -65,7 +65,7 @@ impl Index {
 
     /// Reports whether any item mentions this id.
     pub(super) fn is_mentioned(&self, id: &CallId) -> bool {
-        self.mentioned.contains(id) || self.is_given(id)
+        self.mentioned.contains(id) || self.is_call_id(id)
     }
 
     /// The last number that is used for an id, up to the first that is free.
@@ -96,7 +96,7 @@ impl Index {
         let mut requests = self.questions_read();
         for item in new {
             if let Some(id) = mentioned(item) {
-                if !self.scan.is_given(id) {
+                if !self.scan.is_call_id(id) {
                     self.mentioned.insert(id.clone());
                 }
                 self.count(id);

@@ -4,7 +4,7 @@
 //! asks it. It holds positions only, so it stays true while ids are changed, and it is made in one pass whose cost
 //! grows with the number of items. It must never look past a position to decide what an earlier output answers.
 //!
-//! A [`Scan`] can go on where it stopped, so that a history that grows is read once and not once per turn.
+//! A [`LayoutScan`] can go on where it stopped, so that a history that grows is read once and not once per turn.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -20,7 +20,7 @@ pub(super) struct Layout {
     /// Every tool call, in order.
     pub(super) calls: Vec<Call>,
     /// Every run of items on the assistant's side, in order.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<CallGroup>,
     /// The position of every output and whose it is, in order.
     pub(super) outputs: Vec<(usize, Owner)>,
     /// The position of every approval request and the call it is about, in order.
@@ -43,12 +43,12 @@ pub(super) struct Call {
     /// Whether an earlier call has its id.
     pub(super) repeats: bool,
     /// What answers it; of a call the provider runs, nothing.
-    pub(super) answer: Option<Answer>,
+    pub(super) answer: Option<AnsweringOutput>,
 }
 
 /// The output that answers a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
+pub(super) struct AnsweringOutput {
     /// Its position.
     pub(super) item: usize,
     /// Whether it stands right after the group that asked.
@@ -57,7 +57,7 @@ pub(super) struct Answer {
 
 /// A run of items on the assistant's side.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct CallGroup {
     /// The position after which outputs that are missing belong.
     pub(super) anchor: usize,
     /// Its calls.
@@ -77,7 +77,7 @@ pub(super) enum Owner {
 
 impl Layout {
     pub(super) fn of(items: &[Item]) -> Self {
-        Scan::of(items).layout
+        LayoutScan::of(items).layout
     }
 
     /// Reports whether the history is whole: nothing is wrong, and no call is without its output.
@@ -96,7 +96,7 @@ impl Layout {
     }
 
     /// Whether each call of a group that is run here has its output in place.
-    pub(super) fn is_whole(&self, group: &Group) -> bool {
+    pub(super) fn is_whole(&self, group: &CallGroup) -> bool {
         let mut calls = self.calls[group.calls.clone()].iter();
         calls.all(|call| call.is_remote || call.answer.is_some_and(|answer| answer.in_place))
     }
@@ -104,7 +104,7 @@ impl Layout {
 
 /// What the last items were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ScanPhase {
     /// Nothing that outputs could follow.
     Closed,
     /// Items of a group.
@@ -115,7 +115,7 @@ enum Phase {
 
 /// What is known of the calls of one id, so far.
 #[derive(Debug, Default)]
-struct Namesakes {
+struct CallsById {
     /// The nearest call.
     latest: Option<usize>,
     /// The calls without output: the nearest group last, in order within a group.
@@ -124,10 +124,10 @@ struct Namesakes {
 
 /// A layout that is being made, with what it takes to go on.
 #[derive(Debug)]
-pub(super) struct Scan {
+pub(super) struct LayoutScan {
     pub(super) layout: Layout,
-    phase: Phase,
-    calls: HashMap<CallId, Namesakes>,
+    phase: ScanPhase,
+    calls: HashMap<CallId, CallsById>,
     /// The ids of all calls that are run here, later ones too.
     local: HashSet<CallId>,
     /// The ids of all calls the provider runs, later ones too.
@@ -140,11 +140,11 @@ pub(super) struct Scan {
 #[derive(Debug)]
 pub(super) struct Outdated;
 
-impl Scan {
+impl LayoutScan {
     pub(super) fn of(items: &[Item]) -> Self {
         let mut scan = Self {
             layout: Layout::default(),
-            phase: Phase::Closed,
+            phase: ScanPhase::Closed,
             calls: HashMap::new(),
             local: HashSet::new(),
             remote: HashSet::new(),
@@ -179,7 +179,7 @@ impl Scan {
     }
 
     /// Reports whether a call has this id, be it one that the provider runs.
-    pub(super) fn is_given(&self, id: &CallId) -> bool {
+    pub(super) fn is_call_id(&self, id: &CallId) -> bool {
         self.local.contains(id) || self.remote.contains(id)
     }
 
@@ -199,17 +199,17 @@ impl Scan {
             Item::ToolOutput(output) => self.output(items, index, output),
             Item::ApprovalRequest(request) => self.request(index, request),
             Item::ApprovalResponse(_) => self.approval(index),
-            Item::Message(_) | Item::Unknown(_) => self.phase = Phase::Closed,
+            Item::Message(_) | Item::Unknown(_) => self.phase = ScanPhase::Closed,
         }
     }
 
     fn assistant(&mut self, index: usize) {
         match self.layout.groups.last_mut() {
-            Some(group) if self.phase == Phase::Asking => group.anchor = index,
+            Some(group) if self.phase == ScanPhase::Asking => group.anchor = index,
             _ => {
                 let first = self.layout.calls.len();
-                self.layout.groups.push(Group { anchor: index, calls: first..first });
-                self.phase = Phase::Asking;
+                self.layout.groups.push(CallGroup { anchor: index, calls: first..first });
+                self.phase = ScanPhase::Asking;
             }
         }
     }
@@ -246,12 +246,12 @@ impl Scan {
                 let is_mislabelled =
                     label.is_some_and(|label| call_at(items, call.item).is_some_and(|call| call.name != label));
                 self.layout.faults += usize::from(is_mislabelled);
-                let in_place = self.phase != Phase::Closed && call.group + 1 == self.layout.groups.len();
+                let in_place = self.phase != ScanPhase::Closed && call.group + 1 == self.layout.groups.len();
                 self.layout.faults += usize::from(!in_place);
-                call.answer = Some(Answer { item: index, in_place });
+                call.answer = Some(AnsweringOutput { item: index, in_place });
                 if let (true, Some(group)) = (in_place, self.layout.groups.last_mut()) {
                     group.anchor = index;
-                    self.phase = Phase::Answering;
+                    self.phase = ScanPhase::Answering;
                 }
             }
             Owner::Provider(_) => self.assistant(index),
@@ -295,7 +295,7 @@ impl Scan {
 
     /// Approvals are on no wire, so they part nothing; outputs come after those that stand behind the group's end.
     fn approval(&mut self, index: usize) {
-        if let (Phase::Asking, Some(group)) = (self.phase, self.layout.groups.last_mut()) {
+        if let (ScanPhase::Asking, Some(group)) = (self.phase, self.layout.groups.last_mut()) {
             group.anchor = index;
         }
     }

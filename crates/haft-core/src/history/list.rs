@@ -39,7 +39,7 @@ use crate::turn::Turn;
 /// # Ok::<_, haft_core::history::AppendError>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct History(Arc<List>);
+pub struct History(Arc<HistoryData>);
 
 /// A state of a [`History`] that later states can be compared with. See [`History::revision`].
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub struct Staged {
 }
 
 #[derive(Debug, Default)]
-struct List {
+struct HistoryData {
     items: Vec<Item>,
     /// Made when it is first needed, and kept up to date from then on.
     index: OnceLock<Box<Index>>,
@@ -66,7 +66,7 @@ struct List {
 }
 
 /// A copy goes its own way: what it has in common with the original ends here.
-impl Clone for List {
+impl Clone for HistoryData {
     fn clone(&self) -> Self {
         Self { items: self.items.clone(), ..Self::default() }
     }
@@ -250,7 +250,7 @@ impl FromIterator<Item> for History {
 
 impl From<Vec<Item>> for History {
     fn from(items: Vec<Item>) -> Self {
-        Self(Arc::new(List { items, ..List::default() }))
+        Self(Arc::new(HistoryData { items, ..HistoryData::default() }))
     }
 }
 

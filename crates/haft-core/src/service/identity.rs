@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
-use super::{Entry, Services};
+use super::{ServiceEntry, Services};
 
 /// The identity of a set of services, shared by its clones. It keeps no service alive, and no later set has it.
 #[derive(Default)]
-pub(crate) struct ServicesIdentity(Vec<Weak<HashMap<TypeId, Entry>>>);
+pub(crate) struct ServicesIdentity(Vec<Weak<HashMap<TypeId, ServiceEntry>>>);
 
 impl Services {
     pub(crate) fn identity(&self) -> ServicesIdentity {

@@ -66,10 +66,10 @@ impl Annotation for Meta {}
 
 /// A set of annotations, one per type. Cloning is cheap: the values are shared.
 #[derive(Clone, Default)]
-pub struct Annotations(HashMap<TypeId, Entry>);
+pub struct Annotations(HashMap<TypeId, AnnotationEntry>);
 
 #[derive(Clone)]
-struct Entry {
+struct AnnotationEntry {
     name: &'static str,
     value: Isolated<Arc<dyn Annotation>>,
 }
@@ -88,7 +88,7 @@ impl Annotations {
     /// The same annotations with one added; it replaces an earlier one of its type.
     #[must_use]
     pub fn with<A: Annotation>(mut self, annotation: A) -> Self {
-        let entry = Entry { name: std::any::type_name::<A>(), value: Isolated::new(Arc::new(annotation)) };
+        let entry = AnnotationEntry { name: std::any::type_name::<A>(), value: Isolated::new(Arc::new(annotation)) };
         self.0.insert(TypeId::of::<A>(), entry);
         self
     }
@@ -188,7 +188,7 @@ impl Annotations {
 
 impl fmt::Debug for Annotations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut entries: Vec<&Entry> = self.0.values().collect();
+        let mut entries: Vec<&AnnotationEntry> = self.0.values().collect();
         entries.sort_by_key(|entry| entry.name);
         f.debug_list().entries(entries.iter().map(|entry| &*entry.value)).finish()
     }

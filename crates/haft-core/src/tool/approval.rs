@@ -35,7 +35,7 @@ use crate::tool::ToolName;
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct ApprovalPolicy(Rule);
+pub struct ApprovalPolicy(PolicyRule);
 
 /// What a policy knows besides the arguments.
 #[derive(Clone, Debug)]
@@ -67,27 +67,27 @@ pub enum ApprovalNeed {
 #[derive(Clone, Debug)]
 pub struct PolicyError(Arc<Isolated<BoxError>>);
 
-type Decide = dyn Fn(&Decisive<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
+type PolicyFn = dyn Fn(&Decisive<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
 
 #[derive(Clone, Default)]
-enum Rule {
+enum PolicyRule {
     #[default]
     Never,
     Always,
-    When(Arc<Decide>),
+    When(Arc<PolicyFn>),
 }
 
 impl ApprovalPolicy {
     /// No call needs approval: the default.
     #[must_use]
     pub fn never() -> Self {
-        Self(Rule::Never)
+        Self(PolicyRule::Never)
     }
 
     /// Every call needs approval.
     #[must_use]
     pub fn always() -> Self {
-        Self(Rule::Always)
+        Self(PolicyRule::Always)
     }
 
     /// The calls for which the function says so.
@@ -117,7 +117,7 @@ impl ApprovalPolicy {
         E: Into<BoxError>,
     {
         let decide = Isolated::new(decide);
-        Self(Rule::When(Arc::new(move |arguments, cx| match arguments.read::<P>() {
+        Self(PolicyRule::When(Arc::new(move |arguments, cx| match arguments.read::<P>() {
             Ok(params) => {
                 let needed = decide(params, cx);
                 Box::pin(async move { ApprovalNeed::from_answer(needed.await.map_err(Into::into)) })
@@ -129,13 +129,13 @@ impl ApprovalPolicy {
     /// Whether no call ever needs approval.
     #[must_use]
     pub fn is_never(&self) -> bool {
-        matches!(self.0, Rule::Never)
+        matches!(self.0, PolicyRule::Never)
     }
 
     /// Whether every call needs approval.
     #[must_use]
     pub fn is_always(&self) -> bool {
-        matches!(self.0, Rule::Always)
+        matches!(self.0, PolicyRule::Always)
     }
 
     /// Decides whether a call with these decoded arguments needs approval.
@@ -154,9 +154,9 @@ impl ApprovalPolicy {
         cx: ApprovalCx,
     ) -> impl Future<Output = ApprovalNeed> + Send + 'static + use<> {
         let decided = match &self.0 {
-            Rule::Never => Ok(ApprovalNeed::NotNeeded),
-            Rule::Always => Ok(ApprovalNeed::Needed),
-            Rule::When(decide) => Err(decide(arguments, cx)),
+            PolicyRule::Never => Ok(ApprovalNeed::NotNeeded),
+            PolicyRule::Always => Ok(ApprovalNeed::Needed),
+            PolicyRule::When(decide) => Err(decide(arguments, cx)),
         };
         async move {
             match decided {
@@ -226,9 +226,9 @@ impl ApprovalNeed {
 impl fmt::Debug for ApprovalPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Rule::Never => "ApprovalPolicy::never()",
-            Rule::Always => "ApprovalPolicy::always()",
-            Rule::When(_) => "ApprovalPolicy::when(..)",
+            PolicyRule::Never => "ApprovalPolicy::never()",
+            PolicyRule::Always => "ApprovalPolicy::always()",
+            PolicyRule::When(_) => "ApprovalPolicy::when(..)",
         })
     }
 }

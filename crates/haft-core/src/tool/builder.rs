@@ -18,7 +18,7 @@ use crate::issue::Issue;
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::definition::ModelOutput;
-use crate::tool::draft::Draft;
+use crate::tool::draft::ToolDraft;
 use crate::tool::{
     Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Inferred, Open,
     SchemaPart, Title, Tool, ToolKind, Typed,
@@ -46,13 +46,13 @@ use crate::tool::{
 /// ```
 #[must_use = "a builder makes no tool until its last step"]
 pub struct ToolBuilder<P = Inferred, R = Inferred> {
-    pub(crate) draft: Draft,
+    pub(crate) draft: ToolDraft,
     slots: PhantomData<fn() -> (P, R)>,
 }
 
 impl<P, R> ToolBuilder<P, R> {
     pub(crate) fn start(name: impl Into<String>, kind: ToolKind) -> Self {
-        Self::from_draft(Draft::new(name.into(), kind))
+        Self::from_draft(ToolDraft::new(name.into(), kind))
     }
 
     /// What the tool does, for the model. An empty text counts as set.
@@ -194,7 +194,7 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
-    fn from_draft(draft: Draft) -> Self {
+    fn from_draft(draft: ToolDraft) -> Self {
         Self { draft, slots: PhantomData }
     }
 }

@@ -17,7 +17,7 @@ use crate::tool::{
 };
 
 /// Everything said so far, and everything found wrong.
-pub(crate) struct Draft {
+pub(crate) struct ToolDraft {
     pub(crate) name: String,
     pub(crate) kind: ToolKind,
     pub(crate) description: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Draft {
     pub(crate) faults: Vec<DefinitionFault>,
 }
 
-impl Draft {
+impl ToolDraft {
     pub(crate) fn new(name: String, kind: ToolKind) -> Self {
         Self {
             name,

@@ -41,10 +41,10 @@ pub struct ProviderTool {
     id: String,
     custom_name: Option<String>,
     provider_name: Option<String>,
-    args: Part,
-    params: Part,
-    success: Part,
-    failure: Part,
+    args: SchemaSetting,
+    params: SchemaSetting,
+    success: SchemaSetting,
+    failure: SchemaSetting,
     requires_handler: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct ProviderDefinition {
 }
 
 /// A schema that may be unset or faulty; its faults are reported with all others.
-type Part = Option<Result<Schema, SchemaError>>;
+type SchemaSetting = Option<Result<Schema, SchemaError>>;
 
 impl ProviderTool {
     /// The tool with this id, `vendor.tool`. Its name at the provider is the part after the dot, and so is its custom
@@ -209,7 +209,7 @@ fn is_provider_id(id: &str) -> bool {
     clean && id.split_once('.').is_some_and(|(vendor, tool)| !vendor.is_empty() && !tool.is_empty())
 }
 
-fn resolve(part: &Part, name: SchemaPart, faults: &mut Vec<DefinitionFault>) -> Option<Schema> {
+fn resolve(part: &SchemaSetting, name: SchemaPart, faults: &mut Vec<DefinitionFault>) -> Option<Schema> {
     match part.as_ref()? {
         Ok(schema) => Some(schema.clone()),
         Err(error) => {

@@ -25,35 +25,35 @@ pub struct Typed<T>(PhantomData<fn() -> T>);
 pub struct Open;
 
 /// The schema of a type, if it is to be read off the type.
-type Found = Option<Result<Schema, SchemaError>>;
+type InferredSchema = Option<Result<Schema, SchemaError>>;
 
 /// A slot that takes a handler's `T`.
 #[diagnostic::on_unimplemented(
     message = "the handler's type `{T}` does not fit this tool",
     note = "derive `JsonSchema` for `{T}`, or use the type given to `params` or `success`, or give a schema by hand"
 )]
-pub trait Slot<T>: sealed::Slot {
+pub trait Slot<T>: sealed::SealedSlot {
     /// The schema of `T` as parameters, unless it was set before.
     #[doc(hidden)]
     #[must_use]
-    fn params() -> Found {
+    fn params() -> InferredSchema {
         None
     }
 
     /// The schema of `T` as a result, unless it was set before.
     #[doc(hidden)]
     #[must_use]
-    fn output() -> Found {
+    fn output() -> InferredSchema {
         None
     }
 }
 
 impl<T: JsonSchema + 'static> Slot<T> for Inferred {
-    fn params() -> Found {
+    fn params() -> InferredSchema {
         Some(if is_any::<T>() { Ok(Schema::unknown()) } else { Schema::of_params::<T>() })
     }
 
-    fn output() -> Found {
+    fn output() -> InferredSchema {
         Some(if is_any::<T>() { Ok(Schema::unknown()) } else { Schema::of_output::<T>() })
     }
 }
@@ -68,8 +68,8 @@ fn is_any<T: 'static>() -> bool {
 }
 
 mod sealed {
-    pub trait Slot {}
-    impl Slot for super::Inferred {}
-    impl<T> Slot for super::Typed<T> {}
-    impl Slot for super::Open {}
+    pub trait SealedSlot {}
+    impl SealedSlot for super::Inferred {}
+    impl<T> SealedSlot for super::Typed<T> {}
+    impl SealedSlot for super::Open {}
 }

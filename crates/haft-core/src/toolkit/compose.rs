@@ -67,7 +67,7 @@ impl<S> Toolkit<S> {
             set.absorb(Arc::unwrap_or_clone(kit.set));
             needs.extend(kit.needs);
         }
-        set.provision_anew(Arc::clone);
+        set.rebuild_provisions(Arc::clone);
         Ok(Self { set: Arc::new(set), needs })
     }
 

@@ -27,9 +27,9 @@ impl<S> Toolkit<S> {
     /// ```
     pub fn merge(mut self, other: Self) -> Self {
         let set = self.set_mut();
-        set.settle();
+        set.finish_provisioning();
         set.absorb(Arc::unwrap_or_clone(other.set));
-        set.provision_anew(Arc::clone);
+        set.rebuild_provisions(Arc::clone);
         self.needs.extend(other.needs);
         self
     }
@@ -39,7 +39,7 @@ impl ToolSet {
     /// Adds everything of another set over this one, which is [settled](Self::settle) and stays so. What tools are provided
     /// with is to be made anew afterwards.
     pub(super) fn absorb(&mut self, mut other: Self) {
-        other.settle();
+        other.finish_provisioning();
         self.widen(other.scope.as_ref());
         for shadowed in other.shadowed {
             self.shadowed.note(shadowed);

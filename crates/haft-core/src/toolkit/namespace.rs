@@ -74,7 +74,7 @@ impl<S> Toolkit<S> {
     /// ```
     pub fn namespace(mut self, prefix: impl AsRef<str>) -> Result<Self, NamespaceError> {
         let prefix = prefix.as_ref();
-        NamespaceError::check(prefix, self.set_mut().enter(prefix))?;
+        NamespaceError::check(prefix, self.set_mut().add_prefix(prefix))?;
         Ok(self)
     }
 
@@ -102,7 +102,7 @@ impl<S> Toolkit<S> {
         let prefix = prefix.as_ref();
         let mut set = ToolSet::default();
         let duplicates: Vec<_> = tools.into_iter().filter_map(|tool| set.insert(tool).err()).collect();
-        let mut faults = set.enter(prefix);
+        let mut faults = set.add_prefix(prefix);
         faults.extend(duplicates.into_iter().map(NamespaceFault::Duplicate));
         NamespaceError::check(prefix, faults)?;
         Ok(Self { set: Arc::new(set), needs: Vec::new() })
@@ -117,7 +117,7 @@ impl NamespaceError {
 
 impl ToolSet {
     /// Gives every tool the prefix; if anything is wrong with that, changes nothing and tells all of it.
-    fn enter(&mut self, prefix: &str) -> Vec<NamespaceFault> {
+    fn add_prefix(&mut self, prefix: &str) -> Vec<NamespaceFault> {
         let mut faults = prefix_faults(prefix);
         if faults.iter().any(|fault| matches!(fault, NamespaceFault::NoRoom(_))) {
             return faults;

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::service::Services;
 use crate::toolkit::ToolSet;
 
@@ -15,17 +15,17 @@ use crate::toolkit::ToolSet;
 #[derive(Clone)]
 pub(super) struct Provision {
     /// What it brought along.
-    own: Arc<Scope>,
+    own: Arc<RunScope>,
     /// What it brought along, in front of what the set has.
-    scope: Arc<Scope>,
+    scope: Arc<RunScope>,
 }
 
 impl Provision {
-    pub(super) fn scope(&self) -> &Arc<Scope> {
+    pub(super) fn scope(&self) -> &Arc<RunScope> {
         &self.scope
     }
 
-    fn new(own: Arc<Scope>, wide: Option<&Arc<Scope>>) -> Self {
+    fn new(own: Arc<RunScope>, wide: Option<&Arc<RunScope>>) -> Self {
         let scope = match wide {
             Some(wide) if own.services.is_empty() => Arc::clone(wide),
             Some(wide) => over(&own, wide),
@@ -38,13 +38,13 @@ impl Provision {
 impl ToolSet {
     /// Puts services in front of those that every tool has.
     pub(super) fn serve(&mut self, services: Services) {
-        let given = Arc::new(Scope::of_services(services));
+        let given = Arc::new(RunScope::of_services(services));
         self.widen(Some(&given));
-        self.provision_anew(|own| over(&given, own));
+        self.rebuild_provisions(|own| over(&given, own));
     }
 
     /// Makes what the set has its tools' own, before it is put together with others.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn finish_provisioning(&mut self) {
         let own = self.scope.clone().unwrap_or_default();
         for entry in &mut self.entries {
             entry.provision.get_or_insert_with(|| Provision::new(Arc::clone(&own), None));
@@ -52,7 +52,7 @@ impl ToolSet {
     }
 
     /// Puts something in front of what the set has, for its tools to fall back on.
-    pub(super) fn widen(&mut self, front: Option<&Arc<Scope>>) {
+    pub(super) fn widen(&mut self, front: Option<&Arc<RunScope>>) {
         self.scope = match (front, self.scope.take()) {
             (Some(front), Some(wide)) => Some(over(front, &wide)),
             (front, wide) => front.cloned().or(wide),
@@ -60,9 +60,9 @@ impl ToolSet {
     }
 
     /// Joins anew what tools brought along, after a change, with what the set has now.
-    pub(super) fn provision_anew(&mut self, change: impl Fn(&Arc<Scope>) -> Arc<Scope>) {
+    pub(super) fn rebuild_provisions(&mut self, change: impl Fn(&Arc<RunScope>) -> Arc<RunScope>) {
         let wide = self.scope.as_ref();
-        let mut made: HashMap<*const Scope, (Arc<Scope>, Provision)> = HashMap::new();
+        let mut made: HashMap<*const RunScope, (Arc<RunScope>, Provision)> = HashMap::new();
         for provision in self.entries.iter_mut().filter_map(|entry| entry.provision.as_mut()) {
             // The old scope is kept meanwhile: its address must not become another's.
             let (_, anew) = made
@@ -74,8 +74,8 @@ impl ToolSet {
 }
 
 /// One scope's services in front of another's; the scopes of toolkits hold nothing else.
-fn over(front: &Scope, below: &Scope) -> Arc<Scope> {
-    Arc::new(Scope::of_services(front.services.clone().over(below.services.clone())))
+fn over(front: &RunScope, below: &RunScope) -> Arc<RunScope> {
+    Arc::new(RunScope::of_services(front.services.clone().over(below.services.clone())))
 }
 
 #[cfg(test)]
@@ -91,7 +91,7 @@ mod tests {
         Toolkit::from_iter(tools).with_services(Services::new().with(service))
     }
 
-    fn scope<'a>(kit: &'a Toolkit, name: &str) -> &'a Arc<Scope> {
+    fn scope<'a>(kit: &'a Toolkit, name: &str) -> &'a Arc<RunScope> {
         kit.set.find(name).unwrap().1.unwrap()
     }
 

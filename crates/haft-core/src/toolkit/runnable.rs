@@ -6,16 +6,16 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::service::{Dependency, Services};
 use crate::toolkit::{MissingToolService, NotRunnable, ToolSet, Toolkit};
 
 /// What is wrong with a set as it is, once somebody asked.
-pub(super) type Problems = OnceLock<Option<Found>>;
+pub(super) type ProblemCache = OnceLock<Option<RunnableProblems>>;
 
 /// Problems, and what a run would have to bring along to be rid of them.
 #[derive(Clone)]
-pub(super) struct Found {
+pub(super) struct RunnableProblems {
     problems: Arc<NotRunnable>,
     /// Each missing service once, however many tools need it.
     lacking: Arc<[Dependency]>,
@@ -45,18 +45,18 @@ impl Toolkit {
 impl ToolSet {
     /// Why nothing of this set can be run with what a run brings along. Costs the same however many tools there are,
     /// unless something is wrong.
-    pub(crate) fn problems(&self, run: Option<&Scope>) -> Option<Arc<NotRunnable>> {
-        let found = self.problems.get_or_init(|| self.find_problems()).as_ref()?;
+    pub(crate) fn problems(&self, run: Option<&RunScope>) -> Option<Arc<NotRunnable>> {
+        let found = self.problems.get_or_init(|| self.summarize_problems()).as_ref()?;
         let Some(run) = run.filter(|_| !found.lacking.is_empty()) else { return Some(Arc::clone(&found.problems)) };
         let is_rest_fine = found.problems.missing_handlers.is_empty() && found.problems.faults.is_empty();
         if is_rest_fine && found.lacking.iter().all(|needed| run.services.has(needed)) {
             return None;
         }
-        self.look_for_problems(Some(run))
+        self.collect_problems(Some(run))
     }
 
-    fn find_problems(&self) -> Option<Found> {
-        let problems = self.look_for_problems(None)?;
+    fn summarize_problems(&self) -> Option<RunnableProblems> {
+        let problems = self.collect_problems(None)?;
         let mut lacking = Vec::new();
         for (tool, scope) in self.with_scopes() {
             let provided = scope.map_or(Services::none(), |scope| &scope.services);
@@ -66,10 +66,10 @@ impl ToolSet {
                 }
             }
         }
-        Some(Found { problems, lacking: lacking.into() })
+        Some(RunnableProblems { problems, lacking: lacking.into() })
     }
 
-    fn look_for_problems(&self, run: Option<&Scope>) -> Option<Arc<NotRunnable>> {
+    fn collect_problems(&self, run: Option<&RunScope>) -> Option<Arc<NotRunnable>> {
         let without_handler = self.with_scopes().filter(|(tool, _)| tool.requires_handler() && !tool.has_handler());
         let missing_services = self.with_scopes().flat_map(|(tool, scope)| {
             let provided = scope.map_or(Services::none(), |scope| &scope.services);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::seed::RandomState;
 use crate::tool::{Tool, ToolName};
-use crate::toolkit::{Entry, ToolSet, Toolkit};
+use crate::toolkit::{ToolEntry, ToolSet, Toolkit};
 
 /// A name under which tools gave way to a later one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl<S> FromIterator<Tool> for Toolkit<S> {
     fn from_iter<I: IntoIterator<Item = Tool>>(tools: I) -> Self {
         let mut set = ToolSet::default();
         for tool in tools {
-            set.put(Entry { tool, provision: None });
+            set.put(ToolEntry { tool, provision: None });
         }
         Self { set: Arc::new(set), needs: Vec::new() }
     }
@@ -79,7 +79,7 @@ impl<S> FromIterator<Tool> for Toolkit<S> {
 
 impl ToolSet {
     /// Adds a tool, in the place of the one that has its name.
-    pub(super) fn put(&mut self, entry: Entry) {
+    pub(super) fn put(&mut self, entry: ToolEntry) {
         let name = entry.tool.shared_name().clone();
         match self.index.get(&name) {
             Some(&place) => {
