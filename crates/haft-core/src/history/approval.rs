@@ -1,8 +1,8 @@
-//! Questions to a person, paired with their calls and answers.
+//! Approval requests of a history, matched with their calls and responses.
 //!
-//! This finds out what is open; it decides nothing. Whether an answer fits its question (its digest, its expiry) is
-//! for the executor to check. Pairing looks backwards only: a question is about a call that came before it, an answer
-//! about a question that came before it, so that nothing said early can let a later call through.
+//! This module only matches; it decides nothing. The executor checks whether a response is valid for its request
+//! (digest, expiry). Matching goes backwards only: a request belongs to an earlier call and a response to an earlier
+//! request, so that no early item can approve a later call.
 
 use std::collections::HashMap;
 
@@ -13,49 +13,50 @@ use super::layout::Layout;
 use crate::call::ToolCall;
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse, Item};
 
-/// The approval items of a history, paired up.
+/// The approval items of a history, matched with each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Approvals {
-    /// Questions about calls that have no output yet, in order.
+    /// Requests for calls that have no output yet, in order.
     pub pending: Vec<PendingApproval>,
-    /// Questions about calls that have their output or are not there (before them).
+    /// Requests for calls that have an output, or that do not precede the request.
     pub resolved: Vec<ApprovalRequest>,
-    /// Questions a provider asks about what it runs itself.
+    /// Requests of a provider for calls that it executes.
     pub remote: Vec<RemoteApproval>,
-    /// Questions whose id an earlier one has. Nothing answers them.
+    /// Requests with the id of an earlier one. No response applies to them.
     pub repeated: Vec<ApprovalRequest>,
-    /// Answers to no question before them.
+    /// Responses without an earlier request.
     pub unmatched: Vec<ApprovalResponse>,
-    /// Second answers to a question: the first has won.
+    /// Further responses to a request: only the first one is used.
     pub ignored: Vec<ApprovalResponse>,
 }
 
-/// A question about a call that has no output yet.
+/// An approval request for a call that has no output yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PendingApproval {
-    /// The call that waits.
+    /// The call that waits for approval.
     pub call: ToolCall,
-    /// The question.
+    /// The approval request.
     pub request: ApprovalRequest,
-    /// Its answer, when there is one: the call can go on.
+    /// The response, if there is one: the call can continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ApprovalResponse>,
 }
 
-/// A question a provider asks about what it runs itself: the answer goes back to the provider.
+/// An approval request of a provider for a call that it executes. The response is sent to the provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RemoteApproval {
-    /// The question.
+    /// The approval request.
     pub request: ApprovalRequest,
-    /// Its answer, when there is one.
+    /// The response, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ApprovalResponse>,
 }
 
-/// Pairs the approval items of a history with their calls and with each other. The first answer to a question wins.
+/// Matches the approval items of a history with their calls and with each other. The first response to a request is
+/// used.
 ///
 /// ```
 /// use haft_core::{ApprovalDecision, ApprovalRequest, ToolCall, history};
@@ -97,10 +98,11 @@ pub fn approvals(history: &[Item]) -> Approvals {
     approvals
 }
 
-/// Takes out the questions whose call has its output, with their answers, and gives back what was taken out.
+/// Removes the approval requests of calls that have an output, together with their responses, and returns the removed
+/// items.
 ///
-/// They have done their work, in this round or an earlier one. What stays: questions about calls without output and
-/// their answers, answers to no question, and everything about calls the provider runs.
+/// What remains: requests for calls without output and their responses, responses without a request, and everything
+/// about calls that the provider executes.
 ///
 /// ```
 /// use haft_core::{ApprovalRequest, Item, ToolCall, ToolResult, history};
@@ -138,7 +140,7 @@ pub fn strip_resolved_approvals(history: &mut Vec<Item>) -> Vec<Item> {
     history.extract_if(.., |_| is_resolved.next().unwrap_or_default()).collect()
 }
 
-/// Where a question went, and whether it was answered.
+/// A request and whether it has a response.
 #[derive(Debug)]
 struct TrackedRequest {
     entry: RequestEntry,

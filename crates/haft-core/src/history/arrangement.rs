@@ -1,31 +1,31 @@
-//! Putting outputs where they belong.
+//! Moving outputs to where they belong.
 //!
-//! A plan of which items leave their place and which come in where, carried out in one pass. Items are moved, not
-//! copied: an output may hold megabytes.
+//! An arrangement lists the items to remove and to insert, and is applied in one pass. Items are moved, not copied: an
+//! output may hold megabytes.
 
 use super::layout::{CallGroup, Layout};
 use crate::item::{Item, ToolCallOutput};
 
-/// Outputs to be put behind the end of their groups.
+/// The outputs to insert after the end of their groups.
 #[derive(Debug, Default)]
 pub(super) struct Arrangement {
-    /// The positions of items that leave their place, ascending.
+    /// The positions of items to remove, ascending.
     removals: Vec<usize>,
-    /// What comes in, and the position after which it does, ascending.
+    /// The outputs to insert, with the position to insert them after, ascending.
     insertions: Vec<(usize, Vec<Insertion>)>,
 }
 
 #[derive(Debug)]
 enum Insertion {
-    /// An item that leaves its place.
+    /// An item that moves from another position.
     Moved(usize),
-    /// An output that was not there.
+    /// A new output.
     New(ToolCallOutput),
 }
 
 impl Arrangement {
-    /// Adds the `answers` of the calls (by their place in the layout) to the groups that asked, in call order among
-    /// the outputs that stand there. Everything else stays.
+    /// Adds the `answers` of the calls (by their index in the layout) to the groups of the calls, in the order of the
+    /// calls. Everything else stays in its position.
     pub(super) fn adding(layout: &Layout, mut answers: Vec<Option<ToolCallOutput>>) -> Self {
         let mut arrangement = Self::default();
         for group in &layout.groups {
@@ -37,10 +37,10 @@ impl Arrangement {
         arrangement
     }
 
-    /// As [`adding`](Self::adding), and brings in outputs that stand elsewhere, while the `strays` go.
+    /// Does the same as [`adding`](Self::adding), moves misplaced outputs to their groups, and removes the `strays`.
     pub(super) fn repairing(layout: &Layout, mut answers: Vec<Option<ToolCallOutput>>, strays: Vec<usize>) -> Self {
         let mut arrangement = Self { removals: strays, insertions: Vec::new() };
-        for group in layout.groups.iter().filter(|group| !layout.is_whole(group)) {
+        for group in layout.groups.iter().filter(|group| !layout.is_complete(group)) {
             arrangement.arrange_group(layout, group, &mut answers, |_| true);
         }
         arrangement.removals.sort_unstable();

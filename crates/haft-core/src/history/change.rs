@@ -1,8 +1,7 @@
-//! What a repair did, one value per change.
+//! The changes of a repair, one value each.
 //!
-//! A repair that is not told is a loss: whoever stores or audits a conversation must be able to say what was changed,
-//! where and why, and to undo it. So what is taken out is kept here whole. Positions and ids are those of the history
-//! as it was given.
+//! An application that stores or audits a conversation must be able to report what was changed, where and why, and to
+//! undo it. Removed items are therefore kept in full. Positions and ids are those of the original history.
 
 use std::fmt;
 
@@ -14,7 +13,7 @@ use crate::item::ToolCallOutput;
 use crate::reading;
 use crate::schema::tree;
 
-/// One thing a repair did. Told apart by `change`.
+/// One change of a repair. The `change` field is the tag when serialised.
 ///
 /// ```
 /// use haft_core::history::{self, Change};
@@ -32,97 +31,97 @@ use crate::schema::tree;
 #[serde(tag = "change", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Change {
-    /// An output that stood elsewhere was put right after the group that asked.
+    /// A misplaced output was moved to directly after the group of its call.
     Moved(MovedOutput),
-    /// The outputs of a group that needed other changes were put in the order of its calls.
+    /// The outputs of a group that needed other changes were sorted in the order of its calls.
     Reordered(ReorderedOutputs),
-    /// An output that answers nothing was taken out.
+    /// An output that answers no call was removed.
     Removed(RemovedOutput),
     /// A call without output was answered as cancelled.
     Cancelled(CancelledCall),
-    /// A call whose id an earlier call has was given an id of its own.
+    /// A call whose id was already used got a fresh id.
     Renamed(Renamed),
-    /// An output that named another tool than its call does was given the call's.
+    /// An output that named another tool than its call got the name of the call.
     Relabelled(RelabelledOutput),
 }
 
-/// An output that stood elsewhere and was put right after the group that asked.
+/// A misplaced output that was moved to directly after the group of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MovedOutput {
-    /// Where the output stood.
+    /// The position of the output.
     pub index: usize,
-    /// Where its call stood.
+    /// The position of its call.
     pub call_index: usize,
-    /// The call it answers.
+    /// The id of the call.
     pub call_id: CallId,
 }
 
-/// Outputs of one group that were put in the order of its calls.
+/// Outputs of one group that were sorted in the order of its calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReorderedOutputs {
-    /// Where the first of them stood.
+    /// The position of the first output.
     pub index: usize,
-    /// The calls they answer, in their order now.
+    /// The ids of the calls, in the new order of the outputs.
     pub call_ids: Vec<CallId>,
 }
 
-/// An output that answers nothing, taken out.
+/// A removed output that answers no call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RemovedOutput {
-    /// Where it stood.
+    /// The position of the output.
     pub index: usize,
-    /// Why it answers nothing.
+    /// The reason why it answers no call.
     pub reason: RemovalReason,
-    /// The output, whole.
+    /// The complete output.
     pub output: ToolCallOutput,
 }
 
-/// Why an output answers nothing.
+/// The reason why an output answers no call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RemovalReason {
     /// No call has its id.
     NoCall,
-    /// The only calls of its id come after it.
+    /// All calls with its id come after it.
     CallComesLater,
-    /// The calls of its id before it have their outputs.
+    /// All earlier calls with its id have an output.
     AlreadyAnswered,
 }
 
-/// A call without output, answered as cancelled.
+/// A call without output that was answered as cancelled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CancelledCall {
-    /// Where the call stood.
+    /// The position of the call.
     pub index: usize,
-    /// Its id.
+    /// The id of the call.
     pub call_id: CallId,
     /// The name of the tool, as the call spells it.
     pub tool: String,
-    /// The reason the model reads.
+    /// The reason that the model reads.
     pub reason: String,
 }
 
-/// An output that named another tool than its call does.
+/// An output that named another tool than its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RelabelledOutput {
-    /// Where it stood.
+    /// The position of the output.
     pub index: usize,
-    /// The call it answers.
+    /// The id of the call.
     pub call_id: CallId,
     /// The name it had.
     pub from: String,
-    /// The name of the call.
+    /// The name that the call has.
     pub to: String,
 }
 
 impl Change {
-    /// Where in the history that was given the change begins.
+    /// Returns the position in the original history at which the change begins.
     #[must_use]
     pub fn index(&self) -> usize {
         match self {
@@ -136,7 +135,8 @@ impl Change {
     }
 }
 
-/// A sentence: what was changed, where and why. Ids and names are cut at 80 characters, for they come from a model.
+/// Formats a sentence: what was changed, where and why. Ids and names come from a model, so each is cut at 80
+/// characters.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

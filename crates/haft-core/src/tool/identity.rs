@@ -1,15 +1,16 @@
-//! What tells one tool from every other.
+//! The identity of a tool, which differs from that of every other tool.
 //!
-//! Two tools may share a name, an id and their schemas and still answer differently: other handlers, other middlewares,
-//! other state inside. Whoever remembers what a tool answered must ask for this identity and never for the name.
+//! Two tools may share a name, an id and their schemas and still return different results: they may have other
+//! handlers, other middleware or other state. Code that remembers results of a tool must use this identity as the key,
+//! never the name.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 use crate::tool::{Inner, Tool};
 
-/// The identity of a tool and its clones; a changed copy has another. It doesn't keep the tool alive, and is never given
-/// to a later tool.
+/// The identity of a tool and its clones. A changed copy has another one. It does not keep the tool alive, and is never
+/// reused for a later tool.
 #[derive(Clone)]
 pub(crate) struct ToolIdentity(Weak<Inner>);
 
