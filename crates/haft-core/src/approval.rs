@@ -1,14 +1,12 @@
 //! Approval of tool calls: what an approval is bound to, how it is transported, and how long it is remembered.
 //!
 //! ```text
-//! ToolCall -> look up -> permit -> decode -> APPROVE -> slot -> middleware -> handler
-//!                                               │
-//!                 policy ── not needed ─────────┼─> goes on
-//!                   │ needed                    │
-//!                   ▼                           │
-//!           ApprovalRequest ──> approver, VerdictQueue, stored run or plan
-//!           (digest, expiry,                    │
-//!            signature)      <── verdict ───────┘  checked before it is acted on
+//! ToolCall ─> look up ─> permit ─> decode ─> approve ─> slot ─> middleware ─┐
+//!                                             │   ▲                         │
+//!             ┌──── ApprovalRequest <─────────┘   └─── verdict <──┐         │
+//!             │     digest, expiry, signature                     │         │
+//!             └──> approver, VerdictQueue, plan or stored run ────┘         │
+//!                                  ToolResult <─ encode <─ handler <────────┘
 //! ```
 //!
 //! An approval request carries a [digest](self::digest) of the tool, its definition and the decoded arguments. A

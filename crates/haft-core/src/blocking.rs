@@ -1,14 +1,14 @@
 //! Waiting on a thread instead of in a task.
 //!
-//! A blocking handler has no task to wait in, and still has to wait for its reader. It has a thread of its own for that,
-//! and nobody else depends on it.
+//! A blocking handler has no task, but must wait if the buffer for emitted events is full. It runs on a dedicated
+//! thread, so blocking that thread affects nothing else.
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake};
 use std::thread::{self, Thread};
 
-/// Blocks the thread until the future is done.
+/// Blocks the thread until the future is ready.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Arc::new(Unpark(thread::current())).into();

@@ -10,15 +10,15 @@
 //!  handler: Cx::is_cancelled, Cx::cancelled
 //! ```
 //!
-//! A [`Cancellation`] is a thin wrapper around [`CancellationToken`] of `tokio-util`, and converts from and into one. It is
-//! cancelled once and stays cancelled. It never stops anything on its own: a handler that wants to end early reads it, and
-//! the run decides which result an unfinished call gets.
+//! A [`Cancellation`] is a thin wrapper around [`CancellationToken`] of `tokio-util`, and converts from and into one.
+//! It is cancelled once and stays cancelled. It never stops anything on its own: a handler that wants to end early
+//! reads it, and the run decides which result an unfinished call gets.
 //!
-//! `tokio-util` is required from 0.7.20 on. Wakers are user code, and no user code may run while a lock is held; earlier
-//! versions wake the waiters of children while they hold the lock of the parent, so a waker that reads the parent deadlocks
-//! (`a_waker_may_use_the_token_that_wakes_it`). A waker that panics can keep other waiters of the same token from being
-//! woken, although each of them reads the token as cancelled. A run is not affected: it polls its calls with wakers that
-//! never panic, and isolates the waker of its own task.
+//! Wakers are user code, and no user code may run while a lock is held. 0.7.20 is the first version of `tokio-util`
+//! that releases its locks before it wakes the waiters of child tokens; with an earlier one, a waker that reads the
+//! parent deadlocks (see the test `a_waker_may_use_the_token_that_wakes_it`). A waker that panics can still keep other
+//! waiters of the same token from being woken, although each of them reads the token as cancelled. A run is not
+//! affected: it polls its calls with wakers that never panic, and isolates the waker of its own task.
 
 use std::fmt;
 

@@ -1,6 +1,7 @@
-//! What went wrong underneath a failure, for the operator's log.
+//! The causes of a failure, for the log of the operator.
 //!
-//! Nothing of this may reach a model: a cause holds addresses, queries and whatever else a user's error says.
+//! A cause must never reach a model: it may contain addresses, queries and anything else that errors of user code
+//! contain.
 
 use std::error::Error;
 
@@ -8,11 +9,12 @@ use crate::executor::isolated;
 use crate::failure::ToolFailure;
 use crate::issue::{Issues, TypeError};
 
-/// How far down a chain is followed: an error may name itself as its source.
+/// The maximum number of causes that are followed: an error may be its own source.
 const DEEPEST: usize = 32;
 
-/// Writes the causes of a failure, down to the root, in one line. Causes that quote arguments or results are only named:
-/// content is logged by those who were asked for it. In place of an error that panics when it is written stands the panic.
+/// Writes the causes of a failure on one line, down to the root. Of causes that quote arguments or results only the
+/// kind is written, because content is logged only on request. An error that panics when it is formatted is replaced by
+/// the panic message.
 pub(crate) fn cause_chain(failure: &ToolFailure) -> Option<String> {
     let causes = std::iter::successors(failure.source(), |&error| isolated(|| error.source()).unwrap_or_default());
     let chain: Vec<String> = causes.take(DEEPEST).map(without_content).collect();
@@ -56,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_is_told_to_its_root_and_without_the_failure_itself() {
+    fn the_chain_is_written_to_its_root_without_the_failure_itself() {
         assert_eq!(cause_chain(&failure()), None);
         let root = ToolFailure::new("root", "disk full");
         assert_eq!(cause_chain(&failure().cause(root.clone())).unwrap(), "root: disk full");
@@ -65,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_not_told() {
+    fn values_are_not_written() {
         let rejected = TypeError(serde::de::Error::custom("no city called Atlantis"));
         assert_eq!(cause_chain(&failure().cause(rejected)).unwrap(), "the value is rejected by its type");
         let issues = Issues::from(Issue::new("", "type", "must be a string, not 7"));
@@ -73,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_without_an_end_is_cut_off() {
+    fn an_endless_chain_is_cut() {
         assert_eq!(cause_chain(&failure().cause(Round)).unwrap(), vec!["round"; DEEPEST].join(": "));
     }
 }

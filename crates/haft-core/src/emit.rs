@@ -1,8 +1,8 @@
-//! What a call says before it is done.
+//! Values that a call emits before it finishes.
 //!
-//! A handler emits through its [`Cx`](crate::Cx); the values are encoded at once and put on a queue that belongs to
-//! whoever runs the call. A bounded queue makes the handler wait for its reader. A call that nobody listens to emits
-//! into nothing: emitting must never be able to block it for ever.
+//! A handler emits values through its [`Cx`](crate::Cx). They are encoded at once and put on a queue that the caller of
+//! the tool owns. A bounded queue makes the handler wait for the reader. Without a reader, emitted values are dropped:
+//! emitting must never block a call for ever.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,45 +13,45 @@ use crate::executor::{CallHandle, Isolated};
 use crate::issue::Issues;
 use crate::json_text::JsonText;
 
-/// One value that a running call sent ahead of its result.
+/// A value that a running call emitted before its result.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Emitted {
-    /// Something to show: any JSON, not part of the result.
+    /// Progress information: any JSON, not part of the result.
     Progress(JsonText),
-    /// An early form of the result, encoded by the tool's success schema.
+    /// A preliminary result, encoded by the success schema of the tool.
     Preliminary(JsonText),
 }
 
-/// Where a call's emitted values go: a queue of the caller's, or the run the call is part of.
+/// The destination of the values that a call emits: a queue of the caller, or the run of the call.
 #[derive(Clone)]
 pub struct Emitter(EmitTarget);
 
-/// The end of a queue wakes its reader, whose waker is user code.
+/// The destination. Dropping a sender wakes its receiver, whose waker is user code, so senders are isolated.
 #[derive(Clone)]
 enum EmitTarget {
     /// A queue that makes the handler wait when it is full.
     Bounded(Arc<Isolated<mpsc::Sender<Emitted>>>),
-    /// A queue that takes everything.
+    /// A queue without a limit.
     Unbounded(Arc<Isolated<mpsc::UnboundedSender<Emitted>>>),
-    /// The run.
+    /// The run of the call.
     Call(CallHandle),
 }
 
-/// A value that couldn't be emitted.
+/// A value that could not be emitted.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError {
-    /// The value has no JSON form.
-    #[error("the emitted value can't be written as JSON: {0}")]
+    /// The value can't be encoded as JSON.
+    #[error("the emitted value can't be encoded as JSON: {0}")]
     Encode(#[source] Issues),
-    /// The value doesn't fit the tool's success schema.
-    #[error("the preliminary value does not fit the success schema: {0}")]
+    /// The value is not valid for the success schema of the tool.
+    #[error("the preliminary value is invalid for the success schema: {0}")]
     Preliminary(#[source] Issues),
 }
 
 impl Emitter {
-    /// Puts a value on the queue, waiting for room. A reader that is gone gets nothing, and that is no error.
+    /// Sends a value, waiting for capacity. If the receiver was dropped, the value is discarded without an error.
     pub(crate) async fn send(&self, emitted: Emitted) {
         match &self.0 {
             EmitTarget::Bounded(queue) => drop(queue.send(emitted).await),
@@ -60,7 +60,7 @@ impl Emitter {
         }
     }
 
-    /// The run that listens, if it is one.
+    /// Returns the handle of the call, if the destination is a run.
     pub(crate) fn call_handle(&self) -> Option<&CallHandle> {
         match &self.0 {
             EmitTarget::Call(handle) => Some(handle),

@@ -1,11 +1,11 @@
 //! Conversation histories in which every call has its output where providers expect it.
 //!
 //! ```text
-//! model ──> Turn ──> fresh_ids ──> ToolCall ──> (the call path) ──> ToolResult
-//!             │                                                         │
-//!             └────────────────> append, answer <───────────────────────┘
+//! the model ─> Turn ─> fresh_ids ─> ToolCall ─> (the call path) ─> ToolResult
+//!                │                                                      │
+//!                └─────────────> append, answer <───────────────────────┘
 //!                                      │
-//! stored items ──> repair ────────>  History  ──> the next request to the model
+//! stored items ─> repair ─────────> History ─> the next request to the model
 //! ```
 //!
 //! A history is a list of [`Item`](crate::Item)s: either a [`History`], which keeps an index of its items and is cheap

@@ -1,14 +1,12 @@
 //! A tool: a definition that a model reads, and a handler that runs its calls.
 //!
 //! ```text
-//! Tool::new ──> ToolBuilder ──> Tool ──> ToolDescriptor ──> model
-//!               all faults       │ holds
-//!               at once          ├─ schemas ───────────────┬──────────────────┐
-//!                                ├─ approval policy ──┐    │                  │
-//!                                ├─ limits ───────────│────│──┐               │
-//! ToolCall -> look up -> permit -> decode -> approve -> slot -> middleware    │
-//!                                                              -> handler -> encode
-//!                                                                         -> ToolResult
+//! Tool::new ─> ToolBuilder ─> Tool ─> ToolDescriptor ─> the model
+//!
+//! ToolCall ─> look up ─> permit ─> decode ─> approve ─> slot ─> middleware ─┐
+//!             name                 schema    policy     limits              │
+//!                                  ToolResult <─ encode <─ handler <────────┘
+//!                                                schema    function
 //! ```
 //!
 //! [`Tool`] is the single type-erased form of all five kinds of tools: a checked definition, an optional handler, and
@@ -88,7 +86,7 @@ text_id! {
 /// use haft_core::Tool;
 ///
 /// let greet = Tool::new("greet")
-///     .describe("Greets somebody by name.")
+///     .describe("Greets a person by name.")
 ///     .run(|name: String, _cx| async move { format!("Hello, {name}!") })?;
 /// assert_eq!(greet.name(), "greet");
 /// assert!(greet.is_user_defined());

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_does_not_matter_and_values_do() {
+    fn the_digest_depends_on_values_and_not_on_spelling() {
         let digest = |text: &str| tool().approval_digest(&serde_json::from_str(text).unwrap());
         assert_eq!(digest(r#"{"a": 1, "b": 1e0}"#), digest(r#"{"b":1,"a":1.0}"#));
         assert_ne!(digest(r#"{"a": 1}"#), digest(r#"{"a": 2}"#));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_arguments_have_one_digest_however_they_are_written() {
+    fn equal_arguments_have_the_same_digest() {
         for (this, other) in [
             ("", " {} "),
             ("1", "1.0"),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_nothing_reads_are_their_own_digest() {
+    fn arguments_that_no_tool_accepts_are_hashed_as_text() {
         let deep = "[".repeat(100_000);
         assert_eq!(digest(&deep), sha256(&deep));
         assert_eq!(digest("{\"a\": "), sha256("{\"a\":"));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn another_declared_failure_is_another_digest() {
+    fn a_changed_declared_failure_changes_the_digest() {
         let declaring = tool().set_failure(Schema::of_output::<bool>().unwrap());
         assert_ne!(tool().definition_digest(), declaring.definition_digest());
         assert_ne!(tool().approval_digest(&json!(5)), declaring.approval_digest(&json!(5)));
@@ -199,7 +199,7 @@ mod tests {
     /// The model reads the same schema in all modes, but another mode would let forbidden arguments reach the handler.
     #[cfg(feature = "validate")]
     #[test]
-    fn another_validation_mode_is_another_digest() {
+    fn a_changed_validation_mode_changes_the_digest() {
         let shown = json!({"type": "integer", "maximum": 100});
         let check = || Validator::new(|_| Ok(()));
         let modes = [Validation::Full, Validation::FullThen(check()), Validation::With(check()), Validation::None];
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn another_definition_is_another_digest() {
+    fn a_changed_definition_changes_the_digest() {
         let arguments = json!(5);
         let renamed = tool().with_name("refund").unwrap();
         assert_ne!(tool().approval_digest(&arguments), renamed.approval_digest(&arguments));

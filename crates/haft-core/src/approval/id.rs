@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_ids_are_alike() {
+    fn ids_are_unique() {
         let ids: HashSet<_> = (0..1_000).map(|_| ApprovalId::random()).collect();
         assert_eq!(ids.len(), 1_000);
         let keyed: HashSet<_> = (0..1_000).map(|_| keyed()).collect();

@@ -216,11 +216,11 @@ impl Toolkit {
     /// let kit: Toolkit = Toolkit::from_iter([pay]);
     /// let run = kit.run([ToolCall::new("c1", "pay", "500")]).approvals(Suspend);
     /// let suspended = run.collect_or_suspend().await.unwrap_err();
-    /// let question = suspended.pending().next().unwrap();
+    /// let request = suspended.pending().next().unwrap();
     ///
     /// let options = RunOptions::new();
-    /// assert!(kit.check_verdict(&options, question, &question.edit(json!(400))).is_ok());
-    /// let fault = kit.check_verdict(&options, question, &question.edit(json!("much"))).unwrap_err();
+    /// assert!(kit.check_verdict(&options, request, &request.edit(json!(400))).is_ok());
+    /// let fault = kit.check_verdict(&options, request, &request.edit(json!("much"))).unwrap_err();
     /// assert!(matches!(fault, VerdictFault::Invalid { issues } if issues.len() == 1));
     /// # Ok(())
     /// # }

@@ -52,7 +52,7 @@ struct Secret(Vec<u8>);
 #[non_exhaustive]
 pub enum SigningKeyError {
     /// The secret is too short to be secure.
-    #[error("the secret of the key `{key_id}` has {length} bytes; at least 16 are needed, 32 are better")]
+    #[error("the secret of the key `{key_id}` has {length} bytes, but at least 16 are required; use 32")]
     TooShort {
         /// The id of the key.
         key_id: String,
@@ -60,7 +60,7 @@ pub enum SigningKeyError {
         length: usize,
     },
     /// Two keys have the same id.
-    #[error("there already is a key `{key_id}`; every key needs an id of its own")]
+    #[error("the key id `{key_id}` is used twice; every key requires a unique id")]
     Repeated {
         /// The id of both keys.
         key_id: String,
@@ -72,16 +72,16 @@ pub enum SigningKeyError {
 #[non_exhaustive]
 pub enum SignatureError {
     /// The verdict has no signature.
-    #[error("the verdict does not give the signature of its question back")]
+    #[error("the verdict does not contain the signature of its approval request")]
     Missing,
     /// The signature was made with a key that is not accepted, or no longer accepted.
-    #[error("the question was signed with the key `{key_id}`, which is not accepted here")]
+    #[error("the approval request was signed with the key `{key_id}`, which is not accepted here")]
     UnknownKey {
         /// The id of the key.
         key_id: String,
     },
     /// The signature does not match the approval request.
-    #[error("the signature does not belong to this question: something in it was changed")]
+    #[error("the signature does not match the approval request, which was modified after it was signed")]
     Forged,
 }
 
@@ -170,19 +170,19 @@ mod tests {
     const OLD: &[u8] = b"the secret of the month before..";
     const NEW: &[u8] = b"a secret of thirty-two bytes....";
 
-    fn question() -> ApprovalRequest {
+    fn unsigned() -> ApprovalRequest {
         let call = ToolCall::new("c1", "pay", "5");
         ApprovalRequest::new("q1", &call).digest("sha256:00").expires_at(Timestamp::from_unix_millis(7))
     }
 
     fn signed(keys: &SigningKeys) -> ApprovalRequest {
-        let mut request = question();
+        let mut request = unsigned();
         keys.sign(&mut request);
         request
     }
 
     #[test]
-    fn what_was_signed_is_verified_and_whatever_binds_it_can_not_be_changed() {
+    fn a_signature_is_valid_only_for_the_unmodified_request() {
         let keys = SigningKeys::new("k", NEW).unwrap();
         let request = signed(&keys);
         assert_eq!(keys.verify(&request), Ok(()));
@@ -205,25 +205,25 @@ mod tests {
             forged.signature = Some(RequestSignature { key_id: "k".into(), mac: mac.into() });
             assert_eq!(keys.verify(&forged), Err(SignatureError::Forged), "{mac}");
         }
-        assert_eq!(keys.verify(&question()), Err(SignatureError::Missing));
+        assert_eq!(keys.verify(&unsigned()), Err(SignatureError::Missing));
     }
 
     #[test]
-    fn keys_can_be_changed_without_losing_open_questions() {
+    fn keys_can_be_rotated_while_requests_are_pending() {
         let before = SigningKeys::new("old", OLD).unwrap();
         let during = SigningKeys::new("new", NEW).unwrap().accepting("old", OLD).unwrap();
         let after = SigningKeys::new("new", NEW).unwrap();
-        let asked_before = signed(&before);
-        assert_eq!(during.verify(&asked_before), Ok(()));
+        let signed_before = signed(&before);
+        assert_eq!(during.verify(&signed_before), Ok(()));
         assert_eq!(signed(&during).signature.unwrap().key_id, "new");
         let gone = SignatureError::UnknownKey { key_id: "old".into() };
-        assert_eq!(after.verify(&asked_before), Err(gone));
+        assert_eq!(after.verify(&signed_before), Err(gone));
         let same_id_other_secret = SigningKeys::new("old", NEW).unwrap();
-        assert_eq!(same_id_other_secret.verify(&asked_before), Err(SignatureError::Forged));
+        assert_eq!(same_id_other_secret.verify(&signed_before), Err(SignatureError::Forged));
     }
 
     #[test]
-    fn keys_that_protect_nothing_are_refused() {
+    fn short_and_duplicate_keys_are_rejected() {
         let short = SigningKeys::new("k", b"short").unwrap_err();
         assert_eq!(short, SigningKeyError::TooShort { key_id: "k".into(), length: 5 });
         let repeated = SigningKeys::new("k", NEW).unwrap().accepting("k", OLD).unwrap_err();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_not_shown() {
+    fn debug_does_not_print_secrets() {
         let shown = format!("{:?}", SigningKeys::new("k", NEW).unwrap());
         assert!(!shown.contains("secret of") && !shown.contains("97"), "{shown}");
     }

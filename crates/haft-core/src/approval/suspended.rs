@@ -67,7 +67,7 @@ pub(crate) struct Finished {
 #[non_exhaustive]
 pub enum SuspendedError {
     /// An entry has an index that no call has.
-    #[error("there are {calls} calls, and something is said about one at place {index}")]
+    #[error("there is an entry for the call at index {index}, but there are only {calls} calls")]
     NoSuchCall {
         /// The index of the entry.
         index: usize,
@@ -75,7 +75,7 @@ pub enum SuspendedError {
         calls: usize,
     },
     /// A call has two entries.
-    #[error("the call `{call_id}` at place {index} is both open and done, or twice one of them")]
+    #[error("the call `{call_id}` at index {index} has more than one approval request or result")]
     Repeated {
         /// The index of the call.
         index: usize,
@@ -83,7 +83,7 @@ pub enum SuspendedError {
         call_id: CallId,
     },
     /// An approval request or a result belongs to another call.
-    #[error("what is said about the call `{call_id}` at place {index} belongs to the call `{found}`")]
+    #[error("the entry at index {index} belongs to the call `{found}` instead of `{call_id}`")]
     OtherCall {
         /// The index of the entry.
         index: usize,
@@ -93,13 +93,13 @@ pub enum SuspendedError {
         found: CallId,
     },
     /// Two calls share one approval request, so a verdict would be ambiguous.
-    #[error("two calls wait for the question `{request_id}`; every call needs one of its own")]
+    #[error("two calls have the approval request `{request_id}`; every call requires a separate one")]
     SharedQuestion {
         /// The id of the approval request.
         request_id: ApprovalId,
     },
     /// A call has neither an approval request nor a result.
-    #[error("the call `{call_id}` at place {index} is neither open nor done")]
+    #[error("the call `{call_id}` at index {index} has neither an approval request nor a result")]
     Lost {
         /// The index of the call.
         index: usize,
@@ -125,9 +125,9 @@ impl Suspended {
         finished: Vec<Finished>,
     ) -> Result<Self, SuspendedError> {
         let mut is_known = vec![false; calls.len()];
-        let asked = pending.iter().map(|pending| (pending.index, &pending.request.call_id));
+        let requests = pending.iter().map(|pending| (pending.index, &pending.request.call_id));
         let done = finished.iter().map(|finished| (finished.index, &finished.result.call_id));
-        for (index, found) in asked.chain(done) {
+        for (index, found) in requests.chain(done) {
             let Some(call) = calls.get(index) else {
                 return Err(SuspendedError::NoSuchCall { index, calls: calls.len() });
             };
@@ -139,8 +139,8 @@ impl Suspended {
                 return Err(SuspendedError::Repeated { index, call_id });
             }
         }
-        let mut asked = HashSet::new();
-        if let Some(pending) = pending.iter().find(|pending| !asked.insert(&pending.request.request_id)) {
+        let mut request_ids = HashSet::new();
+        if let Some(pending) = pending.iter().find(|pending| !request_ids.insert(&pending.request.request_id)) {
             return Err(SuspendedError::SharedQuestion { request_id: pending.request.request_id.clone() });
         }
         if let Some(index) = is_known.iter().position(|known| !known) {
@@ -175,12 +175,12 @@ impl Suspended {
     ) -> (Vec<RequestedCall>, Vec<Finished>, Vec<RefusedVerdict>) {
         let mut open: HashMap<usize, (ApprovalRequest, Option<Box<ApprovalResponse>>)> =
             self.pending.into_iter().map(|Pending { index, request }| (index, (request, None))).collect();
-        let places: HashMap<ApprovalId, usize> =
+        let positions: HashMap<ApprovalId, usize> =
             open.iter().map(|(index, (request, _))| (request.request_id.clone(), *index)).collect();
         let mut refused = Vec::new();
         for response in verdicts {
-            let question = places.get(&response.request_id).and_then(|index| open.get_mut(index));
-            let fault = match question {
+            let request = positions.get(&response.request_id).and_then(|index| open.get_mut(index));
+            let fault = match request {
                 None => VerdictFault::UnknownRequest,
                 Some((_, Some(_))) => VerdictFault::AlreadyDecided,
                 Some((request, _)) if !request.binds(&response) => VerdictFault::OtherDigest,

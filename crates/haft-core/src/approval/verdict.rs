@@ -11,7 +11,7 @@ use crate::item::ApprovalResponse;
 
 /// A verdict that was rejected, and the reason.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("the verdict on `{}` was refused: {fault}", .response.request_id)]
+#[error("the verdict on `{}` was rejected: {fault}", .response.request_id)]
 #[non_exhaustive]
 pub struct RefusedVerdict {
     /// The verdict.
@@ -26,20 +26,20 @@ pub struct RefusedVerdict {
 #[non_exhaustive]
 pub enum VerdictFault {
     /// No such approval request is pending here.
-    #[error("no such question is open here")]
+    #[error("no such approval request is pending here")]
     UnknownRequest,
     /// The request already has a verdict: only the first one is used.
-    #[error("the question was answered before, and the first verdict counts")]
+    #[error("the approval request already has a verdict")]
     AlreadyDecided,
     /// The verdict was given for another call, other arguments or another definition of the tool.
     #[error("it was given for other arguments or another definition of the tool")]
     OtherDigest,
     /// The verdict arrived after the request had expired.
-    #[error("the question lapsed before the verdict came")]
+    #[error("the approval request expired before the verdict arrived")]
     Lapsed,
     /// The [approval clock](crate::RunOptions::approval_clock) panicked, so it is unknown whether the request has
     /// expired.
-    #[error("the approval clock failed, so it is unknown whether the question has lapsed")]
+    #[error("the approval clock failed, so it is unknown whether the approval request has expired")]
     ClockFailed,
     /// The decision is not one of the known ones.
     #[error(
@@ -51,7 +51,7 @@ pub enum VerdictFault {
         word: String,
     },
     /// The arguments or the answer in the verdict do not pass the checks of the tool. The request stays pending.
-    #[error("the arguments or the answer it brings are invalid: {}", .issues.reason(REASON_CAP))]
+    #[error("the arguments or the answer in the verdict are invalid: {}", .issues.reason(REASON_CAP))]
     Invalid {
         /// Every problem, with its location.
         issues: Issues,
@@ -61,10 +61,10 @@ pub enum VerdictFault {
     #[error(transparent)]
     Signature(#[from] SignatureError),
     /// The verdict was removed because too many later ones arrived for unknown requests.
-    #[error("too many verdicts came after it for questions that nobody has asked")]
+    #[error("too many later verdicts arrived for unknown approval requests")]
     Full,
     /// The queue is closed.
-    #[error("no more verdicts are taken here")]
+    #[error("no more verdicts are accepted here")]
     Closed,
 }
 
@@ -95,7 +95,7 @@ impl VerdictFault {
     pub(crate) fn recorded(&self) -> String {
         match self {
             Self::Invalid { issues } => {
-                format!("the arguments or the answer it brings are invalid, with {} issues", issues.len())
+                format!("the arguments or the answer in the verdict are invalid, with {} issues", issues.len())
             }
             other => other.to_string(),
         }

@@ -196,7 +196,7 @@ impl Run {
     /// Panics if the run has no call at this index.
     pub fn decode_args<P: DeserializeOwned>(&self, index: usize) -> Result<P, ToolFailure> {
         let call = &self.calls[index];
-        let Some(place) = self.set.place_of(&call.name) else {
+        let Some(place) = self.set.index_of(&call.name) else {
             return Err(ToolResult::unknown_tool(call, &[]).into_failure());
         };
         let decoded = self.set.at(place).0.parameters().decode::<P>(&call.arguments, &self.options.decode);
@@ -211,7 +211,7 @@ impl Run {
     /// Panics if the run has no call at this index.
     pub fn argument_tree(&self, index: usize) -> Result<Value, ToolFailure> {
         let call = &self.calls[index];
-        let Some(place) = self.set.place_of(&call.name) else {
+        let Some(place) = self.set.index_of(&call.name) else {
             return Err(ToolResult::unknown_tool(call, &[]).into_failure());
         };
         Arguments::tree(self.set.at(place).0, &call.arguments, &self.options.decode).map_err(invalid_input)

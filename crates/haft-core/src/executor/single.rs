@@ -118,7 +118,7 @@ impl RunCall<'_> {
     fn set_out(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
         let (kit, call, options) = (self.kit, self.call, self.options);
         let set = kit.set();
-        let found = set.place_of(&call.name).map(|place| (place, set.at(place).0));
+        let found = set.index_of(&call.name).map(|place| (place, set.at(place).0));
         let is_plain =
             |tool: &Tool| is_plain(tool) && options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none();
         let Some((place, tool)) = found.filter(|(_, tool)| is_plain(tool)) else {

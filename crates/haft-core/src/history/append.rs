@@ -131,7 +131,7 @@ pub(super) fn matched(
         let answered = namesakes.and_then(|namesakes| take(layout, &mut namesakes.open, result));
         match answered.and_then(|call| Some((call, call_at(items, layout.calls[call].item)?))) {
             // The output gets the name of its call, because some wire formats match outputs by name.
-            Some((call, asked)) => answers[call] = Some(result.to_call_output().tool(asked.name.as_str())),
+            Some((index, call)) => answers[index] = Some(result.to_call_output().tool(call.name.as_str())),
             None => strays.push(StrayResult { index, call_id: result.call_id.clone(), reason }),
         }
     }

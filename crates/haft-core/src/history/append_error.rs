@@ -19,7 +19,7 @@ use crate::turn::Turn;
 /// let stray = ToolResult::ok(&ToolCall::new("c2", "add", "{}"), json!(1));
 ///
 /// let error = history::answer(&mut history, [ToolResult::ok(&call, json!(3)), stray]).unwrap_err();
-/// assert_eq!(error.to_string(), "1 of 2 results answers no open call: 'c2' (no such call)");
+/// assert_eq!(error.to_string(), "1 of 2 results answers no pending call: 'c2' (no such call)");
 /// assert_eq!(history.len(), 1);
 ///
 /// let good = error.into_results().into_iter().filter(|result| result.call_id != "c2");
@@ -27,7 +27,7 @@ use crate::turn::Turn;
 /// # Ok::<_, history::AppendError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("{} of {} results {} no open call: {}", strays.len(), results.len(), answers(strays), listed(strays))]
+#[error("{} of {} results {} no pending call: {}", strays.len(), results.len(), answers(strays), listed(strays))]
 pub struct AppendError {
     strays: Vec<StrayResult>,
     turn: Option<Box<Turn>>,
@@ -91,7 +91,7 @@ impl fmt::Display for StrayReason {
         f.write_str(match self {
             Self::NoCall => "no such call",
             Self::AlreadyAnswered => "already answered",
-            Self::ProviderExecuted => "run by the provider",
+            Self::ProviderExecuted => "executed by the provider",
         })
     }
 }

@@ -101,7 +101,7 @@ pub fn approvals(history: &[Item]) -> Approvals {
 /// Removes the approval requests of calls that have an output, together with their responses, and returns the removed
 /// items.
 ///
-/// What remains: requests for calls without output and their responses, responses without a request, and everything
+/// These remain: requests for calls without output and their responses, responses without a request, and everything
 /// about calls that the provider executes.
 ///
 /// ```
@@ -162,13 +162,13 @@ impl Approvals {
         request: &ApprovalRequest,
         call: Option<usize>,
     ) -> TrackedRequest {
-        let asked = call.map(|call| &layout.calls[call]).filter(|call| !call.is_remote);
-        let waiting = asked.filter(|call| call.answer.is_none()).and_then(|call| call_at(history, call.item));
+        let local = call.map(|call| &layout.calls[call]).filter(|call| !call.is_remote);
+        let waiting = local.filter(|call| call.answer.is_none()).and_then(|call| call_at(history, call.item));
         let request = request.clone();
         let entry = if let Some(call) = waiting {
             self.pending.push(PendingApproval { call: call.clone(), request, response: None });
             RequestEntry::Pending(self.pending.len() - 1)
-        } else if asked.is_none() && !request.provider_data.is_empty() {
+        } else if local.is_none() && !request.provider_data.is_empty() {
             self.remote.push(RemoteApproval { request, response: None });
             RequestEntry::Remote(self.remote.len() - 1)
         } else {

@@ -142,11 +142,11 @@ impl fmt::Display for Change {
         match self {
             Self::Moved(MovedOutput { index, call_index, call_id }) => write!(
                 f,
-                "the output of the call '{call_id:.80}' at {index} was moved to right after the turn that asked at \
-                 {call_index}, where providers look for it"
+                "the output of the call '{call_id:.80}' at {index} was moved to directly after the turn of its call at \
+                 {call_index}, where providers expect it"
             ),
             Self::Reordered(ReorderedOutputs { index, call_ids }) => {
-                write!(f, "the outputs from {index} on were put in the order of their calls:")?;
+                write!(f, "the outputs from {index} on were sorted in the order of their calls:")?;
                 for (position, id) in call_ids.iter().enumerate() {
                     write!(f, "{} '{id:.80}'", if position == 0 { "" } else { "," })?;
                 }
@@ -173,8 +173,8 @@ impl fmt::Display for RemovalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoCall => "no call has this id",
-            Self::CallComesLater => "it stands before the call, so it can't answer it",
-            Self::AlreadyAnswered => "the call has its output already",
+            Self::CallComesLater => "it precedes the call, so it can't answer it",
+            Self::AlreadyAnswered => "the call already has an output",
         })
     }
 }
@@ -229,24 +229,24 @@ mod tests {
     }
 
     #[test]
-    fn each_says_what_where_and_why() {
+    fn each_change_is_described_in_a_sentence() {
         let sentences: Vec<_> = one_of_each().iter().map(ToString::to_string).collect();
         assert_eq!(
             sentences,
             [
-                "the output of the call 'c1' at 4 was moved to right after the turn that asked at 1, where providers \
-                 look for it",
-                "the outputs from 2 on were put in the order of their calls: 'c1', 'c2'",
-                "the output for the call 'c1' at 3 was removed: the call has its output already",
+                "the output of the call 'c1' at 4 was moved to directly after the turn of its call at 1, where \
+                 providers expect it",
+                "the outputs from 2 on were sorted in the order of their calls: 'c1', 'c2'",
+                "the output for the call 'c1' at 3 was removed: the call already has an output",
                 "the call 'c1' of 'add' at 1 had no output and was answered as cancelled: gone",
-                "the call 'c1' of 'add' at 6 is now called 'c1_2': an earlier call has its id",
+                "the call 'c1' of 'add' at 6 was renamed to 'c1_2' because an earlier call has the same id",
                 "the output of the call 'c1' at 5 named the tool 'sub' and now names 'add', as the call does",
             ]
         );
     }
 
     #[test]
-    fn each_is_read_as_it_was_written() {
+    fn each_change_round_trips() {
         for change in one_of_each() {
             let written = serde_json::to_value(&change).unwrap();
             assert_eq!(serde_json::from_value::<Change>(written.clone()).unwrap(), change, "{written}");
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_of_any_length_makes_a_short_sentence() {
+    fn long_ids_are_cut() {
         let call_id = CallId::from("é".repeat(10_000));
         let sentence = Change::Moved(MovedOutput { index: 1, call_index: 0, call_id }).to_string();
         assert!(sentence.len() < 400, "{sentence}");

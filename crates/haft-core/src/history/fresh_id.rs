@@ -44,7 +44,10 @@ pub struct Renamed {
 /// let mut turn = Turn::new(vec![Item::assistant("Once more."), again.into()], Finish::ToolCalls);
 ///
 /// let renamed = history::fresh_ids(&history, &mut turn);
-/// assert_eq!(renamed[0].to_string(), "the call 'call_0' of 'look' at 1 is now called 'call_0_2': an earlier call has its id");
+/// assert_eq!(
+///     renamed[0].to_string(),
+///     "the call 'call_0' of 'look' at 1 was renamed to 'call_0_2' because an earlier call has the same id"
+/// );
 /// assert_eq!(turn.tool_calls()[0].call_id, "call_0_2");
 /// ```
 ///
@@ -89,19 +92,19 @@ impl Past<'_> {
     /// Returns the ids of the items' calls that earlier calls have, including those that the provider executes. The
     /// past may be long and the items few, so a set is built of the items only.
     fn clashes(self, items: &[Item]) -> HashSet<CallId> {
-        let asked: HashSet<_> = calls(items).map(|call| &call.call_id).collect();
-        if asked.is_empty() {
+        let ids: HashSet<_> = calls(items).map(|call| &call.call_id).collect();
+        if ids.is_empty() {
             return HashSet::new();
         }
         match self {
-            Self::Index(index) => asked.into_iter().filter(|id| index.is_call_id(id)).cloned().collect(),
+            Self::Index(index) => ids.into_iter().filter(|id| index.is_call_id(id)).cloned().collect(),
             Self::Items(history) => {
                 let given = history.iter().filter_map(|item| match item {
                     Item::ToolCall(call) => Some(&call.call_id),
                     Item::ProviderCall(call) => call.call_id.as_ref(),
                     _ => None,
                 });
-                given.filter(|id| asked.contains(id)).cloned().collect()
+                given.filter(|id| ids.contains(id)).cloned().collect()
             }
         }
     }
@@ -170,7 +173,7 @@ impl fmt::Display for Renamed {
         let Self { index, tool, from, to } = self;
         write!(
             f,
-            "the call '{from:.80}' of '{tool:.80}' at {index} is now called '{to:.80}': an earlier call has its id"
+            "the call '{from:.80}' of '{tool:.80}' at {index} was renamed to '{to:.80}' because an earlier call has the same id"
         )
     }
 }
@@ -269,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_id_is_one_that_nothing_mentions() {
+    fn a_fresh_id_occurs_in_no_item() {
         let items = [
             ToolCall::new("a", "t", "{}").into(),
             ToolCallOutput::new("a_2", "an orphan").into(),
@@ -283,19 +286,19 @@ mod tests {
     }
 
     #[test]
-    fn only_calls_take_ids_away_from_calls() {
-        let asked = [Item::from(ToolCall::new("a", "t", "{}"))];
+    fn only_ids_of_calls_clash() {
+        let called = [Item::from(ToolCall::new("a", "t", "{}"))];
         let named = [ToolCallOutput::new("a", "an orphan").into(), Item::user("a")];
         let clashes = |history: &[Item], items: &[Item]| {
             let walked = Past::Items(history).clashes(items);
             assert_eq!(Past::Index(&Index::of(history)).clashes(items), walked);
             walked
         };
-        assert!(clashes(&named, &asked).is_empty());
-        assert!(clashes(&asked, &named).is_empty());
-        assert_eq!(clashes(&asked, &asked).len(), 1);
+        assert!(clashes(&named, &called).is_empty());
+        assert!(clashes(&called, &named).is_empty());
+        assert_eq!(clashes(&called, &called).len(), 1);
         let searched = [ProviderCall::new("openai", "search", Value::Null).call_id("a").into()];
-        assert_eq!(clashes(&searched, &asked).len(), 1);
-        assert!(clashes(&asked, &searched).is_empty(), "what the provider calls its own is not for us to change");
+        assert_eq!(clashes(&searched, &called).len(), 1);
+        assert!(clashes(&called, &searched).is_empty(), "ids of provider calls are never changed");
     }
 }

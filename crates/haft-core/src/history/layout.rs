@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_in_place_and_other_sides_part_groups() {
+    fn outputs_in_place_and_other_roles_end_groups() {
         assert_eq!(groups(&[]), []);
         assert_eq!(groups(&[call("1"), Item::assistant("and"), call("2")]), [(0..2, 2)]);
         assert_eq!(groups(&[call("1"), output("1"), call("2")]), [(0..1, 1), (1..2, 2)]);
@@ -333,21 +333,21 @@ mod tests {
     }
 
     #[test]
-    fn what_will_not_stay_parts_nothing() {
+    fn misplaced_outputs_do_not_end_groups() {
         assert_eq!(groups(&[call("1"), output("9"), call("2")]), [(0..2, 2)]);
         let late = [call("1"), Item::user("hi"), call("2"), output("1"), call("3")];
         assert_eq!(groups(&late), [(0..1, 0), (1..3, 4)]);
     }
 
     #[test]
-    fn outputs_come_after_the_approvals_behind_a_group() {
+    fn outputs_follow_the_approval_items_of_a_group() {
         let request = || Item::from(ApprovalRequest::new("q", &ToolCall::new("1", "t", "{}")));
         assert_eq!(groups(&[call("1"), request(), Item::user("hi")]), [(0..1, 1)]);
         assert_eq!(groups(&[call("1"), request(), call("2"), output("1"), request()]), [(0..2, 3)]);
     }
 
     #[test]
-    fn a_request_is_about_the_nearest_call_before_it() {
+    fn a_request_belongs_to_the_nearest_earlier_call() {
         let request = || Item::from(ApprovalRequest::new("q", &ToolCall::new("1", "t", "{}")));
         let layout = Layout::of(&[request(), call("1"), request(), call("2"), call("1"), request()]);
         assert_eq!(layout.requests, [(0, None), (2, Some(0)), (5, Some(2))]);

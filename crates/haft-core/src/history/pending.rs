@@ -14,7 +14,7 @@ use crate::result::ToolResult;
 /// ```
 /// use haft_core::{Item, ToolCall, ToolCallOutput, history};
 ///
-/// let early = ToolCallOutput::new("c1", "before anybody asked");
+/// let early = ToolCallOutput::new("c1", "before any call");
 /// let history: Vec<Item> = vec![early.into(), ToolCall::new("c1", "look", "{}").into()];
 /// assert_eq!(history::unanswered(&history).len(), 1);
 /// ```

@@ -51,11 +51,11 @@ impl Repaired {
 ///     Item::user("Well?"),
 ///     ToolCallOutput::new("c1", "yes").into(),
 /// ];
-/// let (history, changes) = history::repair(broken, "nobody answered").into_parts();
+/// let (history, changes) = history::repair(broken, "the program was restarted").into_parts();
 /// assert!(matches!(history[2], Item::ToolOutput(_)));
 /// assert_eq!(
 ///     changes[0].to_string(),
-///     "the output of the call 'c1' at 3 was moved to right after the turn that asked at 1, where providers look for it"
+///     "the output of the call 'c1' at 3 was moved to directly after the turn of its call at 1, where providers expect it"
 /// );
 /// assert!(history::is_reconciled(&history));
 /// ```
@@ -129,8 +129,8 @@ fn report_moves(history: &[Item], layout: &Layout, changes: &mut Vec<Change>) {
     for group in layout.groups.iter().filter(|group| !layout.is_complete(group)) {
         let mut in_place: Vec<(usize, CallId)> = Vec::new();
         for call in &layout.calls[group.calls.clone()] {
-            let (Some(answer), Some(asked)) = (call.answer, call_at(history, call.item)) else { continue };
-            let call_id = asked.call_id.clone();
+            let (Some(answer), Some(item)) = (call.answer, call_at(history, call.item)) else { continue };
+            let call_id = item.call_id.clone();
             if answer.in_place {
                 in_place.push((answer.item, call_id));
             } else {

@@ -1,7 +1,7 @@
-//! The identity of services.
+//! The identity of a set of services.
 //!
-//! Whoever remembers an answer must know whether a later call would be given the same services. They can't be compared by
-//! value, so only the very same ones are the same.
+//! Code that remembers a result must know whether a later call would get the same services. Services can't be compared
+//! by value, so only the same set is equal.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -10,7 +10,8 @@ use std::sync::{Arc, Weak};
 
 use super::{ServiceEntry, Services};
 
-/// The identity of a set of services, shared by its clones. It keeps no service alive, and no later set has it.
+/// The identity of a set of services, shared by its clones. It keeps no service alive, and is never reused for a later
+/// set.
 #[derive(Default)]
 pub(crate) struct ServicesIdentity(Vec<Weak<HashMap<TypeId, ServiceEntry>>>);
 
@@ -42,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_very_same_services_are_the_same() {
+    fn only_the_same_set_of_services_is_equal() {
         let (one, other) = (Services::new().with(1_u8), Services::new().with(1_u8));
         assert!(one.identity() == one.clone().identity());
         assert!(one.identity() != other.identity());
@@ -54,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_keeps_nothing_alive_and_is_never_given_again() {
+    fn an_identity_keeps_nothing_alive_and_is_never_reused() {
         let value = Arc::new(());
         let identity = Services::new().with_shared(Arc::clone(&value)).identity();
         assert_eq!(Arc::strong_count(&value), 1);

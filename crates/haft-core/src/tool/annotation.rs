@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_tool_that_is_neither_readonly_nor_harmless_may_destroy() {
+    fn a_tool_may_destroy_unless_it_is_readonly_or_not_destructive() {
         for (readonly, destructive, may_destroy) in [
             (None, None, true),
             (None, Some(true), true),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn merge_lets_the_other_side_win_and_keeps_the_rest() {
+    fn merge_prefers_the_other_side_and_keeps_the_rest() {
         let left = Annotations::new().with(Readonly(true)).with(Own("left"));
         let right = Annotations::new().with(Own("right")).with(Strict(false));
         let both = left.clone().merge(right);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_the_values_in_a_stable_order() {
+    fn debug_prints_the_values_in_a_stable_order() {
         let annotations = Annotations::new().with(Strict(true)).with(Readonly(true));
         assert_eq!(format!("{annotations:?}"), "[Readonly(true), Strict(true)]");
     }

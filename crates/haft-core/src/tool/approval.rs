@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_policy_that_fails_asks() {
+    async fn a_failing_policy_requires_approval() {
         let policy =
             ApprovalPolicy::try_when(|n: u8, _| async move { if n == 0 { Err("no idea") } else { Ok(false) } });
         let undecided = ask(&policy, json!(0)).await;
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn arguments_the_policy_can_not_read_ask() {
+    async fn arguments_that_the_policy_cannot_read_require_approval() {
         let policy = ApprovalPolicy::when(|_: u8, _| async { false });
         assert!(matches!(ask(&policy, json!("text")).await, ApprovalNeed::Undecided(_)));
     }

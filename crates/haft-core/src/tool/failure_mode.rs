@@ -1,4 +1,4 @@
-//! How a failed call is reported to the calling code.
+//! The ways in which a failed call is reported to the calling code.
 
 use serde::{Deserialize, Serialize};
 

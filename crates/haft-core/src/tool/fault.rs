@@ -15,7 +15,7 @@ use crate::schema::SchemaError;
 ///
 /// let error = Tool::new(" ").params::<u8>().example("seven").define().unwrap_err();
 /// assert_eq!(error.faults.len(), 2);
-/// assert!(error.to_string().contains("the name is blank; example 0 does not fit the parameters"));
+/// assert!(error.to_string().contains("the name is blank; example 0 is invalid"));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -43,7 +43,7 @@ pub enum DefinitionFault {
         issues: Issues,
     },
     /// An example is not valid for the parameters.
-    #[error("example {index} does not fit the parameters: {issues}")]
+    #[error("example {index} is invalid: {issues}")]
     Example {
         /// The index of the example.
         index: usize,
@@ -55,7 +55,7 @@ pub enum DefinitionFault {
     #[error("the provider id `{0}` is not of the form `vendor.tool`")]
     ProviderId(String),
     /// The settings of a provider-defined tool are not valid for their schema.
-    #[error("the provider arguments do not fit their schema: {0}")]
+    #[error("the provider arguments are invalid: {0}")]
     ProviderArgs(#[source] Issues),
     /// A setting that a tool of this kind does not support, because its calls are not executed here or can't be
     /// prevented.
@@ -67,7 +67,7 @@ pub enum DefinitionFault {
         kind: &'static str,
     },
     /// A tool that is never executed here has a handler.
-    #[error("{0} tools take no handler")]
+    #[error("{0} tools do not support a handler")]
     HandlerNotAllowed(&'static str),
     /// A limit is zero, so no call could finish.
     #[error("the limit `{0}` is zero")]
@@ -156,7 +156,7 @@ impl NameFault {
 
 impl fmt::Display for DefinitionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the tool `{}` is not well defined: ", self.tool.escape_debug())?;
+        write!(f, "the definition of the tool `{}` is invalid: ", self.tool.escape_debug())?;
         for (index, fault) in self.faults.iter().enumerate() {
             write!(f, "{}{fault}", if index == 0 { "" } else { "; " })?;
         }

@@ -196,7 +196,7 @@ async fn when_the_queue_ends_whatever_waits_is_cancelled() {
         }
         let late = kit.run(calls([("pay", "5")])).approvals(queue).collect_results().await;
         assert_eq!(all_came(&late), ["cancelled"]);
-        assert!(message(&late).contains("no more verdicts can come"), "{}", message(&late));
+        assert!(message(&late).contains("the approval queue was closed"), "{}", message(&late));
         assert_eq!(journal.lines(), ["look 1"]);
     }
 }

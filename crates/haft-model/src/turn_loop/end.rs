@@ -79,7 +79,7 @@ impl From<LoopError> for LoopEnd {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn spent<S: serde::Serializer>(spent: &Spent, serializer: S) -> Result<S::Ok, S::Error> {
     OutOf { spent: *spent }.serialize(serializer)
 }

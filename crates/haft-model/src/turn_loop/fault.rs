@@ -102,7 +102,7 @@ mod tests {
             faults(vec![call("c1"), output("c1").tool("listen").into(), output("c1").into()]),
             [
                 "the output of the call 'c1' at 1 names the tool 'listen', and the call is of 'look'",
-                "the output for the call 'c1' at 2 answers nothing: the call has its output already"
+                "the output for the call 'c1' at 2 answers nothing: the call already has an output"
             ]
         );
         assert_eq!(
