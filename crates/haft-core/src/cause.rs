@@ -23,7 +23,7 @@ pub(crate) fn cause_chain(failure: &ToolFailure) -> Option<String> {
 
 fn without_content(cause: &(dyn Error + 'static)) -> String {
     match cause {
-        cause if cause.is::<Issues>() => "the value breaks its schema".to_owned(),
+        cause if cause.is::<Issues>() => "the value violates its schema".to_owned(),
         cause if cause.is::<TypeError>() => "the value is rejected by its type".to_owned(),
         cause => isolated(|| cause.to_string()).unwrap_or_else(|panicked| panicked.to_string()),
     }
@@ -71,7 +71,7 @@ mod tests {
         let rejected = TypeError(serde::de::Error::custom("no city called Atlantis"));
         assert_eq!(cause_chain(&failure().cause(rejected)).unwrap(), "the value is rejected by its type");
         let issues = Issues::from(Issue::new("", "type", "must be a string, not 7"));
-        assert_eq!(cause_chain(&failure().cause(issues)).unwrap(), "the value breaks its schema");
+        assert_eq!(cause_chain(&failure().cause(issues)).unwrap(), "the value violates its schema");
     }
 
     #[test]

@@ -247,7 +247,7 @@ mod seconds {
         let Some(number) = Option::<Number>::deserialize(deserializer)? else { return Ok(None) };
         match number.as_f64() {
             Some(seconds) if seconds >= 0.0 => Ok(Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))),
-            _ => Err(D::Error::custom(format_args!("{number} is not a number of seconds to wait"))),
+            _ => Err(D::Error::custom(format_args!("{number} is not a valid number of seconds"))),
         }
     }
 }
@@ -358,7 +358,7 @@ mod tests {
         }
         let negative = json!({"kind": "busy", "message": "later", "retry_after_seconds": -1});
         let error = serde_json::from_value::<ToolFailure>(negative).unwrap_err().to_string();
-        assert!(error.contains("not a number of seconds"), "{error}");
+        assert!(error.contains("not a valid number of seconds"), "{error}");
     }
 
     /// The longest durations are equal as floats, and are read as the maximum.

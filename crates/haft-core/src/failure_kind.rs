@@ -38,7 +38,7 @@ pub enum FailureKind {
     ExecutionError,
     /// The caller may not use the tool. Not retryable.
     PermissionDenied,
-    /// The call was denied by a verdict or a policy. Not retryable.
+    /// The call was denied by a verdict, or because approval could not be obtained. Not retryable.
     Denied,
     /// The call was cancelled before it finished. Not retryable.
     Cancelled,

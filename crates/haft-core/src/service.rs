@@ -77,7 +77,7 @@ pub trait ServiceList: 'static {
 /// A state that provides every service on the list `L`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not provide all of the services `{L}`",
-    note = "each `Needs<T>` on the list asks for `impl Provide<T> for {Self}`"
+    note = "each `Needs<T>` on the list requires `impl Provide<T> for {Self}`"
 )]
 pub trait ProvideAll<L: ServiceList>: Send + Sync + Sized + 'static {
     /// Adds the services on the list, each served by `state`.

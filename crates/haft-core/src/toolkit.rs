@@ -60,7 +60,7 @@ use crate::tool::{DefinitionError, Tool, ToolDescriptor, ToolName};
 /// kit.ensure_runnable()?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "a toolkit is a value: each step gives a new one"]
+#[must_use = "a toolkit is a value: each method returns a new one"]
 pub struct Toolkit<S = ()> {
     set: Arc<ToolSet>,
     needs: Vec<Register<S>>,
@@ -100,8 +100,8 @@ pub struct Tools<'a>(std::slice::Iter<'a, ToolEntry>);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not provide every service that the tool `{T}` needs",
     label = "the tool `{T}` can't be run with this state",
-    note = "for each missing service, derive `Services` on the state or write `impl Provide<Service> for {Self}`",
-    note = "a state is given with `provide(state)`; a toolkit without one provides nothing"
+    record = "for each missing service, derive `Services` on the state or write `impl Provide<Service> for {Self}`",
+    record = "pass the state to `provide(state)`; a toolkit without one provides no services"
 )]
 pub trait Serves<T: ToolType>: Sized {
     /// Adds the services of the tool, served by `state`.

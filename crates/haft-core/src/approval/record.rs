@@ -108,7 +108,7 @@ impl ApprovalRecord {
     }
 
     /// Adds the author, time, scope and reason of a verdict.
-    pub(crate) fn by(mut self, response: &ApprovalResponse) -> Self {
+    pub(crate) fn with_response(mut self, response: &ApprovalResponse) -> Self {
         self.scope = response.scope.clone();
         self.who.clone_from(&response.who);
         self.at = response.at;
@@ -117,7 +117,7 @@ impl ApprovalRecord {
     }
 
     /// Adds the reason for a rejection, unless it is blank. Errors are user code, and formatting one may panic.
-    pub(crate) fn because(mut self, reason: &(impl ToString + ?Sized)) -> Self {
+    pub(crate) fn with_reason(mut self, reason: &(impl ToString + ?Sized)) -> Self {
         let written = isolated(|| reason.to_string()).unwrap_or_else(|panicked| panicked.to_string());
         self.reason = Some(written).filter(|reason| !reason.trim().is_empty());
         self

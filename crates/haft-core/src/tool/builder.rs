@@ -44,7 +44,7 @@ use crate::tool::{
 /// assert_eq!(search.description(), Some("Searches the archive."));
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
-#[must_use = "a builder makes no tool until its last step"]
+#[must_use = "a builder builds no tool until its last step is called"]
 pub struct ToolBuilder<P = Inferred, R = Inferred> {
     pub(crate) draft: ToolDraft,
     slots: PhantomData<fn() -> (P, R)>,
@@ -133,7 +133,7 @@ impl<P, R> ToolBuilder<P, R> {
         match serde_json::to_value(arguments) {
             Ok(example) => self.draft.examples.push(example),
             Err(error) => {
-                let issue = Issue::new("", "json", format!("the example can't be written as JSON: {error}"));
+                let issue = Issue::new("", "json", format!("the example can't be encoded as JSON: {error}"));
                 let index = self.draft.examples.len();
                 self.draft.faults.push(DefinitionFault::Example { index, issues: issue.into() });
             }

@@ -70,13 +70,13 @@ pub enum DefinitionFault {
     #[error("{0} tools do not support a handler")]
     HandlerNotAllowed(&'static str),
     /// A limit is zero, so no call could finish.
-    #[error("the limit `{0}` is zero")]
+    #[error("the limit `{0}` is zero, so no call could finish")]
     ZeroLimit(&'static str),
     /// An infallible handler returns a `Result`, which would be sent to the model as `{"Ok": …}`.
     #[error("the handler returns a `Result`: use `try_run`")]
     ReturnsResult,
     /// `to_model_output` takes another type than the handler returns.
-    #[error("`to_model_output` reads `{reads}`, but the handler returns `{returns}`")]
+    #[error("`to_model_output` takes `{reads}`, but the handler returns `{returns}`")]
     ModelOutputType {
         /// The type the function takes.
         reads: &'static str,

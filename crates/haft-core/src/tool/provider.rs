@@ -35,7 +35,7 @@ use crate::tool::{DefinitionFault, Open, SchemaPart, ToolBuilder, ToolKind};
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a factory does nothing until it is given its arguments"]
+#[must_use = "a factory creates no tool until `with_args` is called"]
 pub struct ProviderTool {
     id: String,
     custom_name: Option<String>,
@@ -222,7 +222,7 @@ fn check_args(args: impl Serialize, schema: Option<&Schema>, faults: &mut Vec<De
     let args = match serde_json::to_value(args) {
         Ok(args) => args,
         Err(error) => {
-            let issue = Issue::new("", "json", format!("the settings can't be written as JSON: {error}"));
+            let issue = Issue::new("", "json", format!("the settings can't be encoded as JSON: {error}"));
             faults.push(DefinitionFault::ProviderArgs(Issues::from(issue)));
             return Value::Null;
         }

@@ -30,7 +30,7 @@ type InferredSchema = Option<Result<Schema, SchemaError>>;
 /// A slot that accepts a handler with the type `T`.
 #[diagnostic::on_unimplemented(
     message = "the handler's type `{T}` does not match this tool",
-    note = "derive `JsonSchema` for `{T}`, or use the type given to `params` or `success`, or give a schema by hand"
+    note = "derive `JsonSchema` for `{T}`, use the type passed to `params` or `success`, or set a schema explicitly"
 )]
 pub trait Slot<T>: sealed::SealedSlot {
     /// Returns the schema of `T` as parameters, unless the slot already has one.

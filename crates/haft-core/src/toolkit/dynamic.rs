@@ -18,7 +18,7 @@ use crate::tool::{DefinitionError, Tool};
 use crate::toolkit::{ToolSet, Toolkit, ToolkitError, ToolkitFault};
 
 /// Discovered tools that still need their common handler. See [`Toolkit::dynamic`].
-#[must_use = "definitions are no toolkit until they are given a handler"]
+#[must_use = "discovered tools need a handler to become a toolkit"]
 pub struct DynamicTools<S = ()> {
     definitions: Vec<Tool>,
     kit: PhantomData<fn() -> Toolkit<S>>,

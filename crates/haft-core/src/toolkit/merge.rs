@@ -42,7 +42,7 @@ impl ToolSet {
         other.finish_provisioning();
         self.widen(other.scope.as_ref());
         for shadowed in other.shadowed {
-            self.shadowed.note(shadowed);
+            self.shadowed.record(shadowed);
         }
         for entry in other.entries {
             self.put(entry);

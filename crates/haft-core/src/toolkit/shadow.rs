@@ -84,7 +84,7 @@ impl ToolSet {
         match self.index.get(&name) {
             Some(&place) => {
                 self.entries[place] = entry;
-                self.shadowed.note(Shadowed { name, times: 1 });
+                self.shadowed.record(Shadowed { name, times: 1 });
             }
             None => {
                 self.index.insert(name, self.entries.len());
@@ -96,7 +96,7 @@ impl ToolSet {
 
 impl Shadows {
     /// Records a replacement.
-    pub(super) fn note(&mut self, shadowed: Shadowed) {
+    pub(super) fn record(&mut self, shadowed: Shadowed) {
         match self.index.get(&shadowed.name) {
             Some(&place) => self.names[place].times += shadowed.times,
             None => {
@@ -111,7 +111,7 @@ impl Shadows {
         let mut renamed = Self::default();
         for Shadowed { name, times } in self.names {
             if let Some(name) = rename(&name) {
-                renamed.note(Shadowed { name, times });
+                renamed.record(Shadowed { name, times });
             }
         }
         renamed

@@ -359,10 +359,10 @@ async fn verdicts_may_come_from_another_thread() {
 fn a_queue_shows_how_much_it_holds() {
     let (sender, queue) = VerdictQueue::new();
     sender.send(stray("q1")).unwrap();
-    assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_over: false }");
+    assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_closed: false }");
     assert_eq!(format!("{sender:?}"), "VerdictSender(..)");
     drop(sender);
-    assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_over: true }");
+    assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_closed: true }");
 }
 
 /// An approver of one's own may stand in front of a queue.

@@ -309,11 +309,11 @@ impl CallState {
                 Ok((State::Finished { pending: None }, Step::Suspended(request)))
             }
             Ok(ApprovalAnswer::Nobody { reason }) => {
-                gate.record(|| record(ApprovalOutcome::Unanswered).because(&reason));
+                gate.record(|| record(ApprovalOutcome::Unanswered).with_reason(&reason));
                 Err(ToolFailure::new(FailureKind::Cancelled, reason))
             }
             Err(error) => {
-                gate.record(|| record(ApprovalOutcome::Refused).because(&error));
+                gate.record(|| record(ApprovalOutcome::Refused).with_reason(&error));
                 Err(unapproved(error))
             }
         }
@@ -340,7 +340,7 @@ impl CallState {
         let (gate, caller) = (step_cx.options.gate(), step_cx.options.caller_ref());
         gate.record(|| {
             let record = gate.new_record(request, caller, fault.outcome());
-            verdict.iter().fold(record, |record, verdict| record.by(verdict)).because(&fault.recorded())
+            verdict.iter().fold(record, |record, verdict| record.with_response(verdict)).with_reason(&fault.recorded())
         });
         if let Some(verdict) = verdict {
             self.rejected.push(RefusedVerdict::new(*verdict, fault));
@@ -370,7 +370,9 @@ impl CallState {
         };
         let (gate, caller) = (options.gate(), options.caller_ref());
         gate.record(|| match &verdict {
-            Some(verdict) => gate.new_record(&request, caller, ApprovalOutcome::Refused).by(verdict).because(UNUSED),
+            Some(verdict) => {
+                gate.new_record(&request, caller, ApprovalOutcome::Refused).with_response(verdict).with_reason(UNUSED)
+            }
             None if gate.ensure_open(&request) == Err(VerdictFault::Lapsed) => {
                 gate.new_record(&request, caller, ApprovalOutcome::Lapsed)
             }

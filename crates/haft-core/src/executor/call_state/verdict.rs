@@ -73,7 +73,7 @@ impl CallState {
         let AcceptedVerdict { response, ruling, outcome } = verdict;
         let gate = step_cx.options.gate();
         gate.record(|| {
-            let mut record = gate.new_record(request, step_cx.options.caller_ref(), outcome).by(&response);
+            let mut record = gate.new_record(request, step_cx.options.caller_ref(), outcome).with_response(&response);
             if let Ruling::Edited { digest, .. } = &ruling {
                 record.edited_digest = Some(digest.clone());
             }
