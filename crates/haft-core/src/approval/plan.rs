@@ -132,7 +132,7 @@ impl Toolkit {
                 PlanningEvent::ApprovalRequested(index, request) => requested.push((index, request)),
                 PlanningEvent::Approved(index, call) => approved.push((index, call)),
                 PlanningEvent::Settled { index, call, result, verdict } => {
-                    settled.push((index, (call, result, verdict)))
+                    settled.push((index, (call, result, verdict)));
                 }
             }
         }
@@ -189,7 +189,7 @@ impl Toolkit {
                 match found {
                     Some(PlanningEvent::ApprovalRequested(index, request)) => requested.push((index, request)),
                     Some(PlanningEvent::Approved(index, call)) if call.verdict().is_none() => {
-                        approved.push((index, call))
+                        approved.push((index, call));
                     }
                     Some(decided) => ready.extend(Decision::of(decided)),
                     None => return Poll::Ready(()),
