@@ -153,7 +153,7 @@ async fn a_verdict_counts_until_its_question_lapses_and_not_a_moment_longer() {
         assert_eq!(all_came(&kit.run(plan).collect_results().await), [came_of], "{moment}");
         for results in [in_run, resumed] {
             assert_eq!(all_came(&results), [came_of], "{moment}");
-            assert!(came_of == "5" || message(&results).contains("has lapsed"), "{}", message(&results));
+            assert!(came_of == "5" || message(&results).contains("has expired"), "{}", message(&results));
         }
         assert_eq!(journal.lines().len(), if came_of == "5" { 3 } else { 0 }, "{moment}");
     }
