@@ -34,7 +34,7 @@ impl<S> Toolkit<S> {
     /// together.
     ///
     /// ```
-    /// use haft_core::{Cx, Tool, ToolCall, Toolkit};
+    /// use haft_core::{Tool, ToolCall, Toolkit};
     /// use serde_json::{Value, json};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -45,7 +45,7 @@ impl<S> Toolkit<S> {
     ///     .namespace("files")?;
     ///
     /// let call = ToolCall::new("c1", "files__read", r#"{"path": "a.txt"}"#);
-    /// let result = kit.get("files__read").unwrap().run_call(&call, &Cx::for_call(&call)).await;
+    /// let result = kit.run_call(&call).await;
     /// assert_eq!(result.value().unwrap().as_str(), r#"{"sent":"read","with":{"path":"a.txt"}}"#);
     /// # Ok(())
     /// # }
