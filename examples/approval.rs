@@ -1,5 +1,5 @@
-//! A gated tool: denied while nobody can be asked, and asked about otherwise. And permits, which say no, or that there
-//! is no such tool, before anybody is asked.
+//! A gated tool: denied without an approver, and run once it is approved. And permits, which deny a call, or hide the
+//! tool, before approval is requested.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -18,7 +18,7 @@ fn get_balance() -> i64 {
     1_200_000
 }
 
-/// Everybody may read, and only the treasurer knows that there is more.
+/// A permit by which every caller may read, and only the treasurer sees the other tools.
 struct Treasury;
 
 impl Permit for Treasury {
@@ -32,7 +32,7 @@ impl Permit for Treasury {
     }
 }
 
-/// Stands for a person. Only a yes to this very question lets the call run.
+/// Stands for a person. Only an approval of exactly this request lets the call run.
 async fn ask_somebody(request: ApprovalRequest, _cx: Cx) -> Result<ApprovalResponse, BoxError> {
     if request.arguments.contains("Mallory") { Ok(request.deny("not to Mallory")) } else { Ok(request.approve()) }
 }
@@ -72,7 +72,7 @@ async fn main() {
     assert_eq!(listed, ["get_balance"]);
 }
 
-/// Prints what happens and gives it in short.
+/// Prints the events and returns them in short.
 async fn watch(mut run: Run) -> Vec<String> {
     let mut seen = Vec::new();
     while let Some(event) = run.next().await {

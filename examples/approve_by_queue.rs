@@ -1,5 +1,5 @@
-//! Approval by a queue that outlives every run: whoever decides puts verdicts in, and each goes to the round that asked
-//! its question. First with the parts in hand, for two rounds at once; then the short way, where the run does it all.
+//! Approval by a queue that outlives every run: the approver sends verdicts, and each reaches the round that requested
+//! it. First with the separate parts, for two rounds at once; then the short form, where the run does it all.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -7,7 +7,7 @@ use haft::prelude::*;
 use haft::{Delivery, VerdictSender};
 use tokio::sync::{Barrier, mpsc};
 
-/// Where two deployments must meet: neither is done before both have begun.
+/// A barrier for two deployments: neither ends before both have begun.
 struct Rendezvous(Barrier);
 
 #[derive(Services)]
@@ -22,7 +22,7 @@ async fn deploy(region: String, #[service] rendezvous: &Rendezvous) -> String {
     format!("{region} runs the new version")
 }
 
-/// Which version runs in a region.
+/// Returns the version that runs in a region.
 #[tool(readonly)]
 fn get_version(region: String) -> String {
     format!("{region} runs version 7")
@@ -48,7 +48,7 @@ async fn main() -> anyhow::Result<()> {
     assert_eq!(first, ["first-eu ok", "first-now ok", "first-us ok"]);
     assert_eq!(second, ["second-lab denied", "second-moon cancelled"]);
 
-    println!("\nThe short way: the run asks and waits, and its events say what happens.");
+    println!("\nThe short form: the run requests approval and waits, and its events contain every step.");
     let (sender, queue) = VerdictQueue::new();
     let mut run = kit.run([call("eu deploy eu"), call("us deploy us"), call("now get_version eu")]).approvals(queue);
     let mut seen = Vec::new();
@@ -63,7 +63,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One round: what needs no question runs at once, and what was approved runs as soon as it was, beside the others.
+/// Runs one round: calls that require no approval run at once, and approved ones as soon as they are, concurrently.
 async fn round<const N: usize>(
     kit: &Toolkit,
     queue: &VerdictQueue,
@@ -75,7 +75,8 @@ async fn round<const N: usize>(
         questions.send(question.clone())?;
     }
     drop(questions);
-    // The plan becomes one run of all its calls. One after the other would never end here: a deployment waits for another.
+    // The plan becomes one run of all its calls. One after the other would never end here: a deployment waits for
+    // another.
     let mut run = plan.into_run();
     let mut seen = Vec::new();
     while let Some(event) = run.next().await {
@@ -85,7 +86,7 @@ async fn round<const N: usize>(
     Ok(seen)
 }
 
-/// Stands for a person who reads all questions first, and then answers all but one, the latest first.
+/// Stands for a person who reads all requests first, and then answers all but one, the latest first.
 async fn decide(sender: VerdictSender, mut inbox: mpsc::UnboundedReceiver<ApprovalRequest>) -> anyhow::Result<()> {
     let mut open = Vec::new();
     while let Some(question) = inbox.recv().await {
@@ -99,15 +100,15 @@ async fn decide(sender: VerdictSender, mut inbox: mpsc::UnboundedReceiver<Approv
             _ => question.approve(),
         };
         assert_eq!(sender.send(verdict.clone())?, Delivery::Delivered);
-        // The first verdict counts, and whoever sends another one is told.
-        let Err(refused) = sender.send(verdict) else { anyhow::bail!("a second verdict was taken") };
+        // The first verdict counts, and a second one is returned to its sender.
+        let Err(refused) = sender.send(verdict) else { anyhow::bail!("a second verdict was accepted") };
         println!("  {:<12} again? {}", question.call_id.as_str(), refused.fault);
     }
-    // Here the last sender is dropped, which ends the queue: nobody waits for a verdict that can't come.
+    // Here the last sender is dropped, which ends the queue: no call waits for a verdict that can't come.
     Ok(())
 }
 
-/// A call from its id, tool and region.
+/// Creates a call from its id, tool and region.
 fn call(text: &str) -> ToolCall {
     let mut words = text.split(' ');
     let (id, tool, region) = (words.next(), words.next(), words.next());
@@ -115,7 +116,7 @@ fn call(text: &str) -> ToolCall {
     ToolCall::new(id.unwrap_or_default(), tool.unwrap_or_default(), arguments)
 }
 
-/// Prints an event; of the last one of a call also gives it in short.
+/// Prints an event, and returns the last one of a call in short.
 fn shown(event: &ToolEvent) -> Option<String> {
     let (id, result) = (event.call_id().as_str(), event.result());
     match event {

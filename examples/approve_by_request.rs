@@ -1,7 +1,7 @@
-//! Approval over requests, as a web server does it: the questions go out with one response, the verdicts come in with the
-//! next request, and nothing is kept in between. A signature proves that a question was asked here, and a digest binds
-//! its verdict to these very arguments. (What a browser holds it can also send twice: a real server keeps the history,
-//! or at least the ids of the questions it has acted on.)
+//! Approval over requests, as in a web server: the approval requests leave with one response, the verdicts arrive with
+//! the next request, and nothing is kept in between. A signature proves that a request was made here, and a digest
+//! binds its verdict to these arguments. (A browser can send the same verdict twice: a real server keeps the history,
+//! or at least the ids of the requests it has acted on.)
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -18,14 +18,14 @@ fn refund(order: String, #[schemars(range(min = 1))] cents: u64) -> String {
     format!("{cents} cents went back for {order}")
 }
 
-/// What one process of the server holds. Another one with the same keys can take the second request.
+/// The state of one server process. Another one with the same keys can serve the second request.
 struct Server {
     model: ScriptedModel,
     kit: Toolkit,
     options: RunOptions,
 }
 
-/// The second request: the conversation as it was sent out, and what was decided.
+/// The second request: the conversation as it was sent out, and the verdicts.
 #[derive(Deserialize)]
 struct Decided {
     history: Vec<Item>,
@@ -44,23 +44,23 @@ impl Server {
         Ok(Self { model: ScriptedModel::default().then(answers), kit: toolkit![Refund], options })
     }
 
-    /// `POST /messages`: what somebody says goes in; the conversation so far and the questions go out.
+    /// Handles `POST /messages`: receives a message; returns the conversation so far and the approval requests.
     async fn message(&self, body: &str) -> anyhow::Result<String> {
         let said: Value = serde_json::from_str(body)?;
         let mut history = vec![Item::user(said["say"].as_str().unwrap_or_default())];
         let request = TurnRequest::new("some-model", history.clone()).tools(&self.kit);
         let turn = self.model.stream_turn(&request).into_turn().await?;
 
-        // Nothing runs yet. Calls that need no question, or that are refused anyway, are not asked about.
+        // Nothing runs yet. No approval is requested for calls that need none, or that are rejected anyway.
         let plan = self.kit.plan_from_map(&self.options, [], turn.tool_calls()).await;
         turn.append_to_history(&mut history, [])?;
         Ok(json!({"history": history, "questions": plan.requests}).to_string())
     }
 
-    /// `POST /verdicts`: the calls that may run do, each gets its one result, and the model goes on.
+    /// Handles `POST /verdicts`: the approved calls run, each gets its one result, and the model continues.
     async fn verdicts(&self, body: &str, user: &str) -> anyhow::Result<String> {
         let Decided { mut history, verdicts } = serde_json::from_str(body)?;
-        // Who decided is what the server knows of its user, never what the body says.
+        // The approver is the user that the server has authenticated, never a name in the body.
         let verdicts = verdicts.into_iter().map(|verdict| verdict.decided(user, Timestamp::from(SystemTime::now())));
         let plan = self.kit.plan_from_map(&self.options, verdicts, history::unanswered(&history)).await;
         let refused: Vec<_> = plan.refused.iter().map(ToString::to_string).collect();
@@ -104,14 +104,14 @@ async fn main() -> anyhow::Result<()> {
         verdict(&questions[0], json!({"decision": "approved"})),
         verdict(&questions[1], json!({"decision": "denied", "reason": "the phone was not sent back"})),
         verdict(&questions[2], json!({"decision": "edited", "arguments": {"order": "A4", "cents": 15_000}})),
-        // Nothing about the lamp.
+        // No verdict on the lamp.
     ];
     let body = json!({"history": page["history"], "verdicts": verdicts}).to_string();
     let reply = Server::new("Two were paid in full and one in half.")?.verdicts(&body, "ana").await?;
     assert_eq!(reply, r#"{"results":["ok","ok","denied","ok","cancelled","input_validation_error"],"refused":0}"#);
 
     println!("\nSomebody changes what was agreed to.");
-    // The book's verdict with the digest of another question, and a phone that became dearer after it was asked about.
+    // The book's verdict with the digest of another request, and a phone whose price was raised after the request.
     let mut moved = verdict(&questions[0], json!({"decision": "approved"}));
     moved["digest"] = questions[1]["digest"].clone();
     let mut changed = page["history"].clone();
@@ -119,14 +119,14 @@ async fn main() -> anyhow::Result<()> {
     let verdicts = [moved, verdict(&questions[1], json!({"decision": "approved"}))];
     let body = json!({"history": changed, "verdicts": verdicts}).to_string();
     let reply = Server::new("Hardly anything was paid.")?.verdicts(&body, "mallory").await?;
-    // Neither counts, so it is as if nobody had decided; and whoever sent them is told.
+    // Neither counts, so the calls are still undecided; and the response reports both.
     let nothing =
         r#"{"results":["ok","cancelled","cancelled","cancelled","cancelled","input_validation_error"],"refused":2}"#;
     assert_eq!(reply, nothing);
     Ok(())
 }
 
-/// What the page in the browser does: a decision, with everything that binds it to its question given back as it was.
+/// Stands for the page in the browser: a decision, with every field that binds it to its request returned unchanged.
 fn verdict(question: &Value, decision: Value) -> Value {
     let mut verdict = decision;
     for key in ["request_id", "call_id", "digest", "expires_at", "signature"] {

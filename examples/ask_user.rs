@@ -1,5 +1,5 @@
-//! An interaction: a call that somebody outside answers, perhaps tomorrow. The loop stops, its state is stored as JSON,
-//! and when the answer is there any process can go on.
+//! An interaction: a call that a user answers, perhaps tomorrow. The loop stops, its state is stored as JSON, and when
+//! the answer is there any process can continue.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -17,13 +17,13 @@ struct ChooseAccount {
     accounts: Vec<String>,
 }
 
-/// What the user answers with. An answer of another form is refused.
+/// The answer of the user. An answer of another form is rejected.
 #[derive(Serialize, JsonSchema)]
 struct Chosen {
     account: String,
 }
 
-/// How often the rate was fetched, in the whole program.
+/// The number of times the rate was fetched, in the whole program.
 static FETCHED: AtomicU32 = AtomicU32::new(0);
 
 /// The interest rate of today, in percent.
@@ -33,7 +33,7 @@ fn get_rate() -> f64 {
     2.5
 }
 
-/// What every process builds for itself: models and tools are code and in no state.
+/// Creates the loop in each process: models and tools are code, and not part of the state.
 fn agent(model: ScriptedModel) -> anyhow::Result<TurnLoop> {
     let choose = Tool::interaction("choose_account").params::<ChooseAccount>().success::<Chosen>().define()?;
     Ok(TurnLoop::new(model, toolkit![GetRate; [choose]]?))
@@ -57,7 +57,7 @@ async fn main() -> anyhow::Result<()> {
     let mut state: LoopState = serde_json::from_str(&stored)?;
     let id = state.interactions()[0].call_id().clone();
 
-    // The answer is checked when the loop goes on: what the tool promised to the model is what the model gets.
+    // The answer is checked when the loop continues: the model gets only what the tool's schema allows.
     state.answer(&id, "the first one")?;
     let outcome = agent(ScriptedModel::default())?.start(state).finish().await;
     let LoopEnd::Failed(error @ LoopError::Answer { .. }) = &outcome.end else {
@@ -65,7 +65,7 @@ async fn main() -> anyhow::Result<()> {
     };
     println!("  refused: {error}");
 
-    // Nothing is lost by that: the question is still open.
+    // Nothing is lost by that: the interaction is still pending.
     let mut state = outcome.state;
     state.answer(&id, json!({"account": "savings"}))?;
     let answers = Expect::new().last(json!({"output": r#"{"account":"savings"}"#})).last(json!({"output": "2.5"}));

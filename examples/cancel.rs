@@ -1,5 +1,5 @@
-//! Four ways a run ends early: its time is over, it is cancelled, somebody elsewhere raises a flag, or nobody reads on.
-//! In each of them every call has its one result.
+//! Four ways a run ends early: its timeout, its cancellation, a cancellation flag that is set elsewhere, or a drop. In
+//! each of them every call has its one result.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -16,7 +16,7 @@ fn ping() -> String {
     "pong".to_owned()
 }
 
-/// Says that it began, and doesn't end.
+/// Reports that it began, and doesn't end.
 #[tool]
 async fn wait(cx: &Cx) -> Result<String, HandlerError> {
     cx.emit("waiting").await?;
@@ -26,7 +26,7 @@ async fn wait(cx: &Cx) -> Result<String, HandlerError> {
 
 const A_MOMENT: Duration = Duration::from_millis(200);
 
-// The clock is paused: it jumps to the next timer when everything waits, so nothing here takes time.
+// The clock is paused: it advances to the next timer when every task waits, so nothing here takes time.
 #[tokio::main(flavor = "current_thread", start_paused = true)]
 async fn main() {
     let kit = toolkit![Ping, Wait];
@@ -73,7 +73,8 @@ async fn main() {
     check(&observed.lock().unwrap_or_else(PoisonError::into_inner), "cancelled");
 }
 
-/// Three calls, three results: the first was done, the others say why not, and whether they may have had effects.
+/// Checks three results of three calls: the first has finished, the others report why not, and whether they may have
+/// had effects.
 fn check(results: &[ToolResult], kind: &str) {
     for result in results {
         let began = result.failure().map_or("", |failure| if failure.started { "(had begun)" } else { "(not begun)" });

@@ -1,4 +1,4 @@
-//! Toolkits from different hands that both have a `search`: composing them is an error that says who, a namespace
+//! Toolkits from different sources that both have a `search`: composing them is an error that names both, a namespace
 //! resolves it, and merging lets the later one win.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
@@ -53,7 +53,7 @@ async fn main() -> anyhow::Result<()> {
     }
     assert_eq!(results[0].to_call_output().output.to_string(), "3 repositories match haft");
     assert_eq!(results[1].to_call_output().output.to_string(), "2 pages mention haft");
-    assert!(!results[2].is_ok(), "nobody guesses which of the two was meant");
+    assert!(!results[2].is_ok(), "an ambiguous name is not resolved");
 
     let merged = github.merge(wiki);
     println!("\nmerged: {:?}", merged.names().collect::<Vec<_>>());

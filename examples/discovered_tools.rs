@@ -6,7 +6,7 @@
 use haft::prelude::*;
 use serde_json::{Value, json};
 
-/// What a server says it has.
+/// Returns the tools that a server lists.
 fn listing() -> Vec<Value> {
     vec![
         json!({"name": "read_file", "description": "Reads a file.", "inputSchema": {
@@ -40,8 +40,8 @@ async fn main() -> anyhow::Result<()> {
         }
     }
 
-    // The handler is told which tool is called, by the name under which it was discovered. It stands for sending the
-    // call on to the server, and knows nothing of the namespace.
+    // The handler receives the name under which the tool was discovered, without the namespace. A real one would
+    // forward the call to the server.
     let kit: Toolkit = Toolkit::dynamic(definitions)
         .run(|tool: Tool, arguments: Value, _cx| async move { json!({"sent": tool.name(), "with": arguments}) })?
         .namespace("files")?;

@@ -1,5 +1,5 @@
-//! A dry run: one tool gets another handler, and the model can't tell. What it sees stays the same, to the byte, and so
-//! does what is refused.
+//! A dry run: one tool gets another handler, and the model can't tell. Its descriptor stays the same, to the byte, and
+//! so do the checks of its arguments.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use haft::prelude::*;
 
-/// How many mails really went out.
+/// The number of mails that were really sent.
 static SENT: AtomicU32 = AtomicU32::new(0);
 
 /// Sends a mail.
@@ -22,7 +22,7 @@ fn send_mail(
     format!("sent {} characters to {to}", text.len())
 }
 
-/// Looks up somebody's address.
+/// Looks up an address by name.
 #[tool(readonly)]
 fn find_address(name: String) -> String {
     format!("{}@a.example", name.to_lowercase())
@@ -31,7 +31,7 @@ fn find_address(name: String) -> String {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let kit = toolkit![FindAddress, SendMail];
-    // The handler takes the same parameters: the type that stands beside the function.
+    // The handler takes the same parameters: the type that is generated for the function.
     let dry = kit.clone().with_run("send_mail", |mail: SendMail, _cx| async move {
         format!("would send {} characters to {}", mail.text.len(), mail.to)
     })?;

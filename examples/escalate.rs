@@ -1,5 +1,5 @@
-//! A signal: a call that nobody runs and the loop reads. Here a small model hands the question to a stronger one, which
-//! has other tools, in the same conversation.
+//! A signal: a call that has no handler and is read by the loop. Here a small model hands the question to a stronger
+//! one, which has other tools, in the same conversation.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -11,7 +11,7 @@ use serde_json::json;
 /// Hand the question to a stronger model.
 #[derive(Deserialize, JsonSchema)]
 struct Escalate {
-    /// What makes it hard.
+    /// The reason why it is hard.
     reason: String,
 }
 
@@ -21,7 +21,7 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-/// The number of ways to choose some of so many things.
+/// The number of ways to choose some of a number of things.
 #[tool(readonly)]
 fn choose(things: u64, some: u64) -> Result<u64, String> {
     if some > things {
@@ -56,7 +56,7 @@ async fn main() -> anyhow::Result<()> {
                 Err(error) => return between.fail(error),
             };
             println!("the loop takes the large model from here: {reason}");
-            // The model that asked reads this as the result of its call; here that is the next one.
+            // The model reads this as the result of its call; here that is the next model.
             signal.answer("noted");
             between.set_model(model);
             between.set_tools(tools);
@@ -90,7 +90,7 @@ async fn main() -> anyhow::Result<()> {
     println!("{}", outcome.state.text());
     assert!(outcome.end.is_stopped());
     assert_eq!(outcome.state.request().model, "large");
-    // Both models were asked what their scripts expect, and nothing else.
+    // Both models received the requests that their scripts expect, and no others.
     small.finish()?;
     large.finish()?;
     Ok(())

@@ -1,4 +1,4 @@
-//! A first tool: what the model sees of it, and what three calls give. An `async fn` works the same.
+//! A first tool: its descriptor, and the results of three calls. An `async fn` works the same.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -9,7 +9,7 @@ use haft::prelude::*;
 fn get_weather(
     /// City name, e.g. "Paris"
     city: String,
-    /// How many days ahead
+    /// Number of days ahead
     #[schemars(range(min = 1, max = 14))]
     days: u8,
 ) -> Result<String, String> {

@@ -1,4 +1,4 @@
-//! Middleware around every tool of a kit: two of one's own, one a closure and one a type that needs a service, among
+//! Middleware around every tool of a kit: two user-defined ones, a closure and a type that needs a service, among
 //! those that are shipped. The last one applied is the outermost.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
@@ -11,7 +11,7 @@ use haft::prelude::*;
 use haft::{Backoff, Cache, Middleware, Needs, Next, Outcome, RateLimit, Request, Retry, Timeout, Trace};
 use serde::Serialize;
 
-/// Who may do anything at all.
+/// The users with access.
 struct Staff(Vec<&'static str>);
 
 #[derive(Services)]
@@ -20,7 +20,7 @@ struct App {
     requests: AtomicU32,
 }
 
-/// Lets only the staff through. The toolkit it is wrapped around needs what it needs.
+/// A middleware that rejects everyone but the staff. Its services become those of the toolkit it wraps.
 struct StaffOnly;
 
 impl Middleware for StaffOnly {
@@ -52,10 +52,10 @@ fn fetch(url: String, #[service] requests: &AtomicU32) -> Result<String, FetchEr
     }
 }
 
-/// What the log holds, to check it at the end.
+/// The content of the log, to check it at the end.
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// A middleware of one's own can be a closure, here one that notes what comes in and what goes out.
+/// Creates a middleware from a closure, which records the calls and their outcomes.
 fn logging(place: &'static str, log: &Log) -> impl Middleware<Services = ()> + use<> {
     let log = Arc::clone(log);
     move |request: Request, next: Next| {
@@ -112,7 +112,7 @@ async fn main() {
         "inside  > first (attempt 2)",
         "inside  < first (attempt 2): ok",
         "outside < first (attempt 1): ok",
-        // The second call is answered from the cache, and the third is not let in.
+        // The second call is answered from the cache, and the third is rejected.
         "outside > second (attempt 1)",
         "outside < second (attempt 1): ok",
     ];

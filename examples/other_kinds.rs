@@ -1,4 +1,4 @@
-//! Tools that nobody runs here: a provider's own, a signal for the loop, and a question to a person.
+//! Tools without a local handler: a provider's own, a signal for the loop, and a question to a person.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -39,7 +39,7 @@ async fn main() -> anyhow::Result<()> {
     let signal: Escalate = escalate.decode_args(&call)?;
     println!("the loop is told: {}", signal.reason);
 
-    // A loop that forgets to look at it gets an answer all the same.
+    // A loop that doesn't handle it gets a result all the same.
     let ask = Tool::interaction("choose_account").describe("Asks the user which account to use.").define()?;
     assert!(ask.is_interaction() && !ask.requires_handler());
     let kit: Toolkit = Toolkit::new().with_all([search, escalate, ask])?;

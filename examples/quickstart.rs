@@ -1,5 +1,5 @@
-//! A batch of calls as a model sends them, run beside each other: one streams, one breaks the rules, one misspells its
-//! tool, one panics, one is too slow, one is fine. Each gets exactly one answer, and none disturbs the others.
+//! A batch of calls as a model sends them, run concurrently: one streams, one has invalid arguments, one misspells its
+//! tool, one panics, one is too slow, one succeeds. Each gets exactly one result, and none affects the others.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -17,7 +17,7 @@ fn get_weather(city: String, #[schemars(range(min = 1, max = 14))] days: u8) -> 
     format!("{city}: sunny for {days} days")
 }
 
-/// Downloads a file and gives its size in bytes.
+/// Downloads a file and returns its size in bytes.
 #[tool]
 async fn download(url: String, cx: &Cx) -> Result<u32, HandlerError> {
     for part in 1..=4 {
@@ -54,8 +54,8 @@ async fn main() -> anyhow::Result<()> {
         ToolCall::new("call_6", "get_weather", r#"{"city": "Oslo", "days": 2}"#),
     ];
 
-    // A panic of a tool is caught and becomes the answer to its call. Rust would still report it on the terminal, in the
-    // middle of what is shown here, so its report is switched off for the while.
+    // A panic of a tool is caught and becomes the result of its call. Rust would still report it on the terminal, in
+    // the middle of the output, so its report is disabled meanwhile.
     let usual_report = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
 
@@ -89,7 +89,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One line per event.
+/// Prints one line per event.
 fn show(event: &ToolEvent, began: Instant) {
     let (seq, what) = match event {
         ToolEvent::Progress { seq, data, .. } => (seq.to_string(), format!("progress {data}")),

@@ -1,5 +1,5 @@
-//! A cassette: what a model answered once is recorded, and a test plays it again without model, network and key. When
-//! the program asks something else than was recorded, it is told where.
+//! A cassette: the answers of a model are recorded once, and a test replays them without model, network and key. When
+//! the program makes a request other than the recorded one, the error contains the difference.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -14,7 +14,7 @@ fn count_stock(shelf: String) -> usize {
     shelf.len() * 10
 }
 
-/// The program under test: it asks about one shelf.
+/// Runs the program under test, which asks about one shelf.
 async fn ask(model: impl LanguageModel + 'static, shelf: &str) -> (LoopEnd, String) {
     let request = TurnRequest::new("some-model", vec![Item::user(format!("What is left on {shelf}?"))]);
     let outcome = TurnLoop::new(model, toolkit![CountStock]).start(request).finish().await;
@@ -31,7 +31,7 @@ async fn main() -> anyhow::Result<()> {
         ScriptedTurn::text("There are 30 left."),
     ]);
 
-    // The file is not there yet, so the model is asked and every exchange is written.
+    // The file does not exist yet, so the model is called and every exchange is recorded.
     let cassette = Cassette::auto(&file, real.clone())?;
     let (_, recorded) = ask(cassette.clone(), "A12").await;
     cassette.finish()?;
@@ -40,7 +40,7 @@ async fn main() -> anyhow::Result<()> {
         println!("  {}…", line.chars().take(100).collect::<String>());
     }
 
-    // Now it is, so the model is left alone. The tools are run again: they are what is tested.
+    // Now it does, so the model is not called. The tools are run again: they are under test.
     let cassette = Cassette::auto(&file, real.clone())?;
     let (end, replayed) = ask(cassette.clone(), "A12").await;
     println!("replayed: {replayed}");
@@ -49,16 +49,16 @@ async fn main() -> anyhow::Result<()> {
     cassette.finish()?;
     assert_eq!(real.requests().len(), 2, "both were asked while it was recorded");
 
-    // A program that asks something else is told what, where, and what it was before.
+    // The error of another request contains the position, the new value and the recorded one.
     let cassette = Cassette::replay(&file)?;
     let (end, _) = ask(cassette.clone(), "B7").await;
-    let LoopEnd::Failed(error @ LoopError::Model(_)) = end else { anyhow::bail!("it was answered: {end:?}") };
+    let LoopEnd::Failed(error @ LoopError::Model(_)) = end else { anyhow::bail!("the request was answered: {end:?}") };
     println!("changed:  {error}");
     assert!(error.to_string().contains(r#"at /history/0/content/0/text expected "What is left on A12?", found "What"#));
-    let Err(faults) = cassette.finish() else { anyhow::bail!("a test would not notice") };
+    let Err(faults) = cassette.finish() else { anyhow::bail!("the test did not fail") };
     println!("          {} faults at the end of the test", faults.faults().len());
 
-    // What may differ can be left out of the comparison.
+    // Parts that may differ can be excluded from the comparison.
     let cassette = Cassette::replay(&file)?.ignore(["/history/0"]);
     let (end, lenient) = ask(cassette.clone(), "B7").await;
     assert!(end.is_stopped() && lenient == recorded);

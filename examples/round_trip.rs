@@ -1,5 +1,5 @@
-//! The round trip: a model asks for calls, they are run, and it reads their results when it is asked again. First by
-//! hand, where every step is in view; then the same as a loop.
+//! The round trip: a model makes calls, they are run, and it reads their results in the next request. First by hand,
+//! where every step is visible; then the same as a loop.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -18,7 +18,7 @@ fn get_time(city: String) -> Result<String, String> {
     }
 }
 
-/// Stands for a model: it answers by a script, and streams as a provider does.
+/// Creates a stand-in for a model: it answers by a script, and streams as a provider does.
 fn scripted() -> ScriptedModel {
     ScriptedModel::new([
         ScriptedTurn::text("Let me look that up.")
@@ -50,21 +50,21 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Asks until the model makes no more calls, and gives the whole conversation.
+/// Sends requests until the model makes no more calls, and returns the whole conversation.
 async fn by_hand(model: &impl LanguageModel, kit: &Toolkit, request: TurnRequest) -> anyhow::Result<Vec<Item>> {
     let mut request = request.tools(kit);
     loop {
         let mut turn = listen(model.stream_turn(&request)).await?;
         anyhow::ensure!(!turn.is_cut_off(), "an answer that was cut off must run nothing");
-        // Models use ids again; in a history each call needs one of its own.
+        // Models reuse ids; in a history each call needs a unique one.
         request.history.fresh_ids(&mut turn);
         let calls = turn.tool_calls();
         if calls.is_empty() {
             turn.append_to_history(&mut request.history, [])?;
             return Ok(request.history.into());
         }
-        // The calls run beside each other. When all are done, the turn goes into the history with their results in the
-        // order of the calls: a provider refuses a call without a result, and a result without its call.
+        // The calls run concurrently. When all are done, the turn is appended to the history with their results in the
+        // order of the calls: a provider rejects a call without a result, and a result without its call.
         let mut steps = kit.run(calls).continue_with_results(|results| {
             assert_eq!(results.len(), 3, "one result per call, whatever happened");
             turn.append_to_history(&mut request.history, results)
@@ -83,7 +83,7 @@ async fn by_hand(model: &impl LanguageModel, kit: &Toolkit, request: TurnRequest
     }
 }
 
-/// Shows an answer while it grows. Only the turn at its end is whole, so only that is acted on.
+/// Prints an answer while it grows. Only the turn at its end is complete, so only that is used.
 async fn listen(mut answer: TurnStream) -> anyhow::Result<Turn> {
     print!("  ");
     while let Some(delta) = answer.next().await {

@@ -1,5 +1,5 @@
-//! Tools that need something from the application. The toolkit can't run until it is provided, and the compiler says so;
-//! a single run can bring its own instead.
+//! Tools that need services from the application. The toolkit can't run until they are provided, which the compiler
+//! checks; a single run can bring its own instead.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -21,14 +21,14 @@ impl Clock for At {
 
 struct Name(&'static str);
 
-/// What the application has, given when the toolkit is built.
+/// The application's state, given when the toolkit is built.
 #[derive(Services)]
 struct App {
     name: Name,
     clock: Arc<dyn Clock>,
 }
 
-/// What time it is.
+/// The current hour.
 #[tool(readonly, idempotent)]
 fn get_hour(#[service] clock: &dyn Clock) -> u8 {
     clock.hour()
@@ -37,7 +37,7 @@ fn get_hour(#[service] clock: &dyn Clock) -> u8 {
 /// Greets by the time of day.
 #[tool]
 fn greet(
-    /// Whom to greet
+    /// The name to greet
     whom: String,
     #[service] clock: &dyn Clock,
     #[service] name: &Name,
@@ -48,7 +48,7 @@ fn greet(
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    // Without `provide` there is no `run`: leave it out, and the compiler names what is missing.
+    // Without `provide` there is no `run`: leave it out, and the compiler names the missing service.
     let kit = toolkit![GetHour, Greet].provide(App { name: Name("haft"), clock: Arc::new(At(15)) });
     kit.ensure_runnable()?;
 
@@ -58,7 +58,7 @@ async fn main() -> anyhow::Result<()> {
     println!("as built:     {built:?}");
     assert_eq!(built, ["15", "Good afternoon, Ana; haft here."]);
 
-    // Services of one run win over those of the toolkit. What it doesn't bring is the toolkit's.
+    // Services of one run override those of the toolkit. The others are the toolkit's.
     let early = Services::new().with_shared::<dyn Clock>(Arc::new(At(6)));
     let one_run = texts(&kit.run(&calls).services(early).collect_results().await);
     println!("for one run:  {one_run:?}");
@@ -68,7 +68,8 @@ async fn main() -> anyhow::Result<()> {
     println!("and after it: {again:?}");
     assert_eq!(again, built);
 
-    // A toolkit put together at run time has no state type to tell the compiler: it says the same before it runs.
+    // A toolkit that is built at run time has no state type for the compiler to check: it reports the same before it
+    // runs.
     let loose: Toolkit = Toolkit::new().with(Greet::tool()?)?;
     let missing = loose.ensure_runnable().map_err(|problems| problems.to_string());
     println!("not runnable: {missing:?}");

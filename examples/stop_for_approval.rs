@@ -1,6 +1,6 @@
-//! An agent that stops until somebody has decided, and goes on in another process. Its state lies in a file meanwhile.
-//! The questions are signed, so that what is approved is what was asked even if the file was touched; who may put an answer
-//! into it is for whoever keeps the file. Every decision leaves a record.
+//! An agent that stops until its calls are approved, and continues in another process. Its state is in a file
+//! meanwhile. The approval requests are signed, so that only the original requests can be approved even if the file
+//! was changed; who may write a verdict into it is up to the application. Every decision leaves a record.
 //!
 //! Without an argument this is the first process; it starts itself again to be the second.
 
@@ -16,11 +16,11 @@ use haft::prelude::*;
 use haft::{ApprovalRecord, Expect, SigningKeys, Timestamp};
 use serde_json::json;
 
-/// How often each tool ran in this process.
+/// The number of times each tool ran in this process.
 static READ: AtomicU32 = AtomicU32::new(0);
 static PAID: AtomicU32 = AtomicU32::new(0);
 
-/// What an invoice says.
+/// The content of an invoice.
 #[tool(readonly)]
 fn read_invoice(invoice: String) -> String {
     READ.fetch_add(1, Ordering::Relaxed);
@@ -34,7 +34,7 @@ fn pay(invoice: String, cents: u64) -> String {
     format!("{invoice} is paid with {cents} cents")
 }
 
-/// What each process builds for itself. Only the keys and the tools must be the same: they are in no file.
+/// Creates the agent in each process. Only the keys and the tools must be the same: they are in no file.
 fn agent(model: ScriptedModel) -> anyhow::Result<TurnLoop> {
     let keys = SigningKeys::new("2026-11", "a secret that both processes know")?;
     let options = RunOptions::new()
@@ -61,7 +61,7 @@ async fn main() -> anyhow::Result<()> {
     }
 }
 
-/// The first process: the agent works until somebody has to be asked.
+/// Runs the first process: the agent works until approval is required.
 async fn begin() -> anyhow::Result<()> {
     println!("The first process, {}:", std::process::id());
     let model = ScriptedModel::default().then([
@@ -84,7 +84,7 @@ async fn begin() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The second process: somebody has decided, and the agent goes on.
+/// Runs the second process: the requests are answered, and the agent continues.
 async fn finish(file: &Path) -> anyhow::Result<()> {
     println!("The second process, {}:", std::process::id());
     let stored = fs::read_to_string(file)?;
@@ -116,7 +116,7 @@ async fn finish(file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The state with later ends for its questions, each of them approved.
+/// Returns the state with later expiries for its requests, each of them approved.
 fn forged(state: &LoopState, now: Timestamp) -> LoopState {
     let mut state = state.clone();
     for item in &mut state.request_mut().history {
@@ -129,7 +129,7 @@ fn forged(state: &LoopState, now: Timestamp) -> LoopState {
     state
 }
 
-/// The question in an item of a history.
+/// Returns the approval request in an item of a history.
 fn asked(item: &Item) -> Option<&ApprovalRequest> {
     match item {
         Item::ApprovalRequest(request) => Some(request),
@@ -137,7 +137,7 @@ fn asked(item: &Item) -> Option<&ApprovalRequest> {
     }
 }
 
-/// A file that is gone when its owner is.
+/// A file that is deleted when its owner is dropped.
 struct StateFile(PathBuf);
 
 impl StateFile {

@@ -1,4 +1,4 @@
-//! Three ways to show something before the result is there: pieces of a text, a list that grows, and how far it is.
+//! Three ways to emit values before the result: pieces of a text, a list that grows, and the progress.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -9,7 +9,7 @@ use haft::prelude::*;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-/// What a table looks like after it was filled.
+/// The state of a table after the import.
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Imported {
     rows: u32,
@@ -41,7 +41,7 @@ fn find_files(pattern: String) -> Outputs<Vec<String>> {
     }))
 }
 
-/// Imports a table. Says how far it is; the result is something else altogether.
+/// Imports a table. Emits its progress; the result is of another type.
 #[tool]
 async fn import_table(rows: u32, cx: &Cx) -> Result<Imported, HandlerError> {
     for row in 1..=rows {
@@ -64,7 +64,7 @@ async fn main() -> anyhow::Result<()> {
         ToolCall::new("table", "import_table", r#"{"rows": 4}"#),
     ]);
 
-    // What a screen would show of each: the text grows, the list is replaced, the bar moves.
+    // The view that a screen would have of each: the text grows, the list is replaced, the bar moves.
     let (mut text, mut list, mut bar) = (String::new(), Vec::<String>::new(), 0.0);
     while let Some(event) = run.next().await {
         match (event.call_id().as_str(), &event) {
@@ -98,7 +98,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The value of a result, as its type.
+/// Reads the value of a result, as its type.
 fn value<T: serde::de::DeserializeOwned>(result: &ToolResult) -> anyhow::Result<T> {
     let text = result.value().ok_or_else(|| anyhow::anyhow!("{:?}", result.failure()))?;
     Ok(text.decode()?)

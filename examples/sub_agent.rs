@@ -1,5 +1,5 @@
-//! A tool that runs tools of its own: it hands the inner run's events on as its own progress and folds them into its
-//! answer. Whoever reads the outer run sees both levels as they happen.
+//! A tool that runs other tools: it forwards the inner run's events as its own progress and folds them into its
+//! answer. The reader of the outer run sees both levels as they happen.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -32,12 +32,12 @@ struct App {
 /// Researches a topic in several sources at once.
 #[tool(readonly)]
 async fn research(topic: String, #[service] shelf: &Shelf, cx: &Cx) -> Result<String, HandlerError> {
-    // A model of its own would choose these calls.
+    // A real sub-agent would have a model that chooses these calls.
     let calls = ["archive", "newspaper", "diary"].map(|source| {
         ToolCall::new(format!("read_{source}"), "read_source", json!({"source": source, "topic": topic}).to_string())
     });
     let mut found = BTreeMap::new();
-    // The inner run is part of this call: when this call is called off, it is dropped with it.
+    // The inner run is part of this call: when this call is cancelled, it is dropped with it.
     let mut run = shelf.0.run(calls);
     while let Some(event) = run.next().await {
         cx.emit(&event).await?;
@@ -62,7 +62,7 @@ async fn main() -> anyhow::Result<()> {
     let (mut inner_outputs, mut answers) = (0, Vec::new());
     while let Some(event) = run.next().await {
         match &event {
-            // What the tool emitted are events, too.
+            // The values that the tool emitted are events, too.
             ToolEvent::Progress { data, .. } => {
                 let inner: ToolEvent = data.decode()?;
                 println!("{:<10} | {:<14} | {}", event.call_id().as_str(), inner.call_id().as_str(), said(&inner));

@@ -1,5 +1,5 @@
-//! A sub-agent as a tool: the handler runs a loop of its own, with another model and other tools. What its model says and
-//! what its tools do is shown as it happens; the outer model reads one answer.
+//! A sub-agent as a tool: the handler runs a separate loop, with another model and other tools. Its output and the
+//! events of its tools are emitted as they happen; the outer model reads one answer.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -14,7 +14,7 @@ fn look_up(word: String) -> Result<String, String> {
     }
 }
 
-/// The sub-agent: a value that can be started any number of times, also at the same time.
+/// The sub-agent: a value that can be started any number of times, also concurrently.
 struct Scholar(TurnLoop);
 
 #[derive(Services)]
@@ -25,12 +25,12 @@ struct App {
 /// Asks a scholar, who has an archive.
 #[tool(readonly)]
 async fn ask_scholar(question: String, #[service] scholar: &Scholar, cx: &Cx) -> Result<String, HandlerError> {
-    // The inner loop is part of this call: it moves while the call does, and is dropped with it.
+    // The inner loop is part of this call: it is polled with the call, and dropped with it.
     let mut run = scholar.0.start(TurnRequest::new("scholar", vec![Item::user(question)]));
     let mut answer = String::new();
     while let Some(event) = run.next().await {
         match &event {
-            // What was said before a call, or before an answer broke off, is not the answer.
+            // Text before a call, or before an interrupted answer, is not the answer.
             LoopEvent::TurnStarted { .. } | LoopEvent::Retrying { .. } => answer.clear(),
             LoopEvent::Delta(Delta::TextDelta { text }) => answer += text,
             LoopEvent::Tool(_) => {}
@@ -62,7 +62,7 @@ async fn main() -> anyhow::Result<()> {
     let (mut inner_tools, mut answers) = (Vec::new(), Vec::new());
     while let Some(event) = run.next().await {
         match &event {
-            // What the tool emitted are events of a loop, too.
+            // The values that the tool emitted are events of a loop, too.
             LoopEvent::Tool(ToolEvent::Progress { data, .. }) => {
                 let inner: LoopEvent = data.decode()?;
                 show("    scholar |", &inner);
@@ -82,7 +82,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints what a reader wants to see of an event.
+/// Prints the relevant part of an event.
 fn show(who: &str, event: &LoopEvent) {
     match event {
         LoopEvent::TurnStarted { number } => println!("{who} turn {number}"),

@@ -1,5 +1,5 @@
 //! Calls that the program makes itself, with the types of its tools: the same checks as for a model, and Rust values
-//! instead of text. Then `handle`, where a tool decides whether its failure is an error to the code that called.
+//! instead of text. Then `handle`, where a tool decides whether its failure is an error to the calling code.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -32,24 +32,24 @@ fn get_weather(city: String, #[schemars(range(min = 1, max = 14))] days: u8) -> 
 async fn main() -> anyhow::Result<()> {
     let kit = toolkit![GetWeather];
 
-    // The type beside the function is its parameters, so the value alone says which tool is meant.
+    // The generated type has the parameters, so the value alone identifies the tool.
     let weather = kit.call(GetWeather { city: "Oslo".to_owned(), days: 2 }).await?;
     println!("a value:            {weather:?}");
     assert_eq!(weather.len(), 2);
 
-    // The failure that the tool declares comes back as its own type, to match on.
+    // The failure that the tool declares is returned as its own type, to match on.
     let unknown = kit.call(GetWeather { city: "Atlantis".to_owned(), days: 1 }).await;
     println!("a declared failure: {unknown:?}");
     let city = "Atlantis".to_owned();
     assert_eq!(unknown, Err(CallError::Declared(WeatherError::UnknownCity { city })));
 
-    // A constraint holds for the program as it does for a model, and nothing ran.
+    // A constraint applies to the program as to a model, and nothing ran.
     match kit.call(GetWeather { city: "Oslo".to_owned(), days: 99 }).await {
         Err(CallError::Fault(failure)) => {
             println!("a constraint:       {failure}");
             assert_eq!((failure.kind, failure.started), (FailureKind::InputValidationError, false));
         }
-        other => anyhow::bail!("99 days were taken: {other:?}"),
+        other => anyhow::bail!("99 days were accepted: {other:?}"),
     }
 
     // `handle` takes a call as a model wrote it. By default a failure is an error, to be handled with `?` …
@@ -58,7 +58,7 @@ async fn main() -> anyhow::Result<()> {
     println!("\nmode error:         Err({failure})");
     assert_eq!(failure.kind, FailureKind::ToolFailed);
 
-    // … and a tool in mode `return` hands it out as a value, encoded as it was declared.
+    // … and a tool in mode `return` returns it as a value, encoded as it was declared.
     let mild: Toolkit = Toolkit::new().with(GetWeather::tool()?.set_failure_mode(FailureMode::Return)?)?;
     let handled = mild.handle(&call).await?;
     println!("mode return:        Ok, is_failure {}, encoded {}", handled.is_failure, handled.encoded);

@@ -8,11 +8,11 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 struct Division {
     dividend: i64,
-    /// Not zero.
+    /// Any number but zero.
     divisor: i64,
 }
 
-/// A tool with state: it knows what to greet with.
+/// A tool with state: its greeting.
 struct Greet {
     greeting: String,
 }
@@ -37,7 +37,7 @@ async fn main() -> anyhow::Result<()> {
         Tool::new("divide").describe("Divides two integers.").try_run(|division: Division, _cx| async move {
             division.dividend.checked_div(division.divisor).ok_or("division by zero")
         })?;
-    // It runs on threads for such work, beside the others.
+    // It runs on blocking threads, concurrently with the others.
     let count_files = Tool::new("count_files").annotate(Readonly(true)).handle_blocking(|folder: String, _cx| {
         let count = std::fs::read_dir(folder)?.count();
         Ok::<_, HandlerError>(count)

@@ -1,2 +1,2 @@
-//! Examples of haft: one small program per idea, beside this folder. Each runs as is and checks what it shows:
-//! `cargo run --example quickstart`.
+//! Examples of haft: one small program per idea, beside this folder. Each runs without arguments and checks its own
+//! output: `cargo run --example quickstart`.

@@ -1,14 +1,14 @@
-//! The inputs worth mutating: those that made a target do something new.
+//! The inputs worth mutating: those with a new outcome.
 
 use std::collections::HashSet;
 
 use crate::random::Random;
 use crate::target::Outcome;
 
-/// More would only spread the tries thinner.
+/// The maximum number of inputs. More would only spread the tries thinner.
 const MOST: usize = 4_096;
 
-/// Inputs and the outcomes they stand for.
+/// Inputs and their outcomes.
 #[derive(Debug, Default)]
 pub(crate) struct Corpus {
     inputs: Vec<Vec<u8>>,
@@ -23,14 +23,14 @@ impl Corpus {
         }
     }
 
-    /// An input to start from: any, with a liking for the newest.
+    /// Returns an input to start from: any, with a preference for the newest.
     pub(crate) fn pick(&self, random: &mut Random) -> &[u8] {
         let newest = self.inputs.len().saturating_sub(16);
         let from = if random.one_in(3) { newest } else { 0 };
         random.choose(&self.inputs[from..]).map_or(&[], Vec::as_slice)
     }
 
-    /// How many outcomes were seen.
+    /// Returns the number of distinct outcomes.
     pub(crate) fn outcomes(&self) -> usize {
         self.outcomes.len()
     }

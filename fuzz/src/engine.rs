@@ -1,7 +1,7 @@
-//! The search: pick an input, mutate it, try it, keep what is new.
+//! The search: pick an input, mutate it, try it, keep it if its outcome is new.
 //!
-//! What it does follows from the seed and the target alone, so a run that ended in the death of the process is
-//! repeated with the same seed and `--trace`, which leaves the last input on disk.
+//! A search is determined by the seed and the target alone, so a run that crashed the process is repeated with the
+//! same seed and `--trace`, which leaves the last input on disk.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -26,14 +26,14 @@ pub(crate) struct Engine {
     tries: u64,
 }
 
-/// How a search ended.
+/// The result of a search.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) summary: Summary,
     pub(crate) finding: Option<Finding>,
 }
 
-/// How far a search came.
+/// The extent of a search.
 #[derive(Debug)]
 pub(crate) struct Summary {
     tries: u64,
@@ -47,12 +47,12 @@ impl fmt::Display for Summary {
 }
 
 impl Engine {
-    /// A search for so long; with `last`, every input is written there before it is tried.
+    /// Creates a search of this duration; with `last`, every input is written there before it is tried.
     pub(crate) fn new(target: &'static Target, seed: u64, time: Duration, last: Option<PathBuf>) -> Self {
         Self { target, random: Random::new(seed), time, last, corpus: Corpus::default(), tries: 0 }
     }
 
-    /// Searches until the time is up or something is found. The seeds of the target are tried in any case.
+    /// Searches until the time is up or a finding is made. The seeds of the target are tried in any case.
     pub(crate) fn run(mut self, watch: &Watch) -> Report {
         let start = Instant::now();
         let mut finding = None;
@@ -85,7 +85,7 @@ impl Engine {
         }
     }
 
-    /// A trace that cannot be written is no reason to stop a search.
+    /// Writes the input to the trace. A trace that cannot be written is no reason to stop a search.
     fn leave_trace(&self, input: &[u8]) {
         if let Some(file) = &self.last {
             let _ = file.parent().map(fs::create_dir_all);
@@ -103,7 +103,8 @@ mod tests {
     use crate::trial;
     use crate::watch::Watch;
 
-    /// Breaks on an object with a key that only the list of tokens holds, two steps away from its seed.
+    /// A target that fails on an object with a key that only the list of tokens contains, two steps away from its
+    /// seed.
     static BROKEN: Target = Target {
         name: "broken",
         seeds: &["[1]"],
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_fault_is_found_and_made_small() {
+    fn a_planted_fault_is_found_and_minimised() {
         let finding = search(&BROKEN, Duration::MAX).finding.expect("the fault");
         assert!(finding.message().contains("planted"), "{}", finding.message());
         assert!(finding.input().len() <= br#"{"__proto__":[]}"#.len(), "{}", finding.excerpt());

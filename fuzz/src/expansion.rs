@@ -1,7 +1,7 @@
-//! Small inputs that stand for large ones, so that a few mutations reach what only large inputs reach.
+//! Small inputs that expand to large ones, so that a few mutations reach code that only large inputs reach.
 //!
-//! An object with one of these keys is written as something else; `@of` is what it is made of, and `%` in a string is the
-//! index of the innermost copy around it (`%+` the next one):
+//! An object with one of these keys is expanded; `@of` is the repeated part, and `%` in a string is the index of the
+//! innermost copy around it (`%+` the next one):
 //!
 //! | object | written as |
 //! |---|---|
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 /// The longest text that is written.
 const LONGEST: usize = 200_000;
 
-/// Writes a JSON text with everything in it expanded. What is no JSON stays as it is.
+/// Writes a JSON text with everything in it expanded. Invalid JSON is unchanged.
 pub(crate) fn expand(text: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(text) else { return text.to_owned() };
     let mut writer = Writer { text: String::new() };
@@ -99,7 +99,7 @@ impl Writer {
     }
 }
 
-/// The part of a list or map at an index.
+/// Returns the part of a list or map at an index.
 fn copy<'a>(map: &'a Map<String, Value>, of: &'a Value, at: usize, count: usize) -> &'a Value {
     map.get("@last").filter(|_| at + 1 == count).unwrap_or(of)
 }
@@ -109,7 +109,7 @@ mod tests {
     use super::{LONGEST, expand};
 
     #[test]
-    fn each_form_is_written_as_the_table_says() {
+    fn each_form_is_expanded_as_in_the_table() {
         for (small, large) in [
             (r#"{"a":[1,"b"]}"#, r#"{"a":[1,"b"]}"#),
             (r#"{"@list":3,"@of":"x%","@last":null}"#, r#"["x0","x1",null]"#),

@@ -1,4 +1,4 @@
-//! An input that breaks a promise: made small, and kept.
+//! An input that breaks a promise: minimised, and saved.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -9,10 +9,10 @@ use anyhow::Context;
 
 use crate::trial::Panic;
 
-/// How many tries making it small may take. It is a courtesy to the reader, not a proof.
+/// The maximum number of tries to minimise it. The result is smaller, and not necessarily the smallest.
 const MOST_TRIES: usize = 4_000;
 
-/// What was found.
+/// A failing input and its fault.
 #[derive(Debug)]
 pub(crate) struct Finding {
     input: Vec<u8>,
@@ -20,12 +20,13 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// An input that makes a target panic, made smaller as long as `still_fails` holds.
+    /// Creates a finding from an input that makes a target panic, and minimises it as long as `still_fails` holds.
     pub(crate) fn panic(input: &[u8], panic: &Panic, still_fails: impl FnMut(&[u8]) -> bool) -> Self {
         Self { input: shrink(input, still_fails), message: panic.to_string() }
     }
 
-    /// An input that a target does not come back from. It is kept as it is: each try would take as long again.
+    /// Creates a finding from an input on which a target hangs. It is not minimised: each try would take as long
+    /// again.
     pub(crate) fn hang(input: Vec<u8>) -> Self {
         Self { input, message: "the input does not end".to_owned() }
     }
@@ -38,7 +39,7 @@ impl Finding {
         &self.message
     }
 
-    /// The beginning of the input, readable.
+    /// Returns the beginning of the input, readable.
     pub(crate) fn excerpt(&self) -> String {
         let start = &self.input[..self.input.len().min(200)];
         start.escape_ascii().to_string()
@@ -55,7 +56,7 @@ impl Finding {
     }
 }
 
-/// Takes pieces out, large ones first, as long as what is left still fails; rounds follow until one takes nothing.
+/// Removes pieces, large ones first, as long as the rest still fails; rounds follow until one removes nothing.
 fn shrink(input: &[u8], mut still_fails: impl FnMut(&[u8]) -> bool) -> Vec<u8> {
     let mut smallest = input.to_vec();
     let mut tries = 0;
@@ -87,7 +88,7 @@ mod tests {
     use super::{Finding, shrink};
 
     #[test]
-    fn what_does_not_matter_is_taken_out() {
+    fn irrelevant_bytes_are_removed() {
         let has_ab = |bytes: &[u8]| bytes.contains(&b'a') && bytes.contains(&b'b');
         assert_eq!(shrink(b"xxxxaxxxxxxxbxxxxxxxxxxxxx", has_ab), b"ab");
         assert_eq!(shrink(b"", |_| true), b"");

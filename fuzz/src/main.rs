@@ -1,8 +1,8 @@
-//! Throws mutated inputs at the parts of haft that read what strangers wrote.
+//! A fuzzer that feeds mutated inputs to the parts of haft that read untrusted input.
 //!
-//! It runs on stable Rust with an engine of its own: seeded, so that a run can be repeated from its seed alone, and
-//! steered by the outcomes the targets report instead of by instrumented code. It is started by `cargo xtask fuzz`.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks through its standard streams")]
+//! It runs on stable Rust with its own engine: seeded, so that a run can be repeated from its seed alone, and steered
+//! by the outcomes that the targets report instead of by instrumented code. It is started by `cargo xtask fuzz`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command writes to its standard streams")]
 
 mod corpus;
 mod engine;
@@ -35,7 +35,7 @@ use self::target::Target;
 use self::trial::Verdict;
 use self::watch::Watch;
 
-/// What a worker thread of the usual runtime has: an input must not need more.
+/// The stack of a worker thread of the usual runtime: an input must not need more.
 const STACK: usize = 2 * 1024 * 1024;
 
 fn main() -> ExitCode {
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Gives the number of findings.
+/// Runs the command and returns the number of findings.
 fn run(options: &Options) -> anyhow::Result<usize> {
     match &options.mode {
         Mode::Replay { file, target } => replay(file, target),
@@ -71,7 +71,7 @@ fn run(options: &Options) -> anyhow::Result<usize> {
     }
 }
 
-/// Runs the engine on a thread of its own and watches it from here, so that an input that never ends is found too.
+/// Runs the engine on a separate thread and watches it from here, so that an input that never ends is found too.
 fn search(engine: Engine) -> anyhow::Result<Option<Finding>> {
     let watch = Arc::new(Watch::default());
     let (sender, receiver) = channel();
@@ -85,7 +85,7 @@ fn search(engine: Engine) -> anyhow::Result<Option<Finding>> {
                 return Ok(finding);
             }
             Err(RecvTimeoutError::Timeout) => {
-                if let Some(input) = watch.overdue() {
+                if let Some(input) = watch.timed_out() {
                     return Ok(Some(Finding::hang(input)));
                 }
             }

@@ -1,7 +1,8 @@
 //! The cost of one operation: the memory it held at once, and the time its thread spent on it.
 //!
-//! Neither is asked from the code under test, so work that forgets to draw on its budget is seen too. Time is compared with
-//! that of a plain check in the same process, so the bound is the same on a slow machine and in an unoptimised build.
+//! Neither is reported by the code under test, so work that is not charged to its budget is measured too. Time is
+//! compared with that of a plain check in the same process, so the bound is the same on a slow machine and in an
+//! unoptimised build.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -18,13 +19,13 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 const WORK: (u64, u64) = (100_000, 16);
 /// The memory that any input may take, and the memory per byte of it.
 const MEMORY: (u64, u64) = (1 << 20, 16);
-/// The most that the slowest unit of work may take, in units of a plain check: a unit also stands for some bytes of text
-/// that are copied, hashed or compared, for a lookup, and for a message that is written.
+/// The most that the slowest unit of work may take, in units of a plain check: a unit also covers some bytes of text
+/// that are copied, hashed or compared, a lookup, or a message that is written.
 const SLOWEST_UNIT: u32 = 3;
-/// The most memory over what the budget counts: it counts the contents of lists and maps, not the room to grow or the
-/// moves while they do.
+/// The factor of memory over the budget: the budget counts the contents of lists and maps, not their spare capacity or
+/// the copies while they grow.
 const OVERHEAD: u64 = 2;
-/// The times that an operation is repeated before it counts as slow.
+/// The number of times that an operation is repeated before it counts as slow.
 const REPEATS: usize = 4;
 
 /// The cost of an operation.
@@ -35,8 +36,8 @@ pub(crate) struct Cost {
     time: Duration,
 }
 
-/// Does an operation on an input of so many bytes, and panics when it takes more memory than that allows, or more work
-/// than so many checks. What it takes to prepare the operation does not count.
+/// Runs an operation on an input of this many bytes, and panics when it takes more memory than that allows, or more
+/// work than this many checks. The preparation of the operation does not count.
 pub(crate) fn bounded<I, T>(
     what: &str,
     (bytes, checks): (usize, u32),
@@ -52,7 +53,7 @@ pub(crate) fn bounded<I, T>(
         if cost.time <= allowed {
             return (result, cost);
         }
-        // Equal schemas share their compiled form: it must be gone to be built again.
+        // Equal schemas share their compiled form: it must be dropped to be built again.
         drop(result);
         let again = measured(prepare(), &operation);
         result = again.0;
@@ -73,7 +74,8 @@ fn measured<I, T>(input: I, operation: impl Fn(I) -> T) -> (T, Cost) {
     (result, Cost { memory, time })
 }
 
-/// The time that the work allowed for so many bytes takes where each unit is a visited node and nothing else.
+/// Returns the time that the work allowed for this many bytes takes where each unit is a visited node and nothing
+/// else.
 fn plain_time(bytes: usize) -> Duration {
     /// The visited nodes of the plain check: two for each of its items.
     const NODES: u64 = 40_000;
@@ -99,7 +101,7 @@ mod tests {
     use super::{SLOWEST_UNIT, bounded, plain_time};
 
     #[test]
-    fn what_stays_within_the_bounds_is_returned_with_its_cost() {
+    fn a_result_within_the_bounds_is_returned_with_its_cost() {
         let (length, cost) = bounded("it", (10, 1), || 100_000, |length| vec![1_u8; length].len());
         assert_eq!(length, 100_000);
         assert!(cost.memory >= 100_000, "{cost:?}");

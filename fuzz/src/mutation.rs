@@ -4,10 +4,10 @@ use crate::random::Random;
 use crate::token::TOKENS;
 use crate::tree;
 
-/// The longest input that is made. Reading more takes longer and finds no more.
+/// The longest input that is generated. Reading more takes longer and finds no more.
 const LONGEST: usize = 64 * 1024;
 
-/// A few mutations on top of each other.
+/// Applies a few mutations on top of each other.
 pub(crate) fn mutate(input: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = input.to_vec();
     for _ in 0..=random.below(4) {
@@ -63,7 +63,7 @@ fn repeat(bytes: &mut Vec<u8>, random: &mut Random) {
     bytes.splice(to..to, piece);
 }
 
-/// Brackets around a piece, more of them than any depth limit allows now and then.
+/// Adds brackets around a piece, occasionally more of them than any depth limit allows.
 fn nest(bytes: &mut Vec<u8>, random: &mut Random) {
     let (from, to) = range(bytes.len(), random);
     let depth = if random.one_in(8) { random.below(LONGEST / 16) } else { 1 + random.below(200) };
@@ -77,7 +77,7 @@ fn splice(input: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     [&input[..head], &other[tail..]].concat()
 }
 
-/// Some range, mostly a short one.
+/// Returns some range, mostly a short one.
 fn range(length: usize, random: &mut Random) -> (usize, usize) {
     let from = random.below(length + 1);
     let longest = if random.one_in(4) { length - from } else { (length - from).min(16) };

@@ -6,14 +6,14 @@ use anyhow::{Context, bail};
 
 use crate::target::{self, Target};
 
-/// What to do, and where findings are kept.
+/// The mode of the command, and the folder of findings.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) out: PathBuf,
     pub(crate) mode: Mode,
 }
 
-/// Looking for inputs, or running one again.
+/// Searching for inputs, or replaying one.
 #[derive(Debug)]
 pub(crate) enum Mode {
     /// Search the targets, sharing the time.
@@ -23,7 +23,7 @@ pub(crate) enum Mode {
 }
 
 impl Options {
-    /// Reads the words; `--out DIR --seconds N --seed S --trace --replay FILE`, then names of targets.
+    /// Reads the words: `--out DIR --seconds N --seed S --trace --replay FILE`, then names of targets.
     pub(crate) fn parse(words: impl Iterator<Item = String>) -> anyhow::Result<Self> {
         let (mut out, mut seconds, mut seed) = (PathBuf::from("target/fuzz"), 60, 1);
         let (mut trace, mut replay, mut targets) = (false, None, Vec::new());

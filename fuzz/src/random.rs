@@ -1,16 +1,16 @@
-//! Numbers that look random and follow from a seed, the same on every machine.
+//! Pseudo-random numbers from a seed, the same on every machine.
 
 /// `SplitMix64`: small, fast, and good enough to choose mutations.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed.
+    /// Creates the sequence of a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -18,24 +18,24 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below the bound; 0 for a bound of 0.
+    /// Returns a number below the bound; 0 for a bound of 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound).unwrap_or(u64::MAX);
         let number = if bound == 0 { 0 } else { self.next() % bound };
         usize::try_from(number).unwrap_or(0)
     }
 
-    /// True once in so many times.
+    /// Returns true once in this many times.
     pub(crate) fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of the items.
+    /// Returns one of the items.
     pub(crate) fn choose<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.below(items.len()))
     }
 
-    /// Any byte.
+    /// Returns any byte.
     pub(crate) fn byte(&mut self) -> u8 {
         self.next().to_le_bytes()[0]
     }

@@ -1,5 +1,5 @@
-//! What is fuzzed. A target takes bytes, panics when a promise is broken, and otherwise says in one word what
-//! happened; inputs with a new word are worth mutating further.
+//! The fuzz targets. A target takes bytes, panics when a promise is broken, and otherwise returns the kind of outcome;
+//! inputs with a new outcome are worth mutating further.
 
 mod decode;
 mod raw_schema;
@@ -12,7 +12,7 @@ use haft_core::Issues;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One thing to fuzz.
+/// One fuzz target.
 #[derive(Debug)]
 pub(crate) struct Target {
     /// Its name on the command line.
@@ -23,20 +23,20 @@ pub(crate) struct Target {
     pub(crate) run: fn(&[u8]) -> Outcome,
 }
 
-/// A kind of thing that happened.
+/// A kind of outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Outcome(u64);
 
 /// Every target.
 pub(crate) static ALL: [Target; 4] = [secure_parse::TARGET, decode::TARGET, raw_schema::TARGET, schema_cost::TARGET];
 
-/// The target of a name.
+/// Returns the target of a name.
 pub(crate) fn find(name: &str) -> Option<&'static Target> {
     ALL.iter().find(|target| target.name == name)
 }
 
 impl Outcome {
-    /// The outcome that this value stands for.
+    /// Returns the outcome that this value identifies.
     pub(crate) fn of<T: Hash + ?Sized>(value: &T) -> Self {
         let mut hasher = DefaultHasher::new();
         value.hash(&mut hasher);
@@ -44,18 +44,18 @@ impl Outcome {
     }
 }
 
-/// What text that was taken says, by the plain parser. Only for what was taken: it knows no limit of depth.
-fn plainly(taken: &[u8]) -> Value {
-    let mut reader = serde_json::Deserializer::from_slice(taken);
+/// Parses accepted text with the plain parser. Only for accepted text: it has no depth limit.
+fn parse_plain(accepted: &[u8]) -> Value {
+    let mut reader = serde_json::Deserializer::from_slice(accepted);
     reader.disable_recursion_limit();
     let value = Value::deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
-    value.unwrap_or_else(|error| panic!("taken, though the plain parser says {error}"))
+    value.unwrap_or_else(|error| panic!("accepted, although the plain parser failed: {error}"))
 }
 
-/// The rules that were broken, each once: what kind of refusal it was. Reads the rest too, since a refusal must be
-/// readable whatever was refused.
-fn refusal(issues: &Issues) -> Vec<String> {
-    assert!(!issues.is_empty(), "a refusal without an issue");
+/// Returns the rules that were broken, each once: the kind of a rejection. Formats the messages too, because a
+/// rejection must be readable whatever was rejected.
+fn rejection(issues: &Issues) -> Vec<String> {
+    assert!(!issues.is_empty(), "a rejection without an issue");
     let cap = 40;
     assert!(issues.reason(cap).len() <= cap + " (and 18446744073709551615 more)".len(), "the reason is over its cap");
     let mut keywords: Vec<String> = issues.as_slice().iter().map(|issue| issue.keyword.clone()).collect();

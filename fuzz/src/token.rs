@@ -1,8 +1,8 @@
-//! Pieces of text that JSON readers and schema checks stumble over.
+//! Pieces of text that are difficult for JSON readers and schema checks.
 
-/// Marks, numbers, strings, keys and schema keywords, each written as it would stand in a document.
+/// Marks, numbers, strings, keys and schema keywords, each as it is written in a document.
 pub(crate) const TOKENS: &[&str] = &[
-    // marks and words, whole and broken
+    // marks and words, complete and broken
     "{",
     "}",
     "[",
@@ -25,7 +25,7 @@ pub(crate) const TOKENS: &[&str] = &[
     "\0",
     "//",
     "/*",
-    // numbers at their edges
+    // numbers at their bounds
     "0",
     "-0",
     "-0.0",
@@ -143,7 +143,7 @@ mod tests {
     use super::TOKENS;
 
     #[test]
-    fn no_token_is_empty_or_stands_twice() {
+    fn no_token_is_empty_or_listed_twice() {
         let mut sorted = TOKENS.to_vec();
         sorted.sort_unstable();
         sorted.dedup();

@@ -1,13 +1,13 @@
-//! Mutations that know JSON: they change a value and write it again, so the result is still JSON.
+//! Mutations that preserve JSON: they change a value and write it again.
 
 use serde_json::{Map, Number, Value, json};
 
 use crate::random::Random;
 
-/// How deep a value may be wrapped: beyond every depth limit, and little enough to write.
+/// The depth to which a value may be wrapped: beyond every depth limit, and short enough to write.
 const DEEPEST_WRAP: usize = 200;
 
-/// Changes one JSON document of the input, if there is one. A document is a line; `other` lends it a value.
+/// Changes one JSON document of the input, if there is one. A document is a line; `other` is a source of values.
 pub(crate) fn mutate(input: &[u8], other: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let mut lines: Vec<&[u8]> = input.split(|&byte| byte == b'\n').collect();
     let at = random.below(lines.len());
@@ -19,7 +19,7 @@ pub(crate) fn mutate(input: &[u8], other: &[u8], random: &mut Random) -> Option<
     Some(lines.join(&b'\n'))
 }
 
-/// Walks down to some value and changes it there.
+/// Descends to some value and changes it there.
 fn change(value: &mut Value, lent: &Value, random: &mut Random) {
     if !random.one_in(3) {
         match value {
@@ -92,7 +92,7 @@ fn rename(value: &mut Value, random: &mut Random) {
     *fields = renamed.collect();
 }
 
-/// A scalar close to the one that is there; of other values, a scalar.
+/// Replaces a scalar by a similar one, and other values by a scalar.
 fn nudge(value: &mut Value, random: &mut Random) {
     *value = match value {
         Value::Number(number) => nudge_number(number, random),
@@ -182,7 +182,7 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn what_was_json_is_json_still_and_mostly_another() {
+    fn json_stays_json_and_mostly_changes() {
         let input = br#"{"a":[1,{"b":"x"}],"c":null}"#;
         let mut random = Random::new(3);
         let mut changed = 0;
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_is_a_document_of_its_own() {
+    fn each_line_is_a_separate_document() {
         let mut random = Random::new(4);
         let outputs: Vec<_> = (0..100).filter_map(|_| mutate(b"[1]\n[2]", b"", &mut random)).collect();
         assert!(outputs.iter().all(|output| output.split(|&byte| byte == b'\n').count() == 2));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_left_to_the_others() {
+    fn invalid_json_is_left_to_other_mutations() {
         assert_eq!(mutate(b"{nope", b"", &mut Random::new(1)), None);
     }
 }

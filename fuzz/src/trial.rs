@@ -1,4 +1,4 @@
-//! One input given to one target, with a panic caught.
+//! One run of a target on one input, with panics caught.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 
 use crate::target::{Outcome, Target};
 
-/// What came of it.
+/// The outcome of a trial.
 #[derive(Debug)]
 pub(crate) enum Verdict {
     /// The target kept its promises.
@@ -15,33 +15,33 @@ pub(crate) enum Verdict {
     Panicked(Panic),
 }
 
-/// A panic: what it said and where.
+/// A panic: its message and its location.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Panic {
     message: String,
-    place: String,
+    location: String,
 }
 
 impl Panic {
-    /// Whether it is the same fault: the same place, whatever the input made it say.
+    /// Returns whether it is the same fault: the same location, whatever the message.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.place == other.place
+        self.location == other.location
     }
 }
 
 impl fmt::Display for Panic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "panic at {}: {}", self.place, self.message)
+        write!(f, "panic at {}: {}", self.location, self.message)
     }
 }
 
 thread_local! {
-    /// Whether this thread runs a target, and what its last panic there was.
+    /// Set while this thread runs a target: the last panic there.
     static TRIAL: RefCell<Option<Panic>> = const { RefCell::new(None) };
 }
 
 /// Records the panics of targets instead of printing them; a search may cause thousands. Other panics are printed as
-/// ever.
+/// usual.
 pub(crate) fn keep_panics_quiet() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -68,8 +68,8 @@ impl Panic {
         let payload = info.payload();
         let text =
             payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        let place = info.location().map(ToString::to_string).unwrap_or_default();
-        Self { message: text.unwrap_or("(no message)").to_owned(), place }
+        let location = info.location().map(ToString::to_string).unwrap_or_default();
+        Self { message: text.unwrap_or("(no message)").to_owned(), location }
     }
 }
 
@@ -88,7 +88,7 @@ mod tests {
     };
 
     #[test]
-    fn a_panic_is_told_by_its_words_and_known_by_its_place() {
+    fn a_panic_is_reported_by_its_message_and_identified_by_its_location() {
         keep_panics_quiet();
         let panic_of = |input: &[u8]| match run(&MOODY, input) {
             Verdict::Panicked(panic) => panic,

@@ -1,42 +1,42 @@
-//! The words after `cargo xtask`, taken one by one.
+//! The command-line arguments after `cargo xtask`.
 //!
-//! A command takes the flags it knows and then asks for the rest; whatever is left and begins with a dash is a
-//! mistake, never ignored.
+//! A command takes the flags it knows and then the rest; a remaining word that begins with a dash is an error, never
+//! ignored.
 
 use std::collections::VecDeque;
 
 use anyhow::{Context, bail};
 
-/// What is left of the command line.
+/// The remaining words of the command line.
 #[derive(Debug)]
 pub(crate) struct Arguments(VecDeque<String>);
 
 impl Arguments {
-    /// The words of this process, without its own name.
+    /// Returns the words of this process, without its own name.
     pub(crate) fn from_env() -> Self {
         std::env::args().skip(1).collect()
     }
 
-    /// The next word, whatever it is.
+    /// Removes and returns the next word.
     pub(crate) fn next_word(&mut self) -> Option<String> {
         self.0.pop_front()
     }
 
-    /// Whether the flag was given; takes it.
+    /// Removes the flag and returns whether it was given.
     pub(crate) fn flag(&mut self, name: &str) -> bool {
         let before = self.0.len();
         self.0.retain(|word| word != name);
         self.0.len() < before
     }
 
-    /// The value after the flag, if it was given; takes both.
+    /// Removes the flag and the value after it, and returns the value.
     pub(crate) fn value(&mut self, name: &str) -> anyhow::Result<Option<String>> {
         let Some(at) = self.0.iter().position(|word| word == name) else { return Ok(None) };
         self.0.remove(at);
         self.0.remove(at).map(Some).with_context(|| format!("{name} needs a value"))
     }
 
-    /// The words that are left, none of which may be a flag.
+    /// Returns the remaining words, none of which may be a flag.
     pub(crate) fn rest(self) -> anyhow::Result<Vec<String>> {
         if let Some(flag) = self.0.iter().find(|word| word.starts_with('-')) {
             bail!("unknown flag {flag}");
@@ -44,7 +44,7 @@ impl Arguments {
         Ok(self.0.into())
     }
 
-    /// Nothing may be left.
+    /// Rejects remaining words.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self.0.front() {
             Some(word) => bail!("unexpected argument {word}"),
@@ -64,7 +64,7 @@ mod tests {
     use super::Arguments;
 
     #[test]
-    fn flags_and_values_are_taken_wherever_they_stand() {
+    fn flags_and_values_are_taken_at_any_position() {
         let mut arguments = Arguments::from_iter(["decode", "--seconds", "5", "--trace"]);
         assert_eq!(arguments.value("--seconds").unwrap().as_deref(), Some("5"));
         assert!(arguments.flag("--trace"));
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_is_refused() {
+    fn unknown_arguments_are_rejected() {
         assert!(Arguments::from_iter(["--ofline"]).rest().is_err());
         assert!(Arguments::from_iter(["extra"]).finish().is_err());
         assert!(Arguments::from_iter(["--seed"]).value("--seed").is_err());

@@ -1,4 +1,4 @@
-//! Programs that cargo has built, found by what cargo says and not by guessing at folders.
+//! Programs that cargo has built, found by cargo's messages and not by guessing at folders.
 
 use anyhow::Context;
 use serde_json::Value;
@@ -15,12 +15,12 @@ pub(crate) struct Artifact {
     pub(crate) executable: String,
 }
 
-/// Runs a cargo build and returns the programs it made, by name.
+/// Runs a cargo build and returns the programs it built, by name.
 pub(crate) fn build(workspace: &Workspace, arguments: &[&str]) -> anyhow::Result<Vec<Artifact>> {
     built_by(workspace.cargo().args(arguments))
 }
 
-/// Runs this cargo, which builds, and returns the programs it made, by name.
+/// Runs this cargo, which builds, and returns the programs it built, by name.
 pub(crate) fn built_by(cargo: Invocation) -> anyhow::Result<Vec<Artifact>> {
     artifacts(&cargo.arg("--message-format=json-render-diagnostics").capture()?)
 }

@@ -1,11 +1,11 @@
-//! `cargo xtask bench`: measures the works and holds them against their bars.
+//! `cargo xtask bench`: measures the works and compares them with their bars.
 //!
-//! Every ratio is taken against a floor measured in the same process, so a bar holds on any machine. It is still
-//! timing: it belongs to no test run, and a miss on a busy machine deserves a second look.
+//! Every ratio is taken against a floor measured in the same process, so a bar holds on any machine. It is still a
+//! timing: it is part of no test run, and a miss on a busy machine should be measured again.
 //!
-//! Where the pages of a program happen to lie in memory moves its ratios by several parts in a hundred, and stays the same
-//! from run to run as long as the file does. So the program is copied a few times and each copy is run; the run whose
-//! ratio is the median counts.
+//! The position of a program's pages in memory changes its ratios by several percent, and stays the same from run to
+//! run as long as the file does. So the program is copied a few times and each copy is run; the run whose ratio is the
+//! median counts.
 //!
 //! With `--instructions` the works are counted instead, see [`instruction`].
 
@@ -21,11 +21,11 @@ use crate::argument::Arguments;
 use crate::artifact;
 use crate::workspace::Workspace;
 
-/// How many times its floor each work may cost.
+/// The maximum cost of each work, as a multiple of its floor.
 const BARS: [(&str, f64); 7] =
     [("W0", 1.5), ("W1", 1.5), ("W1-10000", 1.5), ("W2", 2.0), ("W3", 1.2), ("W4", 4.0), ("W6", 3.0)];
 
-/// How many copies of the program are run.
+/// The number of copies of the program that are run.
 const COPIES: usize = 5;
 
 /// One measured work.
@@ -40,49 +40,49 @@ struct Measure {
 /// Measures the named works, or all of them.
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Result<()> {
     let (instructions, save) = (arguments.flag("--instructions"), arguments.flag("--save"));
-    let asked = arguments.rest()?;
+    let requested = arguments.rest()?;
     match (instructions, save) {
-        (false, false) => time(workspace, &asked),
-        (true, false) => instruction::check(workspace, &asked),
-        (true, true) if asked.is_empty() => instruction::save(workspace),
-        (true, true) => bail!("--save publishes all works, not some"),
+        (false, false) => time(workspace, &requested),
+        (true, false) => instruction::check(workspace, &requested),
+        (true, true) if requested.is_empty() => instruction::save(workspace),
+        (true, true) => bail!("--save publishes all works; name none"),
         (false, true) => bail!("--save needs --instructions: times are not published"),
     }
 }
 
-fn time(workspace: &Workspace, asked: &[String]) -> anyhow::Result<()> {
+fn time(workspace: &Workspace, requested: &[String]) -> anyhow::Result<()> {
     let program = build(workspace)?;
     let mut runs = Vec::new();
     for _ in 0..COPIES {
-        let text = run_copy(workspace, &program, asked)?;
+        let text = run_copy(workspace, &program, requested)?;
         runs.extend(measures(&text)?);
     }
     let measures = medians(runs);
     for Measure { line, .. } in &measures {
         println!("{line}");
     }
-    let (table, misses) = verdict(asked, &measures);
+    let (table, misses) = verdict(requested, &measures);
     eprint!("{table}");
     if misses == 0 { Ok(()) } else { bail!("{misses} of the works missed the bar") }
 }
 
-/// Builds the program and says where it is.
+/// Builds the program and returns its path.
 fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let built = artifact::build(workspace, &["bench", "-p", "haft-core", "--bench", "works", "--no-run"])?;
     let works = built.into_iter().find(|program| program.name == "works");
-    works.map(|program| program.executable.into()).context("cargo does not say where it put the benchmark")
+    works.map(|program| program.executable.into()).context("cargo does not report the path of the benchmark")
 }
 
 /// Runs a fresh copy of the program.
-fn run_copy(workspace: &Workspace, program: &Path, asked: &[String]) -> anyhow::Result<String> {
+fn run_copy(workspace: &Workspace, program: &Path, requested: &[String]) -> anyhow::Result<String> {
     let copy = program.with_extension("copy");
-    fs::copy(program, &copy).with_context(|| format!("can't copy {}", program.display()))?;
-    let text = workspace.invoke(&copy.to_string_lossy()).args(asked).capture();
-    fs::remove_file(&copy).with_context(|| format!("can't remove {}", copy.display()))?;
+    fs::copy(program, &copy).with_context(|| format!("cannot copy {}", program.display()))?;
+    let text = workspace.invoke(&copy.to_string_lossy()).args(requested).capture();
+    fs::remove_file(&copy).with_context(|| format!("cannot remove {}", copy.display()))?;
     text
 }
 
-/// Of each work the run in the middle, in the order the works came.
+/// Returns the median run of each work, in the order of the works.
 fn medians(runs: Vec<Measure>) -> Vec<Measure> {
     let mut works: Vec<Vec<Measure>> = Vec::new();
     for run in runs {
@@ -109,8 +109,8 @@ fn measure(line: &str) -> anyhow::Result<Measure> {
     Ok(Measure { work, ratio, line: line.to_owned() })
 }
 
-/// The table for people, and how many works missed. A work that was wanted and not measured is a miss.
-fn verdict(asked: &[String], measures: &[Measure]) -> (String, usize) {
+/// Returns the table for people, and the number of misses. A work that was requested and not measured is a miss.
+fn verdict(requested: &[String], measures: &[Measure]) -> (String, usize) {
     let mut rows = vec!["work   ratio     bar".to_owned()];
     let mut misses = 0;
     for Measure { work, ratio, .. } in measures {
@@ -125,7 +125,7 @@ fn verdict(asked: &[String], measures: &[Measure]) -> (String, usize) {
         rows.push(row);
     }
     let all: Vec<String> = BARS.iter().map(|(work, _)| (*work).to_owned()).collect();
-    let wanted = if asked.is_empty() { &all } else { asked };
+    let wanted = if requested.is_empty() { &all } else { requested };
     for work in wanted.iter().filter(|work| measures.iter().all(|measure| measure.work != **work)) {
         misses += 1;
         rows.push(format!("{work:<5}  not measured  FAIL"));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_runs_the_one_in_the_middle_counts() {
+    fn the_median_of_several_runs_counts() {
         let runs = [("W1", 1.4), ("W2", 2.0), ("W1", 1.2), ("W2", 1.9), ("W1", 9.0), ("W2", 1.8)];
         let runs = runs.map(|(work, ratio)| measured(work, ratio)).to_vec();
         assert_eq!(medians(runs), [measured("W1", 1.4), measured("W2", 1.9)]);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_json_are_passed_over_and_bad_json_is_not() {
+    fn lines_without_json_are_skipped_and_invalid_json_is_an_error() {
         let line = "{\"work\":\"W1\",\"ns\":600,\"floor_ns\":500,\"ratio\":1.2}";
         let read = measures(&format!("warming up\n{line}\n")).unwrap();
         assert_eq!(read, [Measure { line: line.to_owned(), ..measured("W1", 1.2) }]);
@@ -165,21 +165,21 @@ mod tests {
 
     #[test]
     fn a_ratio_at_the_bar_passes_and_one_above_it_misses() {
-        let asked = ["W0".to_owned()];
-        assert_eq!(verdict(&asked, &[measured("W0", 1.5)]).1, 0);
-        let (table, misses) = verdict(&asked, &[measured("W0", 1.51)]);
+        let requested = ["W0".to_owned()];
+        assert_eq!(verdict(&requested, &[measured("W0", 1.5)]).1, 0);
+        let (table, misses) = verdict(&requested, &[measured("W0", 1.51)]);
         assert_eq!(misses, 1);
         assert!(table.contains("FAIL"));
     }
 
     #[test]
-    fn a_work_that_was_asked_for_and_not_measured_misses() {
+    fn a_requested_work_that_was_not_measured_misses() {
         assert_eq!(verdict(&["W2".to_owned()], &[measured("W0", 1.0)]).1, 1);
         assert_eq!(verdict(&[], &[]).1, BARS.len());
     }
 
     #[test]
-    fn a_work_without_a_bar_is_shown_and_cannot_miss() {
+    fn a_work_without_a_bar_is_listed_and_cannot_miss() {
         let (table, misses) = verdict(&["W9".to_owned()], &[measured("W9", 99.0)]);
         assert_eq!(misses, 0);
         assert!(table.contains("W9"));

@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: builds the fuzz targets and runs them.
 //!
-//! The engine and the targets are the package `haft-fuzz`; this only builds it with the profile that fits and hands
-//! the words on, adding the folder where findings are kept.
+//! The engine and the targets are the package `haft-fuzz`; this only builds it with the right profile and passes the
+//! arguments on, adding the folder of findings.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,12 +9,12 @@ use crate::argument::Arguments;
 use crate::artifact;
 use crate::workspace::Workspace;
 
-/// How long the fuzz run inside `cargo xtask test` takes, over all targets.
+/// The duration of the fuzz run inside `cargo xtask test`, over all targets.
 const SHORT_SECONDS: &str = "20";
-/// A test run must not depend on luck: it walks the same inputs every time.
+/// The seed of that run. A test run must not depend on luck: it uses the same inputs every time.
 const SHORT_SEED: &str = "1";
 
-/// A run for people: optimised, with a new seed unless one is given.
+/// Runs the fuzzer for people: optimised, with a new seed unless one is given.
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Result<()> {
     let seconds = arguments.value("--seconds")?;
     let seed = arguments.value("--seed")?;
@@ -34,7 +34,7 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
     cargo.args(targets).run()
 }
 
-/// The short run of `cargo xtask test`, from what the tests have built already.
+/// Runs the short search of `cargo xtask test`, with the build that the tests use.
 pub(crate) fn short(workspace: &Workspace) -> anyhow::Result<()> {
     let build = ["build", "--workspace", "--all-features", "--bin", "haft-fuzz"];
     let binaries = artifact::build(workspace, &build)?;

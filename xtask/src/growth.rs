@@ -1,8 +1,8 @@
 //! `cargo xtask growth`: measures how the cost of works grows with their size.
 //!
 //! Each work is done at a size and at a hundred times that size, and the instructions are counted. If they grow by a
-//! factor of `100^e`, the exponent is `e`: 1 for what is linear, 2 for what is quadratic. An instruction count is the same on
-//! a fast and on a slow machine, busy or not; a clock is not.
+//! factor of `100^e`, the exponent is `e`: 1 for linear cost, 2 for quadratic cost. An instruction count is the same
+//! on a fast and on a slow machine, busy or not; a clock is not.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::argument::Arguments;
 use crate::valgrind::{self, Valgrind};
 use crate::workspace::Workspace;
 
-/// The largest exponent of a work. `n log n` between the sizes measured stays below it.
+/// The largest exponent of a work. `n log n` between the measured sizes stays below it.
 const BAR: f64 = 1.2;
 /// The larger size of a work over the smaller.
 const FACTOR: u64 = 100;
@@ -36,7 +36,7 @@ struct Growth {
 
 /// Measures the named works, or all of them. A work above the bar is an error; a machine without valgrind is not.
 pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {
-    let asked = arguments.rest()?;
+    let requested = arguments.rest()?;
     let valgrind = match Valgrind::install() {
         Ok(valgrind) => valgrind,
         Err(error) => {
@@ -45,7 +45,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result
         }
     };
     let program = valgrind::build(workspace, "haft-model", "growth")?;
-    let works = works(&workspace.invoke(&program.to_string_lossy()).capture()?, &asked)?;
+    let works = works(&workspace.invoke(&program.to_string_lossy()).capture()?, &requested)?;
     let mut misses = 0;
     for work in works {
         let counts =
@@ -73,18 +73,18 @@ fn count(
     }
 }
 
-/// Reads the list of works that the program prints: the asked ones, or all.
-fn works(list: &str, asked: &[String]) -> anyhow::Result<Vec<Work>> {
+/// Reads the list of works that the program prints: the named ones, or all.
+fn works(list: &str, requested: &[String]) -> anyhow::Result<Vec<Work>> {
     let mut works = Vec::new();
     for line in list.lines() {
         let (name, size) = line.split_once(' ').with_context(|| format!("not a work and its size: {line}"))?;
         let size = size.parse().with_context(|| format!("not a size: {line}"))?;
         works.push(Work { name: name.to_owned(), size });
     }
-    if let Some(unknown) = asked.iter().find(|name| works.iter().all(|work| work.name != **name)) {
-        bail!("there is no work `{unknown}`");
+    if let Some(unknown) = requested.iter().find(|name| works.iter().all(|work| work.name != **name)) {
+        bail!("unknown work `{unknown}`");
     }
-    works.retain(|work| asked.is_empty() || asked.contains(&work.name));
+    works.retain(|work| requested.is_empty() || requested.contains(&work.name));
     Ok(works)
 }
 
@@ -104,7 +104,7 @@ impl Growth {
         format!(r#"{{"work":"{name}","n":{},"exponent":{:.3}}}"#, size / FACTOR, self.exponent())
     }
 
-    /// The same for people.
+    /// Returns the same figures for people.
     fn row(&self) -> String {
         let (Work { name, size }, (small, large)) = (&self.work, self.counts);
         let (from, exponent) = (size / FACTOR, self.exponent());
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_a_hundred_times_as_much_at_a_hundred_times_the_size_is_linear() {
+    fn a_hundred_times_the_cost_at_a_hundred_times_the_size_is_linear() {
         assert_eq!(growth(1_000, 100_000).line(), r#"{"work":"w","n":5,"exponent":1.000}"#);
         assert_eq!(growth(1_000, 10_000_000).line(), r#"{"work":"w","n":5,"exponent":2.000}"#);
         assert!(!growth(1_000, 251_000).is_miss());
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_work_that_is_not_there_is_an_error_and_none_means_all() {
+    fn an_unknown_work_is_an_error_and_none_means_all() {
         let all = works("one 100\ntwo 200\n", &[]).unwrap();
         assert_eq!(all.iter().map(|work| (&*work.name, work.size)).collect::<Vec<_>>(), [("one", 100), ("two", 200)]);
         assert_eq!(works("one 100\ntwo 200\n", &["two".to_owned()]).unwrap(), all[1..]);

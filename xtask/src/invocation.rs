@@ -1,4 +1,4 @@
-//! One run of another program, with errors that say which program it was.
+//! One run of another program, with errors that name the program.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -12,58 +12,58 @@ use anyhow::{Context, bail};
 pub(crate) struct Invocation(Command);
 
 impl Invocation {
-    /// A program with no arguments yet.
+    /// Creates an invocation without arguments.
     pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
         Self(Command::new(program))
     }
 
-    /// One more argument.
+    /// Adds an argument.
     pub(crate) fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.0.arg(argument);
         self
     }
 
-    /// More arguments.
+    /// Adds arguments.
     pub(crate) fn args<S: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.0.args(arguments);
         self
     }
 
-    /// A variable for the program alone.
+    /// Sets an environment variable of the program.
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.0.env(name, value);
         self
     }
 
-    /// The folder the program runs in.
+    /// Sets the folder in which the program runs.
     pub(crate) fn current_dir(mut self, folder: &Path) -> Self {
         self.0.current_dir(folder);
         self
     }
 
-    /// Runs it on our own streams; anything but success is an error.
+    /// Runs the program with our own streams. Any exit code but success is an error.
     pub(crate) fn run(mut self) -> anyhow::Result<()> {
         let status = self.0.status().with_context(|| format!("cannot start `{}`", self.line()))?;
-        self.judge(status, "")
+        self.check(status, "")
     }
 
-    /// Runs it silently; what it said on its error stream is part of the error.
+    /// Runs the program silently. An error contains its error stream.
     pub(crate) fn run_quietly(self) -> anyhow::Result<()> {
         self.stderr_in_error(Stdio::piped()).map(drop)
     }
 
-    /// Runs it and gives its standard output; its error stream is ours.
+    /// Runs the program and returns its standard output; its error stream is ours.
     pub(crate) fn capture(self) -> anyhow::Result<String> {
         self.stderr_in_error(Stdio::inherit())
     }
 
-    /// Whether it starts and succeeds; says nothing.
+    /// Returns whether the program starts and succeeds; prints nothing.
     pub(crate) fn succeeds(mut self) -> bool {
         let quiet = self.0.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         quiet.status().is_ok_and(|status| status.success())
     }
 
-    /// The command itself, for what this type does not offer.
+    /// Returns the command itself, for settings that this type does not offer.
     pub(crate) fn into_command(self) -> Command {
         self.0
     }
@@ -71,16 +71,16 @@ impl Invocation {
     fn stderr_in_error(mut self, stderr: Stdio) -> anyhow::Result<String> {
         let output = self.0.stdin(Stdio::null()).stderr(stderr).output();
         let output = output.with_context(|| format!("cannot start `{}`", self.line()))?;
-        self.judge(output.status, &String::from_utf8_lossy(&output.stderr))?;
+        self.check(output.status, &String::from_utf8_lossy(&output.stderr))?;
         String::from_utf8(output.stdout).with_context(|| format!("`{}` did not print UTF-8", self.line()))
     }
 
-    fn judge(&self, status: ExitStatus, complaint: &str) -> anyhow::Result<()> {
+    fn check(&self, status: ExitStatus, stderr: &str) -> anyhow::Result<()> {
         if status.success() {
             return Ok(());
         }
-        let separator = if complaint.is_empty() { "" } else { ":\n" };
-        bail!("`{}` failed ({status}){separator}{}", self.line(), complaint.trim_end())
+        let separator = if stderr.is_empty() { "" } else { ":\n" };
+        bail!("`{}` failed ({status}){separator}{}", self.line(), stderr.trim_end())
     }
 
     fn line(&self) -> String {
@@ -98,7 +98,7 @@ mod tests {
     use super::Invocation;
 
     #[test]
-    fn a_failure_names_the_program_its_arguments_and_its_complaint() {
+    fn a_failure_contains_the_program_its_arguments_and_its_error_stream() {
         let error = Invocation::new("sh").args(["-c", "echo out of paper >&2; exit 3"]).run_quietly().unwrap_err();
         let text = error.to_string();
         assert!(text.contains("sh -c"), "{text}");
@@ -106,13 +106,13 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn a_missing_program_is_named() {
         let error = Invocation::new("no-such-program-here").capture().unwrap_err();
         assert!(error.to_string().contains("cannot start `no-such-program-here`"));
     }
 
     #[test]
-    fn standard_output_is_given_whole() {
+    fn standard_output_is_returned_whole() {
         assert_eq!(Invocation::new("sh").args(["-c", "printf 'a\nb\n'"]).capture().unwrap(), "a\nb\n");
     }
 }

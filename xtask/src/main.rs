@@ -1,8 +1,8 @@
-//! The chores of this repository, as one command: `cargo xtask <command>`.
+//! The tasks of this repository, as one command: `cargo xtask <command>`.
 //!
-//! A chore lives here, in Rust, so that it runs the same on every machine and in CI. Nothing here is published, and
-//! nothing here may be needed to build or use the crates.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks through its standard streams")]
+//! A task is written here, in Rust, so that it runs the same on every machine and in CI. Nothing here is published,
+//! and nothing here may be needed to build or use the crates.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command writes to its standard streams")]
 
 mod argument;
 mod artifact;
@@ -27,14 +27,14 @@ use self::workspace::Workspace;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  test [--offline]                     everything CI checks; --offline leaves out what needs downloads
-  setup                                bring the parts some tests need into target/parts
-  tidy                                 check the house rules that no lint knows
+  test [--offline]                     everything CI checks; --offline skips steps that need downloads
+  setup                                download the parts that some tests need into target/parts
+  tidy [--pending]                     check the house rules that no lint checks; --pending adds those not enforced yet
   bench [WORK...]                      measure, and compare with the bars
   bench --instructions [WORK...]       count instructions, and compare with the published ratios
   bench --instructions --save          publish the ratios of this checkout
   growth [WORK...]                     measure how cost grows with size, and compare with the bar
-  weigh [--only SIDE] [--tools N]      measure what tools cost to build, and compare with rmcp and the bars
+  weigh [--only SIDE] [--tools N]      measure the cost of building tools, and compare with rmcp and the bars
   fuzz [--seconds N] [--seed S] [--trace] [TARGET...]
   fuzz --replay FILE TARGET            run one saved input";
 
@@ -63,6 +63,6 @@ fn run(mut arguments: Arguments) -> anyhow::Result<()> {
             println!("{USAGE}");
             Ok(())
         }
-        Some(other) => bail!("no command `{other}`\n\n{USAGE}"),
+        Some(other) => bail!("unknown command `{other}`\n\n{USAGE}"),
     }
 }

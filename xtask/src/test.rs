@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything CI checks, in one command.
 //!
-//! The steps run in order and the first failing one ends the run, so the last lines on the screen are about what is
-//! wrong. All steps share one target directory and, where possible, one set of features: a second set would build
+//! The steps run in order and the first failing one ends the run, so the last lines of the output are about the
+//! failure. All steps share one target directory and, where possible, one set of features: a second set would build
 //! the dependencies twice.
 
 use std::ffi::OsString;
@@ -16,14 +16,14 @@ use crate::valgrind::Valgrind;
 use crate::workspace::Workspace;
 use crate::{artifact, fuzz, setup, tidy};
 
-/// The distinct crates `haft-core` may bring without default features, itself included.
+/// The maximum number of distinct crates of `haft-core` without default features, itself included.
 const CRATE_BAR: usize = 35;
-/// The nextest that is installed where there is none.
+/// The version of nextest that is installed if it is missing.
 const NEXTEST: &str = "cargo-nextest@0.9.143";
-/// The tests that need what `setup` brings live in modules of this name.
+/// A filter without the tests that need a part of `setup`, which are in modules of this name.
 const WITHOUT_PARTS: &str = "not test(/(^|::)parts::/)";
 
-/// Whether the network may be used.
+/// The permission to use the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Network {
     Allowed,
@@ -61,10 +61,10 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
     let network = if arguments.flag("--offline") { Network::Offline } else { Network::Allowed };
     arguments.finish()?;
     let start = Instant::now();
-    let mut left_out = Vec::new();
+    let mut skipped = Vec::new();
     for (name, step) in STEPS {
-        if let Some(reason) = reason_to_leave_out(name, network) {
-            left_out.push(reason);
+        if let Some(reason) = reason_to_skip(name, network) {
+            skipped.push(reason);
             continue;
         }
         eprintln!("\n== {name}");
@@ -74,15 +74,15 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
         eprintln!("== {name}: ok in {:.1} s", start.elapsed().as_secs_f64());
     }
     eprintln!("\nall steps passed in {:.1} s", start.elapsed().as_secs_f64());
-    for reason in left_out {
-        eprintln!("left out: {reason}");
+    for reason in skipped {
+        eprintln!("skipped: {reason}");
     }
     Ok(())
 }
 
-/// Returns why this step can't run here, if it can't. It is asked after the steps before it, as one of them may install
-/// what it needs.
-fn reason_to_leave_out(step: &str, network: Network) -> Option<&'static str> {
+/// Returns the reason why this step can't run here, if it can't. Called after the earlier steps, because one of them
+/// may install what it needs.
+fn reason_to_skip(step: &str, network: Network) -> Option<&'static str> {
     match step {
         SETUP if network == Network::Offline => {
             Some("the set-up, and the tests in modules named `parts` that need it (--offline)")
@@ -108,14 +108,14 @@ fn nextest(workspace: &Workspace, network: Network) -> anyhow::Result<()> {
     }
 }
 
-/// The schema tests once more, with a feature of `serde_json` that would reach everyone if it were built with the rest.
+/// Runs the schema tests again, with a feature of `serde_json` that would apply to all crates in a common build.
 fn exact_numbers(workspace: &Workspace, network: Network) -> anyhow::Result<()> {
     let cargo = workspace.cargo().env("PATH", nextest_path(workspace, network)?);
     let nextest = cargo.args(["nextest", "run", "--manifest-path", "checks/arbitrary-precision/Cargo.toml"]);
     nextest.args(["--target-dir", "target/arbitrary-precision", "--status-level", "slow"]).run()
 }
 
-/// A `PATH` on which cargo finds nextest, installed under `target/tools` if the machine has none.
+/// Returns a `PATH` on which cargo finds nextest, installed under `target/tools` if the machine has none.
 fn nextest_path(workspace: &Workspace, network: Network) -> anyhow::Result<OsString> {
     let tools = workspace.tools();
     let inherited = std::env::var_os("PATH").unwrap_or_default();
@@ -139,7 +139,7 @@ fn documentation(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
     cargo.args(["doc", "--workspace", "--no-deps", "--all-features", "--quiet"]).run()
 }
 
-/// Runs every example as a user would get it: with the features the examples' own manifest asks for.
+/// Runs every example as a user would: with the features that the examples' own manifest enables.
 fn examples(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
     let examples = artifact::build(workspace, &["build", "--quiet", "-p", "haft-examples", "--examples"])?;
     for example in &examples {
@@ -153,7 +153,7 @@ fn examples(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
 
 fn crate_count(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
     let crates = workspace.crate_count("haft-core", &["--no-default-features"])?;
-    ensure!(crates <= CRATE_BAR, "haft-core without default features brings {crates} crates, the bar is {CRATE_BAR}");
+    ensure!(crates <= CRATE_BAR, "haft-core without default features needs {crates} crates, the bar is {CRATE_BAR}");
     eprintln!("   {crates} crates, the bar is {CRATE_BAR}");
     Ok(())
 }

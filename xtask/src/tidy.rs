@@ -1,15 +1,17 @@
-//! `cargo xtask tidy`: the house rules that no lint knows.
+//! `cargo xtask tidy`: the house rules that no lint checks.
 //!
 //! Every rule is a small function from text to breaches, so each is tested on a few lines; this file only walks the
-//! tree and hands each file to the rules that concern it. All breaches are reported, not the first.
+//! tree and passes each file to its rules. All breaches are reported, not only the first.
 
 mod breach;
 mod dependency;
+mod doc_comment;
 mod fence;
 mod manifest;
 mod name;
 mod size;
 mod source;
+mod type_name;
 mod waiting;
 
 use std::fs;
@@ -19,29 +21,57 @@ use anyhow::{Context, bail};
 
 use self::breach::Breach;
 use self::source::Source;
+use self::type_name::TypeNames;
 use crate::argument::Arguments;
 use crate::workspace::Workspace;
 
-/// Pages a reader of the repository counts on.
+/// The pages that the repository must have.
 const PAGES: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
-/// The command.
-pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {
+/// A rule about one Rust file.
+type SourceRule = fn(&Source<'_>) -> Vec<Breach>;
+
+/// The rules about Rust files, each checked separately.
+const SOURCE_RULES: [SourceRule; 3] = [size::check, waiting::check, name::check_modules];
+
+/// The rules that `cargo xtask tidy` checks only with `--pending`, because the tree does not keep them yet.
+const PENDING_SOURCE_RULES: [SourceRule; 1] = [doc_comment::check];
+
+/// The rules to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    Enforced,
+    Pending,
+}
+
+/// Runs the command.
+pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Result<()> {
+    let scope = if arguments.flag("--pending") { Scope::Pending } else { Scope::Enforced };
     arguments.finish()?;
-    check(workspace)
+    check_rules(workspace, scope)
 }
 
 /// Checks the whole tree and prints every breach.
 pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
+    check_rules(workspace, Scope::Enforced)
+}
+
+fn check_rules(workspace: &Workspace, scope: Scope) -> anyhow::Result<()> {
     let files = files(workspace)?;
     let mut breaches = missing_pages(&files);
+    let mut type_names = TypeNames::default();
     for path in &files {
         breaches.extend(name::check(path));
-        // What is no text has no lines to check.
-        if let Ok(text) = fs::read_to_string(workspace.root().join(path)) {
-            breaches.extend(check_text(path, &text));
+        // A binary file has no lines to check.
+        let Ok(text) = fs::read_to_string(workspace.root().join(path)) else { continue };
+        breaches.extend(check_text(path, &text));
+        if scope == Scope::Pending && has_extension(path, "rs") {
+            let source = Source::new(path, &text);
+            breaches.extend(PENDING_SOURCE_RULES.iter().flat_map(|rule| rule(&source)));
+            type_names.add(&source);
         }
     }
+    breaches.extend(type_names.check());
     breaches.extend(dependency::check(workspace)?);
     breaches.sort();
     for breach in &breaches {
@@ -61,9 +91,7 @@ fn check_text(path: &str, text: &str) -> Vec<Breach> {
     match Path::new(path).extension().and_then(|extension| extension.to_str()) {
         Some("rs") => {
             let source = Source::new(path, text);
-            breaches.extend(size::check(&source));
-            breaches.extend(waiting::check(&source));
-            breaches.extend(name::check_modules(&source));
+            breaches.extend(SOURCE_RULES.iter().flat_map(|rule| rule(&source)));
             breaches.extend(fence::check(path, text, fence::Language::Rust));
         }
         Some("md") => breaches.extend(fence::check(path, text, fence::Language::Markdown)),
@@ -73,10 +101,14 @@ fn check_text(path: &str, text: &str) -> Vec<Breach> {
     breaches
 }
 
-/// What git tracks or would track, as it stands in the tree.
+fn has_extension(path: &str, wanted: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == wanted)
+}
+
+/// Returns the files that git tracks, or would track, and that are in the tree.
 fn files(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let git = workspace.invoke("git").args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let listed = git.capture().context("the list of files comes from git")?;
+    let listed = git.capture().context("cannot list the files with git")?;
     let present = |path: &&str| !path.is_empty() && workspace.root().join(path).is_file();
     let mut files: Vec<String> = listed.split('\0').filter(present).map(str::to_owned).collect();
     files.sort();
@@ -102,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_file_meets_its_own_rules() {
+    fn each_kind_of_file_has_its_own_rules() {
         assert_eq!(check_text("a.md", "```sh,ignore\n```\n").len(), 1);
         assert_eq!(check_text("a.txt", "```rust,ignore\n```\n").len(), 0);
         assert_eq!(check_text("src/a.rs", "mod util;\n").len(), 1);

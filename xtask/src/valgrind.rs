@@ -1,9 +1,9 @@
 //! Valgrind's callgrind, which counts the instructions that a program executes.
 //!
-//! A count depends neither on the machine's speed nor on what else the machine does. Three things would still move it from
-//! run to run, and are taken away: the random seeds of haft's own hash maps (`--cfg haft_fixed_seeds`), the state
-//! of the heap (glibc's per-thread cache is made large enough to serve every allocation after the first), and the
-//! start-up (only what happens inside one function is counted).
+//! A count depends neither on the machine's speed nor on its load. Three things would still change it from run to run,
+//! and are removed: the random seeds of haft's own hash maps (`--cfg haft_fixed_seeds`), the state of the heap
+//! (glibc's per-thread cache is made large enough to serve every allocation after the first), and the start-up (only
+//! one function is counted).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,12 @@ use crate::artifact;
 use crate::invocation::Invocation;
 use crate::workspace::Workspace;
 
-/// Makes the cost of an allocation independent of earlier ones. Ignored where the allocator is not glibc's.
+/// Settings that make the cost of an allocation independent of earlier ones. Ignored where the allocator is not
+/// glibc's.
 const TUNABLES: &str = "glibc.malloc.tcache_count=65535:glibc.malloc.mmap_threshold=1073741824:\
                         glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=67108864";
-/// The counted build: a user's release build, in one piece so that code does not move between pieces when it changes,
-/// and with fixed hash seeds.
+/// The counted build: a user's release build, as one codegen unit so that code does not move between units when it
+/// changes, and with fixed hash seeds.
 const BUILD: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
     ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
@@ -94,7 +95,7 @@ impl Valgrind {
         let valgrind = workspace.invoke(self.program).env("GLIBC_TUNABLES", TUNABLES);
         let callgrind = valgrind.args(["-q", "--tool=callgrind"]);
         let callgrind = callgrind.arg(format!("--callgrind-out-file={}", file.display()));
-        // Counting begins when the function is entered and ends when it is left; each leave writes a file of its own.
+        // Counting begins when the function is entered and ends when it returns; each return writes a separate file.
         let counting = callgrind.args([format!("--toggle-collect={function}"), format!("--dump-after={function}")]);
         let output = counting.arg(program).args(arguments).capture()?;
         let mut calls = Vec::new();
@@ -111,7 +112,7 @@ pub(crate) fn build(workspace: &Workspace, package: &str, bench: &str) -> anyhow
     let bench_of = ["bench", "--quiet", "--profile", "release", "--no-run", "-p", package, "--bench", bench];
     let built = artifact::built_by(cargo.args(bench_of))?;
     let program = built.into_iter().find(|program| program.name == bench);
-    program.map(|program| program.executable.into()).context("cargo does not report where it put the benchmark")
+    program.map(|program| program.executable.into()).context("cargo does not report the path of the benchmark")
 }
 
 /// Returns the total of one of callgrind's files.

@@ -1,10 +1,10 @@
-//! `cargo xtask weigh`: measures what our tools cost to build, beside the same tools in `rmcp`.
+//! `cargo xtask weigh`: measures the cost of building our tools, compared with the same tools in `rmcp`.
 //!
-//! Two packages are generated under `target/weigh`, with the same tools and types; see [`template`]. Each is built in a
-//! target folder of its own, and the program must answer a call correctly before its figures count. First a user of one
-//! tool is built from nothing: that is the cold build. Its dependencies then serve the package with all the tools, so that
-//! only this package is timed. Times are processor seconds, which other programs move less than a wall clock; they still
-//! do by sharing caches, so a near miss on a busy machine deserves a second look.
+//! Two packages are generated under `target/weigh`, with the same tools and types; see [`template`]. Each is built in
+//! a separate target folder, and the program must answer a call correctly before its figures count. First a user of
+//! one tool is built from nothing: that is the cold build. Its dependencies are then reused by the package with all
+//! the tools, so that only this package is timed. Times are processor seconds, which other programs affect less than a
+//! wall clock; they still do by sharing caches, so a near miss on a busy machine should be measured again.
 
 mod cpu;
 mod side;
@@ -23,9 +23,9 @@ use crate::workspace::Workspace;
 /// The number of tools in a package.
 const TOOLS: usize = 100;
 
-/// The most that each figure may be: times that of the other side.
+/// The maximum of each figure, as a multiple of the other side's.
 const BARS: [(&str, f64); 4] = [("release", 1.5), ("debug", 1.3), ("size", 1.2), ("cold", 1.5)];
-/// The most crates that the facade may bring, itself included.
+/// The maximum number of crates of the facade, itself included.
 const TREE_BAR: usize = 55;
 
 /// The profile a package is built in.
@@ -43,7 +43,7 @@ struct Weight {
     debug: f64,
     /// Bytes of its stripped program.
     size: f64,
-    /// Processor seconds of a user of one tool, from nothing.
+    /// Processor seconds of building a user of one tool, from nothing.
     cold: f64,
 }
 
@@ -56,8 +56,8 @@ struct Comparison {
     bar: f64,
 }
 
-/// Measures both sides, or with `--only` one of them, and compares with the bars. `--tools` makes smaller packages for a
-/// quick look.
+/// Measures both sides, or with `--only` one of them, and compares with the bars. `--tools` makes smaller packages for
+/// a quick measurement.
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Result<()> {
     let only = arguments.value("--only")?.map(|name| side(&name)).transpose()?;
     let tools =
@@ -95,7 +95,7 @@ fn side(name: &str) -> anyhow::Result<Side> {
 fn weigh(workspace: &Workspace, side: Side, tools: usize) -> anyhow::Result<Weight> {
     let target = target(workspace, side);
     if target.exists() {
-        fs::remove_dir_all(&target).with_context(|| format!("can't remove {}", target.display()))?;
+        fs::remove_dir_all(&target).with_context(|| format!("cannot remove {}", target.display()))?;
     }
     side.write(workspace, 1)?;
     cargo(workspace, side).args(["fetch", "--quiet"]).run()?;
@@ -108,7 +108,7 @@ fn weigh(workspace: &Workspace, side: Side, tools: usize) -> anyhow::Result<Weig
     answer(workspace, side, Profile::Release)?;
     answer(workspace, side, Profile::Debug)?;
     let program = program(workspace, side, Profile::Release);
-    let size = fs::metadata(&program).with_context(|| format!("can't see {}", program.display()))?.len();
+    let size = fs::metadata(&program).with_context(|| format!("cannot read the size of {}", program.display()))?.len();
     #[allow(clippy::cast_precision_loss, reason = "programs stay far below 2^53 bytes")]
     let weight = Weight { release, debug, size: size as f64, cold };
     Ok(weight)
@@ -122,12 +122,12 @@ fn build(workspace: &Workspace, side: Side, profile: Profile) -> anyhow::Result<
     cargo(workspace, side).args(["build", "--quiet", "--offline"]).args(release).run_quietly()
 }
 
-/// Runs the program, which ends well only if it lists its tools and answers a call correctly.
+/// Runs the program, which succeeds only if it lists its tools and answers a call correctly.
 fn answer(workspace: &Workspace, side: Side, profile: Profile) -> anyhow::Result<()> {
     Invocation::new(program(workspace, side, profile)).run_quietly()
 }
 
-/// Runs cargo in a side's package, as it runs for a user who has set nothing, but from nothing each time.
+/// Creates a cargo invocation in a side's package, with default settings, but without incremental builds.
 fn cargo(workspace: &Workspace, side: Side) -> Invocation {
     workspace
         .cargo()
@@ -184,7 +184,7 @@ impl Comparison {
         format!(r#"{{"name":"{name}","ours":{ours},"rmcp":{rmcp},"ratio":{ratio:.3},"bar":{bar}}}"#)
     }
 
-    /// The same for people.
+    /// Returns the same figures for people.
     fn row(&self) -> String {
         let Self { name, ours, rmcp, bar } = self;
         let (ratio, verdict) = (self.ratio(), verdict(self.is_miss()));

@@ -1,4 +1,4 @@
-//! Where things are in this checkout, and what cargo knows about it.
+//! The paths of this checkout, and its packages.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,46 +15,46 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// The checkout that holds xtask's own manifest.
+    /// Returns the checkout that contains xtask's own manifest.
     pub(crate) fn find() -> Self {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
         Self { root: manifest.parent().unwrap_or(manifest).to_path_buf() }
     }
 
-    /// The folder of the workspace manifest.
+    /// Returns the folder of the workspace manifest.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where `setup` puts what tests need: `HAFT_PARTS`, else `target/parts`.
+    /// Returns the folder in which `setup` puts the parts of tests: `HAFT_PARTS`, else `target/parts`.
     pub(crate) fn parts(&self) -> PathBuf {
         let folder = std::env::var_os("HAFT_PARTS").unwrap_or_else(|| "target/parts".into());
         self.root.join(folder)
     }
 
-    /// Where tools are installed that the machine lacks.
+    /// Returns the folder for tools that the machine lacks.
     pub(crate) fn tools(&self) -> PathBuf {
         self.root.join("target/tools")
     }
 
-    /// Runs a program in the root of the checkout.
+    /// Creates an invocation of a program in the root of the checkout.
     pub(crate) fn invoke(&self, program: &str) -> Invocation {
         Invocation::new(program).current_dir(&self.root)
     }
 
-    /// Runs the cargo that runs this command.
+    /// Creates an invocation of the cargo that runs this command.
     pub(crate) fn cargo(&self) -> Invocation {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         self.invoke(&cargo)
     }
 
-    /// Counts the crates that a package brings into a build, itself included, with these more arguments for cargo.
+    /// Counts the crates of a package's build, itself included, with additional arguments for cargo.
     pub(crate) fn crate_count(&self, package: &str, more: &[&str]) -> anyhow::Result<usize> {
         let tree = ["tree", "-p", package, "-e", "normal", "--no-dedupe", "--prefix", "none"];
         Ok(distinct_lines(&self.cargo().args(tree).args(more).capture()?))
     }
 
-    /// The packages of the workspace, as `cargo metadata` tells them.
+    /// Returns the packages of the workspace, as in `cargo metadata`.
     pub(crate) fn packages(&self) -> anyhow::Result<Vec<Value>> {
         let text = self.cargo().args(["metadata", "--no-deps", "--format-version", "1"]).capture()?;
         let mut metadata: Value = serde_json::from_str(&text).context("cargo metadata is not JSON")?;

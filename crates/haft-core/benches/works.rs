@@ -1,8 +1,8 @@
-//! The cost of haft beside the least that any tool layer must do, measured in one run.
+//! The cost of haft compared with the minimum work of any tool layer, measured in one run.
 //!
-//! Each work prints one line of JSON: our median, the floor's median and their ratio. Ours and the floor take turns
-//! in short batches, so that whatever else the machine does falls on both. The floor is `serde_json::from_str`, the
-//! function, and `serde_json::to_string`, with nothing checked.
+//! Each work prints one line of JSON: our median, the floor's median and their ratio. Ours and the floor alternate in
+//! short batches, so that other load on the machine affects both. The floor is `serde_json::from_str`, the function,
+//! and `serde_json::to_string`, without any checks.
 //! `cargo xtask bench` runs this and compares the ratios with the bars; name works to run only those.
 //!
 //! With `--instructions` nothing is timed: the floor and then ours run inside [`counted`], a fixed number of times, for
@@ -48,9 +48,9 @@ struct Weather {
     tags: Vec<String>,
 }
 
-/// About 120 bytes, as a model sends them.
+/// Arguments of about 120 bytes, as a model sends them.
 const ARGUMENTS: &str = r#"{"city":"Rio de Janeiro","units":"celsius","days":7,"tags":["weekend","surf","family","budget","outdoor","quiet"]}"#;
-/// As above, with a unit that is none, too many days and a tag that is a number.
+/// The same arguments with an unknown unit, too many days and a tag that is a number.
 const REFUSED: &str =
     r#"{"city":"Rio de Janeiro","units":"kelvin","days":99,"tags":["weekend",7,"family","budget","outdoor","quiet"]}"#;
 const TOOLS: usize = 100;
@@ -58,7 +58,7 @@ const BATCH: usize = 64;
 
 /// A name, the number of runs when instructions are counted, and the work itself.
 ///
-/// A short work is run more often: every map of JSON is seeded anew, and only many of them cost the same every time.
+/// A short work is run more often: every map of JSON has a new seed, and only the average over many of them is stable.
 type Work = (&'static str, usize, fn(Meter) -> Figures);
 
 const WORKS: [Work; 8] = [
@@ -89,7 +89,7 @@ fn main() {
     }
 }
 
-/// W0: arguments into their type with every check, beside `serde_json::from_str` alone.
+/// W0: decodes arguments into their type with every check, compared with `serde_json::from_str` alone.
 fn decode(meter: Meter) -> Figures {
     let schema = Schema::of_params::<Forecast>().unwrap();
     let options = DecodeOptions::default();
@@ -99,14 +99,14 @@ fn decode(meter: Meter) -> Figures {
     )
 }
 
-/// W1: one typed call, checked, out of this many tools.
+/// W1: runs one typed call, checked, out of this many tools.
 fn one_call(meter: Meter, tools: usize) -> Figures {
     let kit = kit(tools);
     let call = ToolCall::new("call_1", format!("forecast_{}", tools / 2), ARGUMENTS);
     inside_a_runtime(|| meter.compare(|| ran(&kit, black_box(&call)), || floor(black_box(ARGUMENTS))))
 }
 
-/// W2: many calls in one batch through the event stream; figures are per call.
+/// W2: runs many calls in one batch through the event stream; figures are per call.
 fn batch(meter: Meter) -> Figures {
     let kit = kit(TOOLS);
     let calls: Vec<_> =
@@ -121,12 +121,13 @@ fn batch(meter: Meter) -> Figures {
             }
         });
     };
-    // A model's calls arrive owned: both sides are given the same, made outside of the measured time, and use them up.
+    // A model's calls arrive owned: both sides receive the same calls, made outside of the measured time, and consume
+    // them.
     let floors = |calls: Vec<ToolCall>| calls.into_iter().for_each(|call| floor(black_box(&call.arguments)));
     inside_a_runtime(|| meter.compare_with(|| calls.clone(), ours, floors)).per_run_of(BATCH)
 }
 
-/// W3: one typed call with 64 KiB of arguments.
+/// W3: runs one typed call with 64 KiB of arguments.
 fn large_arguments(meter: Meter) -> Figures {
     let kit = kit(TOOLS);
     let tags: Vec<_> = (0..2000).map(|n| format!("a tag of thirty characters{n:04}")).collect();
@@ -136,7 +137,7 @@ fn large_arguments(meter: Meter) -> Figures {
     inside_a_runtime(|| meter.compare(|| ran(&kit, black_box(&call)), || floor(black_box(&arguments))))
 }
 
-/// W4: one refused call with every issue, beside the same work of a good one.
+/// W4: rejects one call with every issue, compared with the floor of a valid one.
 fn refused_arguments(meter: Meter) -> Figures {
     let kit = kit(TOOLS);
     let call = ToolCall::new("call_1", "forecast_50", REFUSED);
@@ -148,7 +149,8 @@ fn refused_arguments(meter: Meter) -> Figures {
     inside_a_runtime(|| meter.compare(refused, || floor(black_box(ARGUMENTS))))
 }
 
-/// W5: the body of a request with these tools, described before, beside writing the same trees of JSON anew.
+/// W5: writes the body of a request with these tools, described before, compared with writing the same trees of JSON
+/// again.
 fn request_body(meter: Meter) -> Figures {
     let kit = kit(TOOLS);
     let trees = serde_json::to_value(kit.descriptors()).unwrap();
@@ -159,7 +161,7 @@ fn request_body(meter: Meter) -> Figures {
     meter.compare(ours, || drop(black_box(serde_json::to_string(black_box(&trees)).unwrap())))
 }
 
-/// W6: one call of a tool whose schema is raw JSON Schema and whose values are trees.
+/// W6: runs one call of a tool whose schema is raw JSON Schema and whose values are trees.
 fn dynamic_tool(meter: Meter) -> Figures {
     let parameters = json!({
         "type": "object",
@@ -219,7 +221,7 @@ fn floor(arguments: &str) {
     black_box(serde_json::to_string(&weather(forecast)).unwrap());
 }
 
-/// Work that never waits, polled as a runtime would.
+/// Polls work that never waits to its end, as a runtime would.
 fn now<T>(work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut task = std::task::Context::from_waker(std::task::Waker::noop());
@@ -269,7 +271,7 @@ impl Meter {
         self.compare_with(|| (), |()| ours(), |()| floor())
     }
 
-    /// Measures two pieces of work that use up an input made beforehand, outside of what is measured.
+    /// Measures two pieces of work that consume an input made beforehand, outside of the measured part.
     fn compare_with<T>(self, make: impl FnMut() -> T, ours: impl FnMut(T), floor: impl FnMut(T)) -> Figures {
         match self {
             Self::Clock => time_both(make, ours, floor),
@@ -292,13 +294,13 @@ fn count<T>(runs: usize, make: &mut impl FnMut() -> T, mut work: impl FnMut(T)) 
     counted(&mut || inputs.by_ref().for_each(&mut work));
 }
 
-/// Runs the work. Callgrind counts what happens between entering and leaving this function, by its name.
+/// Runs the work. Callgrind counts the instructions between entering and leaving this function, by its name.
 #[inline(never)]
 fn counted(work: &mut dyn FnMut()) {
     work();
 }
 
-/// Lets both take turns until the medians are steady.
+/// Alternates both until the medians are steady.
 fn time_both<T>(mut make: impl FnMut() -> T, mut ours: impl FnMut(T), mut floor: impl FnMut(T)) -> Figures {
     const BATCHES: usize = 401;
     let size = batch_size(&mut || floor(make()));
@@ -310,7 +312,7 @@ fn time_both<T>(mut make: impl FnMut() -> T, mut ours: impl FnMut(T), mut floor:
     Figures::Times { ns: median(our_times), floor_ns: median(floor_times) }
 }
 
-/// How many runs make a batch long enough for the clock.
+/// Returns the number of runs that make a batch long enough for the clock.
 fn batch_size(work: &mut impl FnMut()) -> usize {
     const BATCH_TIME: Duration = Duration::from_micros(300);
     let mut size = 1;

@@ -1,9 +1,9 @@
-//! The arguments of a call, as those who decide about it see them.
+//! The arguments of a call, as policies and approvers see them.
 //!
-//! A policy, a middleware, a person and a digest must see what the handler is given, not something near it. A
-//! [`serde_json::Value`] has no integers beyond 64 bits: it holds the float next to one, which may be another number. So
-//! arguments that a tree would round have no tree here. They are read into types that take such integers, or by their text; whoever wants the tree is
-//! told that there is none, and the call goes no further.
+//! A policy, a middleware, an approver and a digest must see exactly what the handler receives. A [`serde_json::Value`]
+//! has no integers beyond 64 bits: it rounds them to the nearest float, which may be another number. Arguments that a
+//! tree would round therefore have no tree here. They can be deserialized into types with 128-bit integers, or used as
+//! text; code that requires the tree gets an error, and the call is rejected.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,15 +16,15 @@ use crate::tool::Tool;
 /// Arguments that the tool accepts.
 #[derive(Debug, Default)]
 pub(crate) enum Arguments {
-    /// The tree, which holds them exactly.
+    /// The tree, which represents the arguments exactly.
     Exact(Value),
-    /// No tree holds them: only their text, and types of more than 64 bits.
+    /// No tree represents the arguments exactly; only their text and types with 128-bit integers do.
     #[default]
     TextOnly,
 }
 
 impl Arguments {
-    /// Reads argument text as the tool's handler would accept it.
+    /// Reads argument text with the checks that apply to the tool's handler.
     pub(crate) fn read(tool: &Tool, text: &str, options: &DecodeOptions) -> Result<Self, Issues> {
         match tool.parameters().decode_exactly::<Value>(text, options) {
             Ok(decoded) => Ok(Self::Exact(decoded.value)),
@@ -36,64 +36,66 @@ impl Arguments {
         }
     }
 
-    /// Reads argument text into a tree, or rejects what no tree holds.
+    /// Reads argument text into a tree, or rejects it if no tree represents it exactly.
     pub(crate) fn tree(tool: &Tool, text: &str, options: &DecodeOptions) -> Result<Value, Issues> {
         match Self::read(tool, text, options)? {
             Self::Exact(tree) => Ok(tree),
-            // Reading it again says why there is no tree.
+            // Decoding the text again produces the issue that explains why there is no tree.
             Self::TextOnly => tool.parameters().decode_exactly(text, options).map(|decoded| decoded.value),
         }
     }
 }
 
-/// Arguments that a policy decides on.
-pub(crate) struct Decisive<'a> {
-    /// A tree that holds them exactly, if there is one.
+/// The arguments that an approval policy decides on.
+pub(crate) struct PolicyArguments<'a> {
+    /// The tree that represents them exactly, if there is one.
     tree: Option<&'a Value>,
-    /// The text, to be read as the tool reads it; not there for arguments that never were text.
-    text: Option<Text<'a>>,
+    /// The text, to be decoded as the tool decodes it; `None` for arguments that never were text.
+    text: Option<ArgumentText<'a>>,
 }
 
-/// Argument text, and what it takes to read it.
+/// Argument text with the tool and options to decode it.
 #[derive(Clone, Copy)]
-struct Text<'a> {
+struct ArgumentText<'a> {
     tool: &'a Tool,
     written: &'a str,
     options: &'a DecodeOptions,
 }
 
-impl<'a> Decisive<'a> {
-    /// Takes the arguments as far as they were read, and the text they were read from.
+impl<'a> PolicyArguments<'a> {
+    /// Creates policy arguments from arguments that were read and the text they were read from.
     pub(crate) fn of(arguments: &'a Arguments, tool: &'a Tool, text: &'a str, options: &'a DecodeOptions) -> Self {
         let tree = match arguments {
             Arguments::Exact(tree) => Some(tree),
             Arguments::TextOnly => None,
         };
-        Self { tree, text: Some(Text { tool, written: text, options }) }
+        Self { tree, text: Some(ArgumentText { tool, written: text, options }) }
     }
 
-    /// Takes arguments that somebody has as a tree.
+    /// Creates policy arguments from a tree.
     pub(crate) fn tree(tree: &'a Value) -> Self {
         Self { tree: Some(tree), text: None }
     }
 
-    /// Reads the arguments into a type, exactly or not at all.
+    /// Deserializes the arguments into a type, exactly or not at all.
     pub(crate) fn read<P: DeserializeOwned>(&self) -> Result<P, BoxError> {
         let error = match self.tree.map(read_tree) {
             Some(Ok(read)) => return Ok(read),
             Some(Err(error)) => Some(error),
             None => None,
         };
-        // A tree holds an integer beyond 64 bits as a float, which no type of 128 bits takes.
+        // A tree holds an integer beyond 64 bits as a float, which 128-bit integer types do not accept.
         match (self.text, error) {
-            (Some(Text { tool, written, options }), _) => Ok(tool.parameters().decode_exactly(written, options)?.value),
+            (Some(ArgumentText { tool, written, options }), _) => {
+                Ok(tool.parameters().decode_exactly(written, options)?.value)
+            }
             (None, Some(error)) => Err(error.into()),
             (None, None) => Err("there are no arguments".into()),
         }
     }
 }
 
-/// No arguments are an empty object, which is nothing to those who read a `()`.
+/// Deserializes a tree. An empty object stands for no arguments, so it is also read as `()`.
 fn read_tree<P: DeserializeOwned>(arguments: &Value) -> Result<P, serde_json::Error> {
     P::deserialize(arguments).or_else(|error| match arguments {
         Value::Object(none) if none.is_empty() => P::deserialize(&Value::Null).map_err(|_| error),

@@ -1,14 +1,14 @@
-//! Waiting on a thread instead of in a task.
+//! Waiting for a future on a thread.
 //!
-//! A blocking handler has no task, but must wait if the buffer for emitted events is full. It runs on a dedicated
-//! thread, so blocking that thread affects nothing else.
+//! A blocking handler runs outside of any task, and still has to wait when it emits values faster than they are read.
+//! It blocks its thread, which no other call depends on. Never use this inside a task.
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake};
 use std::thread::{self, Thread};
 
-/// Blocks the thread until the future is ready.
+/// Blocks the thread until the future has completed, and returns its output.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Arc::new(Unpark(thread::current())).into();

@@ -1,20 +1,20 @@
-//! One text for one JSON value.
+//! Canonical text of JSON values: equal values have equal text.
 //!
 //! The form is that of RFC 8785: keys sorted by their UTF-16 code units, strings escaped as little as possible, numbers
-//! as ECMAScript writes them, so that `1.0`, `1e0` and `1` are one. There is one departure: digits that a float can't
-//! hold are kept, because two different numbers must never share a text. Whatever is compared or digested by this text
-//! relies on that, so nothing here may ever round.
+//! as ECMAScript writes them, so that `1.0`, `1e0` and `1` are the same. There is one departure: digits beyond the
+//! precision of a float are kept, because two different numbers must never have the same text. Comparisons and digests
+//! rely on that, so nothing here may round.
 
 use serde_json::{Map, Number, Value};
 
-/// The canonical text of a value. Equal values have equal texts, and different values different ones.
+/// Returns the canonical text of a value. Equal values have equal texts, and different values have different ones.
 pub(crate) fn canonical_text(value: &Value) -> String {
     let mut text = String::new();
     write_value(value, &mut text);
     text
 }
 
-/// Reports whether two numbers, as JSON writes them, are the same number.
+/// Reports whether two numbers in JSON notation are the same number.
 pub(crate) fn is_same_number(a: &str, b: &str) -> bool {
     let canonical = |number: &str| {
         let mut text = String::new();
@@ -80,27 +80,28 @@ fn write_string(string: &str, text: &mut String) {
     text.push('"');
 }
 
-/// A number is taken by its decimal digits, which are the shortest that give a float back, or all of an integer.
+/// Writes a number from its decimal digits: the shortest that round-trip a float, or all digits of an integer.
 fn write_number(number: &Number, text: &mut String) {
     write_digits(&number.to_string(), text);
 }
 
 fn write_digits(written: &str, text: &mut String) {
-    match Decimal::read(written) {
+    match CanonicalDecimal::read(written) {
         Some(decimal) => decimal.write(text),
-        // An exponent that no machine integer holds. Its text is the only thing that is sure to differ from others'.
+        // No machine integer holds the exponent. Only the number's own text is certain to differ from that of other
+        // numbers.
         None => text.push_str(written),
     }
 }
 
 /// `0.digits × 10^point`, without zeros at either end. Zero has no digits.
-struct Decimal {
+struct CanonicalDecimal {
     negative: bool,
     digits: String,
     point: i64,
 }
 
-impl Decimal {
+impl CanonicalDecimal {
     fn read(written: &str) -> Option<Self> {
         let (negative, unsigned) = match written.strip_prefix('-') {
             Some(unsigned) => (true, unsigned),
@@ -118,7 +119,7 @@ impl Decimal {
         Some(Self { negative, digits: significant.trim_end_matches('0').to_owned(), point })
     }
 
-    /// The layout of ECMAScript's `Number::toString`.
+    /// Writes the number in the layout of ECMAScript's `Number::toString`.
     fn write(&self, text: &mut String) {
         let Self { digits, point, .. } = self;
         if digits.is_empty() {
@@ -161,7 +162,7 @@ mod tests {
         canonical_text(&serde_json::from_str(text).unwrap())
     }
 
-    /// How JSON text is written canonically.
+    /// Numbers in JSON, each with its canonical text.
     const NUMBERS: [(&str, &str); 26] = [
         ("0", "0"),
         ("-0.0", "0"),
@@ -199,20 +200,20 @@ mod tests {
     }
 
     #[test]
-    fn digits_beyond_a_float_are_kept_however_many() {
+    fn digits_beyond_float_precision_are_kept() {
         let text = |written: &str| {
             let mut text = String::new();
-            Decimal::read(written).unwrap().write(&mut text);
+            CanonicalDecimal::read(written).unwrap().write(&mut text);
             text
         };
         assert_eq!(text("340282366920938463463374607431768211455"), "3.40282366920938463463374607431768211455e+38");
         assert_eq!(text("0.10000000000000000000001"), "0.10000000000000000000001");
-        assert!(Decimal::read("1e99999999999999999999").is_none());
+        assert!(CanonicalDecimal::read("1e99999999999999999999").is_none());
     }
 
     #[test]
     fn keys_are_sorted_by_utf16_code_units() {
-        // U+FB33 is one unit above every surrogate, though U+1F600 comes after it as a character.
+        // U+FB33 is one unit above every surrogate, although U+1F600 is the greater character.
         let written = "{\"\u{fb33}\":1,\"\u{1f600}\":2,\"\u{20ac}\":3,\"\\r\":4,\"1\":5,\"\u{f6}\":6}";
         let expected = "{\"\\r\":4,\"1\":5,\"\u{f6}\":6,\"\u{20ac}\":3,\"\u{1f600}\":2,\"\u{fb33}\":1}";
         assert_eq!(canonical(written), expected);
@@ -250,7 +251,7 @@ mod tests {
         })
     }
 
-    /// The same value with the keys of every object the other way round.
+    /// Returns the same value with the keys of every object in reverse order.
     fn reversed(value: &Value) -> Value {
         match value {
             Value::Array(items) => items.iter().map(reversed).collect(),
@@ -261,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Whether both are one value: keys in any order, numbers by what they are worth.
+    /// Reports whether both are the same value, regardless of the order of keys and the notation of numbers.
     fn same(a: &Value, b: &Value) -> bool {
         match (a, b) {
             (Value::Number(a), Value::Number(b)) if a.is_f64() || b.is_f64() => a.as_f64() == b.as_f64(),

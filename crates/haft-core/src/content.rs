@@ -1,10 +1,10 @@
-//! What messages and tool outputs are made of.
+//! The content parts of messages and tool outputs.
 //!
-//! One vocabulary for what users send, what models answer and what tools give back, wide enough for every wire: text
-//! with its citations, refusals, pictures, sound, files, embedded resources and links to them. A part of a type that
-//! is not known yet is kept as it came, so that reading a conversation never loses any of it.
+//! One vocabulary for what users send, models answer and tools return, wide enough for every wire format: text
+//! with its citations, refusals, images, audio, files, embedded resources and links to them. A part of an unknown type
+//! is kept whole, so that reading a conversation never loses any of it.
 //!
-//! Nothing here fetches a URL or decodes base64: parts are handed on, not looked into.
+//! Nothing here may fetch a URL or decode base64: parts are passed on without inspection.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::citation::Citation;
-use crate::reading;
-use crate::schema::{nests_within, tree};
+use crate::schema::nests_within;
+use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
 
-/// One part of a message or of a tool's output. Told apart by `type`.
+/// One part of a message or of a tool's output, tagged by `type`.
 ///
 /// ```
 /// use haft_core::{ContentPart, MediaData};
@@ -34,132 +34,132 @@ use crate::schema::{nests_within, tree};
 pub enum ContentPart {
     /// Text.
     Text(TextPart),
-    /// The model's words for not answering.
+    /// A refusal of the model to answer.
     Refusal(RefusalPart),
-    /// A picture.
+    /// An image.
     Image(MediaPart),
-    /// Sound.
+    /// Audio.
     Audio(MediaPart),
-    /// A document or any other file, video included.
+    /// A document or any other file, including video.
     File(MediaPart),
-    /// A resource, embedded whole.
+    /// An embedded resource.
     Resource(ResourcePart),
-    /// A resource, named by where it can be read.
+    /// A link to a resource.
     ResourceLink(ResourceLinkPart),
-    /// A part of a type this version does not know, with its `type`, as it came.
+    /// A part of a type that this version does not know, whole, with its `type`.
     #[serde(untagged)]
     Unknown(Value),
 }
 
-/// Text, and what it rests on.
+/// Text and its citations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TextPart {
     /// The text.
     pub text: String,
-    /// What the text cites.
+    /// The citations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<Citation>,
-    /// What a provider wants back with the part, by the provider's name.
+    /// Opaque data that must be returned to a provider with the part, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
 }
 
-/// The model's words for not answering.
+/// A refusal of the model to answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RefusalPart {
-    /// What the model said.
+    /// The text of the refusal.
     pub text: String,
-    /// What a provider wants back with the part, by the provider's name.
+    /// Opaque data that must be returned to a provider with the part, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
 }
 
-/// A picture, sound or file.
+/// An image, audio or a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MediaPart {
-    /// The MIME type, for example `image/png`, when it is known.
+    /// The MIME type, for example `image/png`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
-    /// The content, or where it is.
+    /// The content, or its location.
     pub data: MediaData,
-    /// A file name to show.
+    /// A file name for display.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What a provider wants back with the part, by the provider's name.
+    /// Opaque data that must be returned to a provider with the part, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
 }
 
-/// The content of a picture, sound or file, or where it is.
+/// The content of an image, audio or a file, or its location.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MediaData {
     /// The content, in base64.
     Base64(String),
-    /// Where the content can be fetched.
+    /// The URL of the content.
     Url(String),
-    /// The id of a file uploaded to the provider before.
+    /// The provider's id of a file that was uploaded before.
     FileId(String),
 }
 
-/// A resource, embedded whole.
+/// An embedded resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResourcePart {
-    /// What names the resource.
+    /// The URI of the resource.
     pub uri: String,
-    /// The MIME type, when it is known.
+    /// The MIME type, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
-    /// What the resource holds.
+    /// The contents.
     pub contents: ResourceContents,
-    /// What a provider wants back with the part, by the provider's name.
+    /// Opaque data that must be returned to a provider with the part, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
 }
 
-/// What an embedded resource holds.
+/// The contents of an embedded resource.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ResourceContents {
-    /// Text, as it is.
+    /// Text.
     Text(String),
     /// Bytes, in base64.
     Blob(String),
 }
 
-/// A resource, named by where it can be read.
+/// A link to a resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResourceLinkPart {
-    /// Where the resource can be read.
+    /// The URI of the resource.
     pub uri: String,
-    /// Its name, for programs.
+    /// The name, for programs.
     pub name: String,
-    /// Its name, for people.
+    /// The title, for display.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is.
+    /// The description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The MIME type, when it is known.
+    /// The MIME type, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
-    /// Its size in bytes, when it is known.
+    /// The size in bytes, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// What a provider wants back with the part, by the provider's name.
+    /// Opaque data that must be returned to a provider with the part, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
 }
 
 impl ContentPart {
-    /// Reports whether the free-form data in it nests at most so many levels.
+    /// Reports whether the free-form data of the part nests at most this many levels.
     pub(crate) fn nests_within(&self, levels: usize) -> bool {
         let (data, citations) = match self {
             Self::Text(part) => (&part.provider_data, &*part.citations),
@@ -173,66 +173,63 @@ impl ContentPart {
         cited.chain([data]).flat_map(Map::values).all(|value| nests_within(value, levels))
     }
 
-    /// Text.
+    /// Creates a text part.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextPart::new(text))
     }
 
-    /// The model's words for not answering.
+    /// Creates a refusal.
     #[must_use]
     pub fn refusal(text: impl Into<String>) -> Self {
         Self::Refusal(RefusalPart { text: text.into(), provider_data: Map::new() })
     }
 
-    /// A picture.
+    /// Creates an image part.
     #[must_use]
     pub fn image(media_type: impl Into<String>, data: MediaData) -> Self {
         Self::Image(MediaPart::new(data).media_type(media_type))
     }
 
-    /// Sound.
+    /// Creates an audio part.
     #[must_use]
     pub fn audio(media_type: impl Into<String>, data: MediaData) -> Self {
         Self::Audio(MediaPart::new(data).media_type(media_type))
     }
 
-    /// A file.
+    /// Creates a file part.
     #[must_use]
     pub fn file(media_type: impl Into<String>, data: MediaData) -> Self {
         Self::File(MediaPart::new(data).media_type(media_type))
     }
 
-    /// An embedded resource.
+    /// Creates an embedded resource.
     #[must_use]
     pub fn resource(uri: impl Into<String>, contents: ResourceContents) -> Self {
         Self::Resource(ResourcePart::new(uri, contents))
     }
 
-    /// A link to a resource.
+    /// Creates a link to a resource.
     #[must_use]
     pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self::ResourceLink(ResourceLinkPart::new(uri, name))
     }
 
-    /// The text, when this is a text part.
+    /// Returns the text, if this is a text part.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
-        match self {
-            Self::Text(part) => Some(&part.text),
-            _ => None,
-        }
+        if let Self::Text(part) = self { Some(&part.text) } else { None }
     }
 }
 
 impl TextPart {
-    /// Text that cites nothing.
+    /// Creates text without citations.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// The same text with one more source.
+    /// Adds a citation.
     #[must_use]
     pub fn cite(mut self, citation: Citation) -> Self {
         self.citations.push(citation);
@@ -241,20 +238,20 @@ impl TextPart {
 }
 
 impl MediaPart {
-    /// Media of an unknown type.
+    /// Creates media without a MIME type.
     #[must_use]
     pub fn new(data: MediaData) -> Self {
         Self { media_type: None, data, name: None, provider_data: Map::new() }
     }
 
-    /// The same media with its MIME type.
+    /// Sets the MIME type.
     #[must_use]
     pub fn media_type(mut self, media_type: impl Into<String>) -> Self {
         self.media_type = Some(media_type.into());
         self
     }
 
-    /// The same media with a file name to show.
+    /// Sets the file name for display.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -263,13 +260,13 @@ impl MediaPart {
 }
 
 impl ResourcePart {
-    /// A resource of an unknown type.
+    /// Creates a resource without a MIME type.
     #[must_use]
     pub fn new(uri: impl Into<String>, contents: ResourceContents) -> Self {
         Self { uri: uri.into(), media_type: None, contents, provider_data: Map::new() }
     }
 
-    /// The same resource with its MIME type.
+    /// Sets the MIME type.
     #[must_use]
     pub fn media_type(mut self, media_type: impl Into<String>) -> Self {
         self.media_type = Some(media_type.into());
@@ -278,7 +275,7 @@ impl ResourcePart {
 }
 
 impl ResourceLinkPart {
-    /// A link of which only the name is known.
+    /// Creates a link with a name only.
     #[must_use]
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self { uri: uri.into(), name: name.into(), ..Self::default() }
@@ -297,7 +294,7 @@ impl From<String> for ContentPart {
     }
 }
 
-/// Shows the length of the content instead of the content, which may be megabytes.
+/// Writes the length of the content instead of the content, which may be megabytes.
 impl fmt::Debug for MediaData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -309,7 +306,7 @@ impl fmt::Debug for MediaData {
     }
 }
 
-/// Shows the length of bytes instead of the bytes.
+/// Writes the length of the bytes instead of the bytes.
 impl fmt::Debug for ResourceContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -319,20 +316,22 @@ impl fmt::Debug for ResourceContents {
     }
 }
 
+impl TaggedEnum for ContentPart {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("text", |members| members.take_all().map(Self::Text)),
+        ("refusal", |members| members.take_all().map(Self::Refusal)),
+        ("image", |members| members.take_all().map(Self::Image)),
+        ("audio", |members| members.take_all().map(Self::Audio)),
+        ("file", |members| members.take_all().map(Self::File)),
+        ("resource", |members| members.take_all().map(Self::Resource)),
+        ("resource_link", |members| members.take_all().map(Self::ResourceLink)),
+    ];
+    const UNKNOWN: UnknownTag<Self> = UnknownTag::Kept(|object| Self::Unknown(object.into_json()));
+}
+
 impl<'de> Deserialize<'de> for ContentPart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const TAG: &str = "type";
-        let part = tree(deserializer)?;
-        match reading::tag::<D::Error>(&part, TAG)? {
-            "text" => reading::body(part, TAG).map(Self::Text),
-            "refusal" => reading::body(part, TAG).map(Self::Refusal),
-            "image" => reading::body(part, TAG).map(Self::Image),
-            "audio" => reading::body(part, TAG).map(Self::Audio),
-            "file" => reading::body(part, TAG).map(Self::File),
-            "resource" => reading::body(part, TAG).map(Self::Resource),
-            "resource_link" => reading::body(part, TAG).map(Self::ResourceLink),
-            _ => Ok(Self::Unknown(part)),
-        }
+        tagged::deserialize(deserializer)
     }
 }
 
@@ -343,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_an_unknown_type_is_kept_as_it_came() {
+    fn a_part_of_an_unknown_type_is_kept_whole() {
         let hologram = json!({"type": "hologram", "depth": 3, "nested": {"a": [null]}});
         let part: ContentPart = serde_json::from_value(hologram.clone()).unwrap();
         assert_eq!(part, ContentPart::Unknown(hologram.clone()));
@@ -351,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_part_with_a_mistake_is_an_error() {
+    fn a_known_part_with_invalid_members_is_an_error() {
         for wrong in
             [json!({"type": "text"}), json!({"type": "image", "data": "x"}), json!({"text": "hi"}), json!("hi")]
         {

@@ -1,7 +1,15 @@
-//! What a handler knows about the call it answers.
+//! The context of a call, which its handler receives.
 //!
-//! One context belongs to one call. Handlers take it by value, keep it and clone it freely. It can look things up and
-//! emit; it can never change the call, its tool or the services.
+//! ```text
+//!                 ┌─ CxSource::Run    a call of a run: a handle to the run's state
+//! Cx ── reads ────┼─ CxSource::Kit    a single call: an index into its toolkit
+//! │               └─ CxSource::Owned  a context with its own settings (cx/source.rs)
+//! └──── emits ─► CallHandle ─► mailbox ─► events of the run
+//!                or an Emitter's queue
+//! ```
+//!
+//! One context belongs to one call. Handlers take it by value, keep it and clone it freely. It can read settings and
+//! emit values; it can never change the call, its tool or the services.
 
 mod source;
 
@@ -15,7 +23,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 pub(crate) use self::source::RunCx;
-use self::source::{KitCx, Own, Source, Special, Subject};
+use self::source::{CallOverrides, CxSource, KitCx, OwnedCx, ToolRef};
 use crate::approval::{Gate, RefusedVerdict};
 use crate::blocking::wait;
 use crate::call::{CallId, ToolCall};
@@ -24,7 +32,7 @@ use crate::emit::{EmitError, Emitted, Emitter};
 use crate::executor::CallHandle;
 use crate::history::History;
 use crate::item::Item;
-use crate::schema::{DecodeOptions, encode_freely};
+use crate::schema::{DecodeOptions, encode_unchecked};
 use crate::scope::RunScope;
 use crate::service::{MissingService, Services};
 use crate::text_id::text_id;
@@ -32,7 +40,7 @@ use crate::tool::Tool;
 use crate::toolkit::ToolSet;
 
 text_id! {
-    /// Who asked for a call: a user, a tenant, a session. Its meaning is the application's.
+    /// The caller that a call runs for: a user, a tenant, a session. Its meaning is up to the application.
     Caller
 }
 
@@ -49,60 +57,60 @@ text_id! {
 /// # Ok::<_, haft_core::MissingService>(())
 /// ```
 #[derive(Clone)]
-pub struct Cx(Source);
+pub struct Cx(CxSource);
 
 impl Cx {
-    /// The context of a call: first attempt, no deadline, no services, nobody listening.
+    /// Creates the context of a call: first attempt, no deadline, no services, emitted values are dropped.
     #[must_use]
     pub fn for_call(call: &ToolCall) -> Self {
-        Self::with_subject(call, Subject::Named(call.name.as_str().into()))
+        Self::with_tool(call, ToolRef::Named(call.name.as_str().into()))
     }
 
-    /// The context of a call of a known tool, which saves a copy of its name.
+    /// Creates the context of a call of a known tool, which saves a copy of its name.
     #[must_use]
     pub fn for_tool(tool: &Tool, call: &ToolCall) -> Self {
-        Self::with_subject(call, Subject::Bound(tool.clone()))
+        Self::with_tool(call, ToolRef::Bound(tool.clone()))
     }
 
-    /// The id of the call.
+    /// Returns the id of the call.
     #[must_use]
     pub fn call_id(&self) -> &CallId {
         self.0.call_id()
     }
 
-    /// The tool, once the call was given to it.
+    /// Returns the tool, if the context is bound to one.
     #[must_use]
     pub fn tool(&self) -> Option<&Tool> {
         self.0.tool()
     }
 
-    /// The name of the tool.
+    /// Returns the name of the tool.
     #[must_use]
     pub fn tool_name(&self) -> &str {
         self.0.tool_name()
     }
 
-    /// Which attempt this is, counted from one.
+    /// Returns the number of the attempt, counted from one.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.0.attempt()
     }
 
-    /// When the call must be done, if there is such a time.
+    /// Returns the deadline of the call, if it has one.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let own = self.call_handle().and_then(CallHandle::deadline);
         [self.0.deadline(), own].into_iter().flatten().min()
     }
 
-    /// Whether the call is no longer wanted: it was cancelled, or, in a run, it took too long or has its result already.
+    /// Reports whether the call was cancelled or, in a run, has timed out or has its result already.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancellation().is_some_and(Cancellation::is_cancelled)
-            || self.call_handle().is_some_and(CallHandle::is_over)
+            || self.call_handle().is_some_and(CallHandle::is_closed)
     }
 
-    /// Ends when the call is no longer wanted; never, if it can't be cancelled.
+    /// Completes when [`is_cancelled`](Cx::is_cancelled) becomes true; never, if the call can't be cancelled.
     pub async fn cancelled(&self) {
         let mut cancelled = pin!(async {
             match self.cancellation() {
@@ -110,61 +118,62 @@ impl Cx {
                 None => pending().await,
             }
         });
-        let mut over = pin!(async {
+        let mut closed = pin!(async {
             match self.call_handle() {
-                Some(handle) => handle.over().await,
+                Some(handle) => handle.closed().await,
                 None => pending().await,
             }
         });
         poll_fn(|task| match cancelled.as_mut().poll(task) {
             Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => over.as_mut().poll(task),
+            Poll::Pending => closed.as_mut().poll(task),
         })
         .await;
     }
 
-    /// Shows a value to whoever watches the call, waiting while the queue is full.
+    /// Emits a progress value to the reader of the call's events, waiting while the queue is full.
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
-        if !self.0.is_heard() {
+        if !self.0.has_listener() {
             return Ok(());
         }
-        let text = encode_freely(&value).map_err(EmitError::Encode)?;
+        let text = encode_unchecked(&value).map_err(EmitError::Encode)?;
         drop(value);
         self.0.send(Emitted::Progress(text)).await;
         Ok(())
     }
 
-    /// Shows how far the call is: `{"done": …, "total": …, "message": …}`, where an unknown total and an empty
-    /// message are left out.
+    /// Emits the progress of the call: `{"done": …, "total": …, "message": …}`, where an unknown total and an empty
+    /// message are omitted.
     pub async fn progress(
         &self,
         done: f64,
         total: impl Into<Option<f64>> + Send,
         message: impl Into<String> + Send,
     ) -> Result<(), EmitError> {
-        let progress = Progress { done, total: total.into(), message: message.into() };
+        let progress = ProgressReport { done, total: total.into(), message: message.into() };
         self.emit(progress).await
     }
 
-    /// Shows an early form of the result, encoded as the result will be.
+    /// Emits a preliminary form of the result, encoded as the result will be.
     ///
-    /// A value that doesn't fit the tool's success schema is refused, whether somebody listens or not.
+    /// A value that violates the tool's success schema is rejected, even if the emitted values are dropped.
     pub async fn preliminary(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
         let encoded = match self.tool() {
             Some(tool) => tool.success().encode(&value).map_err(EmitError::Preliminary)?,
-            None => encode_freely(&value).map_err(EmitError::Encode)?,
+            None => encode_unchecked(&value).map_err(EmitError::Encode)?,
         };
         drop(value);
         self.0.send(Emitted::Preliminary(encoded)).await;
         Ok(())
     }
 
-    /// [`emit`](Cx::emit) for blocking handlers: waits on the thread. In an asynchronous one it would block every other.
+    /// Emits a value as [`emit`](Cx::emit) does, from a blocking handler: waits on the thread. In an asynchronous
+    /// handler it would block every other call of the task.
     pub fn emit_blocking(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
         wait(self.emit(value))
     }
 
-    /// [`progress`](Cx::progress) for blocking handlers.
+    /// Emits the progress of the call as [`progress`](Cx::progress) does, from a blocking handler.
     pub fn progress_blocking(
         &self,
         done: f64,
@@ -174,197 +183,196 @@ impl Cx {
         wait(self.progress(done, total, message))
     }
 
-    /// [`preliminary`](Cx::preliminary) for blocking handlers.
+    /// Emits a preliminary result as [`preliminary`](Cx::preliminary) does, from a blocking handler.
     pub fn preliminary_blocking(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
         wait(self.preliminary(value))
     }
 
-    /// The service of this type.
+    /// Returns the service of this type.
     pub fn service<T: ?Sized + 'static>(&self) -> Result<&T, MissingService> {
         self.services().get()
     }
 
-    /// All services of the call.
+    /// Returns all services of the call.
     #[must_use]
     pub fn services(&self) -> &Services {
         self.0.scope().map_or(Services::none(), |scope| &scope.services)
     }
 
-    /// The services that the call has of its toolkit, whatever its run has in front of them.
+    /// Returns the services of the call's toolkit, without those of its run.
     pub(crate) fn kit_services(&self) -> &Services {
         self.0.kit_scope().map_or(Services::none(), |scope| &scope.services)
     }
 
-    /// All extensions of the call.
+    /// Returns all extensions of the call.
     pub(crate) fn extensions(&self) -> &Services {
         self.0.scope().map_or(Services::none(), |scope| &scope.extensions)
     }
 
-    /// A value that somebody attached to the run: middleware, or whoever started it.
+    /// Returns the value of this type that a middleware or the application attached to the run.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.0.scope()?.extensions.get().ok()
     }
 
-    /// The conversation up to the call, as far as it was given.
+    /// Returns the conversation up to the call; empty if it was not set.
     #[must_use]
     pub fn messages(&self) -> &[Item] {
         self.0.scope().and_then(|scope| scope.messages.as_ref()).map_or(&[], |messages| messages.as_slice())
     }
 
-    /// Who asked for the call.
+    /// Returns the caller that the call runs for.
     #[must_use]
     pub fn caller(&self) -> Option<&Caller> {
         self.0.scope()?.caller.as_ref()
     }
 
-    /// Returns the verdict that was rejected before, in the context of an approver that is asked about the call again: an
-    /// edit or an answer that did not pass the tool's checks. Its [fault](RefusedVerdict::fault) lists the issues, and
-    /// [`attempt`](Cx::attempt) counts how often the approver was asked.
+    /// Returns the previous verdict on the call, in the context of an approver whose edit or answer was rejected by the
+    /// tool's checks. Its [fault](RefusedVerdict::fault) lists the issues, and [`attempt`](Cx::attempt) returns the
+    /// number of requests so far.
     #[must_use]
     pub fn rejected_verdict(&self) -> Option<&RefusedVerdict> {
         self.0.rejected()
     }
 
-    /// How argument text is read.
+    /// Returns the options by which argument text is read.
     #[must_use]
     pub fn decode_options(&self) -> &DecodeOptions {
         self.0.decode()
     }
 }
 
-/// Setters. Each gives a changed context; clones made before keep what they had.
+/// Setters. Each returns a changed context; clones made before keep their values.
 impl Cx {
-    /// The same context with these services.
+    /// Sets the services.
     #[must_use]
     pub fn with_services(self, services: Services) -> Self {
         self.scoped(|scope| scope.services = services)
     }
 
-    /// The same context with a value attached, one per type.
+    /// Attaches a value, one per type.
     #[must_use]
     pub fn with_extension<T: Send + Sync + 'static>(self, value: T) -> Self {
         self.scoped(|scope| scope.extensions = std::mem::take(&mut scope.extensions).with(value))
     }
 
-    /// The same context with the conversation up to the call.
+    /// Sets the conversation up to the call.
     #[must_use]
     pub fn with_messages(self, messages: impl Into<History>) -> Self {
         self.scoped(|scope| scope.messages = Some(messages.into()))
     }
 
-    /// The same context with who asked.
+    /// Sets the caller.
     #[must_use]
     pub fn with_caller(self, caller: impl Into<Caller>) -> Self {
         self.scoped(|scope| scope.caller = Some(caller.into()))
     }
 
-    /// The same context with other rules for reading argument text.
+    /// Sets the options by which argument text is read.
     #[must_use]
     pub fn with_decode_options(self, options: DecodeOptions) -> Self {
         if *self.decode_options() == options {
             return self;
         }
-        self.specially(|special| special.decode = options)
+        self.with_overrides(|overrides| overrides.decode = options)
     }
 
-    /// The same context whose emitted values go to a queue. The queue ends when this context and every clone of it are
-    /// gone: who reads while the call runs moves the context into the future of the call.
+    /// Sends emitted values to a queue. The queue ends when this context and every clone of it are dropped: to read
+    /// while the call runs, move the context into the future of the call.
     #[must_use]
     pub fn with_emitter(self, emitter: impl Into<Emitter>) -> Self {
-        self.own(|own| own.emitter = Some(emitter.into()))
+        self.changed(|own| own.emitter = Some(emitter.into()))
     }
 
-    /// The same context, cancelled by this flag.
+    /// Sets the cancellation of the call.
     #[must_use]
     pub fn with_cancellation(self, cancellation: Cancellation) -> Self {
-        self.specially(|special| special.cancellation = Some(cancellation))
+        self.with_overrides(|overrides| overrides.cancellation = Some(cancellation))
     }
 
-    /// The same context with a time by which the call must be done. It is told to the handler; whoever runs the call
-    /// enforces it, and [`Tool::run_call`] does not.
+    /// Sets the deadline of the call, for the handler to read. The context does not enforce it.
     #[must_use]
     pub fn with_deadline(self, deadline: Instant) -> Self {
-        self.specially(|special| special.deadline = Some(deadline))
+        self.with_overrides(|overrides| overrides.deadline = Some(deadline))
     }
 
-    /// The same context of another attempt, counted from one.
+    /// Sets the number of the attempt, counted from one.
     #[must_use]
     pub fn with_attempt(self, attempt: u32) -> Self {
-        self.specially(|special| special.attempt = attempt)
+        self.with_overrides(|overrides| overrides.attempt = attempt)
     }
 
-    /// The flag that cancels the call, if there is one.
+    /// Returns the cancellation of the call, if there is one.
     pub(crate) fn cancellation(&self) -> Option<&Cancellation> {
         self.0.cancellation()
     }
 
-    /// The context of a call that a toolkit runs by itself.
+    /// Creates the context of a single call of a toolkit.
     pub(crate) fn of_kit(set: &Arc<ToolSet>, tool: usize, call: &ToolCall) -> Self {
-        Self(Source::Kit(KitCx { set: Arc::clone(set), tool, call_id: call.call_id.clone() }))
+        Self(CxSource::Kit(KitCx { set: Arc::clone(set), tool, call_id: call.call_id.clone() }))
     }
 
-    /// The same context with what a run provides in front of what it has.
-    pub(crate) fn in_front(self, run: Option<&Arc<RunScope>>) -> Self {
+    /// Layers the scope of a run over that of the context.
+    pub(crate) fn layered_under(self, run: Option<&Arc<RunScope>>) -> Self {
         if run.is_none() {
             return self;
         }
-        self.own(|own| own.scope = RunScope::layered(run, own.scope.as_ref()))
+        self.changed(|own| own.scope = RunScope::layered(run, own.scope.as_ref()))
     }
 
-    /// The context of a call of a run.
+    /// Creates the context of a call of a run.
     pub(crate) fn in_run(handle: CallHandle) -> Self {
-        Self(Source::Run(handle))
+        Self(CxSource::Run(handle))
     }
 
     pub(crate) fn call_handle(&self) -> Option<&CallHandle> {
         self.0.call_handle()
     }
 
-    /// The conversation, shared.
+    /// Returns the conversation, shared.
     pub(crate) fn shared_messages(&self) -> History {
         self.0.scope().and_then(|scope| scope.messages.clone()).unwrap_or_default()
     }
 
-    fn with_subject(call: &ToolCall, subject: Subject) -> Self {
-        Self(Source::Own(Arc::new(Own::new(call, subject))))
+    fn with_tool(call: &ToolCall, tool: ToolRef) -> Self {
+        Self(CxSource::Owned(Arc::new(OwnedCx::new(call, tool))))
     }
 
-    fn own(self, change: impl FnOnce(&mut Own)) -> Self {
+    fn changed(self, change: impl FnOnce(&mut OwnedCx)) -> Self {
         Self(self.0.changed(change))
     }
 
-    /// The context of somebody who is asked about the call.
+    /// Sets the gate, for the context of an approver.
     pub(crate) fn at_gate(self, gate: Option<&Arc<Gate>>) -> Self {
         match gate {
-            Some(gate) => self.specially(|special| special.gate = Some(Arc::clone(gate))),
+            Some(gate) => self.with_overrides(|overrides| overrides.gate = Some(Arc::clone(gate))),
             None => self,
         }
     }
 
-    /// The same context of somebody who is asked about the call again, as what they said before was rejected.
+    /// Sets the attempt and the rejected verdict, for the context of an approver that receives the request again.
     pub(crate) fn asked_again(self, attempt: u32, rejected: RefusedVerdict) -> Self {
-        self.specially(|special| (special.attempt, special.rejected) = (attempt, Some(Arc::new(rejected))))
+        self.with_overrides(|overrides| (overrides.attempt, overrides.rejected) = (attempt, Some(Arc::new(rejected))))
     }
 
-    /// What verdicts on the call are examined by.
+    /// Returns the gate that examines verdicts on the call.
     #[cfg(feature = "approval")]
     pub(crate) fn gate(&self) -> Option<&Arc<Gate>> {
         self.0.gate()
     }
 
-    fn specially(self, change: impl FnOnce(&mut Special)) -> Self {
-        self.own(|own| change(own.special.get_or_insert_default()))
+    fn with_overrides(self, change: impl FnOnce(&mut CallOverrides)) -> Self {
+        self.changed(|own| change(own.overrides.get_or_insert_default()))
     }
 
     fn scoped(self, change: impl FnOnce(&mut RunScope)) -> Self {
-        self.own(|own| change(Arc::make_mut(own.scope.get_or_insert_default())))
+        self.changed(|own| change(Arc::make_mut(own.scope.get_or_insert_default())))
     }
 }
 
-/// How far a call is.
+/// The value of a progress event.
 #[derive(Serialize)]
-struct Progress {
+struct ProgressReport {
     done: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<f64>,
@@ -397,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_context_knows_its_call_and_nothing_else() {
+    fn a_new_context_has_its_call_and_nothing_else() {
         let cx = cx();
         assert_eq!(cx.call_id().as_str(), "c1");
         assert_eq!(cx.tool_name(), "t");
@@ -411,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setter_leaves_earlier_clones_alone() {
+    fn a_setter_does_not_affect_earlier_clones() {
         let before = cx();
         let after = before
             .clone()
@@ -429,7 +437,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn emits_are_dropped_when_nobody_listens() {
+    async fn emitted_values_are_dropped_without_a_reader() {
         let cx = cx();
         cx.emit("a").await.unwrap();
         cx.progress(1.0, 2.0, "half").await.unwrap();
@@ -479,7 +487,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_number_that_is_not_finite_is_an_error_and_no_null() {
+    async fn emitting_a_number_that_is_not_finite_is_an_error() {
         let (queue, mut reader) = mpsc::channel(1);
         let cx = cx().with_emitter(queue);
         assert!(matches!(cx.emit(f64::NAN).await, Err(EmitError::Encode(_))));
@@ -488,7 +496,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_value_without_a_json_form_is_an_error() {
+    async fn emitting_a_value_without_a_json_form_is_an_error() {
         let (queue, _reader) = mpsc::channel(1);
         let bad = std::collections::HashMap::from([((1, 2), 3)]);
         assert!(matches!(cx().with_emitter(queue).emit(&bad).await, Err(EmitError::Encode(_))));

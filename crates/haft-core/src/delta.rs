@@ -1,16 +1,16 @@
-//! What arrives while a model answers.
+//! The deltas of a model's answer while it streams.
 //!
-//! Deltas are for showing an answer as it grows. Nothing may be run or stored from them: only the [`Turn`] that ends
-//! the stream is whole.
+//! Deltas are for displaying an answer while it arrives. Nothing may be run or stored from them: only the [`Turn`] that
+//! ends the stream is complete.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::call::CallId;
-use crate::schema::tree;
+use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::turn::Turn;
 use crate::usage::Usage;
 
-/// One piece of an answer that is still growing. Told apart by `type`.
+/// One piece of an answer that is still streaming, tagged by `type`.
 ///
 /// ```
 /// use haft_core::Delta;
@@ -20,83 +20,94 @@ use crate::usage::Usage;
 /// assert_eq!(serde_json::to_value(&delta)?, json!({"type": "text_delta", "text": "Hel"}));
 /// # Ok::<_, serde_json::Error>(())
 /// ```
-// The derived code is reached through the impls below, which read through a tree first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delta {
     /// More text.
     TextDelta {
-        /// What was added.
+        /// The text that was added.
         text: String,
     },
     /// More reasoning.
     ReasoningDelta {
-        /// What was added.
+        /// The text that was added.
         text: String,
-        /// Whether it is the thoughts themselves or a summary of them.
-        #[serde(default)]
+        /// The form of the reasoning: the full text or a summary.
         form: ReasoningForm,
     },
     /// More of a refusal.
     RefusalDelta {
-        /// What was added.
+        /// The text that was added.
         text: String,
     },
-    /// A call begins.
+    /// The start of a call.
     ToolCallStart {
-        /// Its id.
+        /// The id of the call.
         call_id: CallId,
         /// The name of the tool.
         name: String,
     },
     /// More argument text of a call.
     ToolCallArgsDelta {
-        /// The call.
+        /// The id of the call.
         call_id: CallId,
-        /// What was added.
+        /// The text that was added.
         arguments: String,
     },
-    /// A call's arguments are complete. It may still not run: the turn can be cut off after it.
+    /// The end of a call's arguments. It may still not run: the turn can be cut off after it.
     ToolCallEnd {
-        /// The call.
+        /// The id of the call.
         call_id: CallId,
     },
-    /// What the turn cost so far. Replaces what was said before.
+    /// The usage of the turn so far. Replaces earlier updates.
     UsageUpdate(Usage),
-    /// The end: the whole turn.
+    /// The end of the stream: the complete turn.
     TurnComplete(Box<Turn>),
 }
 
-/// Which form of reasoning a delta adds to.
+/// The form of reasoning that a delta adds to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReasoningForm {
-    /// The thoughts themselves.
+    /// The full text.
     #[default]
     Text,
-    /// A summary of them.
+    /// A summary.
     Summary,
 }
 
 impl Delta {
-    /// The end of a stream.
+    /// Creates the delta that ends a stream.
     #[must_use]
     pub fn complete(turn: Turn) -> Self {
         Self::TurnComplete(Box::new(turn))
     }
 }
 
-impl Serialize for Delta {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, serializer)
-    }
+impl TaggedEnum for Delta {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("text_delta", |members| Ok(Self::TextDelta { text: members.take("text")? })),
+        ("reasoning_delta", |members| {
+            Ok(Self::ReasoningDelta { text: members.take("text")?, form: members.take_or_default("form")? })
+        }),
+        ("refusal_delta", |members| Ok(Self::RefusalDelta { text: members.take("text")? })),
+        ("tool_call_start", |members| {
+            Ok(Self::ToolCallStart { call_id: members.take("call_id")?, name: members.take("name")? })
+        }),
+        ("tool_call_args_delta", |members| {
+            Ok(Self::ToolCallArgsDelta { call_id: members.take("call_id")?, arguments: members.take("arguments")? })
+        }),
+        ("tool_call_end", |members| Ok(Self::ToolCallEnd { call_id: members.take("call_id")? })),
+        ("usage_update", |members| members.take_all().map(Self::UsageUpdate)),
+        ("turn_complete", |members| members.take_all().map(Self::TurnComplete)),
+    ];
 }
 
 impl<'de> Deserialize<'de> for Delta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(tree(deserializer)?).map_err(serde::de::Error::custom)
+        tagged::deserialize(deserializer)
     }
 }
 

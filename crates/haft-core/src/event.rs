@@ -1,23 +1,30 @@
-//! What happens while calls run.
+//! Events of calls that run.
 //!
-//! Events are values: they serialise, carry a version and name their call twice, by its index in the run and by its id.
-//! The index is what tells calls apart, as a model may send one id twice. Per call they come in the order they happened,
-//! and the last one is its output; between calls they come as they happen.
+//! ```text
+//! Toolkit::run ─> Run ─┬─ Progress, Preliminary ──────────> reader
+//!                      ├─ ApprovalRequested, ApprovalResolved
+//!                      └─ Output, or Suspended: the last event of its call
+//! ```
+//!
+//! Events are values: they serialise, carry a version and identify their call twice, by its index in the run and by its
+//! id. The index is unique; the id is not, as a model may send one id twice. The events of one call are in the order in
+//! which they happened, and the last one is its output; events of different calls are interleaved.
+//!
+//! An event of an unknown type is kept and written back unchanged. It must never be acted on.
 
-use serde::de::{DeserializeOwned, Error};
+mod unknown;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 
+pub use self::unknown::UnknownEvent;
 use crate::call::CallId;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::json_text::JsonText;
-use crate::reading;
 use crate::result::ToolResult;
-use crate::schema::tree;
+use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
 use crate::tool::ToolName;
-use crate::version::FormatVersion;
 
-/// Something that happened to one call of a run. Told apart by `type`.
+/// An event of one call of a run, tagged by `type`.
 ///
 /// ```
 /// use haft_core::{ToolCall, ToolEvent, ToolResult};
@@ -34,69 +41,72 @@ use crate::version::FormatVersion;
 #[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolEvent {
-    /// The handler showed something.
+    /// The handler emitted a progress value.
     Progress {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
         /// The id of the call.
         call_id: CallId,
         /// The name of the tool.
         tool: ToolName,
-        /// The place among everything this call showed, from zero.
+        /// The number of this value among all that the call emitted, from zero.
         seq: u64,
-        /// What it showed.
+        /// The value.
         data: JsonText,
     },
-    /// The handler showed an early form of its result, encoded by the tool's success schema.
+    /// The handler emitted a preliminary result, encoded by the tool's success schema.
     Preliminary {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
         /// The id of the call.
         call_id: CallId,
         /// The name of the tool.
         tool: ToolName,
-        /// The place among everything this call showed, from zero.
+        /// The number of this value among all that the call emitted, from zero.
         seq: u64,
-        /// The early result.
+        /// The preliminary result.
         value: JsonText,
     },
-    /// The call waits for somebody to agree.
+    /// The call requires approval and waits for it.
     ApprovalRequested {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
-        /// The question.
+        /// The approval request.
         request: Box<ApprovalRequest>,
     },
-    /// Somebody answered.
+    /// The approval request was resolved.
     ApprovalResolved {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
         /// The id of the call.
         call_id: CallId,
         /// The name of the tool.
         tool: ToolName,
-        /// The answer.
+        /// The verdict.
         response: Box<ApprovalResponse>,
     },
-    /// The call waits for an answer that comes after this run. Nothing follows for it here; the run's
+    /// The call waits for a verdict that arrives after this run. No further event of it follows; the run's
     /// [`Suspended`](crate::Suspended) holds it.
     Suspended {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
-        /// The question that is open.
+        /// The pending approval request.
         request: Box<ApprovalRequest>,
     },
-    /// The call is done. Every call that is not suspended has exactly one of these, and nothing after it.
+    /// The call finished. Every call that is not suspended has exactly one such event, and none after it.
     Output {
-        /// The place of the call in its run.
+        /// The index of the call in its run.
         index: usize,
-        /// The one answer to the call.
+        /// The result of the call.
         result: ToolResult,
     },
+    /// An event of a type that this version does not know, kept whole. No run emits one.
+    #[serde(untagged)]
+    Unknown(Box<UnknownEvent>),
 }
 
 impl ToolEvent {
-    /// The place of the call in its run.
+    /// Returns the index of the call in its run. An unknown event that names none has `usize::MAX`, which no call has.
     #[must_use]
     pub fn index(&self) -> usize {
         match self {
@@ -106,10 +116,11 @@ impl ToolEvent {
             | Self::ApprovalResolved { index, .. }
             | Self::Suspended { index, .. }
             | Self::Output { index, .. } => *index,
+            Self::Unknown(event) => event.index().unwrap_or(usize::MAX),
         }
     }
 
-    /// The id of the call.
+    /// Returns the id of the call. That of an unknown event that names none is empty.
     #[must_use]
     pub fn call_id(&self) -> &CallId {
         match self {
@@ -118,10 +129,11 @@ impl ToolEvent {
             | Self::ApprovalResolved { call_id, .. } => call_id,
             Self::ApprovalRequested { request, .. } | Self::Suspended { request, .. } => &request.call_id,
             Self::Output { result, .. } => &result.call_id,
+            Self::Unknown(event) => event.call_id_or_empty(),
         }
     }
 
-    /// The name of the tool, as the call spelled it.
+    /// Returns the name of the tool, as the call spelled it. That of an unknown event that names none is empty.
     #[must_use]
     pub fn tool(&self) -> &str {
         match self {
@@ -130,23 +142,58 @@ impl ToolEvent {
             }
             Self::ApprovalRequested { request, .. } | Self::Suspended { request, .. } => &request.tool,
             Self::Output { result, .. } => result.tool.as_str(),
+            Self::Unknown(event) => event.tool_or_empty(),
         }
     }
 
-    /// The result, when this is the last event of its call.
+    /// Returns the event for a call at another index. An unknown event can't be moved and becomes `None`.
+    #[must_use]
+    pub fn with_index(mut self, to: usize) -> Option<Self> {
+        match &mut self {
+            Self::Progress { index, .. }
+            | Self::Preliminary { index, .. }
+            | Self::ApprovalRequested { index, .. }
+            | Self::ApprovalResolved { index, .. }
+            | Self::Suspended { index, .. }
+            | Self::Output { index, .. } => *index = to,
+            Self::Unknown(_) => return None,
+        }
+        Some(self)
+    }
+
+    /// Returns the approval request that stays pending after the run, if the event suspends its call.
+    #[must_use]
+    pub fn suspended_request(&self) -> Option<&ApprovalRequest> {
+        match self {
+            Self::Suspended { request, .. } => Some(request),
+            Self::Progress { .. }
+            | Self::Preliminary { .. }
+            | Self::ApprovalRequested { .. }
+            | Self::ApprovalResolved { .. }
+            | Self::Output { .. }
+            | Self::Unknown(_) => None,
+        }
+    }
+
+    /// Returns the result, if this is the last event of its call.
     #[must_use]
     pub fn result(&self) -> Option<&ToolResult> {
         match self {
             Self::Output { result, .. } => Some(result),
-            _ => None,
+            Self::Progress { .. }
+            | Self::Preliminary { .. }
+            | Self::ApprovalRequested { .. }
+            | Self::ApprovalResolved { .. }
+            | Self::Suspended { .. }
+            | Self::Unknown(_) => None,
         }
     }
 }
 
 /// An event without its version.
-struct Tagged<'a>(&'a ToolEvent);
+struct Unversioned<'a>(&'a ToolEvent);
 
-impl Serialize for Tagged<'_> {
+impl Serialize for Unversioned<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         ToolEvent::serialize(self.0, serializer)
     }
@@ -154,93 +201,60 @@ impl Serialize for Tagged<'_> {
 
 impl Serialize for ToolEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Versioned<'a> {
-            v: FormatVersion,
-            #[serde(flatten)]
-            event: Tagged<'a>,
+        match self {
+            Self::Unknown(event) => event.serialize(serializer),
+            Self::Progress { .. }
+            | Self::Preliminary { .. }
+            | Self::ApprovalRequested { .. }
+            | Self::ApprovalResolved { .. }
+            | Self::Suspended { .. }
+            | Self::Output { .. } => tagged::serialize_versioned(&Unversioned(self), serializer),
         }
-        Versioned { v: FormatVersion::default(), event: Tagged(self) }.serialize(serializer)
     }
 }
 
-#[derive(Deserialize)]
-struct Shown {
-    index: usize,
-    call_id: CallId,
-    tool: ToolName,
-    seq: u64,
-    data: JsonText,
-}
-
-#[derive(Deserialize)]
-struct ShownEarly {
-    index: usize,
-    call_id: CallId,
-    tool: ToolName,
-    seq: u64,
-    value: JsonText,
-}
-
-#[derive(Deserialize)]
-struct Asked {
-    index: usize,
-    request: Box<ApprovalRequest>,
-}
-
-#[derive(Deserialize)]
-struct Answered {
-    index: usize,
-    call_id: CallId,
-    tool: ToolName,
-    response: Box<ApprovalResponse>,
-}
-
-#[derive(Deserialize)]
-struct Done {
-    index: usize,
-    result: ToolResult,
-}
-
-const TAG: &str = "type";
-
-fn body<T: DeserializeOwned, E: Error>(event: Value) -> Result<T, E> {
-    reading::body(event, TAG)
+impl TaggedEnum for ToolEvent {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("progress", |members| {
+            Ok(Self::Progress {
+                index: members.take("index")?,
+                call_id: members.take("call_id")?,
+                tool: members.take("tool")?,
+                seq: members.take("seq")?,
+                data: members.take("data")?,
+            })
+        }),
+        ("preliminary", |members| {
+            Ok(Self::Preliminary {
+                index: members.take("index")?,
+                call_id: members.take("call_id")?,
+                tool: members.take("tool")?,
+                seq: members.take("seq")?,
+                value: members.take("value")?,
+            })
+        }),
+        ("approval_requested", |members| {
+            Ok(Self::ApprovalRequested { index: members.take("index")?, request: members.take("request")? })
+        }),
+        ("approval_resolved", |members| {
+            Ok(Self::ApprovalResolved {
+                index: members.take("index")?,
+                call_id: members.take("call_id")?,
+                tool: members.take("tool")?,
+                response: members.take("response")?,
+            })
+        }),
+        ("suspended", |members| {
+            Ok(Self::Suspended { index: members.take("index")?, request: members.take("request")? })
+        }),
+        ("output", |members| Ok(Self::Output { index: members.take("index")?, result: members.take("result")? })),
+    ];
+    const VERSION: Versioning = Versioning::Checked;
+    const UNKNOWN: UnknownTag<Self> = UnknownTag::Kept(|object| Self::Unknown(Box::new(object.into())));
 }
 
 impl<'de> Deserialize<'de> for ToolEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let event = tree(deserializer)?;
-        if let Some(version) = event.get("v") {
-            FormatVersion::deserialize(version).map_err(D::Error::custom)?;
-        }
-        match reading::tag::<D::Error>(&event, TAG)? {
-            "progress" => body(event).map(|Shown { index, call_id, tool, seq, data }| Self::Progress {
-                index,
-                call_id,
-                tool,
-                seq,
-                data,
-            }),
-            "preliminary" => body(event).map(|ShownEarly { index, call_id, tool, seq, value }| Self::Preliminary {
-                index,
-                call_id,
-                tool,
-                seq,
-                value,
-            }),
-            "approval_requested" => {
-                body(event).map(|Asked { index, request }| Self::ApprovalRequested { index, request })
-            }
-            "approval_resolved" => body(event).map(|Answered { index, call_id, tool, response }| {
-                Self::ApprovalResolved { index, call_id, tool, response }
-            }),
-            "suspended" => body(event).map(|Asked { index, request }| Self::Suspended { index, request }),
-            "output" => body(event).map(|Done { index, result }| Self::Output { index, result }),
-            other => Err(D::Error::unknown_variant(
-                other,
-                &["progress", "preliminary", "approval_requested", "approval_resolved", "suspended", "output"],
-            )),
-        }
+        tagged::deserialize(deserializer)
     }
 }

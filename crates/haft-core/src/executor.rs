@@ -1,12 +1,21 @@
 //! Running calls: many at once, each isolated, each answered exactly once.
 //!
-//! A call passes one sequence of steps, in [`call_state`](self::call_state): look up, permit, read and check, approve, wait for
-//! a slot, run, answer. [`Run`] advances all calls at once inside the task that polls it:
-//! nothing is spawned unless asked for, so dropping the stream drops everything it started. A call that panics, takes
-//! too long or is called off is settled like any other, and its siblings never notice.
+//! ```text
+//! ToolCall ─► look up, permit, decode   call_state/admission.rs (permit.rs: trait)
+//!          ─► approve                   call_state/approval.rs (approve.rs: trait)
+//!          ─► slot                      slot.rs
+//!          ─► [middleware ─►] handler   execute.rs, the only code that polls handlers
+//!          ─► encode                    handler.rs, by the tool's schemas
+//!          ─► cap ─► ToolResult         cap.rs, then run/driver.rs emits the event
+//! ```
 //!
-//! What must never happen here: a call without a result, a call with two, a handler that runs without its checks, or a
-//! lock held while user code runs.
+//! [`call_state`](self::call_state) is the sequence of these steps for one call; [`Run`] advances all calls concurrently
+//! inside the task that polls it. Nothing is spawned unless [`spawned`](Run::spawned) is set, so dropping the stream drops
+//! everything it started. A call that panics, times out or is cancelled gets a result like any other, and does not affect
+//! its siblings.
+//!
+//! Invariants: a call never ends without a result or with two, no handler runs before its checks have passed, and no lock
+//! is held while user code runs.
 
 mod approve;
 mod call_error;
@@ -50,4 +59,5 @@ pub use self::option::RunOptions;
 pub use self::permit::{Permission, Permit, Permitting};
 pub use self::run::Run;
 pub use self::single::RunCall;
+pub(crate) use self::spawned::MissingRuntime;
 pub use self::try_run::{RunError, TryRun};

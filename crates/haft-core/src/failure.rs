@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::failure_kind::FailureKind;
-use crate::issue::{Cause, Issue, Issues, REASON_CAP};
+use crate::issue::{Issue, Issues, OperatorCause, REASON_CAP};
 use crate::json_text::JsonText;
 use crate::reading::present;
 
@@ -59,7 +59,7 @@ pub struct ToolFailure {
     pub details: Option<Box<JsonText>>,
     /// The underlying error. Private, so that it is reached only through [`Error::source`]. It is not serialised.
     #[serde(skip)]
-    cause: Option<Arc<Cause>>,
+    cause: Option<Arc<OperatorCause>>,
 }
 
 impl ToolFailure {
@@ -145,7 +145,7 @@ impl ToolFailure {
     /// Sets the underlying error, for the operator. It is reached through [`Error::source`].
     #[must_use]
     pub fn cause(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.cause = Some(Cause::new(cause));
+        self.cause = Some(OperatorCause::new(cause));
         self
     }
 
@@ -196,7 +196,7 @@ impl fmt::Display for ToolFailure {
 
 impl Error for ToolFailure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.cause.as_deref().map(Cause::error)
+        self.cause.as_deref().map(OperatorCause::error)
     }
 }
 

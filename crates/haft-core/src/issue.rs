@@ -1,12 +1,12 @@
-//! What is wrong with a value, said so that a model can mend it.
+//! The problems of a value, in sentences that a model can act on.
 //!
-//! A refusal never stops at the first problem: it carries a list of [`Issue`]s, each with a JSON Pointer to the
-//! spot, the rule that was broken, what was expected, what was found, and one sentence to act on. The list is for
+//! A rejection does not stop at the first problem: it carries a list of [`Issue`]s, each with a JSON Pointer to the
+//! value, the rule that is violated, what was expected, what was found, and one sentence to act on. The list is for
 //! programs; [`Issues::reason`] is the capped text for the model.
 //!
-//! An issue never quotes more than a short piece of the value it complains about: values may be large. Issues of arguments
-//! quote what the model wrote; those of results quote nothing, and never does an issue repeat what user code said. What
-//! only the operator may know is the [source](std::error::Error::source) of the list, and is not stored with it.
+//! An issue quotes at most a short excerpt of a value, because values may be large. Issues of arguments quote what the
+//! model wrote; issues of results quote nothing, and no issue repeats an error text of user code. Details that only the
+//! operator may see are the [source](std::error::Error::source) of the list, and are not stored with it.
 
 use std::error::Error;
 use std::fmt;
@@ -16,37 +16,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::executor::Isolated;
 
-/// The longest reason [`Issues::reason`] gives by default, in bytes.
+/// The default cap of [`Issues::reason`], in bytes.
 pub const REASON_CAP: usize = 2_000;
 
-/// The most bytes that the issues of a rejected call take as JSON: 256 KiB. The first ones are kept, and one of keyword
-/// `maxIssues` says that there are more.
+/// The most bytes that the issues of a rejected call take as JSON: 256 KiB. The first issues are kept, followed by one
+/// with the keyword `maxIssues` that states that there are more.
 ///
-/// The whole [`ToolResult`](crate::ToolResult) of a rejection takes little more: its message has at most [`REASON_CAP`]
-/// bytes and a few words, before they are escaped.
+/// The whole [`ToolResult`](crate::ToolResult) of a rejection is only slightly larger: its message has at most
+/// [`REASON_CAP`] bytes and a few words, before escaping.
 pub const ISSUES_CAP: usize = 256 << 10;
 
-/// One problem at one place of a value.
+/// One problem of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Issue {
-    /// JSON Pointer to the offending value; empty for the root.
+    /// A JSON Pointer to the invalid value; empty for the root.
     pub pointer: String,
-    /// The rule that was broken: a JSON Schema keyword, or one of haft's own (`json`, `maxBytes`, `maxDepth`,
-    /// `maxIssues`, `budget`, `duplicateKey`, `forbiddenKey`, `validator`, `decode`, `exact`; for results also `finite` and `encode`).
+    /// The rule that is violated: a JSON Schema keyword, or one of haft's own (`json`, `maxBytes`, `maxDepth`,
+    /// `maxIssues`, `budget`, `duplicateKey`, `forbiddenKey`, `validator`, `decode`, `exact`; for results also `finite`
+    /// and `encode`).
     pub keyword: String,
-    /// What the rule asks for, in a few words.
+    /// A short description of what the rule requires.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub expected: String,
-    /// What was there instead, shortened.
+    /// A short description of the value that was found instead.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub found: String,
-    /// One sentence a model can act on. It does not repeat the pointer.
+    /// One sentence that a model can act on. It does not repeat the pointer.
     pub message: String,
 }
 
 impl Issue {
-    /// An issue at `pointer` that breaks `keyword`, with the sentence to act on.
+    /// Creates an issue at `pointer` that violates `keyword`, with the sentence to act on.
     #[must_use]
     pub fn new(pointer: impl Into<String>, keyword: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
@@ -58,24 +59,24 @@ impl Issue {
         }
     }
 
-    /// The same issue, saying what the rule asks for.
+    /// Sets the description of what the rule requires.
     #[must_use]
     pub fn expected(mut self, expected: impl Into<String>) -> Self {
         self.expected = expected.into();
         self
     }
 
-    /// The same issue, saying what was found instead.
+    /// Sets the description of the value that was found instead.
     #[must_use]
     pub fn found(mut self, found: impl Into<String>) -> Self {
         self.found = found.into();
         self
     }
 
-    /// The bytes that an issue without any text takes as JSON in a list.
+    /// The bytes that an issue with empty texts takes as JSON in a list.
     const NAMES: usize = r#"{"pointer":"","keyword":"","expected":"","found":"","message":""},"#.len();
 
-    /// Returns the bytes of all its text.
+    /// Returns the total length of the issue's texts, in bytes.
     fn text_length(&self) -> usize {
         let Self { pointer, keyword, expected, found, message } = self;
         pointer.len() + keyword.len() + expected.len() + found.len() + message.len()
@@ -109,24 +110,24 @@ impl fmt::Display for Issue {
     }
 }
 
-/// All problems of one value, in the order they were met. Never empty when it stands for a refusal.
+/// All problems of one value, in the order they were found. A rejection has at least one.
 ///
-/// The issues are for the model. What only the operator may know, such as the values of a result or the error of a type's
-/// own `Deserialize`, is reached through [`Error::source`].
+/// The issues are for the model. Details that only the operator may see, such as the values of a result or the error of
+/// a type's own `Deserialize`, are available through [`Error::source`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Issues {
     list: Vec<Issue>,
     #[serde(skip)]
-    cause: Option<Arc<Cause>>,
+    cause: Option<Arc<OperatorCause>>,
 }
 
-/// An error that is for the operator alone. One pointer instead of two: failures are returned as errors, and a large
-/// error slows every success.
+/// An error that only the operator may see. It is one pointer wide instead of two: failures are returned as errors, and
+/// a large error type slows down every success.
 #[derive(Debug)]
-pub(crate) struct Cause(Isolated<Box<dyn Error + Send + Sync>>);
+pub(crate) struct OperatorCause(Isolated<Box<dyn Error + Send + Sync>>);
 
-impl Cause {
+impl OperatorCause {
     pub(crate) fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Arc<Self> {
         Arc::new(Self(Isolated::new(error.into())))
     }
@@ -142,18 +143,18 @@ impl Cause {
 pub(crate) struct TypeError(pub(crate) serde_json::Error);
 
 impl Issues {
-    /// A list from issues.
+    /// Creates a list of issues.
     #[must_use]
     pub fn new(issues: Vec<Issue>) -> Self {
         Self { list: issues, cause: None }
     }
 
-    /// The first of these issues, as many as [`ISSUES_CAP`] allows. The last one is kept as well where it tells that the
-    /// check was given up.
+    /// Returns the first issues, as many as [`ISSUES_CAP`] allows. The last one is kept as well if it reports that the
+    /// check was aborted.
     pub(crate) fn bounded(mut self) -> Self {
-        /// Room for the issue that comes last.
+        /// The bytes reserved for the last issue.
         const LAST: usize = 1_024;
-        // Six bytes for each is the most that JSON can take, so most lists need not be looked through.
+        // JSON takes at most six bytes per byte of text, so most lists need no exact measurement.
         let most = self.list.iter().map(|issue| Issue::NAMES + 6 * issue.text_length()).sum::<usize>();
         if most <= ISSUES_CAP - LAST {
             return self;
@@ -180,54 +181,54 @@ impl Issues {
         self
     }
 
-    /// The same issues, with what only the operator may know about them.
+    /// Adds the cause that only the operator may see.
     pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.cause = Some(Cause::new(cause));
+        self.cause = Some(OperatorCause::new(cause));
         self
     }
 
-    /// Takes out what only the operator may know.
-    pub(crate) fn take_cause(&mut self) -> Option<Arc<Cause>> {
+    /// Removes and returns the cause that only the operator may see.
+    pub(crate) fn take_cause(&mut self) -> Option<Arc<OperatorCause>> {
         self.cause.take()
     }
 
-    /// The issues, in the order they were met.
+    /// Returns the issues, in the order they were found.
     #[must_use]
     pub fn as_slice(&self) -> &[Issue] {
         &self.list
     }
 
-    /// The issues, taken out.
+    /// Returns the issues as a vector.
     #[must_use]
     pub fn into_vec(self) -> Vec<Issue> {
         self.list
     }
 
-    /// The issues one by one.
+    /// Returns an iterator over the issues.
     pub fn iter(&self) -> std::slice::Iter<'_, Issue> {
         self.list.iter()
     }
 
-    /// Whether there is none.
+    /// Reports whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of issues.
     #[must_use]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The issues joined by `; `, in at most `cap` bytes: as many as there is room for, with a note of how many are
-    /// left out; of a first one that is too long by itself, the beginning, cut at a character boundary.
+    /// Returns the issues joined by `; `, in at most `cap` bytes: as many as fit, with a note of how many are left out.
+    /// If the first issue alone is too long, it is cut at a character boundary.
     #[must_use]
     pub fn reason(&self, cap: usize) -> String {
         let whole = self.list.iter().map(|issue| issue.pointer.len() + issue.message.len() + 4).sum::<usize>();
         let mut text = String::with_capacity(whole.min(cap));
         if whole <= cap {
-            // Nothing is left out, which is nearly always so.
+            // Nearly always all issues fit.
             for (index, issue) in self.list.iter().enumerate() {
                 text.push_str(if index == 0 { "" } else { "; " });
                 if !issue.pointer.is_empty() {
@@ -272,11 +273,11 @@ impl fmt::Display for Issues {
 
 impl Error for Issues {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.cause.as_deref().map(Cause::error)
+        self.cause.as_deref().map(OperatorCause::error)
     }
 }
 
-/// Equal for the model: the cause does not count.
+/// Compares what the model sees: the cause does not count.
 impl PartialEq for Issues {
     fn eq(&self, other: &Self) -> bool {
         self.list == other.list
@@ -306,9 +307,9 @@ impl<'a> IntoIterator for &'a Issues {
     }
 }
 
-/// Cutting text without splitting a character; `str::floor_char_boundary` is newer than our `rust-version`.
+/// Truncation of text at a character boundary; `str::floor_char_boundary` is newer than the supported `rust-version`.
 pub(crate) trait CharBoundary {
-    /// The largest character boundary not beyond `at`.
+    /// Returns the largest character boundary at or before `at`.
     fn floor_char_boundary_at(&self, at: usize) -> usize;
 }
 

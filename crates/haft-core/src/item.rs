@@ -1,9 +1,19 @@
-//! What a conversation is made of.
+//! The items of a conversation.
 //!
-//! A history is a plain list of items, in the order they happened. Items hold what every wire needs and no wire's own
-//! shape; what only one provider understands (ids, signatures) stays with its item as opaque `provider_data`, so it
-//! can be sent back. An item of a type this version does not know is kept as it came: reading a history must never
-//! lose a part of it. A *known* item with a mistake inside is an error, not an unknown one.
+//! ```text
+//! user ──────> Message ───────────┐
+//! model ─────> Message, Reasoning,│
+//!              ToolCall ──────────┤
+//! gate ──────> ApprovalRequest ───┼──> history: Vec<Item> ──> the next request
+//! approver ──> ApprovalResponse ──┤
+//! executor ──> ToolOutput ────────┤
+//! provider ──> ProviderCall ──────┘
+//! ```
+//!
+//! A history is a plain list of items, in the order in which they happened. Items hold what every wire format needs and
+//! the shape of none; data that only one provider understands (ids, signatures) is kept with its item as opaque
+//! `provider_data`, so that it can be sent back. An item of an unknown type is kept whole: reading a history must never
+//! lose a part of it. An item of a *known* type with invalid members is an error, not an unknown item.
 
 mod approval_request;
 mod approval_response;
@@ -24,11 +34,10 @@ pub use self::message::{Message, Role};
 pub use self::provider_call::ProviderCall;
 pub use self::reasoning::Reasoning;
 use crate::call::ToolCall;
-use crate::reading;
 use crate::result::ToolResult;
-use crate::schema::tree;
+use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
 
-/// One item of a conversation. Told apart by `type`.
+/// One item of a conversation, tagged by `type`.
 ///
 /// ```
 /// use haft_core::{Item, ToolCall, ToolResult};
@@ -44,40 +53,40 @@ use crate::schema::tree;
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Item {
-    /// Something that was said.
+    /// A message.
     Message(Message),
-    /// What the model thought before it spoke.
+    /// The reasoning of the model.
     Reasoning(Reasoning),
-    /// A call the model asked for.
+    /// A tool call of the model.
     ToolCall(ToolCall),
-    /// The answer to a call.
+    /// The output of a tool call.
     ToolOutput(ToolCallOutput),
-    /// A question to a person: may this call run?
+    /// A request for approval of a call.
     ApprovalRequest(ApprovalRequest),
-    /// The answer to such a question.
+    /// A verdict on an approval request.
     ApprovalResponse(ApprovalResponse),
-    /// A call the provider made and answered itself.
+    /// A call that the provider made and executed.
     ProviderCall(ProviderCall),
-    /// An item of a type this version does not know, with its `type`, as it came. One that is built by hand with a
+    /// An item of a type that this version does not know, whole, with its `type`. An item that is built by hand with a
     /// known `type` is read back as that type.
     #[serde(untagged)]
     Unknown(Value),
 }
 
 impl Item {
-    /// A user's message of one text.
+    /// Creates a user message of one text.
     #[must_use]
     pub fn user(text: impl Into<String>) -> Self {
         Self::Message(Message::text(Role::User, text))
     }
 
-    /// An assistant's message of one text.
+    /// Creates an assistant message of one text.
     #[must_use]
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::Message(Message::text(Role::Assistant, text))
     }
 
-    /// A system message of one text.
+    /// Creates a system message of one text.
     #[must_use]
     pub fn system(text: impl Into<String>) -> Self {
         Self::Message(Message::text(Role::System, text))
@@ -126,26 +135,28 @@ impl From<ProviderCall> for Item {
     }
 }
 
-/// What the model gets to read of the result.
+/// Creates the output that the model reads from a result.
 impl From<&ToolResult> for Item {
     fn from(result: &ToolResult) -> Self {
         Self::ToolOutput(result.to_call_output())
     }
 }
 
+impl TaggedEnum for Item {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("message", |members| members.take_all().map(Self::Message)),
+        ("reasoning", |members| members.take_all().map(Self::Reasoning)),
+        ("tool_call", |members| members.take_all().map(Self::ToolCall)),
+        ("tool_output", |members| members.take_all().map(Self::ToolOutput)),
+        ("approval_request", |members| members.take_all().map(Self::ApprovalRequest)),
+        ("approval_response", |members| members.take_all().map(Self::ApprovalResponse)),
+        ("provider_call", |members| members.take_all().map(Self::ProviderCall)),
+    ];
+    const UNKNOWN: UnknownTag<Self> = UnknownTag::Kept(|object| Self::Unknown(object.into_json()));
+}
+
 impl<'de> Deserialize<'de> for Item {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const TAG: &str = "type";
-        let item = tree(deserializer)?;
-        match reading::tag::<D::Error>(&item, TAG)? {
-            "message" => reading::body(item, TAG).map(Self::Message),
-            "reasoning" => reading::body(item, TAG).map(Self::Reasoning),
-            "tool_call" => reading::body(item, TAG).map(Self::ToolCall),
-            "tool_output" => reading::body(item, TAG).map(Self::ToolOutput),
-            "approval_request" => reading::body(item, TAG).map(Self::ApprovalRequest),
-            "approval_response" => reading::body(item, TAG).map(Self::ApprovalResponse),
-            "provider_call" => reading::body(item, TAG).map(Self::ProviderCall),
-            _ => Ok(Self::Unknown(item)),
-        }
+        tagged::deserialize(deserializer)
     }
 }

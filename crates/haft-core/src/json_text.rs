@@ -1,7 +1,7 @@
-//! JSON that was encoded once and is handed on as text.
+//! JSON that is encoded once and passed on as text.
 //!
-//! A result is serialised exactly one time, when its handler returns. From there on it travels as this text: into
-//! events, into history and onto the wire, without being parsed or built again.
+//! A result is serialized exactly once, when its handler returns. From then on it is passed on as this text, to events,
+//! to the history and to the wire, without being parsed or built again.
 
 use std::fmt;
 use std::slice;
@@ -12,9 +12,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, map};
 
-use crate::schema::{encode_held, read_written, tree};
+use crate::schema::{encode_stored, read_written, tree};
 
-/// One valid JSON value, as text. Serialises as the value itself, not as a string.
+/// One valid JSON value, as text. It serializes as the value itself, not as a string.
 ///
 /// ```
 /// use haft_core::JsonText;
@@ -28,36 +28,37 @@ use crate::schema::{encode_held, read_written, tree};
 pub struct JsonText(String);
 
 impl JsonText {
-    /// The JSON `null`.
+    /// Returns the JSON `null`.
     #[must_use]
     pub fn null() -> Self {
         Self("null".to_owned())
     }
 
-    /// Encodes any value with its own serde form, unchecked by a schema. Nesting beyond 512 levels is an error.
+    /// Encodes any value by its `Serialize` implementation, without a check against a schema. Nesting beyond 512 levels
+    /// is an error.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        encode_held(value)
+        encode_stored(value)
     }
 
-    /// Takes text that was just written as one JSON value.
+    /// Wraps text that was just written as one JSON value.
     pub(crate) fn written(json: String) -> Self {
         Self(json)
     }
 
-    /// Takes text that must be one JSON value.
+    /// Parses text that must be one JSON value.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         let value: &RawValue = serde_json::from_str(text)?;
         Ok(Self(value.get().to_owned()))
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The value as a tree; `null` where it nests deeper than 512 levels. Integers beyond 64 bits are rounded to a float;
-    /// [`decode`](JsonText::decode) reads them into integers of 128 bits.
+    /// Returns the value as a tree, or `null` if it nests deeper than 512 levels. Integers beyond 64 bits are rounded
+    /// to a float; [`decode`](JsonText::decode) reads them into 128-bit integers.
     #[must_use]
     pub fn to_value(&self) -> Value {
         self.tree().unwrap_or_default()
@@ -67,12 +68,12 @@ impl JsonText {
         read_written(self.as_str())
     }
 
-    /// The value as a type.
+    /// Deserializes the value into a type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.as_str())
     }
 
-    /// Whether this is the JSON `null`.
+    /// Reports whether this is the JSON `null`.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.as_str() == "null"
@@ -91,42 +92,43 @@ impl fmt::Display for JsonText {
     }
 }
 
-/// Equal when the values are equal, whatever the order of keys.
+/// Two texts are equal if their values are equal, regardless of the order of keys.
 impl PartialEq for JsonText {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str() || self.tree().is_some_and(|tree| other.tree() == Some(tree))
     }
 }
 
-/// However deep it nests: the text is written level by level, without recursion. What it is used for may have a limit.
+/// Accepts a tree of any depth: the text is written level by level, without recursion. Later uses of the text may have
+/// a limit.
 impl From<&Value> for JsonText {
     fn from(value: &Value) -> Self {
         let mut text = String::new();
-        let mut open = vec![Level::Value(value)];
+        let mut open = vec![PendingWrite::Value(value)];
         while let Some(level) = open.pop() {
             match level {
-                Level::Value(Value::Array(items)) => {
+                PendingWrite::Value(Value::Array(items)) => {
                     text.push('[');
-                    open.push(Level::Array(items.iter(), ""));
+                    open.push(PendingWrite::Array(items.iter(), ""));
                 }
-                Level::Value(Value::Object(members)) => {
+                PendingWrite::Value(Value::Object(members)) => {
                     text.push('{');
-                    open.push(Level::Object(members.iter(), ""));
+                    open.push(PendingWrite::Object(members.iter(), ""));
                 }
-                Level::Value(scalar) => text.push_str(&scalar.to_string()),
-                Level::Array(mut items, separator) => match items.next() {
+                PendingWrite::Value(scalar) => text.push_str(&scalar.to_string()),
+                PendingWrite::Array(mut items, separator) => match items.next() {
                     Some(item) => {
                         text.push_str(separator);
-                        open.extend([Level::Array(items, ","), Level::Value(item)]);
+                        open.extend([PendingWrite::Array(items, ","), PendingWrite::Value(item)]);
                     }
                     None => text.push(']'),
                 },
-                Level::Object(mut members, separator) => match members.next() {
+                PendingWrite::Object(mut members, separator) => match members.next() {
                     Some((key, member)) => {
                         text.push_str(separator);
                         text.push_str(&Value::from(key.as_str()).to_string());
                         text.push(':');
-                        open.extend([Level::Object(members, ","), Level::Value(member)]);
+                        open.extend([PendingWrite::Object(members, ","), PendingWrite::Value(member)]);
                     }
                     None => text.push('}'),
                 },
@@ -136,8 +138,8 @@ impl From<&Value> for JsonText {
     }
 }
 
-/// The rest of a tree that is to be written, and the text before it.
-enum Level<'a> {
+/// The rest of a value that is yet to be written, with the separator before it.
+enum PendingWrite<'a> {
     Value(&'a Value),
     Array(slice::Iter<'a, Value>, &'static str),
     Object(map::Iter<'a>, &'static str),
@@ -155,7 +157,8 @@ impl Serialize for JsonText {
     }
 }
 
-/// Goes through a [`Value`], so it also works inside tagged enums, where a borrowed raw value can't be had.
+/// Deserializes by way of a [`Value`], so that it also works inside tagged enums, where a borrowed raw value is not
+/// available.
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         tree(deserializer).map(Self::from)

@@ -94,6 +94,9 @@ mod output_format;
 mod reading;
 mod request;
 mod result;
+/// Reading of tagged enums, for the other crates of this workspace. It may change with any release.
+#[doc(hidden)]
+pub mod tagged;
 mod text_id;
 mod timestamp;
 mod tool_choice;
@@ -107,7 +110,7 @@ pub use self::content::{
     ContentPart, MediaData, MediaPart, RefusalPart, ResourceContents, ResourceLinkPart, ResourcePart, TextPart,
 };
 pub use self::delta::{Delta, ReasoningForm};
-pub use self::event::ToolEvent;
+pub use self::event::{ToolEvent, UnknownEvent};
 pub use self::failure::ToolFailure;
 pub use self::failure_kind::{CustomKind, FailureKind};
 pub use self::finish::Finish;

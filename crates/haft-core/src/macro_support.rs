@@ -6,7 +6,9 @@
 #[doc(no_inline)]
 pub use {schemars, serde, serde_json};
 
-pub use crate::handler::{DECLARED, MIXED, OPAQUE, PLAIN, Probe, ProbeDefault, Returned, ReturnedNow, STREAM, kind};
+pub use crate::handler::{
+    DECLARED, KindProbe, KindProbeDefault, MIXED, OPAQUE, PLAIN, Returned, ReturnedNow, STREAM, kind,
+};
 pub use crate::kind_of;
 
 /// Returns the number of a return type's kind, for [`Returned`]. It is determined by type, so aliases of `Result` are
@@ -16,8 +18,8 @@ pub use crate::kind_of;
 macro_rules! kind_of {
     ($returned:ty) => {{
         #[allow(unused_imports, reason = "an inherent method takes precedence over that of the trait")]
-        use $crate::macro_support::ProbeDefault as _;
-        type Probed = $crate::macro_support::Probe<$returned>;
+        use $crate::macro_support::KindProbeDefault as _;
+        type Probed = $crate::macro_support::KindProbe<$returned>;
         $crate::macro_support::kind(Probed::IS_RESULT, Probed::IS_DECLARED, Probed::IS_MIXED, Probed::IS_STREAM)
     }};
 }

@@ -39,7 +39,7 @@ use crate::executor::{Isolated, run_to_end};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
-    BoxFuture, Deferred, Prepared, PreparedMeta, StartFlag, Whole, broken, encode_success, invalid_input,
+    BoxFuture, Deferred, OwnedRunning, Prepared, PreparedMeta, StartFlag, broken, encode_success, invalid_input,
 };
 use crate::json_text::JsonText;
 use crate::result::Outcome;
@@ -347,7 +347,7 @@ impl Layers {
         };
         let all = Next { layers: self.clone(), left: self.0.as_ref().map_or(0, |layers| layers.len()) };
         let meta = PreparedMeta { repairs: read.repairs, start_flag: Some(start_flag) };
-        Prepared { running: Box::pin(Whole(all.boxed(request))), meta: Some(Box::new(meta)) }
+        Prepared { running: Box::pin(OwnedRunning(all.boxed(request))), meta: Some(Box::new(meta)) }
     }
 }
 

@@ -1,203 +1,119 @@
-//! Names that were probably meant.
+//! Suggestions of similar names, for a name that does not exist.
 //!
-//! A name that does not exist is compared with all that do, so comparing must cost next to nothing: what can't be near
-//! is ruled out by which letters it has, and only the rest is measured. Nothing is allocated per name.
+//! The distance is that of `strsim`: insertions, deletions, replacements and swaps of neighbours, over the letters and
+//! digits of both names in lower case. An unknown name is compared with every existing one, and both may come from a
+//! model, so two bounds surround the measurement: names longer than [`LONGEST`] are never compared, and candidates
+//! whose letters differ too much are ruled out by counting letters, which is linear and allocates nothing.
+
+use strsim::osa_distance;
 
 use crate::toolkit::NAMESPACE_SEPARATOR;
 
-/// How many names are suggested at most.
+/// The most names that are suggested.
 pub(crate) const SUGGESTED: usize = 3;
 
-/// The names closest to `name` among `candidates`, best first; none when nothing is close.
+/// Returns the names closest to `name` among `candidates`, best first; none if no name is close.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut near = ranked(name, candidates.map(|candidate| (candidate, candidate)));
     near.truncate(SUGGESTED);
     near
 }
 
-/// Everything whose name is close to `name`, best first.
+/// Returns everything whose name is close to `name`, best first.
 pub(crate) fn ranked<'a, T>(name: &str, candidates: impl Iterator<Item = (&'a str, T)>) -> Vec<T> {
     if name.len() > LONGEST {
         return Vec::new();
     }
-    let wanted = Wanted::new(name);
-    let mut rows = Rows::default();
-    let near = candidates.filter_map(|(candidate, it)| Some((wanted.distance(candidate, &mut rows)?, it)));
+    let unknown = UnknownName::new(name);
+    let mut buffer = String::new();
+    let near = candidates.filter_map(|(candidate, it)| Some((unknown.distance(candidate, &mut buffer)?, it)));
     let mut close: Vec<(usize, T)> = near.collect();
     close.sort_by_key(|(distance, _)| *distance);
     close.into_iter().map(|(_, it)| it).collect()
 }
 
-/// The longest name that is compared, in bytes: it comes from the model, and comparing costs as much as both are long.
+/// The longest name that is compared, in bytes. Names come from the model, and a comparison costs the product of both
+/// lengths.
 const LONGEST: usize = 200;
 
-/// One bit for each letter of a name.
-type Word = u128;
-
-/// The most letters that are measured all at once.
-const WORD: usize = Word::BITS as usize;
-
-/// How many kinds of letters are told apart when letters are counted.
+/// The number of kinds of letters that are distinguished when letters are counted.
 const KINDS: usize = 39;
 
-/// A name that somebody looks for, made ready to be compared with many.
-struct Wanted {
-    letters: Vec<char>,
-    /// How often it has each kind of letter.
+/// A name that does not exist, prepared for the comparison with many candidates.
+struct UnknownName {
+    /// The letters and digits of the name, in lower case.
+    letters: String,
+    /// The number of `letters`.
+    length: usize,
+    /// The number of letters of each kind.
     counts: [u8; KINDS],
-    /// The places of each ASCII letter, if it has no more letters than a word has bits.
-    places: [Word; 128],
-    /// The places of the other letters.
-    foreign: Vec<(char, Word)>,
-    /// The largest distance that still is near.
+    /// The largest distance that counts as close.
     most: usize,
 }
 
-/// The rows of a long name's measurement, used again for the next.
-#[derive(Default)]
-struct Rows {
-    letters: Vec<char>,
-    before: Vec<usize>,
-    last: Vec<usize>,
-    row: Vec<usize>,
-}
-
-impl Wanted {
+impl UnknownName {
     fn new(name: &str) -> Self {
-        let letters: Vec<char> = letters(name).collect();
-        let (mut places, mut foreign) = ([0; 128], Vec::<(char, Word)>::new());
-        for (at, &letter) in letters.iter().enumerate().take(WORD) {
-            let place = 1 << at;
-            match places.get_mut(letter as usize) {
-                Some(places) => *places |= place,
-                None => match foreign.iter_mut().find(|(other, _)| *other == letter) {
-                    Some((_, places)) => *places |= place,
-                    None => foreign.push((letter, place)),
-                },
-            }
+        let letters: String = letters(name).collect();
+        let (mut counts, mut length) = ([0; KINDS], 0);
+        for letter in letters.chars() {
+            counts[kind(letter)] += 1;
+            length += 1;
         }
-        let mut counts = [0; KINDS];
-        for letter in &letters {
-            counts[kind(*letter)] += 1;
-        }
-        Self { letters, counts, places, foreign, most: (name.chars().count() / 3).max(1) }
+        Self { letters, length, counts, most: (name.chars().count() / 3).max(1) }
     }
 
-    /// How far a candidate is away, unless it is too far. Behind a prefix the name itself is what is remembered.
-    fn distance(&self, candidate: &str, rows: &mut Rows) -> Option<usize> {
+    /// Returns the distance to a candidate, with or without its namespace, if it is close.
+    fn distance(&self, candidate: &str, buffer: &mut String) -> Option<usize> {
         let separator = NAMESPACE_SEPARATOR.as_bytes();
         let prefix = candidate.as_bytes().windows(separator.len()).rposition(|bytes| bytes == separator);
         let bare = prefix.and_then(|at| candidate.get(at + separator.len()..));
-        let whole = self.distance_to(candidate, rows);
-        bare.and_then(|bare| self.distance_to(bare, rows)).into_iter().chain(whole).min()
+        let whole = self.distance_to(candidate, buffer);
+        bare.and_then(|bare| self.distance_to(bare, buffer)).into_iter().chain(whole).min()
     }
 
-    fn distance_to(&self, name: &str, rows: &mut Rows) -> Option<usize> {
+    fn distance_to(&self, name: &str, buffer: &mut String) -> Option<usize> {
         // A name has no more letters than bytes.
-        if name.len() > LONGEST || name.len() + self.most < self.letters.len() {
+        if name.len() > LONGEST || name.len() + self.most < self.length {
             None
         } else if name.is_ascii() {
             let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
-            self.measured(letters.map(|letter| char::from(letter.to_ascii_lowercase())), rows)
+            self.distance_to_letters(letters.map(|letter| char::from(letter.to_ascii_lowercase())), buffer)
         } else {
-            self.measured(letters(name), rows)
+            self.distance_to_letters(letters(name), buffer)
         }
     }
 
-    /// The distance to a name of these letters, if it is near. Each letter that only one of them has is a step.
-    fn measured(&self, letters: impl Iterator<Item = char> + Clone, rows: &mut Rows) -> Option<usize> {
-        let (mut unmatched, mut count, mut strange) = (self.counts, 0, 0);
+    /// Returns the distance to a name of these letters, if it is close. Each letter that only one of the names has
+    /// counts as at least one edit, so most names are ruled out without measuring.
+    fn distance_to_letters(&self, letters: impl Iterator<Item = char> + Clone, buffer: &mut String) -> Option<usize> {
+        let (mut unmatched, mut length, mut extra) = (self.counts, 0, 0);
         for letter in letters.clone() {
-            count += 1;
+            length += 1;
             let same = &mut unmatched[kind(letter)];
             match same.checked_sub(1) {
                 Some(left) => *same = left,
-                None if strange == self.most => return None,
-                None => strange += 1,
+                None if extra == self.most => return None,
+                None => extra += 1,
             }
         }
-        if self.letters.len() + strange - count > self.most {
+        if self.length + extra - length > self.most {
             return None;
         }
-        let distance = match self.letters.len() {
-            0 => count,
-            1..=WORD => self.steps_by_bits(letters, count),
-            _ => self.steps_by_rows(letters, rows),
-        };
-        // Nothing is near a name that shares no letter with it.
-        Some(distance).filter(|distance| *distance <= self.most && *distance < count.max(self.letters.len()))
-    }
-
-    /// How many insertions, deletions, replacements or swaps of neighbours lead from one to the other; some number that
-    /// is not near once it is clear that it won't be.
-    ///
-    /// A column of the table that [`steps_by_rows`](Self::steps_by_rows) fills is held as the differences between its
-    /// neighbouring cells, one bit each for those that go up and those that go down, and moves on by a letter in a few
-    /// operations (Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances", 2003).
-    fn steps_by_bits(&self, letters: impl Iterator<Item = char>, count: usize) -> usize {
-        let last: Word = 1 << (self.letters.len() - 1);
-        let mut steps = self.letters.len();
-        let (mut up, mut down, mut diagonal, mut matches_before): (Word, Word, Word, Word) = (!0, 0, 0, 0);
-        for (letter, to_come) in letters.zip((0..count).rev()) {
-            let matches = self.places_of(letter);
-            let swapped = ((!diagonal & matches) << 1) & matches_before;
-            diagonal = ((matches & up).wrapping_add(up) ^ up) | matches | down | swapped;
-            let (right, left) = (down | !(diagonal | up), diagonal & up);
-            if right & last != 0 {
-                steps += 1;
-            } else if left & last != 0 {
-                steps -= 1;
-            }
-            // Each letter brings them nearer by one step at most.
-            if steps > self.most + to_come {
-                break;
-            }
-            let (right, left) = (right << 1 | 1, left << 1);
-            up = left | !(diagonal | right);
-            down = right & diagonal;
-            matches_before = matches;
-        }
-        steps
-    }
-
-    /// The same for names of any length.
-    fn steps_by_rows(&self, letters: impl Iterator<Item = char>, rows: &mut Rows) -> usize {
-        let Rows { letters: b, before, last, row } = rows;
-        b.clear();
-        b.extend(letters);
-        before.clear();
-        last.clear();
-        last.extend(0..=b.len());
-        for (i, x) in self.letters.iter().enumerate() {
-            row.clear();
-            row.push(i + 1);
-            for (j, y) in b.iter().enumerate() {
-                let mut steps = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
-                if i > 0 && j > 0 && *x == b[j - 1] && self.letters[i - 1] == *y {
-                    steps = steps.min(before[j - 1] + 1);
-                }
-                row.push(steps);
-            }
-            std::mem::swap(before, last);
-            std::mem::swap(last, row);
-        }
-        last.last().copied().unwrap_or_default()
-    }
-
-    fn places_of(&self, letter: char) -> Word {
-        match self.places.get(letter as usize) {
-            Some(places) => *places,
-            None => self.foreign.iter().find(|(other, _)| *other == letter).map_or(0, |(_, places)| *places),
-        }
+        buffer.clear();
+        buffer.extend(letters);
+        let distance = osa_distance(&self.letters, buffer);
+        // No name is close to one that shares no letter with it.
+        Some(distance).filter(|distance| *distance <= self.most && *distance < length.max(self.length))
     }
 }
 
-/// What counts in a name: letters and digits, whatever their case.
+/// Returns the letters and digits of a name, in lower case.
 fn letters(name: &str) -> impl Iterator<Item = char> + Clone {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
-/// The kind of a letter. Those of ASCII, and its digits, are one each: no two of them are the same modulo 39.
+/// Returns the kind of a letter. The ASCII letters and digits are all of different kinds, because no two of them are
+/// equal modulo 39.
 fn kind(letter: char) -> usize {
     letter as usize % KINDS
 }
@@ -207,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_name_that_was_meant() {
+    fn finds_misspelled_names() {
         let names = ["city", "units", "days", "start_date"];
         let found = |name| nearest(name, names.into_iter());
         assert_eq!(found("citty"), ["city"]);
@@ -223,12 +139,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_near_a_name_that_is_no_name() {
+    fn no_name_is_close_to_one_beyond_the_length_limit() {
         assert!(nearest(&"search".repeat(100_000), ["search", &"search".repeat(100_000)].into_iter()).is_empty());
     }
 
     #[test]
-    fn a_name_without_its_prefix_is_found() {
+    fn a_name_without_its_namespace_is_found() {
         let names = ["github__search", "wiki__search", "github__issues"];
         assert_eq!(nearest("search", names.into_iter()), ["github__search", "wiki__search"]);
         assert_eq!(nearest("serach", names.into_iter()), ["github__search", "wiki__search"]);
@@ -238,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_the_closest_first() {
+    fn returns_the_closest_first() {
         assert_eq!(nearest("search", ["searches", "search_", "sea"].into_iter()), ["search_", "searches"]);
     }
 
@@ -252,14 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn every_plain_letter_is_a_kind_of_its_own() {
+    fn every_ascii_letter_and_digit_has_its_own_kind() {
         let mut kinds: Vec<_> = ('a'..='z').chain('0'..='9').map(kind).collect();
         kinds.sort_unstable();
         kinds.dedup();
         assert_eq!(kinds.len(), 36);
     }
 
-    /// Words of about so many letters, from a small generator. Every other one is like the one before, with some letters
+    /// Returns pseudo-random words of about this many letters. Every other one is the previous word with some letters
     /// moved.
     fn words(length: usize, count: usize) -> Vec<String> {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -281,29 +197,25 @@ mod tests {
         words
     }
 
-    /// Both ways of measuring agree, and nothing that is near is ruled out before it is measured.
+    /// Nothing that is close is ruled out before it is measured.
     #[test]
-    fn what_is_ruled_out_is_never_near() {
+    fn close_names_are_never_ruled_out() {
         for length in [4, 9, 30, 64, 128] {
             let words = words(length, 24);
             let mut near = 0;
             for name in &words {
-                let wanted = Wanted::new(name);
+                let unknown = UnknownName::new(name);
                 for other in &words {
-                    let rows = &mut Rows::default();
-                    let steps = wanted.steps_by_rows(letters(other), rows);
-                    if wanted.letters.len() <= WORD {
-                        let by_bits = wanted.steps_by_bits(letters(other), letters(other).count());
-                        assert!(by_bits == steps || by_bits.min(steps) > wanted.most, "{name} {other}");
-                    }
-                    let is_near = steps <= wanted.most && steps < name.chars().count().max(other.chars().count());
-                    assert_eq!(wanted.distance(other, rows), is_near.then_some(steps), "{name} {other}");
+                    let steps = osa_distance(name, other);
+                    let is_near = steps <= unknown.most && steps < name.chars().count().max(other.chars().count());
+                    let distance = unknown.distance(other, &mut String::new());
+                    assert_eq!(distance, is_near.then_some(steps), "{name} {other}");
                     near += usize::from(is_near);
                 }
             }
             assert!(
                 near > words.len() && near < words.len() * words.len(),
-                "some are near besides themselves, not all"
+                "some names are close to others, but not all"
             );
         }
     }

@@ -1,8 +1,8 @@
-//! The one answer to a call.
+//! The result of a call.
 //!
-//! Results are structured: they can be inspected, redacted and stored before they become what the model reads. That
-//! step is [`ToolResult::to_call_output`] and nothing else. Whoever can't run a call builds its result here too, so
-//! every call is answered and no failure is without a message.
+//! Results are structured: they can be inspected, redacted and stored before they become what the model reads. Only
+//! [`ToolResult::to_call_output`] takes that step. The results of calls that can't be run are created here too, so that
+//! every call has a result and no failure is without a message.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -15,18 +15,18 @@ use crate::item::{CallOutputBody, ToolCallOutput};
 use crate::json_text::JsonText;
 use crate::nearest::nearest;
 use crate::output::ToolOutput;
-use crate::reading;
-use crate::schema::{Repair, tree};
+use crate::schema::Repair;
+use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::tool::ToolName;
 use crate::version::FormatVersion;
 
-/// The longest tool name or call id a message repeats, in bytes: both come from the model.
+/// The longest tool name or call id that a message repeats, in bytes: both come from the model.
 const QUOTE_CAP: usize = 80;
 
-/// How many tools a message lists.
+/// The number of tools that a message lists.
 const LISTED: usize = 12;
 
-/// The one answer to a call.
+/// The result of a call.
 ///
 /// ```
 /// use haft_core::{ToolCall, ToolResult};
@@ -45,91 +45,93 @@ pub struct ToolResult {
     /// The format version.
     #[serde(default)]
     pub v: FormatVersion,
-    /// The call this answers.
+    /// The id of the call.
     pub call_id: CallId,
     /// The name of the tool, as the call spelled it.
     pub tool: ToolName,
-    /// How it went.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The mistakes of the model that were mended before the handler ran.
+    /// The repairs of the arguments that were made before the handler ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
 }
 
-/// How a call went. Told apart by `status`.
+/// The outcome of a call, tagged by `status`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It gave a value.
+    /// The call returned a value.
     Ok(ToolOutput),
-    /// It gave none. On the heap, so that the results of good calls stay small.
+    /// The call failed. On the heap, so that the results of successful calls stay small.
     Failed(Box<ToolFailure>),
 }
 
 impl ToolResult {
-    /// The result of a call, either way.
+    /// Creates the result of a call from its outcome.
     #[must_use]
     pub fn new(call: &ToolCall, outcome: Outcome) -> Self {
         Self::named(call.name.as_str().into(), call, outcome)
     }
 
-    /// The result of a call whose tool is known, so that its name is shared.
+    /// Creates the result of a call whose tool exists, so that its name is shared.
     pub(crate) fn named(tool: ToolName, call: &ToolCall, outcome: Outcome) -> Self {
         Self { v: FormatVersion::default(), call_id: call.call_id.clone(), tool, outcome, repairs: Vec::new() }
     }
 
-    /// The call gave a value.
+    /// Creates the result of a call that returned a value.
     #[must_use]
     pub fn ok(call: &ToolCall, output: impl Into<ToolOutput>) -> Self {
         Self::new(call, Outcome::Ok(output.into()))
     }
 
-    /// The call failed. A blank reason is replaced by the kind's own sentence, here and in all that follow.
+    /// Creates the result of a call that failed. A blank reason is replaced by the default message of the kind, here
+    /// and in the constructors below.
     #[must_use]
     pub fn failed(call: &ToolCall, kind: impl Into<FailureKind>, reason: impl Into<String>) -> Self {
         Self::from_failure(call, ToolFailure::new(kind, reason))
     }
 
-    /// The call failed, as described.
+    /// Creates the result of a call that failed with this failure.
     #[must_use]
     pub fn from_failure(call: &ToolCall, failure: ToolFailure) -> Self {
         Self::new(call, Outcome::Failed(Box::new(failure)))
     }
 
-    /// A person or a policy said no.
+    /// Creates the result of a call that an approver or a policy denied.
     #[must_use]
     pub fn denied(call: &ToolCall, reason: impl Into<String>) -> Self {
         Self::failed(call, FailureKind::Denied, reason)
     }
 
-    /// The call was called off before its handler began. Add [`ToolFailure::started`] when it had.
+    /// Creates the result of a call that was cancelled before its handler began. Add [`ToolFailure::started`] if it
+    /// had.
     #[must_use]
     pub fn cancelled(call: &ToolCall, reason: impl Into<String>) -> Self {
         Self::failed(call, FailureKind::Cancelled, reason)
     }
 
-    /// The handler broke.
+    /// Creates the result of a call whose handler failed.
     #[must_use]
     pub fn execution_error(call: &ToolCall, reason: impl Into<String>) -> Self {
         Self::failed(call, FailureKind::ExecutionError, reason)
     }
 
-    /// The response that asked for the call was cut off, so the call was not run.
+    /// Creates the result of a call that was not run because the response with it was cut off.
     #[must_use]
     pub fn interrupted(call: &ToolCall, reason: impl Into<String>) -> Self {
         Self::failed(call, FailureKind::Interrupted, reason)
     }
 
-    /// The tool is visible to the model but not run here.
+    /// Creates the result of a call of a tool that is offered to the model but not run here.
     #[must_use]
     pub fn non_local_tool(call: &ToolCall) -> Self {
         let name = quoted(&call.name);
         Self::failed(call, FailureKind::NonLocalTool, format!("the tool {name} is not run here"))
     }
 
-    /// No tool has the name. `nearest` are names the caller may see, best first. Where none is near,
-    /// [`unknown_tool_among`](Self::unknown_tool_among) says which there are.
+    /// Creates the result of a call of a tool that does not exist. `nearest` are names that the caller may see, best
+    /// first. If none is near, use [`unknown_tool_among`](Self::unknown_tool_among), which lists the tools.
     ///
     /// ```
     /// use haft_core::{ToolCall, ToolResult};
@@ -152,8 +154,9 @@ impl ToolResult {
         Self::failed(call, FailureKind::UnknownTool, message)
     }
 
-    /// No tool has the name. `tools` are those the caller may see, in order: the model is told the names that are near
-    /// its own and, if none is, the first twelve. How many more there are is said when the iterator knows it.
+    /// Creates the result of a call of a tool that does not exist. `tools` are those that the caller may see, in
+    /// order: the message lists the names that are near or, if none is, the first twelve, and counts the rest if the
+    /// iterator can.
     ///
     /// ```
     /// use haft_core::{ToolCall, ToolResult};
@@ -179,7 +182,8 @@ impl ToolResult {
         }
     }
 
-    /// No tool has the name, and none is near. The iterator is asked for no more than it takes.
+    /// Creates the result of a call of a tool that does not exist and whose name is near none. No more names are taken
+    /// from the iterator than the message needs.
     pub(crate) fn unknown_tool_beside<'a>(call: &ToolCall, mut tools: impl Iterator<Item = &'a str>) -> Self {
         let listed: Vec<String> = tools.by_ref().take(LISTED).map(quoted).collect();
         let there_are = match &*listed {
@@ -196,7 +200,7 @@ impl ToolResult {
         Self::failed(call, FailureKind::UnknownTool, message)
     }
 
-    /// An earlier call of the batch has the same id.
+    /// Creates the result of a call whose id an earlier call of the batch has.
     #[must_use]
     pub fn duplicate_call_id(call: &ToolCall) -> Self {
         let id = quoted(call.call_id.as_str());
@@ -207,26 +211,26 @@ impl ToolResult {
         )
     }
 
-    /// The arguments are not what the tool takes.
+    /// Creates the result of a call with invalid arguments.
     #[must_use]
     pub fn invalid_input(call: &ToolCall, issues: Issues) -> Self {
         Self::from_failure(call, ToolFailure::with_issues(FailureKind::InputValidationError, issues))
     }
 
-    /// The handler's value is not what the tool promises.
+    /// Creates the result of a call whose handler returned an invalid value.
     #[must_use]
     pub fn invalid_output(call: &ToolCall, issues: Issues) -> Self {
         Self::from_failure(call, ToolFailure::with_issues(FailureKind::OutputValidationError, issues))
     }
 
-    /// The same result with the repairs the arguments took.
+    /// Sets the repairs of the arguments.
     #[must_use]
     pub fn repairs(mut self, repairs: Vec<Repair>) -> Self {
         self.repairs = repairs;
         self
     }
 
-    /// The failure, of a result that is known to be one.
+    /// Returns the failure, of a result that is known to be one.
     pub(crate) fn into_failure(self) -> ToolFailure {
         match self.outcome {
             Outcome::Failed(failure) => *failure,
@@ -234,25 +238,25 @@ impl ToolResult {
         }
     }
 
-    /// Whether the call gave a value.
+    /// Reports whether the call returned a value.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.outcome.is_ok()
     }
 
-    /// The value, when there is one.
+    /// Returns the value, if there is one.
     #[must_use]
     pub fn value(&self) -> Option<&JsonText> {
         self.outcome.output().map(|output| &output.value)
     }
 
-    /// The failure, when there is no value.
+    /// Returns the failure, if there is no value.
     #[must_use]
     pub fn failure(&self) -> Option<&ToolFailure> {
         self.outcome.failure()
     }
 
-    /// The value as a type of one's own. A failed call has none, and its failure is the error.
+    /// Decodes the value. A failed call has none, and its failure is the error.
     ///
     /// ```
     /// use haft_core::{ToolCall, ToolResult};
@@ -269,7 +273,7 @@ impl ToolResult {
         }
     }
 
-    /// What the model gets to read, as one text. Parts that are not text are left out; [`to_call_output`] has them all.
+    /// Returns what the model reads, as one text. Parts other than text are left out; [`to_call_output`] has them all.
     ///
     /// [`to_call_output`]: ToolResult::to_call_output
     #[must_use]
@@ -280,10 +284,10 @@ impl ToolResult {
         }
     }
 
-    /// What the model gets to read.
+    /// Creates the output that the model reads.
     ///
-    /// A string is given raw, without quotes and escapes; nothing is `null`; every other value is its JSON text. When
-    /// the output has parts of its own for the model, those are given instead. A failure is
+    /// A string is written raw, without quotes and escapes; the unit value is `null`; every other value is its JSON
+    /// text. If the output has content parts for the model, those are used instead. A failure is
     /// [`ToolFailure::to_model_text`] with `is_error` set. The cause of a failure never appears.
     #[must_use]
     pub fn to_call_output(&self) -> ToolCallOutput {
@@ -298,13 +302,13 @@ impl ToolResult {
 }
 
 impl Outcome {
-    /// Whether there is a value.
+    /// Reports whether there is a value.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         matches!(self, Self::Ok(_))
     }
 
-    /// The output, when there is one.
+    /// Returns the output, if there is one.
     #[must_use]
     pub fn output(&self) -> Option<&ToolOutput> {
         match self {
@@ -313,7 +317,7 @@ impl Outcome {
         }
     }
 
-    /// The failure, when there is no output.
+    /// Returns the failure, if there is no output.
     #[must_use]
     pub fn failure(&self) -> Option<&ToolFailure> {
         match self {
@@ -323,7 +327,7 @@ impl Outcome {
     }
 }
 
-/// A value that fits its schema and still not the type it is read as.
+/// Creates the failure of a value that is valid by its schema but not for the type that it is decoded as.
 pub(crate) fn unreadable(error: serde_json::Error) -> ToolFailure {
     ToolFailure::new(FailureKind::OutputValidationError, "the result can't be read as the type asked for").cause(error)
 }
@@ -340,19 +344,21 @@ impl From<ToolOutput> for Outcome {
     }
 }
 
+impl TaggedEnum for Outcome {
+    const TAG: &'static str = "status";
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("ok", |members| members.take_all().map(Self::Ok)),
+        ("failed", |members| members.take_all().map(Self::Failed)),
+    ];
+}
+
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const TAG: &str = "status";
-        let outcome = tree(deserializer)?;
-        match reading::tag::<D::Error>(&outcome, TAG)? {
-            "ok" => reading::body(outcome, TAG).map(Self::Ok),
-            "failed" => reading::body(outcome, TAG).map(Self::Failed),
-            other => Err(serde::de::Error::unknown_variant(other, &["ok", "failed"])),
-        }
+        tagged::deserialize(deserializer)
     }
 }
 
-/// What the model reads of an output, as one text.
+/// Returns what the model reads of an output, as one text.
 pub(crate) fn model_text(output: &ToolOutput) -> String {
     match &output.model {
         Some(parts) => CallOutputBody::Parts(parts.clone()).to_string(),
@@ -365,7 +371,7 @@ fn raw_text(value: &JsonText) -> String {
     if text.starts_with('"') { value.decode().unwrap_or_else(|_| text.to_owned()) } else { text.to_owned() }
 }
 
-/// A name that is not ours to choose, shortened.
+/// Quotes a name that comes from outside, shortened.
 pub(crate) fn quoted(name: &str) -> String {
     if name.len() <= QUOTE_CAP {
         format!("'{name}'")

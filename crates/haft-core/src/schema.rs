@@ -1,11 +1,11 @@
-//! A JSON Schema together with its check.
+//! JSON Schemas and the checks compiled from them.
 //!
-//! The path of a schema: it is made from a type (`typed`) or given as JSON, compiled once into nodes (`compile`, `keyword`,
-//! `node`), and used to read arguments (`read`), to write results (`write`), and to find everything that is wrong
-//! (`verify`, `walk`, `message`).
+//! A schema is generated from a Rust type (`typed`) or given as JSON. It is compiled once into nodes (`compile`,
+//! `keyword`, `node`), which are then used to read arguments (`read`), to write results (`write`), and to report every
+//! problem of an invalid value (`verify`, `walk`, `message`).
 //!
-//! A schema is never changed once made, never fetched from anywhere, and never looser than it says: what can't be
-//! enforced is an error when it is made.
+//! A schema is immutable, is never fetched from anywhere, and is never less strict than it states: a schema that cannot
+//! be enforced in full is rejected when it is created.
 
 mod budget;
 mod compile;
@@ -55,7 +55,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use self::compile::{Source, Widths, compile};
+use self::compile::{SchemaSource, Widths, compile};
 use self::draft::Draft;
 pub(crate) use self::limit::OUTPUT_DEPTH;
 pub use self::limit::{DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs};
@@ -72,7 +72,7 @@ pub use self::validation::{Validation, Validator};
 use crate::issue::Issues;
 use crate::json_text::JsonText;
 
-/// A JSON Schema and its check. Cloning shares both, and equal schemas share their compiled form.
+/// A JSON Schema with its compiled check. Clones share both, and equal schemas share their compiled form.
 ///
 /// ```
 /// use haft_core::{DecodeOptions, Schema};
@@ -105,14 +105,14 @@ pub struct Schema {
     is_raw: bool,
 }
 
-/// A schema that can't be used: all its faults, each with a pointer to its place in the schema.
+/// The error for an invalid schema: all its faults, each with a JSON Pointer into the schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid schema: {issues}")]
 pub struct SchemaError {
     issues: Issues,
 }
 
-/// What equal schemas share.
+/// The compiled form that equal schemas share.
 #[derive(Debug)]
 struct Compiled {
     json: Value,
@@ -121,30 +121,31 @@ struct Compiled {
 }
 
 impl Schema {
-    /// The schema of a type that is read, as serde and schemars describe it: draft 2020-12, definitions in `$defs`,
-    /// properties in the order of the fields.
+    /// Creates the schema of a type that is deserialized, as serde and schemars describe it: draft 2020-12, definitions
+    /// in `$defs`, properties in the order of the fields.
     pub fn of<T: JsonSchema + ?Sized>() -> Result<Self, SchemaError> {
         Self::from_type(typed::schema::<T>(Contract::Deserialize))
     }
 
-    /// The same for a tool's parameters, where a type without content (`()`, a unit struct) is the empty object.
+    /// Creates the schema of a tool's parameters. It differs from [`Schema::of`] for a type without content (`()`, a
+    /// unit struct), whose schema is the empty object.
     pub fn of_params<T: JsonSchema + ?Sized>() -> Result<Self, SchemaError> {
         Self::from_type(typed::parameters::<T>())
     }
 
-    /// The schema of a type that is written: a tool's result.
+    /// Creates the schema of a type that is serialized, such as a tool's result.
     pub fn of_output<T: JsonSchema + ?Sized>() -> Result<Self, SchemaError> {
         Self::from_type(typed::schema::<T>(Contract::Serialize))
     }
 
-    /// A raw JSON Schema, kept as it is and enforced in full. `$schema` picks the draft (draft 4 to 2020-12, the
-    /// newest without it). References must stay inside the schema; `format` is an annotation.
+    /// Creates a schema from raw JSON Schema, which is kept unchanged and enforced in full. `$schema` selects the draft
+    /// (draft 4 to 2020-12; 2020-12 if absent). References must stay inside the schema; `format` is an annotation.
     #[cfg(feature = "validate")]
     pub fn json(schema: Value) -> Result<Self, SchemaError> {
         Self::json_with(schema, Validation::Full)
     }
 
-    /// A raw JSON Schema, kept as it is, with a choice of how values are checked.
+    /// Creates a schema from raw JSON Schema, which is kept unchanged, with a choice of how values are checked.
     pub fn json_with(schema: Value, validation: Validation) -> Result<Self, SchemaError> {
         if let Some(fault) = compile::depth_fault(&schema) {
             return Err(Issues::from(fault).into());
@@ -160,41 +161,42 @@ impl Schema {
         Ok(Self { compiled, custom, is_raw: true })
     }
 
-    /// The closed empty object: no parameters.
+    /// Creates the schema of the closed empty object: no parameters.
     #[must_use]
     pub fn empty() -> Self {
         Self::constant(typed::empty_object())
     }
 
-    /// Anything at all: `{}`.
+    /// Creates the schema that accepts any value: `{}`.
     #[must_use]
     pub fn unknown() -> Self {
         Self::constant(json!({}))
     }
 
-    /// Only `null`: a result without content.
+    /// Creates the schema that accepts only `null`: a result without content.
     #[must_use]
     pub fn unit() -> Self {
         Self::constant(json!({"type": "null"}))
     }
 
-    /// Nothing: `false`. The schema of a failure that is not declared.
+    /// Creates the schema that accepts no value: `false`. It is the schema of a failure that is not declared.
     #[must_use]
     pub fn never() -> Self {
         Self::constant(Value::Bool(false))
     }
 
-    /// Reports whether the schema was given as JSON, rather than made from a type or by a constructor such as
+    /// Reports whether the schema was given as JSON, rather than generated from a type or by a constructor such as
     /// [`Schema::empty`].
     #[must_use]
     pub fn is_raw(&self) -> bool {
         self.is_raw
     }
 
-    /// Finds the schema's subschemas: where each stands, what of a value it is about, and what it refers to.
+    /// Returns the schema's subschemas: the pointer to each, the part of a value that it applies to, and its
+    /// references.
     ///
-    /// JSON that only looks like a subschema, in a literal, in an example, or under a keyword that the draft does not know,
-    /// is none; a property *named* `$ref` is a property.
+    /// JSON that only looks like a subschema (in a literal, in an example, or under a keyword that the draft does not
+    /// define) is not one; a property *named* `$ref` is a property.
     ///
     /// ```
     /// use haft_core::{AppliesTo, Schema};
@@ -218,41 +220,42 @@ impl Schema {
         Subschemas::of(self.as_json())
     }
 
-    /// The JSON Schema.
+    /// Returns the JSON Schema.
     #[must_use]
     pub fn as_json(&self) -> &Value {
         &self.compiled.json
     }
 
-    /// The root's own description.
+    /// Returns the description at the root of the schema.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         self.as_json().get("description").and_then(Value::as_str)
     }
 
-    /// Checks a value, and gives everything that is wrong with it.
+    /// Checks a value, and returns all its problems if it is invalid.
     pub fn check(&self, value: &Value) -> Result<(), Issues> {
         limit::within_depth(value)?;
         verify::check(&self.compiled.arena, self.custom.as_ref(), JsonText::from(value).as_str())
     }
 
-    /// Checks an encoded result. What is wrong is told as by [`encode`](Schema::encode).
+    /// Checks an encoded result. Problems are reported as by [`encode`](Schema::encode).
     pub fn check_output(&self, output: &JsonText) -> Result<(), Issues> {
         let checked = write::check_text(&self.compiled.arena, self.custom.as_ref(), output.as_str());
         checked.map_err(|rejected| rejected.disclosed(&self.compiled.json))
     }
 
-    /// Reads argument text into a type. What the schema forbids never gets there, even if serde would let it pass.
+    /// Deserializes argument text into a type. A value that the schema forbids never reaches the type, even if serde
+    /// would accept it.
     ///
-    /// Blank text stands for `{}`. Integers may be written as floats (`3.0`, `1e3`). Beyond what the schema says,
-    /// text is refused that is malformed, over its [`Limits`], or has a key twice or one of the keys of
-    /// [`secure_json`](crate::secure_json); and so is what the type itself refuses (a custom `Deserialize`, a
-    /// `format` it insists on, a numeric map key out of range).
+    /// Blank text is read as `{}`. Integers may be written as floats (`3.0`, `1e3`). Besides what violates the schema,
+    /// text is rejected if it is malformed, exceeds its [`Limits`], or contains a duplicate key or one of the keys that
+    /// [`secure_json`](crate::secure_json) forbids, and if the type itself rejects the value (a custom `Deserialize`, a
+    /// `format` that the type requires, a numeric map key out of range).
     pub fn decode<T: DeserializeOwned>(&self, text: &str, options: &DecodeOptions) -> Result<Decoded<T>, Issues> {
         self.decode_then(text, options, |value| value)
     }
 
-    /// The same, with the value made into something else where it stands.
+    /// Works like [`decode`](Schema::decode), and passes the value straight to `take` without moving it in between.
     pub(crate) fn decode_then<T: DeserializeOwned, U>(
         &self,
         text: &str,
@@ -262,8 +265,8 @@ impl Schema {
         read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Purpose::Use, take)
     }
 
-    /// Reads argument text into a type that somebody decides by: what the type is given is exactly what was written, or
-    /// the text is rejected. An integer beyond 64 bits must be read as an integer of 128, or ignored.
+    /// Deserializes argument text into a type that a decision is based on: the type receives exactly what was written,
+    /// or the text is rejected. An integer beyond 64 bits must be read as a 128-bit integer, or ignored.
     pub(crate) fn decode_exactly<T: DeserializeOwned>(
         &self,
         text: &str,
@@ -272,7 +275,7 @@ impl Schema {
         read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Purpose::Decide, |value| value)
     }
 
-    /// Reads a tree into a type, with the same checks.
+    /// Deserializes a tree into a type, with the same checks as [`decode`](Schema::decode).
     pub fn decode_value<T: DeserializeOwned>(&self, value: &Value) -> Result<T, Issues> {
         limit::within_depth(value)?;
         let text = JsonText::from(value);
@@ -284,18 +287,18 @@ impl Schema {
         decoded.map(|decoded| decoded.value)
     }
 
-    /// Writes a value as JSON text, checked against the schema. NaN and infinity are an issue, not `null`, and so is nesting
-    /// beyond 128 levels.
+    /// Serializes a value to JSON text, checked against the schema. NaN, infinity and nesting beyond 128 levels are
+    /// issues; they are never written as `null`.
     ///
-    /// The issues may be shown to a model: they say where the value is wrong and what the schema asks for, and quote
-    /// nothing of the value. In their pointers `*` stands for a key that the schema does not declare. Everything else,
-    /// and what the type's own `Serialize` says, is their [source](std::error::Error::source).
+    /// The issues are safe to send to a model: they report where the value is invalid and what the schema requires, and
+    /// quote nothing of the value. In their pointers, `*` stands for a key that the schema does not declare. All other
+    /// details, including the error of the type's own `Serialize`, are in their [source](std::error::Error::source).
     pub fn encode<T: Serialize + ?Sized>(&self, value: &T) -> Result<JsonText, Issues> {
         let written = write::to_text(&self.compiled.arena, self.custom.as_ref(), value);
         written.map_err(|rejected| rejected.disclosed(&self.compiled.json))
     }
 
-    /// Returns how values are checked, as data: the same JSON may be enforced or only shown.
+    /// Returns how values are checked, as data: the same JSON may be enforced or only shown to the model.
     #[cfg(feature = "approval")]
     pub(crate) fn validation_mode(&self) -> Value {
         json!({
@@ -311,12 +314,12 @@ impl Schema {
 
     fn from_type(json: Value) -> Result<Self, SchemaError> {
         let compiled = Compiled::shared(json, Widths::Checked, |json| {
-            compile(Source { schema: json, draft: Draft::Draft202012, widths: Widths::Checked })
+            compile(SchemaSource { schema: json, draft: Draft::Draft202012, widths: Widths::Checked })
         })?;
         Ok(Self { compiled, custom: None, is_raw: false })
     }
 
-    /// For schemas that are known to compile; one that didn't would take nothing.
+    /// Creates a schema from JSON that is known to compile. If it did not, the result would accept no value.
     fn constant(json: Value) -> Self {
         Self::from_type(json).unwrap_or_else(|_| {
             let compiled = Compiled { json: Value::Bool(false), widths: Widths::Checked, arena: Arena::never() };
@@ -325,20 +328,21 @@ impl Schema {
     }
 }
 
-/// Writes any value as JSON text, with numbers that JSON can't say refused and nothing else checked.
-pub(crate) fn encode_freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Issues> {
-    static UNRULED: OnceLock<Arena> = OnceLock::new();
-    let written = write::to_text(UNRULED.get_or_init(Arena::any), None, value);
+/// Serializes any value to JSON text. Only numbers that JSON cannot represent and nesting beyond the limit are
+/// rejected.
+pub(crate) fn encode_unchecked<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Issues> {
+    static UNCHECKED: OnceLock<Arena> = OnceLock::new();
+    let written = write::to_text(UNCHECKED.get_or_init(Arena::any), None, value);
     written.map_err(|rejected| rejected.disclosed(&Value::Bool(true)))
 }
 
-/// Writes any value as JSON text as `serde_json` would, within the depth of what is held here.
-pub(crate) fn encode_held<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, serde_json::Error> {
-    write::freely(value)
+/// Serializes any value to JSON text as `serde_json` does, within the nesting limit for stored values.
+pub(crate) fn encode_stored<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, serde_json::Error> {
+    write::write_unchecked(value)
 }
 
 impl Compiled {
-    /// A compiled form that is in use already, or a new one that others will find.
+    /// Returns the compiled form of an equal schema that is already in use, or compiles a new one and shares it.
     fn shared(
         json: Value,
         widths: Widths,
@@ -358,12 +362,12 @@ impl Compiled {
     fn enforced(json: Value) -> Result<Arc<Self>, SchemaError> {
         Self::shared(json, Widths::Ignored, |json| {
             let draft = Draft::detect(json)?;
-            compile(Source { schema: json, draft, widths: Widths::Ignored })
+            compile(SchemaSource { schema: json, draft, widths: Widths::Ignored })
         })
     }
 
-    /// Takes a raw schema that is only shown. It must still be a schema, but where nothing is enforced, a reference to
-    /// nowhere does no harm.
+    /// Accepts a raw schema that is only shown to the model. Its keywords must be well formed, but its references need
+    /// not resolve, because nothing is enforced.
     fn shown(json: Value) -> Result<Arc<Self>, SchemaError> {
         let draft = Draft::detect(&json).map_err(Issues::from)?;
         compile::check_form(&json, draft)?;
@@ -372,7 +376,7 @@ impl Compiled {
 }
 
 impl SchemaError {
-    /// What is wrong, each with a pointer into the schema.
+    /// Returns the faults, each with a pointer into the schema.
     #[must_use]
     pub fn issues(&self) -> &Issues {
         &self.issues
@@ -391,8 +395,8 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// Equal when the JSON is, and both are enforced or both only shown; a check of one's own makes a schema equal only to
-/// its clones.
+/// Two schemas are equal if their JSON is equal and both are enforced or both are only shown. A schema with a custom
+/// validator equals only its clones.
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
         match (&self.custom, &other.custom) {

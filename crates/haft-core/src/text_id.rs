@@ -1,9 +1,10 @@
 //! Identifiers that are opaque text.
 //!
-//! Each kind of id is its own type, so one can't stand in for another. They are shared text: an id is cloned into every
-//! event, result and item of its call. Their content is the other side's business and is never interpreted.
+//! Each kind of id is a separate type, so that one cannot be used in place of another. Ids share their text, because an
+//! id is cloned into every event, result and item of its call. Their content is defined by the other side and is never
+//! interpreted.
 
-/// Declares a newtype over shared text, written and read as a plain string.
+/// Declares a newtype over shared text that serializes as a plain string.
 macro_rules! text_id {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
@@ -11,7 +12,7 @@ macro_rules! text_id {
         pub struct $name(std::sync::Arc<str>);
 
         impl $name {
-            /// The id as text.
+            /// Returns the id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0

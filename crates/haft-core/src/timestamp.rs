@@ -1,13 +1,13 @@
-//! A moment, as plain data.
+//! Points in time, as plain data.
 //!
-//! Values that leave the process name moments as milliseconds since the Unix epoch: every language reads them, and
+//! Values that leave the process store times as milliseconds since the Unix epoch: every language can read them, and
 //! they need no calendar. Nothing here reads a clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds since the Unix epoch.
+/// A point in time, in milliseconds since the Unix epoch.
 ///
 /// ```
 /// use std::time::{Duration, UNIX_EPOCH};
@@ -22,26 +22,26 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// The moment this many milliseconds after the Unix epoch.
+    /// Creates the timestamp of this many milliseconds after the Unix epoch.
     #[must_use]
     pub const fn from_unix_millis(millis: u64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns the milliseconds since the Unix epoch.
     #[must_use]
     pub const fn unix_millis(self) -> u64 {
         self.0
     }
 
-    /// This moment and a span after it; the last moment there is when that lies beyond.
+    /// Returns this timestamp plus a duration, or the latest possible timestamp on overflow.
     #[must_use]
     pub fn saturating_add(self, span: Duration) -> Self {
         Self(self.0.saturating_add(whole_millis(span)))
     }
 }
 
-/// Cut to whole milliseconds. A moment before the epoch becomes the epoch.
+/// Truncates to whole milliseconds. A time before the epoch becomes the epoch.
 impl From<SystemTime> for Timestamp {
     fn from(time: SystemTime) -> Self {
         Self(time.duration_since(UNIX_EPOCH).map_or(0, whole_millis))
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ends_of_time_saturate() {
+    fn timestamps_saturate_at_both_ends() {
         assert_eq!(Timestamp::from(UNIX_EPOCH - Duration::from_secs(5)).unix_millis(), 0);
         assert_eq!(Timestamp::from_unix_millis(7).saturating_add(Duration::MAX).unix_millis(), u64::MAX);
         assert_eq!(Timestamp::from_unix_millis(7).saturating_add(Duration::from_millis(3)).unix_millis(), 10);

@@ -1,7 +1,7 @@
-//! What a model answered, once.
+//! A turn: one complete answer of a model.
 //!
-//! A turn is whole: the deltas of a stream end in one, and only a turn says why the response ended. Its items go into
-//! the history unchanged.
+//! The deltas of a stream end in a turn, and only a turn states why the response ended. Its items are added to the
+//! history unchanged. The calls of a turn that was cut off must never run.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ use crate::result::ToolResult;
 use crate::usage::Usage;
 use crate::version::FormatVersion;
 
-/// One answer of a model: its items, what it cost and why it ended.
+/// One answer of a model: its items, its usage and the reason why it ended.
 ///
 /// ```
 /// use haft_core::{Finish, Item, ToolCall, Turn, Usage};
@@ -32,26 +32,26 @@ pub struct Turn {
     /// The format version.
     #[serde(default)]
     pub v: FormatVersion,
-    /// What the model said, thought and asked for, in order.
+    /// The messages, reasoning and calls, in order.
     pub items: Vec<Item>,
-    /// What it cost.
+    /// The usage.
     #[serde(default)]
     pub usage: Usage,
-    /// Why it ended.
+    /// The reason why it ended.
     pub finish: Finish,
-    /// The id of the response, at the provider.
+    /// The provider's id of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_id: Option<String>,
-    /// The model that answered, as the provider names it.
+    /// The provider's name of the model that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What else a provider said of the response, by the provider's name.
+    /// Further data of the response, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
 }
 
 impl Turn {
-    /// A turn of these items.
+    /// Creates a turn of these items.
     #[must_use]
     pub fn new(items: Vec<Item>, finish: Finish) -> Self {
         Self {
@@ -65,43 +65,44 @@ impl Turn {
         }
     }
 
-    /// The same turn with what it cost.
+    /// Sets the usage.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
         self
     }
 
-    /// The same turn with the id of the response.
+    /// Sets the id of the response.
     #[must_use]
     pub fn response_id(mut self, id: impl Into<String>) -> Self {
         self.response_id = Some(id.into());
         self
     }
 
-    /// The same turn with the model that answered.
+    /// Sets the model that answered.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// The calls to be run here, in order: those the provider runs itself are left out.
+    /// Returns the calls that the application runs, in order. Those that the provider runs are left out.
     ///
-    /// They are copies, so they can be run while the turn moves into the history. When the turn is cut off none of
+    /// They are copies, so they can be run while the turn moves into the history. If the turn was cut off none of
     /// them may run; see [`interrupted_results`](Self::interrupted_results).
     #[must_use]
     pub fn tool_calls(&self) -> Vec<ToolCall> {
         self.local_calls().cloned().collect()
     }
 
-    /// Whether the response may have been cut off, so that none of its calls may run.
+    /// Reports whether the response may have been cut off, so that none of its calls may run.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.finish.is_cut_off()
     }
 
-    /// The results of the calls of a turn that was cut off: each `interrupted`, none run. Empty for a whole turn.
+    /// Returns the results of the calls of a turn that was cut off: each `interrupted`, none run. Empty for a complete
+    /// turn.
     #[must_use]
     pub fn interrupted_results(&self) -> Vec<ToolResult> {
         if !self.is_cut_off() {
@@ -111,7 +112,7 @@ impl Turn {
         self.local_calls().map(|call| ToolResult::interrupted(call, &*reason)).collect()
     }
 
-    /// Adds this turn and the results of its calls to a history: [`history::append`], which says how.
+    /// Adds this turn and the results of its calls to a history, as [`history::append`] does.
     ///
     /// ```
     /// use haft_core::{Finish, Item, ToolCall, ToolResult, Turn};
@@ -132,23 +133,25 @@ impl Turn {
         history::append(history, self, results)
     }
 
-    /// What the model said, joined.
+    /// Returns the text of the model's messages, joined.
     #[must_use]
     pub fn text(&self) -> String {
         self.assistant_parts().filter_map(ContentPart::as_text).collect()
     }
 
-    /// What a person can read of what the model thought, one paragraph per item.
+    /// Returns the readable text of the reasoning, one paragraph per item.
     #[must_use]
     pub fn reasoning(&self) -> String {
-        let words = self.items.iter().filter_map(|item| match item {
-            Item::Reasoning(reasoning) => Some(reasoning.words()).filter(|words| !words.is_empty()),
-            _ => None,
-        });
-        words.collect::<Vec<_>>().join("\n\n")
+        let mut paragraphs = Vec::new();
+        for item in &self.items {
+            if let Item::Reasoning(reasoning) = item {
+                paragraphs.extend(Some(reasoning.words()).filter(|words| !words.is_empty()));
+            }
+        }
+        paragraphs.join("\n\n")
     }
 
-    /// The model's words for not answering, joined, when there are any.
+    /// Returns the text of the model's refusals, joined, if there are any.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         let mut words = self.assistant_parts().filter_map(|part| match part {
@@ -160,10 +163,7 @@ impl Turn {
     }
 
     fn local_calls(&self) -> impl Iterator<Item = &ToolCall> {
-        self.items.iter().filter_map(|item| match item {
-            Item::ToolCall(call) if !call.provider_executed => Some(call),
-            _ => None,
-        })
+        self.items.iter().filter_map(Item::local_call)
     }
 
     fn assistant_parts(&self) -> impl Iterator<Item = &ContentPart> {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_those_of_the_model() {
+    fn text_is_that_of_the_model() {
         let turn = turn(Finish::Stop);
         assert_eq!(turn.text(), "one two three");
         assert_eq!(turn.refusal().as_deref(), Some("no. never"));

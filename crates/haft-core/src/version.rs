@@ -1,17 +1,17 @@
-//! The version every value carries when it leaves the process.
+//! The format version in every value that leaves the process.
 //!
 //! Calls, results, turns and requests are stored in databases and sent between machines that are not upgraded at the
-//! same moment. What an older version wrote is read. A newer format is rejected: a reader never guesses at fields it
-//! does not know.
+//! same time. Formats of older versions are read. A newer format is rejected: a reader never guesses the meaning of
+//! fields it does not know.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Number;
 
-/// The format version of a stored value, kept in a field called `v`. It takes no room in memory.
+/// The format version of a stored value, in a field called `v`. It takes no space in memory.
 ///
-/// Written as a number. Every version up to the current one is read, an absent one counts as the first, and a newer one is
-/// rejected:
+/// It is written as a number. Every version up to the current one is read, an absent version counts as the first, and a
+/// newer one is rejected:
 ///
 /// ```
 /// use haft_core::ToolCall;
@@ -27,13 +27,13 @@ use serde_json::Number;
 pub struct FormatVersion(());
 
 impl FormatVersion {
-    /// The oldest version, which values without a version have.
+    /// The oldest version, which is assumed for values without a version.
     pub const FIRST: u64 = 1;
     /// The version that is written, and the newest that is read.
     pub const CURRENT: u64 = 1;
 }
 
-/// The reason why a version can't be read.
+/// The reason why a version cannot be read.
 #[derive(Debug, PartialEq, thiserror::Error)]
 enum Unreadable {
     #[error("written by a newer version ({found}); this one reads up to {current}")]
@@ -57,7 +57,8 @@ impl Serialize for FormatVersion {
     }
 }
 
-/// Read as a [`Number`], which survives every buffer of serde whatever way `serde_json` keeps its digits.
+/// Reads a [`Number`], which passes unchanged through every buffer of serde, regardless of how `serde_json` stores its
+/// digits.
 impl<'de> Deserialize<'de> for FormatVersion {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         check(&Number::deserialize(deserializer)?, Self::CURRENT).map_err(D::Error::custom)?;
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_no_room() {
+    fn takes_no_space() {
         assert_eq!(size_of::<FormatVersion>(), 0);
     }
 
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_does_not_know() {
+    fn rejects_unknown_versions() {
         let read = |text: &str| serde_json::from_str::<FormatVersion>(text).unwrap_err().to_string();
         assert_eq!(read("2"), "written by a newer version (2); this one reads up to 1");
         for not_a_version in ["0", "-1", "1.5"] {

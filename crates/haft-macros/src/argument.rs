@@ -1,7 +1,7 @@
 //! The arguments of an attribute: `name`, `name = value` and `name(…)`, with commas between them.
 //!
-//! Reading has two steps, so that one mistake doesn't hide the next. First the text is cut into arguments, whatever
-//! they mean; then each macro takes the ones it knows by name and asks for the kind of value it expects.
+//! Reading has two steps, so that one mistake doesn't hide the next. First the text is split into arguments, whatever
+//! they mean; then each macro takes the ones it knows by name and parses the kind of value it expects.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -16,13 +16,13 @@ use crate::nearest::suggestion;
 #[derive(Debug)]
 pub(crate) struct Argument {
     pub(crate) name: Ident,
-    pub(crate) value: Value,
+    pub(crate) value: ArgumentValue,
 }
 
-/// What an argument says besides its name.
+/// The part of an argument behind its name.
 #[derive(Debug)]
-pub(crate) enum Value {
-    /// Nothing: `readonly`.
+pub(crate) enum ArgumentValue {
+    /// No value: `readonly`.
     Bare,
     /// `name = value`.
     Assigned(TokenStream),
@@ -34,84 +34,84 @@ pub(crate) enum Value {
 #[derive(Debug, Default)]
 pub(crate) struct Arguments(Vec<Argument>);
 
-/// The names an attribute knows.
+/// The names that an attribute accepts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    /// How the attribute is written, for messages: `#[tool]`.
+pub(crate) struct KnownArguments {
+    /// The attribute as users write it, for messages: `#[tool]`.
     pub(crate) attribute: &'static str,
     pub(crate) names: &'static [&'static str],
     pub(crate) repeatable: &'static [&'static str],
 }
 
 impl Arguments {
-    /// Reads arguments and notes those that are unknown or given twice.
-    pub(crate) fn read(tokens: TokenStream, known: Known, diagnostics: &mut Diagnostics) -> Self {
+    /// Reads arguments and reports those that are unknown or given twice.
+    pub(crate) fn read(tokens: TokenStream, known: KnownArguments, diagnostics: &mut Diagnostics) -> Self {
         let mut all = Self::default();
         all.extend(tokens, known, diagnostics);
         all
     }
 
     /// Reads the arguments of one more attribute of the same kind.
-    pub(crate) fn extend(&mut self, tokens: TokenStream, known: Known, diagnostics: &mut Diagnostics) {
+    pub(crate) fn extend(&mut self, tokens: TokenStream, known: KnownArguments, diagnostics: &mut Diagnostics) {
         for argument in diagnostics.keep(split.parse2(tokens)).unwrap_or_default() {
             let name = argument.text();
             if !known.names.contains(&name.as_str()) {
                 let suggestion = suggestion(&name, known.names);
                 let message = format!("`{}` has no argument `{name}`: {suggestion}", known.attribute);
-                diagnostics.refuse(&argument.name, message);
+                diagnostics.reject(&argument.name, message);
             } else if !known.repeatable.contains(&name.as_str()) && self.0.iter().any(|other| other.text() == name) {
-                diagnostics.refuse(&argument.name, format!("`{name}` is given twice: keep one"));
+                diagnostics.reject(&argument.name, format!("`{name}` is given twice: keep one"));
             } else {
                 self.0.push(argument);
             }
         }
     }
 
-    /// Takes the argument of this name out of the rest.
+    /// Removes and returns the argument of this name.
     pub(crate) fn take(&mut self, name: &str) -> Option<Argument> {
         let index = self.0.iter().position(|argument| argument.text() == name)?;
         Some(self.0.remove(index))
     }
 
-    /// Takes all arguments of this name out of the rest.
+    /// Removes and returns all arguments of this name.
     pub(crate) fn take_all(&mut self, name: &str) -> Vec<Argument> {
         std::iter::from_fn(|| self.take(name)).collect()
     }
 }
 
 impl Argument {
-    /// The place of the name.
+    /// Returns the span of the name.
     pub(crate) fn span(&self) -> Span {
         self.name.span()
     }
 
-    /// `name` or `name = true` or `name = false`.
+    /// Reads a flag: `name`, `name = true` or `name = false`.
     pub(crate) fn flag(&self) -> syn::Result<bool> {
         let form = || self.form(&format!("`{0}` or `{0} = false`", self.name));
         match &self.value {
-            Value::Bare => Ok(true),
-            Value::Assigned(tokens) => match syn::parse2(tokens.clone()) {
+            ArgumentValue::Bare => Ok(true),
+            ArgumentValue::Assigned(tokens) => match syn::parse2(tokens.clone()) {
                 Ok(ExprLit { lit: Lit::Bool(literal), .. }) => Ok(literal.value),
                 _ => Err(form()),
             },
-            Value::List(_) => Err(form()),
+            ArgumentValue::List(_) => Err(form()),
         }
     }
 
-    /// `name = "text"`.
+    /// Reads `name = "text"`.
     pub(crate) fn text_value(&self) -> syn::Result<LitStr> {
         self.assigned(&format!("`{} = \"…\"`", self.name))
     }
 
-    /// `name = value`, for a value that can be parsed as a `T`; `form` shows how to write it.
+    /// Reads `name = value`, for a value that can be parsed as a `T`; `form` is the correct notation, for the error.
     pub(crate) fn assigned<T: Parse>(&self, form: &str) -> syn::Result<T> {
         match &self.value {
-            Value::Assigned(tokens) => syn::parse2(tokens.clone()).map_err(|_| self.form(form)),
-            Value::Bare | Value::List(_) => Err(self.form(form)),
+            ArgumentValue::Assigned(tokens) => syn::parse2(tokens.clone()).map_err(|_| self.form(form)),
+            ArgumentValue::Bare | ArgumentValue::List(_) => Err(self.form(form)),
         }
     }
 
-    /// `name = "choice"`, one of a few.
+    /// Reads `name = "choice"`, one of a few.
     pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> syn::Result<T> {
         let forms: Vec<_> = choices.iter().map(|(choice, _)| format!("`{} = \"{choice}\"`", self.name)).collect();
         let forms = forms.join(" or ");
@@ -120,11 +120,11 @@ impl Argument {
         chosen.map(|(_, value)| *value).ok_or_else(|| self.form(&forms))
     }
 
-    /// The mistake of writing the argument in another form.
+    /// Creates the error for an argument that is written in another form.
     pub(crate) fn form(&self, form: &str) -> syn::Error {
         let message = format!("write {form}");
         match &self.value {
-            Value::Assigned(tokens) if !tokens.is_empty() => syn::Error::new_spanned(tokens, message),
+            ArgumentValue::Assigned(tokens) if !tokens.is_empty() => syn::Error::new_spanned(tokens, message),
             _ => syn::Error::new(self.span(), message),
         }
     }
@@ -134,7 +134,7 @@ impl Argument {
     }
 }
 
-/// The text of a string literal.
+/// Returns the text of a string literal.
 pub(crate) fn string_literal(expression: &Expr) -> Option<&LitStr> {
     match expression {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
@@ -148,13 +148,13 @@ fn split(input: ParseStream<'_>) -> syn::Result<Vec<Argument>> {
         let name = input.call(Ident::parse_any)?;
         let value = if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
-            Value::Assigned(value_tokens(&name, input)?)
+            ArgumentValue::Assigned(value_tokens(&name, input)?)
         } else if input.peek(syn::token::Paren) {
             let content;
             syn::parenthesized!(content in input);
-            Value::List(content.parse()?)
+            ArgumentValue::List(content.parse()?)
         } else {
-            Value::Bare
+            ArgumentValue::Bare
         };
         arguments.push(Argument { name, value });
         if !input.is_empty() {
@@ -164,8 +164,8 @@ fn split(input: ParseStream<'_>) -> syn::Result<Vec<Argument>> {
     Ok(arguments)
 }
 
-/// The tokens of a value: up to the next comma that is not part of it. A comma can be part of a closure, so
-/// expressions are tried; a type would be misread as one.
+/// Reads the tokens of a value, up to the next comma that is not part of it. A comma can be part of a closure, so
+/// expressions are tried first, except where a type is expected: a type could be misread as an expression.
 fn value_tokens(name: &Ident, input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let is_type = matches!(name.unraw().to_string().as_str(), "as" | "type" | "crate");
     if let Some(tokens) = whole::<Expr>(input).filter(|_| !is_type) {
@@ -181,7 +181,7 @@ fn value_tokens(name: &Ident, input: ParseStream<'_>) -> syn::Result<TokenStream
     Ok(tokens)
 }
 
-/// The tokens of a `T` that reaches up to a comma or the end.
+/// Returns the tokens of a `T` that extends to a comma or the end.
 fn whole<T: Parse + ToTokens>(input: ParseStream<'_>) -> Option<TokenStream> {
     let ahead = input.fork();
     let value = ahead.parse::<T>().ok()?;
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
     use crate::diagnostic::messages;
 
-    const KNOWN: Known = Known {
+    const KNOWN: KnownArguments = KnownArguments {
         attribute: "#[tool]",
         names: &["name", "approval", "as", "readonly", "meta", "example", "mode"],
         repeatable: &["example"],
@@ -214,7 +214,7 @@ mod tests {
 
     fn assigned(arguments: &mut Arguments, name: &str) -> String {
         match arguments.take(name).unwrap().value {
-            Value::Assigned(tokens) => tokens.to_string(),
+            ArgumentValue::Assigned(tokens) => tokens.to_string(),
             other => panic!("{other:?}"),
         }
     }
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_form_says_the_right_one() {
+    fn a_wrong_form_reports_the_right_one() {
         let (mut arguments, _) = read(quote!(name = 3, readonly = "yes", mode = "x", as));
         let name = arguments.take("name").unwrap().text_value().unwrap_err();
         assert_eq!(name.to_string(), "write `name = \"…\"`");

@@ -1,4 +1,4 @@
-//! Where generated code finds haft.
+//! The path under which generated code finds haft.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -9,7 +9,7 @@ use syn::{Path, parse_quote};
 pub(crate) struct CratePath(Path);
 
 impl CratePath {
-    /// The same path for code at another place: the compiler points at the whole of what it refuses.
+    /// Returns the same path with another span: the compiler points at the whole path when it rejects it.
     pub(crate) fn at(&self, place: Span) -> Self {
         let located = self.0.to_token_stream().into_iter().map(|mut token| {
             let span = token.span().located_at(place);
@@ -19,7 +19,7 @@ impl CratePath {
         Self(syn::parse2(located.collect()).unwrap_or_else(|_| self.0.clone()))
     }
 
-    /// The path of one item of `macro_support`, as the text that other derives take.
+    /// Returns the path of one item of `macro_support`, as the text that other derives take.
     pub(crate) fn support_text(&self, item: &str) -> String {
         let path = &self.0;
         format!("{}::macro_support::{item}", quote!(#path)).replace(' ', "")

@@ -1,7 +1,7 @@
-//! Everything that is wrong with what a macro was given.
+//! All mistakes in the input of a macro.
 //!
-//! A mistake never ends the search for the next one: all of them are noted at their places and reported together, so
-//! that nobody fixes one to meet the other. Every message says what to write instead.
+//! A mistake never ends the search for the next one: all of them are collected with their spans and reported together,
+//! so that users fix them in one pass. Every message contains what to write instead.
 
 use std::fmt::Display;
 
@@ -14,37 +14,37 @@ pub(crate) struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Notes a mistake that spans all of `tokens`.
-    pub(crate) fn refuse(&mut self, tokens: impl ToTokens, message: impl Display) {
-        self.take(syn::Error::new_spanned(tokens, message));
+    /// Adds a mistake that spans all of `tokens`.
+    pub(crate) fn reject(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.add(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Notes a mistake that a parser found.
-    pub(crate) fn take(&mut self, error: syn::Error) {
+    /// Adds a mistake that a parser found.
+    pub(crate) fn add(&mut self, error: syn::Error) {
         match &mut self.errors {
             Some(errors) => errors.combine(error),
             None => self.errors = Some(error),
         }
     }
 
-    /// The value, or `None` and a note of what is wrong with it.
+    /// Returns the value, or adds the error and returns `None`.
     pub(crate) fn keep<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                self.take(error);
+                self.add(error);
                 None
             }
         }
     }
 
-    /// All mistakes as one error, if there are any.
+    /// Returns all mistakes as one error, if there are any.
     pub(crate) fn finish(self) -> syn::Result<()> {
         self.errors.map_or(Ok(()), Err)
     }
 }
 
-/// The messages of an error, one after the other: how tests read them.
+/// Returns the messages of an error in order, for tests.
 #[cfg(test)]
 pub(crate) fn messages(error: &syn::Error) -> Vec<String> {
     error.into_iter().map(|error| error.to_string()).collect()
@@ -57,10 +57,10 @@ mod tests {
     #[test]
     fn all_mistakes_are_reported_in_order() {
         let mut diagnostics = Diagnostics::default();
-        diagnostics.refuse(quote::quote!(x), "one");
+        diagnostics.reject(quote::quote!(x), "one");
         assert_eq!(diagnostics.keep(syn::parse_str::<syn::Ident>("x")).unwrap(), "x");
         assert!(diagnostics.keep(syn::parse_str::<syn::Ident>("1")).is_none());
-        diagnostics.refuse(quote::quote!(a b), "three");
+        diagnostics.reject(quote::quote!(a b), "three");
         let all = messages(&diagnostics.finish().unwrap_err());
         assert_eq!((all.len(), all[0].as_str(), all[2].as_str()), (3, "one", "three"));
     }

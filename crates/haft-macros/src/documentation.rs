@@ -4,15 +4,15 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
-/// The text of the doc comments among `attributes`, if there is any. One space after the slashes is not part of it,
-/// nor are blank lines around it.
+/// Returns the text of the doc comments among `attributes`, if there is any. One space after the slashes is not part
+/// of it, nor are blank lines around it.
 pub(crate) fn text(attributes: &[Attribute]) -> Option<String> {
     let lines: Vec<String> = attributes.iter().filter_map(line).collect();
     let text = lines.join("\n").trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// The expression of the same text, which `#[doc = include_str!("…")]` can be part of.
+/// Returns the expression of the same text, which can include `#[doc = include_str!("…")]`.
 pub(crate) fn expression(attributes: &[Attribute]) -> Option<TokenStream> {
     let values = attributes.iter().filter(|attribute| is_comment(attribute)).filter_map(value);
     if values.clone().all(|value| literal(value).is_some()) {
@@ -25,7 +25,7 @@ pub(crate) fn expression(attributes: &[Attribute]) -> Option<TokenStream> {
     Some(quote!(::core::concat!(#(#parts, "\n"),*).trim()))
 }
 
-/// Whether the attribute is a doc comment, and not `#[doc(hidden)]` or the like.
+/// Returns whether the attribute is a doc comment, and not `#[doc(hidden)]` or the like.
 pub(crate) fn is_comment(attribute: &Attribute) -> bool {
     matches!(&attribute.meta, Meta::NameValue(meta) if meta.path.is_ident("doc"))
 }

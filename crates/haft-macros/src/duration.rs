@@ -10,19 +10,19 @@ use crate::argument::Argument;
 
 const FORM: &str = "write a whole number and a unit, such as \"500ms\", \"30s\", \"2m\" or \"1h\"";
 
-/// The duration of an argument: `timeout = "5s"`.
+/// Reads the duration of an argument: `timeout = "5s"`.
 pub(crate) fn of_argument(argument: &Argument) -> syn::Result<Duration> {
     let form = format!("`{} = \"5s\"`: a whole number and a unit, such as \"500ms\", \"5s\" or \"2m\"", argument.name);
     parse(&argument.assigned(&form)?)
 }
 
-/// The expression of a duration.
+/// Returns the expression of a duration.
 pub(crate) fn expression(duration: Duration) -> TokenStream {
     let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
     quote!(::core::time::Duration::new(#seconds, #nanoseconds))
 }
 
-/// Reads a duration. Zero is refused: it would let nothing finish.
+/// Reads a duration. Zero is rejected, because no call could finish in it.
 fn parse(literal: &LitStr) -> syn::Result<Duration> {
     let text = literal.value();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_say_how_to_write_it() {
+    fn other_forms_report_how_to_write_it() {
         for text in ["", "30", "s", "1.5s", "-1s", "1 day", "99999999999999999999s", "18446744073709551615h"] {
             assert!(read(text).unwrap_err().contains("\"30s\""), "{text}");
         }

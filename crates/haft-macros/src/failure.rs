@@ -1,7 +1,7 @@
 //! `#[derive(Failure)]`: a failure that the model reads.
 //!
-//! A struct is one case, an enum has one for each variant. Each case has a message and says whether the same call may
-//! succeed later. What is written on a variant wins over what is written on the enum.
+//! A struct is one case, an enum has one for each variant. Each case has a message and reports whether the same call
+//! may succeed later. An attribute of a variant overrides the one of its enum.
 
 mod message;
 
@@ -12,22 +12,25 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Data, DeriveInput, Fields, Generics, Ident, Path, parse_quote};
 
 use self::message::Message;
-use crate::argument::{Argument, Arguments, Known};
+use crate::argument::{Argument, Arguments, KnownArguments};
 use crate::crate_path::CratePath;
 use crate::diagnostic::Diagnostics;
 use crate::documentation;
 use crate::duration;
 use crate::name::words;
 
-const ON_TYPE: Known = Known {
+const ON_TYPE: KnownArguments = KnownArguments {
     attribute: "#[failure]",
     names: &["message", "display", "retryable", "retry_after", "crate"],
     repeatable: &[],
 };
-const ON_VARIANT: Known =
-    Known { attribute: "#[failure]", names: &["message", "display", "retryable", "retry_after"], repeatable: &[] };
+const ON_VARIANT: KnownArguments = KnownArguments {
+    attribute: "#[failure]",
+    names: &["message", "display", "retryable", "retry_after"],
+    repeatable: &[],
+};
 
-/// The implementation, or everything that is wrong.
+/// Expands to the implementation, or to all errors.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     match syn::parse2(tokens).and_then(|input| read(&input)) {
         Ok(failure) => failure.into_token_stream(),
@@ -35,32 +38,32 @@ pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     }
 }
 
-/// A type that is a failure.
+/// A type that derives `Failure`.
 struct FailureType {
     krate: CratePath,
     name: Ident,
     generics: Generics,
-    cases: Vec<Case>,
+    cases: Vec<FailureCase>,
 }
 
-/// A struct or a variant.
-struct Case {
+/// The failure of a struct or of one variant.
+struct FailureCase {
     path: Path,
-    message: Said,
+    message: MessageSource,
     retryable: bool,
     retry_after: Option<Duration>,
 }
 
-/// Where a case's message comes from.
-enum Said {
+/// The origin of a case's message.
+enum MessageSource {
     Written(Message),
     Display,
     Fixed(String),
 }
 
-/// What one `#[failure(…)]` says.
+/// The arguments of one `#[failure(…)]`.
 #[derive(Default)]
-struct Options {
+struct FailureOptions {
     message: Option<syn::LitStr>,
     display: bool,
     retryable: Option<bool>,
@@ -71,39 +74,45 @@ fn read(input: &DeriveInput) -> syn::Result<FailureType> {
     let mut diagnostics = Diagnostics::default();
     let mut arguments = arguments(&input.attrs, ON_TYPE, &mut diagnostics);
     let krate = arguments.take("crate").and_then(|krate| diagnostics.keep(krate.assigned::<Path>("`crate = path`")));
-    let whole = Options::read(&mut arguments, &mut diagnostics);
+    let whole = FailureOptions::read(&mut arguments, &mut diagnostics);
     let mut cases = Vec::new();
     match &input.data {
         Data::Struct(data) => {
             let name = (&input.ident, documentation::text(&input.attrs));
-            cases.push(Case::new(parse_quote!(Self), name, &data.fields, &whole, &mut diagnostics));
+            cases.push(FailureCase::new(parse_quote!(Self), name, &data.fields, &whole, &mut diagnostics));
         }
         Data::Enum(data) => {
             if let Some(message) = &whole.message {
                 let text = "an enum has a message for each variant: write `#[failure(message = \"…\")]` there";
-                diagnostics.refuse(message, text);
+                diagnostics.reject(message, text);
             }
             for variant in &data.variants {
                 let mut arguments = self::arguments(&variant.attrs, ON_VARIANT, &mut diagnostics);
-                let options = Options::read(&mut arguments, &mut diagnostics).over(&whole);
+                let options = FailureOptions::read(&mut arguments, &mut diagnostics).over(&whole);
                 let ident = &variant.ident;
                 let name = (ident, documentation::text(&variant.attrs));
-                cases.push(Case::new(parse_quote!(Self::#ident), name, &variant.fields, &options, &mut diagnostics));
+                cases.push(FailureCase::new(
+                    parse_quote!(Self::#ident),
+                    name,
+                    &variant.fields,
+                    &options,
+                    &mut diagnostics,
+                ));
             }
         }
-        Data::Union(_) => diagnostics.refuse(&input.ident, "a union can't be a failure: write an enum"),
+        Data::Union(_) => diagnostics.reject(&input.ident, "a union can't be a failure: write an enum"),
     }
     diagnostics.finish()?;
     let krate = krate.map(CratePath::from).unwrap_or_default();
     Ok(FailureType { krate, name: input.ident.clone(), generics: input.generics.clone(), cases })
 }
 
-impl Options {
+impl FailureOptions {
     fn read(arguments: &mut Arguments, diagnostics: &mut Diagnostics) -> Self {
         let message = arguments.take("message");
         let display = arguments.take("display");
         if let (Some(_), Some(display)) = (&message, &display) {
-            diagnostics.refuse(&display.name, "the message is written already: keep `message` or `display`");
+            diagnostics.reject(&display.name, "the message is written already: keep `message` or `display`");
         }
         let retryable = arguments.take("retryable");
         let retry_after = arguments.take("retry_after");
@@ -115,35 +124,36 @@ impl Options {
         }
     }
 
-    /// What is said here, and where nothing is, what is said of the whole type.
+    /// Returns these options, with those of the whole type where these are unset.
     fn over(self, whole: &Self) -> Self {
-        let says_retry = self.retryable.is_some() || self.retry_after.is_some();
+        let sets_retry = self.retryable.is_some() || self.retry_after.is_some();
         Self {
             display: self.display || (whole.display && self.message.is_none()),
             message: self.message,
-            retryable: if says_retry { self.retryable } else { whole.retryable },
-            retry_after: if says_retry { self.retry_after } else { whole.retry_after },
+            retryable: if sets_retry { self.retryable } else { whole.retryable },
+            retry_after: if sets_retry { self.retry_after } else { whole.retry_after },
         }
     }
 }
 
-impl Case {
+impl FailureCase {
     fn new(
         path: Path,
         (name, comment): (&Ident, Option<String>),
         fields: &Fields,
-        options: &Options,
+        options: &FailureOptions,
         diagnostics: &mut Diagnostics,
     ) -> Self {
         let message = match &options.message {
-            Some(text) => diagnostics.keep(Message::read(text, fields)).map(Said::Written),
-            None if options.display => Some(Said::Display),
+            Some(text) => diagnostics.keep(Message::read(text, fields)).map(MessageSource::Written),
+            None if options.display => Some(MessageSource::Display),
             None => None,
         };
         Self {
             path,
-            message: message.unwrap_or_else(|| Said::Fixed(comment.unwrap_or_else(|| words(&name.to_string())))),
-            // A time to wait is an invitation to try again.
+            message: message
+                .unwrap_or_else(|| MessageSource::Fixed(comment.unwrap_or_else(|| words(&name.to_string())))),
+            // A delay before the next attempt implies that one is allowed.
             retryable: options.retryable.unwrap_or(options.retry_after.is_some()),
             retry_after: options.retry_after,
         }
@@ -152,9 +162,9 @@ impl Case {
     fn message_arm(&self) -> TokenStream {
         let path = &self.path;
         match &self.message {
-            Said::Fixed(text) => quote!(#path { .. } => ::std::string::String::from(#text)),
-            Said::Display => quote!(#path { .. } => ::std::string::ToString::to_string(self)),
-            Said::Written(message) => {
+            MessageSource::Fixed(text) => quote!(#path { .. } => ::std::string::String::from(#text)),
+            MessageSource::Display => quote!(#path { .. } => ::std::string::ToString::to_string(self)),
+            MessageSource::Written(message) => {
                 let bound = message.used().map(|(index, member)| {
                     let local = binding(index);
                     quote!(#member: #local)
@@ -183,8 +193,8 @@ impl ToTokens for FailureType {
             });
         }
         let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-        let arms = cases.iter().map(Case::message_arm);
-        // A value of an enum without variants can't be, and can only be matched by value.
+        let arms = cases.iter().map(FailureCase::message_arm);
+        // An enum without variants has no values, and can only be matched by value.
         let message = if cases.is_empty() { quote!(match *self {}) } else { quote!(match self { #(#arms,)* }) };
         let retryable = cases.iter().filter(|case| case.retryable).map(|case| &case.path);
         let retryable = quote!(false #(|| ::core::matches!(self, #retryable { .. }))*);
@@ -212,12 +222,12 @@ impl ToTokens for FailureType {
     }
 }
 
-fn arguments(attributes: &[Attribute], known: Known, diagnostics: &mut Diagnostics) -> Arguments {
+fn arguments(attributes: &[Attribute], known: KnownArguments, diagnostics: &mut Diagnostics) -> Arguments {
     let mut all = Arguments::default();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("failure")) {
         match attribute.meta.require_list() {
             Ok(list) => all.extend(list.tokens.clone(), known, diagnostics),
-            Err(_) => diagnostics.refuse(attribute, "write `#[failure(message = \"…\")]` or another argument"),
+            Err(_) => diagnostics.reject(attribute, "write `#[failure(message = \"…\")]` or another argument"),
         }
     }
     all
@@ -279,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_say_what_to_write() {
+    fn mistakes_report_what_to_write() {
         assert!(
             fault(quote!(
                 #[failure(message = "x")]

@@ -1,8 +1,8 @@
 //! The macros of haft: `#[tool]`, `toolkit![]`, `#[derive(Services)]` and `#[derive(Failure)]`.
 //!
-//! Use them through the crate `haft`, where each is shown with examples. What stands here only turns the compiler's
-//! tokens into ordinary ones and back; the work is done by functions that tests can call. Macros expand to public API
-//! of haft and nothing else.
+//! Use them through the crate `haft`, which documents each with examples. This file only converts the compiler's
+//! tokens into those of `proc_macro2` and back; the work is done by functions that tests can call. Macros expand to
+//! public API of haft and nothing else.
 
 mod argument;
 mod crate_path;

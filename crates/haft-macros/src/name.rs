@@ -1,4 +1,4 @@
-//! Names: of tools, as the model reads them, and of the types that stand for them.
+//! Names of tools, as the model reads them, and of the types generated for them.
 
 use proc_macro2::Ident;
 use syn::LitStr;
@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 /// The longest name of a tool, in bytes: the same as haft's `MAX_NAME_LEN`.
 const LONGEST: usize = 512;
 
-/// Types that a tool's type must not hide: most of a module stops compiling without them.
+/// Types that a tool's type must not shadow: most of a module stops compiling without them.
 const PRELUDE: [&str; 12] =
     ["Box", "Clone", "Default", "Drop", "From", "Into", "Iterator", "Option", "Result", "String", "Vec", "Self"];
 
@@ -26,7 +26,7 @@ pub(crate) fn check_tool_name(literal: &LitStr) -> syn::Result<()> {
     Err(syn::Error::new(literal.span(), fault))
 }
 
-/// The name of the type that stands for a function: `get_weather` gives `GetWeather`.
+/// Returns the name of the type that is generated for a function: `GetWeather` for `get_weather`.
 pub(crate) fn type_of_function(function: &Ident) -> syn::Result<Ident> {
     let name = pascal_case(&function.unraw().to_string());
     let fault = if name.is_empty() {
@@ -39,7 +39,7 @@ pub(crate) fn type_of_function(function: &Ident) -> syn::Result<Ident> {
     Err(syn::Error::new(function.span(), fault))
 }
 
-/// `UnknownCity` as "unknown city".
+/// Splits a type name into words: "unknown city" for `UnknownCity`.
 pub(crate) fn words(name: &str) -> String {
     let mut text = String::new();
     let mut after_lower = false;
@@ -56,7 +56,7 @@ pub(crate) fn words(name: &str) -> String {
     text
 }
 
-/// `get_weather` as `GetWeather`.
+/// Converts to Pascal case: `GetWeather` for `get_weather`.
 pub(crate) fn pascal_case(name: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_hides_the_prelude_is_refused() {
+    fn a_type_that_shadows_the_prelude_is_rejected() {
         assert!(type_of("string").unwrap_err().contains("#[tool(type = StringTool)]"));
         assert!(type_of("self_").unwrap_err().contains("`Self`"));
         assert!(type_of("__").unwrap_err().contains("#[tool(type = Name)]"));

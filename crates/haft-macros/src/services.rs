@@ -1,8 +1,8 @@
 //! `#[derive(Services)]`: a struct whose fields are services.
 //!
 //! Each field is provided under its own type. A field written as `Arc<T>` or `Box<T>` is provided as `T` as well, so
-//! `Arc<dyn Clock>` gives `&dyn Clock`; `#[service(as = dyn Clock)]` does the same for a field of a concrete type. What
-//! is written decides, never what a name may stand for: an alias of `Arc` is a type like any other.
+//! `Arc<dyn Clock>` provides `&dyn Clock`; `#[service(as = dyn Clock)]` does the same for a field of a concrete type.
+//! Only the spelling of a type counts, because macros can't resolve names: an alias of `Arc` is a type like any other.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -11,14 +11,15 @@ use syn::{
     TypeParamBound,
 };
 
-use crate::argument::{Arguments, Known};
+use crate::argument::{Arguments, KnownArguments};
 use crate::crate_path::CratePath;
 use crate::diagnostic::Diagnostics;
 
-const ON_STRUCT: Known = Known { attribute: "#[service]", names: &["crate"], repeatable: &[] };
-const ON_FIELD: Known = Known { attribute: "#[service]", names: &["as", "skip"], repeatable: &["as"] };
+const ON_STRUCT: KnownArguments = KnownArguments { attribute: "#[service]", names: &["crate"], repeatable: &[] };
+const ON_FIELD: KnownArguments =
+    KnownArguments { attribute: "#[service]", names: &["as", "skip"], repeatable: &["as"] };
 
-/// The implementations, or everything that is wrong.
+/// Expands to the implementations, or to all errors.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     match syn::parse2(tokens).and_then(|input| read(&input)) {
         Ok(services) => services.into_token_stream(),
@@ -26,7 +27,7 @@ pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     }
 }
 
-/// The services of one struct.
+/// A struct and the services it provides.
 struct Provider {
     krate: CratePath,
     name: Ident,
@@ -34,11 +35,11 @@ struct Provider {
     provided: Vec<Provided>,
 }
 
-/// One service.
+/// One provided service.
 struct Provided {
     field: Member,
     ty: Type,
-    /// Whether the field points to it.
+    /// True if the field is a pointer to the service.
     is_behind: bool,
 }
 
@@ -48,7 +49,7 @@ fn read(input: &DeriveInput) -> syn::Result<Provider> {
     let krate = arguments.take("crate").and_then(|krate| diagnostics.keep(krate.assigned::<Path>("`crate = path`")));
     let Data::Struct(data) = &input.data else {
         let message = "only a struct has services: write a struct with one field for each";
-        diagnostics.refuse(&input.ident, message);
+        diagnostics.reject(&input.ident, message);
         return Err(diagnostics.finish().err().unwrap_or_else(|| syn::Error::new(input.ident.span(), message)));
     };
     let mut provided: Vec<Provided> = Vec::new();
@@ -63,7 +64,7 @@ fn read(input: &DeriveInput) -> syn::Result<Provider> {
                         member_name(&earlier.field),
                         member_name(&member)
                     );
-                    diagnostics.refuse(&field.ty, message);
+                    diagnostics.reject(&field.ty, message);
                 }
                 None => provided.push(service),
             }
@@ -84,7 +85,7 @@ fn of_field(member: &Member, field: &Field, diagnostics: &mut Diagnostics) -> Ve
         .collect();
     if skip {
         if let Some(face) = faces.first() {
-            diagnostics.refuse(face, "a skipped field provides nothing: remove `skip` or `as`");
+            diagnostics.reject(face, "a skipped field provides nothing: remove `skip` or `as`");
         }
         return Vec::new();
     }
@@ -96,7 +97,7 @@ fn of_field(member: &Member, field: &Field, diagnostics: &mut Diagnostics) -> Ve
     provided
 }
 
-/// The `T` of a type written as `Arc<T>` or `Box<T>`.
+/// Returns the `T` of a type written as `Arc<T>` or `Box<T>`.
 fn pointed_to(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -107,7 +108,7 @@ fn pointed_to(ty: &Type) -> Option<&Type> {
     }
 }
 
-fn arguments(attributes: &[Attribute], known: Known, diagnostics: &mut Diagnostics) -> Arguments {
+fn arguments(attributes: &[Attribute], known: KnownArguments, diagnostics: &mut Diagnostics) -> Arguments {
     let mut all = Arguments::default();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("service")) {
         match attribute.meta.require_list() {
@@ -115,7 +116,7 @@ fn arguments(attributes: &[Attribute], known: Known, diagnostics: &mut Diagnosti
             Err(_) => {
                 let message = "every field is a service already: write `#[service(skip)]` or `#[service(as = dyn Trait)]`, \
                                or remove this";
-                diagnostics.refuse(attribute, message);
+                diagnostics.reject(attribute, message);
             }
         }
     }
@@ -129,8 +130,8 @@ fn member_name(member: &Member) -> String {
     }
 }
 
-/// The type behind a reference: a trait object without a lifetime is a `'static` one in the trait's argument, and has
-/// to be the same here.
+/// Returns the type behind a reference. A trait object without a lifetime is `'static` in the trait's argument, and
+/// has to be spelled out here.
 fn referent(ty: &Type) -> TokenStream {
     match ty {
         Type::TraitObject(object)
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_give_what_they_point_to() {
+    fn pointers_also_provide_their_target() {
         let all = services(quote! {
             struct App {
                 key: Key,
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_say_what_to_write() {
+    fn mistakes_report_what_to_write() {
         assert!(
             fault(quote!(
                 enum App {

@@ -1,8 +1,8 @@
-//! `#[tool]`: a tool out of a function.
+//! `#[tool]`: turns a function into a tool.
 //!
-//! The function stays as it is written, without the attributes of its parameters. Beside it stands a type that is the
-//! tool. Everything wrong with the arguments, the signature and the parameters is reported at once, and the function is
-//! kept even then, so that the mistakes reported are the user's and not their consequences.
+//! The function stays as it is written, without the attributes of its parameters; the macro adds a type that is the
+//! tool. All mistakes in the arguments, the signature and the parameters are reported at once. The function is kept
+//! even then, so that the compiler reports the mistakes and not their consequences.
 
 mod expansion;
 mod field_attribute;
@@ -18,11 +18,11 @@ use syn::{Ident, ItemFn};
 
 use self::expansion::Expansion;
 use self::input::Inputs;
-use self::option::Options;
+use self::option::ToolOptions;
 use crate::diagnostic::Diagnostics;
 use crate::name;
 
-/// The function and its tool, or the function and everything that is wrong.
+/// Expands to the function and its tool, or to the function and all errors.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let kept = item.clone();
     let Ok(mut function) = syn::parse2::<ItemFn>(item) else {
@@ -39,10 +39,10 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// Takes the attributes off the function's parameters and makes a tool of what they and the signature say.
+/// Removes the attributes from the function's parameters and creates a tool from them and the signature.
 fn read(arguments: TokenStream, function: &mut ItemFn) -> syn::Result<Expansion> {
     let mut diagnostics = Diagnostics::default();
-    let options = Options::read(arguments, &mut diagnostics);
+    let options = ToolOptions::read(arguments, &mut diagnostics);
     signature::check(function, options.blocking, &mut diagnostics);
     let inputs = Inputs::take(function, &mut diagnostics);
     let type_name = match &options.type_name {
@@ -53,21 +53,21 @@ fn read(arguments: TokenStream, function: &mut ItemFn) -> syn::Result<Expansion>
         check_unused(name, function, &mut diagnostics);
     }
     diagnostics.finish()?;
-    // Without a mistake there is a name; the fallback is never reached.
+    // The name is missing only if there was a mistake, so the fallback is never used.
     let type_name = type_name.unwrap_or_else(|| function.sig.ident.clone());
     Ok(Expansion::new(function, type_name, options, inputs))
 }
 
-/// A type named after the function may be what the function already speaks of: `fn weather() -> Weather`.
+/// Rejects a type name that the function's signature already uses: `fn weather() -> Weather`.
 fn check_unused(name: &Ident, function: &ItemFn, diagnostics: &mut Diagnostics) {
     let signature = (&function.sig.inputs, &function.sig.output);
     let tokens = signature.0.to_token_stream().into_iter().chain(signature.1.to_token_stream());
     if signature::mentions(tokens.collect(), &name.to_string()) {
         let message = format!(
-            "the tool's type would be called `{name}`, and the signature already speaks of a `{name}`: name it with \
+            "the tool's type would be called `{name}`, and the signature already uses a type `{name}`: name it with \
              `#[tool(type = {name}Tool)]`"
         );
-        diagnostics.refuse(&function.sig.ident, message);
+        diagnostics.reject(&function.sig.ident, message);
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn something_else_than_a_function_is_refused() {
+    fn an_item_other_than_a_function_is_rejected() {
         let text = expand(
             quote!(),
             quote!(

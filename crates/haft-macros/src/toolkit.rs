@@ -1,7 +1,7 @@
-//! `toolkit![…]`: tools put together, with their names compared at compile time.
+//! `toolkit![…]`: a toolkit whose tool names are compared at compile time.
 //!
-//! The comparison stands in constants of their own, one for each tool at that tool's place: a constant inside an
-//! expression would stay silent until code is generated.
+//! The comparison is done in separate constants, one for each tool with that tool's span: a constant inside an
+//! expression would not be evaluated before code is generated, so `cargo check` would not report it.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -13,56 +13,56 @@ use crate::crate_path::CratePath;
 use crate::diagnostic::Diagnostics;
 use crate::name::pascal_case;
 
-/// The expression of the toolkit, or everything that is wrong.
+/// Expands to the expression of the toolkit, or to all errors.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
-    let listed = syn::parse2::<Listed>(tokens).and_then(|listed| listed.check().map(|()| listed));
+    let listed = syn::parse2::<ToolkitInput>(tokens).and_then(|listed| listed.check().map(|()| listed));
     match listed {
         Ok(listed) => listed.into_token_stream(),
         Err(error) => error.into_compile_error(),
     }
 }
 
-/// What is written between the brackets.
-struct Listed {
+/// The content of the brackets.
+struct ToolkitInput {
     krate: CratePath,
-    entries: Vec<Entry>,
-    /// Tools made at run time.
+    entries: Vec<ToolEntry>,
+    /// Tools that are created at run time.
     more: Option<Expr>,
 }
 
 /// One tool: a type, and a value if it has state.
-struct Entry {
+struct ToolEntry {
     ty: Type,
     value: Option<Expr>,
 }
 
-impl Listed {
+impl ToolkitInput {
     fn check(&self) -> syn::Result<()> {
         let mut diagnostics = Diagnostics::default();
         for entry in &self.entries {
             let Type::Path(path) = &entry.ty else {
-                diagnostics.refuse(&entry.ty, "a tool is named by its type: write its path, such as `GetWeather`");
+                diagnostics.reject(&entry.ty, "a tool is named by its type: write its path, such as `GetWeather`");
                 continue;
             };
             let last = path.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
             if last.chars().next().is_some_and(char::is_lowercase) {
                 let message = format!("`{last}` is a function, the tool is its type: write `{}`", pascal_case(&last));
-                diagnostics.refuse(&entry.ty, message);
+                diagnostics.reject(&entry.ty, message);
             }
         }
         diagnostics.finish()
     }
 
-    /// One check for each tool but the first: that none before it has its name.
+    /// Returns one check for each tool but the first, which rejects a name that an earlier tool has.
     fn name_checks(&self) -> TokenStream {
         let krate = &self.krate;
         let count = self.entries.len();
-        let names = self.entries.iter().map(|Entry { ty, .. }| {
+        let names = self.entries.iter().map(|ToolEntry { ty, .. }| {
             let text = ty.to_token_stream().to_string().replace(' ', "");
             let krate = krate.at(place(ty));
             quote_spanned!(place(ty)=> (#text, <#ty as #krate::ToolType>::NAME))
         });
-        let checks = self.entries.iter().enumerate().skip(1).map(|(index, Entry { ty, .. })| {
+        let checks = self.entries.iter().enumerate().skip(1).map(|(index, ToolEntry { ty, .. })| {
             let krate = krate.at(place(ty));
             quote_spanned!(place(ty)=> const _: () = #krate::macro_support::check_name(&__HAFT_NAMES, #index);)
         });
@@ -73,7 +73,7 @@ impl Listed {
     }
 }
 
-impl Parse for Listed {
+impl Parse for ToolkitInput {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let krate = if input.peek(Token![crate]) && input.peek2(Token![=]) {
             input.parse::<Token![crate]>()?;
@@ -110,7 +110,7 @@ impl Parse for Listed {
     }
 }
 
-impl Parse for Entry {
+impl Parse for ToolEntry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let ty = input.parse()?;
         let value = if input.peek(Token![=]) {
@@ -123,11 +123,11 @@ impl Parse for Entry {
     }
 }
 
-impl ToTokens for Listed {
+impl ToTokens for ToolkitInput {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let krate = &self.krate;
         let name_checks = (!self.entries.is_empty()).then(|| self.name_checks());
-        let steps = self.entries.iter().map(|Entry { ty, value }| match value {
+        let steps = self.entries.iter().map(|ToolEntry { ty, value }| match value {
             Some(value) => quote_spanned!(place(ty)=> .handler::<#ty>(#value)),
             None => quote_spanned!(place(ty)=> .tool::<#ty>()),
         });
@@ -139,7 +139,7 @@ impl ToTokens for Listed {
     }
 }
 
-/// The place of the user's tokens, for code that isn't theirs.
+/// Returns the span of user code, for generated code.
 fn place(tokens: &impl Spanned) -> Span {
     Span::mixed_site().located_at(tokens.span())
 }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_say_what_to_write() {
+    fn mistakes_report_what_to_write() {
         let text = expand(quote!(get_weather, tools::now)).to_string();
         assert!(text.contains("write `GetWeather`") && text.contains("write `Now`"), "{text}");
         assert!(expand(quote!(A;)).to_string().contains("write an expression"));

@@ -1,7 +1,7 @@
 //! Works whose cost must not grow faster than their size: `growth WORK SIZE` does one work at one size, once.
 //!
-//! `cargo xtask growth` runs this program under an instruction counter, at a size and at a hundred times that size. Only
-//! what happens inside [`counted`] is counted, so each work prepares what it needs first. `growth --list` prints the
+//! `cargo xtask growth` runs this program under an instruction counter, at a size and at a hundred times that size.
+//! Only the code inside [`counted`] is counted, so each work does its preparation first. `growth --list` prints the
 //! works with the larger of the two sizes, one per line.
 
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
@@ -25,7 +25,7 @@ use haft_model::{LanguageModel, ScriptedModel, ScriptedTurn, TurnLoop, TurnStrea
 use serde_json::json;
 use tokio::task::yield_now;
 
-/// A work: its name, the size it is measured at, and how it is done at a given size.
+/// A work: its name, the size it is measured at, and the function that does it at a given size.
 type Work = (&'static str, usize, fn(usize));
 
 const WORKS: [Work; 11] = [
@@ -57,7 +57,7 @@ fn works() -> impl Iterator<Item = &'static Work> {
     WORKS.iter().chain(&schema::WORKS)
 }
 
-/// Does what is counted.
+/// Runs the part of a work that is counted.
 fn measured<T>(work: impl FnOnce() -> T) -> T {
     let (mut work, mut done) = (Some(work), None);
     counted(&mut || done = work.take().map(|work| work()));
@@ -79,7 +79,7 @@ fn calls(tool: &str, count: usize) -> Vec<ToolCall> {
     (0..count).map(|n| ToolCall::new(format!("c{n}"), tool, "{}")).collect()
 }
 
-/// A tool whose calls are not done at once, under a limit.
+/// Creates a tool whose calls do not finish at once, under a limit.
 fn waiting(name: &str, concurrency: Concurrency) -> Tool {
     let limits = ExecutionLimits::new().concurrency(concurrency);
     // A call is polled twice before it waits.
@@ -90,7 +90,7 @@ fn waiting(name: &str, concurrency: Concurrency) -> Tool {
     Tool::new(name).limits(limits).run(handler).unwrap()
 }
 
-/// Calls that wait for one tool.
+/// Runs calls that wait for one tool.
 fn max(count: usize) {
     let kit: Toolkit = Toolkit::from_iter([waiting("one", Concurrency::Max(NonZeroUsize::MIN))]);
     let calls = calls("one", count);
@@ -98,7 +98,7 @@ fn max(count: usize) {
     assert_eq!(results.len(), count);
 }
 
-/// The tools of a run with all kinds of limits, and calls of them in turn.
+/// Creates the tools of a run with all kinds of limits, and calls of them in turn.
 fn mixed(count: usize) -> (Toolkit, Vec<ToolCall>) {
     let two = NonZeroUsize::new(2).unwrap();
     let mut tools: Vec<Tool> =
@@ -113,14 +113,14 @@ fn mixed(count: usize) -> (Toolkit, Vec<ToolCall>) {
     (Toolkit::from_iter(tools), calls)
 }
 
-/// Calls that wait for keys, for a tool, and for the run.
+/// Runs calls that wait for keys, for a tool, and for the run.
 fn keyed(count: usize) {
     let (kit, calls) = mixed(count);
     let results = measured(|| block_on(kit.run(calls).collect_results()));
     assert_eq!(results.len(), count);
 }
 
-/// Calls that are cancelled while they wait.
+/// Cancels calls while they wait.
 fn cancel(count: usize) {
     let (kit, calls) = mixed(count);
     let results = measured(|| {
@@ -139,7 +139,7 @@ fn paying() -> Toolkit {
     Toolkit::from_iter([pay.unwrap()])
 }
 
-/// One turn whose calls all wait for a person: they are suspended, approved and resumed.
+/// Runs one turn whose calls all require approval: they are suspended, approved and resumed.
 fn approvals(count: usize) {
     let model = ScriptedModel::new([ScriptedTurn::calls(calls("pay", count)), ScriptedTurn::text("done")]);
     let agent = TurnLoop::new(model, paying()).options(RunOptions::new().approvals(Suspend)).repeated_calls(0);
@@ -159,7 +159,7 @@ fn request() -> TurnRequest {
     TurnRequest::new("any", vec![Item::user("go")])
 }
 
-/// Turns that are appended with the results of their calls. The model uses the same id again and again.
+/// Appends turns with the results of their calls. The model reuses one id.
 fn append(count: usize) {
     let mut conversation = History::from([Item::user("go")]);
     measured(|| {
@@ -175,7 +175,7 @@ fn append(count: usize) {
     assert_eq!(conversation.len(), 1 + 3 * count);
 }
 
-/// A model that asks for one call per turn, always by the same id, and then stops.
+/// A model that makes one call per turn, always with the same id, and then stops.
 struct Caller {
     turns: usize,
     asked: AtomicUsize,
@@ -203,27 +203,27 @@ fn turns(agent: &TurnLoop, count: usize) {
     assert_eq!(outcome.state.turns() as usize, count + 1);
 }
 
-/// A loop of many turns.
+/// Runs a loop of many turns.
 fn turn_loop(count: usize) {
     let model = Caller { turns: count, asked: AtomicUsize::new(0) };
     turns(&TurnLoop::new(model, looking()).repeated_calls(0).max_turns(u32::MAX), count);
 }
 
-/// The same loop with a function that decides after every turn, and says something.
+/// Runs the same loop with a function that decides after every turn, and adds a message.
 fn decide(count: usize) {
     let model = Caller { turns: count, asked: AtomicUsize::new(0) };
     let agent = TurnLoop::new(model, looking()).repeated_calls(0).max_turns(u32::MAX);
-    let agent = agent.decide(|mut between| async move {
-        if between.results().is_empty() {
-            return between.stop();
+    let agent = agent.decide(|mut after| async move {
+        if after.results().is_empty() {
+            return after.stop();
         }
-        between.push(Item::user("go on"));
-        between.next()
+        after.push(Item::user("go on"));
+        after.next()
     });
     turns(&agent, count);
 }
 
-/// The same loop with a model that answers by a script and keeps what it was asked.
+/// Runs the same loop with a model that answers by a script and records its requests.
 fn scripted(count: usize) {
     let script = (0..count).map(|n| ScriptedTurn::calls([ToolCall::new(format!("c{n}"), "look", "{}")]));
     let model = ScriptedModel::new(script.chain([ScriptedTurn::text("done")]));
@@ -231,14 +231,14 @@ fn scripted(count: usize) {
     model.finish().unwrap();
 }
 
-/// Two toolkits that have every name in common.
+/// Merges two toolkits that have every name in common.
 fn merge(count: usize) {
     let kit: Toolkit = (0..count).map(|n| Tool::signal(format!("t{n}")).define().unwrap()).collect();
     let merged = measured(|| kit.clone().merge(kit.clone()));
     assert_eq!((merged.len(), merged.shadowed().len()), (count, count));
 }
 
-/// A run that is resumed with every other call done, and dropped before it is polled.
+/// Resumes a run with every other call done, and drops it before it is polled.
 fn drop_resumed(count: usize) {
     let kit = Toolkit::compose([paying(), looking()]).unwrap();
     let calls: Vec<ToolCall> = (0..count)
@@ -248,7 +248,7 @@ fn drop_resumed(count: usize) {
     measured(|| drop(kit.resume(*suspended, [])));
 }
 
-/// Calls that give up waiting for a rate limit, all at once.
+/// Cancels calls that wait for a rate limit, all at once.
 fn rate_limit(count: usize) {
     let limit = RateLimit::new(1, Duration::from_secs(1));
     let look = Tool::new("look").run(|(), _cx| async { "dark" }).unwrap().wrap(limit);

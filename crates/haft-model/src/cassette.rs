@@ -1,9 +1,9 @@
-//! What a model answered, recorded once and played again.
+//! Recording the answers of a model and replaying them.
 //!
-//! A cassette is a file of JSON lines: a header, then one line per exchange, written when the exchange ends. So what is
-//! on file survives a crash, can be read and compared line by line, and can be mended by hand. Recording passes every
-//! delta on as it came; it never changes, holds back or drops one, and a file that can't be written is told at the end
-//! instead of failing the answer. Replaying never asks a model and never makes anything up.
+//! A cassette is a file of JSON lines: a header, then one line per exchange, written when the exchange ends. So the
+//! file survives a crash, can be read and compared line by line, and can be edited by hand. Recording passes every
+//! delta on; it must never change, delay or drop one, and a file that can't be written is reported at the end instead
+//! of failing the answer. Replaying must never ask a model or invent an answer.
 
 mod error;
 mod exchange;
@@ -21,13 +21,13 @@ pub use self::error::CassetteError;
 pub use self::fault::{CassetteFault, ExchangeFault};
 use self::recording::{Recorder, Recording};
 use self::replaying::{Order, Player, Replay};
-use crate::difference::LeftOut;
+use crate::difference::IgnoredPath;
 use crate::model::{LanguageModel, TurnStream};
 
-/// A model that records what another one answers, or answers what was recorded.
+/// A model that records the answers of another one, or replays recorded answers.
 ///
-/// A test against a real model is recorded once, with its file kept beside the test, and from then on runs without the
-/// model, the network and a key:
+/// A test against a real model is recorded once, with its file stored beside the test, and from then on runs without
+/// the model, the network and a key:
 ///
 /// ```
 /// use haft_core::{Item, TurnRequest};
@@ -40,17 +40,17 @@ use crate::model::{LanguageModel, TurnStream};
 /// let real = ScriptedModel::new(["Hello."]); // stands for a real one here
 /// let request = TurnRequest::new("some-model", vec![Item::user("Hi!")]);
 ///
-/// // There is no such file yet: the real model answers, and the file is written.
+/// // The file does not exist yet: the real model answers, and the file is written.
 /// let cassette = Cassette::auto(&file, real.clone())?;
 /// assert_eq!(cassette.stream_turn(&request).into_turn().await?.text(), "Hello.");
 /// cassette.finish()?;
 ///
-/// // There is one now: the real model is left alone.
+/// // The file exists now: the real model is not asked.
 /// let cassette = Cassette::auto(&file, real)?;
 /// assert_eq!(cassette.stream_turn(&request).into_turn().await?.text(), "Hello.");
 /// cassette.finish()?;
 ///
-/// // A request that differs is not answered.
+/// // A request that differs is an error.
 /// let other = TurnRequest::new("some-model", vec![Item::user("Bye!")]);
 /// let error = Cassette::replay(&file)?.stream_turn(&other).into_turn().await.unwrap_err();
 /// assert!(error.to_string().contains(r#"at /history/0/content/0/text expected "Hi!", found "Bye!""#));
@@ -59,48 +59,51 @@ use crate::model::{LanguageModel, TurnStream};
 /// # }
 /// ```
 ///
-/// A clone is another handle of the same cassette. An exchange begins when its stream is first polled, and the exchanges
-/// are numbered in that order, from 1. The file holds whole requests and answers, so keep secrets out of them; keys and
-/// headers of a provider are no part of either.
+/// A clone is another handle of the same cassette. An exchange begins when its stream is first polled, and the
+/// exchanges are numbered in that order, from 1. The file contains complete requests and answers, so keep secrets out
+/// of them; keys and headers of a provider are part of neither.
 ///
-/// Opening a cassette and appending a line to it are done at once, on the thread that polls or drops the stream. That
-/// is a short write for a test and not meant for a server.
+/// Opening a cassette and appending a line to it block the thread that polls or drops the stream. That
+/// is a short write, which suits a test and not a server.
 #[derive(Clone)]
 pub struct Cassette {
-    mode: Mode,
-    left_out: Arc<Vec<LeftOut>>,
+    mode: CassetteMode,
+    ignored: Arc<Vec<IgnoredPath>>,
     order: Order,
 }
 
+/// The mode of a cassette.
 #[derive(Clone)]
-enum Mode {
+enum CassetteMode {
     Record { recorder: Arc<Recorder>, model: Arc<dyn LanguageModel> },
     Replay(Arc<Player>),
 }
 
 impl Cassette {
-    /// Records what `model` answers. The file is written anew, whatever it held; its folder must exist.
+    /// Records the answers of `model`. An existing file is overwritten; its folder must exist.
     pub fn record(path: impl AsRef<Path>, model: impl LanguageModel + 'static) -> Result<Self, CassetteError> {
         let recorder = Recorder::create(path.as_ref())?;
-        Ok(Self::new(Mode::Record { recorder: Arc::new(recorder), model: Arc::new(model) }))
+        Ok(Self::new(CassetteMode::Record { recorder: Arc::new(recorder), model: Arc::new(model) }))
     }
 
-    /// Answers what was recorded, in order, to the requests it was recorded for.
+    /// Replays recorded answers, in order, to the requests that they were recorded for.
     pub fn replay(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let player = Player::open(path.as_ref())?;
-        Ok(Self::new(Mode::Replay(Arc::new(player))))
+        Ok(Self::new(CassetteMode::Replay(Arc::new(player))))
     }
 
-    /// Replays the file if it is there, else records it. To record anew, delete the file.
+    /// Replays the file if it exists, else records it. To record again, delete the file.
     pub fn auto(path: impl AsRef<Path>, model: impl LanguageModel + 'static) -> Result<Self, CassetteError> {
         match Recorder::create_new(path.as_ref())? {
-            Some(recorder) => Ok(Self::new(Mode::Record { recorder: Arc::new(recorder), model: Arc::new(model) })),
+            Some(recorder) => {
+                Ok(Self::new(CassetteMode::Record { recorder: Arc::new(recorder), model: Arc::new(model) }))
+            }
             None => Self::replay(path),
         }
     }
 
-    /// The same cassette, not comparing these places of a request: JSON Pointers, in which `*` stands for any key or
-    /// index and the leading slash may be missing. What is recorded does not change.
+    /// Ignores these locations when requests are compared: JSON Pointers, in which `*` matches any key or
+    /// index and the leading slash is optional. The recording is not changed.
     ///
     /// ```
     /// # use haft_model::{Cassette, CassetteError, ScriptedModel};
@@ -114,57 +117,57 @@ impl Cassette {
     /// ```
     #[must_use]
     pub fn ignore<P: AsRef<str>>(mut self, pointers: impl IntoIterator<Item = P>) -> Self {
-        let pointers = pointers.into_iter().map(|pointer| LeftOut::new(pointer.as_ref()));
-        Arc::make_mut(&mut self.left_out).extend(pointers);
+        let pointers = pointers.into_iter().map(|pointer| IgnoredPath::new(pointer.as_ref()));
+        Arc::make_mut(&mut self.ignored).extend(pointers);
         self
     }
 
-    /// The same cassette, answering each request with the first unused exchange that was recorded for an equal one, for
-    /// requests that are made at once.
+    /// Answers each request with the first unused exchange that was recorded for an equal one, for
+    /// concurrent requests.
     #[must_use]
     pub fn in_any_order(mut self) -> Self {
         self.order = Order::Any;
         self
     }
 
-    /// Whether everything was written, or everything was played as recorded. To be asked at the end of a test.
+    /// Checks that every exchange was written, or that every exchange was replayed. Call it at the end of a test.
     pub fn finish(&self) -> Result<(), CassetteFault> {
         let faults = match &self.mode {
-            Mode::Record { recorder, .. } => recorder.faults(),
-            Mode::Replay(player) => player.faults(),
+            CassetteMode::Record { recorder, .. } => recorder.faults(),
+            CassetteMode::Replay(player) => player.faults(),
         };
         if faults.is_empty() { Ok(()) } else { Err(CassetteFault::new(self.path(), faults)) }
     }
 
-    /// Whether this cassette answers from its file. Else it records.
+    /// Reports whether this cassette replays its file. Otherwise it records.
     #[must_use]
     pub fn is_replaying(&self) -> bool {
-        matches!(self.mode, Mode::Replay(_))
+        matches!(self.mode, CassetteMode::Replay(_))
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         match &self.mode {
-            Mode::Record { recorder, .. } => recorder.path(),
-            Mode::Replay(player) => player.path(),
+            CassetteMode::Record { recorder, .. } => recorder.path(),
+            CassetteMode::Replay(player) => player.path(),
         }
     }
 
-    fn new(mode: Mode) -> Self {
-        Self { mode, left_out: Arc::default(), order: Order::AsRecorded }
+    fn new(mode: CassetteMode) -> Self {
+        Self { mode, ignored: Arc::default(), order: Order::AsRecorded }
     }
 }
 
 impl LanguageModel for Cassette {
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         match &self.mode {
-            Mode::Record { recorder, model } => {
+            CassetteMode::Record { recorder, model } => {
                 TurnStream::new(Recording::new(Arc::clone(recorder), request.clone(), model.stream_turn(request)))
             }
-            Mode::Replay(player) => {
-                let left_out = Arc::clone(&self.left_out);
-                TurnStream::new(Replay::new(Arc::clone(player), request.clone(), left_out, self.order))
+            CassetteMode::Replay(player) => {
+                let ignored = Arc::clone(&self.ignored);
+                TurnStream::new(Replay::new(Arc::clone(player), request.clone(), ignored, self.order))
             }
         }
     }

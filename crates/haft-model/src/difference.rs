@@ -1,27 +1,27 @@
-//! Where two JSON values part.
+//! The first difference between two JSON values.
 //!
-//! Both stand-ins compare what they were sent with what they expected, and both must say where it differs so that a
-//! person finds it in a long conversation: the first place, as a JSON Pointer, with both values cut to what can be read.
-//! The order of keys does not count, and numbers count by what they are worth: `1` and `1.0` are one.
+//! Scripted and recorded models compare the request that they receive with the one that they expect, and must report
+//! the difference so that it is found in a long conversation: the first location, as a JSON Pointer, with both values
+//! cut to a readable length. The order of keys is ignored, and numbers are compared by value: `1` equals `1.0`.
 
 use std::fmt;
 
 use serde_json::{Map, Number, Value};
 
-/// How much of the value that was found must be as expected.
+/// The extent to which a value must equal the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// All of it.
+    /// The whole value.
     Whole,
-    /// What the expected value holds: an object may have further keys. Lists are as long as expected.
+    /// The members of the expected value: an object may have further keys. Lists must have the expected length.
     Part,
 }
 
-/// A place that is left out of a comparison: a JSON Pointer in which `*` stands for any key or index.
+/// A location that a comparison ignores: a JSON Pointer in which `*` matches any key or index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LeftOut(Vec<String>);
+pub(crate) struct IgnoredPath(Vec<String>);
 
-/// The first place where two values differ.
+/// The first difference between two values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Difference {
     pointer: String,
@@ -29,12 +29,17 @@ pub(crate) struct Difference {
     found: Option<Value>,
 }
 
-/// The first place where `found` is not as expected; none if it is.
-pub(crate) fn difference(expected: &Value, found: &Value, extent: Extent, left_out: &[LeftOut]) -> Option<Difference> {
-    Comparison { extent, left_out, path: Vec::new() }.compare(Some(expected), Some(found))
+/// Returns the first location at which `found` differs from `expected`; `None` if there is none.
+pub(crate) fn difference(
+    expected: &Value,
+    found: &Value,
+    extent: Extent,
+    ignored: &[IgnoredPath],
+) -> Option<Difference> {
+    Comparison { extent, ignored, path: Vec::new() }.compare(Some(expected), Some(found))
 }
 
-/// Text cut to at most `most` characters from the byte `start`, with marks where something is missing.
+/// Returns at most `most` characters of a text from the byte `start`, with an ellipsis where text is left out.
 pub(crate) fn excerpt(text: &str, start: usize, most: usize) -> String {
     let rest = text.get(start..).unwrap_or(text);
     let before = if start > 0 { "…" } else { "" };
@@ -44,14 +49,14 @@ pub(crate) fn excerpt(text: &str, start: usize, most: usize) -> String {
     }
 }
 
-/// The most characters shown of a value.
+/// The maximum number of characters of a value in a message.
 pub(crate) const MOST_SHOWN: usize = 160;
 
-/// How much of what two values share is shown before they part, in characters.
+/// The number of equal characters in a message before the first difference.
 const LEAD: usize = 30;
 
-impl LeftOut {
-    /// Reads a pointer. A leading slash may be missing.
+impl IgnoredPath {
+    /// Reads a pointer. The leading slash is optional.
     pub(crate) fn new(pointer: &str) -> Self {
         let segments = pointer.strip_prefix('/').or(Some(pointer).filter(|pointer| !pointer.is_empty()));
         let unescape = |segment: &str| segment.replace("~1", "/").replace("~0", "~");
@@ -65,7 +70,7 @@ impl LeftOut {
 }
 
 impl Difference {
-    /// The same difference of values that stand somewhere in larger ones.
+    /// Prefixes the location, for values that are members of larger ones.
     pub(crate) fn inside(mut self, pointer: &str) -> Self {
         self.pointer.insert_str(0, pointer);
         self
@@ -77,21 +82,22 @@ impl fmt::Display for Difference {
         let text = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), Value::to_string);
         let (expected, found) = (text(&self.expected), text(&self.found));
         let start = start_of(&expected, &found);
-        let place = if self.pointer.is_empty() { "the root" } else { &self.pointer };
+        let location = if self.pointer.is_empty() { "the root" } else { &self.pointer };
         let (expected, found) = (excerpt(&expected, start, MOST_SHOWN), excerpt(&found, start, MOST_SHOWN));
-        write!(f, "at {place} expected {expected}, found {found}")
+        write!(f, "at {location} expected {expected}, found {found}")
     }
 }
 
+/// A comparison in progress.
 struct Comparison<'c> {
     extent: Extent,
-    left_out: &'c [LeftOut],
+    ignored: &'c [IgnoredPath],
     path: Vec<String>,
 }
 
 impl Comparison<'_> {
     fn compare(&mut self, expected: Option<&Value>, found: Option<&Value>) -> Option<Difference> {
-        if self.left_out.iter().any(|left_out| left_out.is_at(&self.path)) {
+        if self.ignored.iter().any(|ignored| ignored.is_at(&self.path)) {
             return None;
         }
         match (expected, found) {
@@ -128,7 +134,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Integers by their digits, anything else by the float it is.
+/// Compares integers by their digits and other numbers as floats.
 fn same_number(a: &Number, b: &Number) -> bool {
     let is_integer = |number: &Number| number.is_i64() || number.is_u64();
     if is_integer(a) && is_integer(b) { a == b } else { a.as_f64() == b.as_f64() }
@@ -138,7 +144,7 @@ fn escape(segment: &str) -> String {
     segment.replace('~', "~0").replace('/', "~1")
 }
 
-/// The byte from which two texts are worth showing: shortly before they part.
+/// Returns the byte from which two texts are quoted: shortly before the first difference.
 fn start_of(a: &str, b: &str) -> usize {
     let shared: Vec<usize> =
         a.char_indices().zip(b.chars()).take_while(|((_, a), b)| a == b).map(|((at, _), _)| at).collect();
@@ -160,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_keys_and_the_way_of_writing_numbers_do_not_count() {
+    fn the_order_of_keys_and_the_notation_of_numbers_are_ignored() {
         let expected: Value = serde_json::from_str(r#"{"a": 1, "b": [2.0, 3e0]}"#).unwrap();
         let found: Value = serde_json::from_str(r#"{"b": [2, 3], "a": 1.0}"#).unwrap();
         assert_eq!(whole(&expected, &found), None);
@@ -171,14 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_place_is_named_with_both_values() {
+    fn the_first_difference_is_reported_with_both_values() {
         let expected = json!({"a/b": [{"~": 1}, {"c": "x"}], "z": 1});
         let found = json!({"a/b": [{"~": 2}, {"c": "y"}], "z": 2});
         assert_eq!(whole(&expected, &found).unwrap(), "at /a~1b/0/~0 expected 1, found 2");
     }
 
     #[test]
-    fn what_is_missing_or_too_much_is_nothing_on_the_other_side() {
+    fn a_missing_or_extra_member_is_nothing_on_the_other_side() {
         assert_eq!(whole(&json!({"a": 1}), &json!({})).unwrap(), "at /a expected 1, found nothing");
         assert_eq!(whole(&json!({}), &json!({"a": null})).unwrap(), "at /a expected nothing, found null");
         assert_eq!(whole(&json!([1]), &json!([1, 2])).unwrap(), "at /1 expected nothing, found 2");
@@ -195,11 +201,11 @@ mod tests {
     }
 
     #[test]
-    fn places_can_be_left_out() {
+    fn locations_can_be_ignored() {
         let (expected, found) = (json!({"a": [{"id": 1}, {"id": 2}], "b": 1}), json!({"a": [{"id": 3}], "c": 2}));
         let except = |pointers: &[&str]| {
-            let left_out: Vec<_> = pointers.iter().map(|pointer| LeftOut::new(pointer)).collect();
-            difference(&expected, &found, Extent::Whole, &left_out).map(|difference| difference.pointer)
+            let ignored: Vec<_> = pointers.iter().map(|pointer| IgnoredPath::new(pointer)).collect();
+            difference(&expected, &found, Extent::Whole, &ignored).map(|difference| difference.pointer)
         };
         assert_eq!(except(&[]).unwrap(), "/a/0/id");
         assert_eq!(except(&["/a/0"]).unwrap(), "/a/1");
@@ -211,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn long_values_are_shown_where_they_part() {
+    fn long_values_are_quoted_at_their_difference() {
         let long = "€".repeat(1_000);
         let text = whole(&json!(format!("{long}a{long}")), &json!(format!("{long}b"))).unwrap();
         assert!(text.contains("€a€") && text.contains("€b\""), "{text}");

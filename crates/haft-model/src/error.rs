@@ -1,7 +1,7 @@
-//! Why a model gave no answer.
+//! Errors of a language model, by cause.
 //!
-//! The causes are those that call for different actions: wait and try again, shorten the conversation, mend the request,
-//! ask an operator. What the provider said is kept in the message; what our own code met is kept as the source.
+//! The causes are those that require different actions: wait and retry, shorten the conversation, correct the request,
+//! involve an operator. The message holds the provider's text; the source holds the error of the client's own code.
 
 mod written;
 
@@ -11,7 +11,7 @@ use haft_core::BoxError;
 
 pub(crate) use self::written::WrittenError;
 
-/// Why a model gave no answer.
+/// The error of a model that did not answer.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,88 +25,88 @@ pub(crate) use self::written::WrittenError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// Too many requests or tokens for now.
-    #[error("the provider limits the rate: {message}")]
+    /// Too many requests or tokens at the moment.
+    #[error("the provider limits the request rate: {message}")]
     RateLimited {
-        /// What the provider said.
+        /// The provider's message.
         message: String,
-        /// How long to wait, when the provider said so.
+        /// The time to wait before a retry, if the provider stated it.
         retry_after: Option<Duration>,
     },
-    /// The provider is overloaded, down or out of reach.
+    /// The provider is overloaded, down or unreachable.
     #[error("the provider is unavailable: {message}")]
     Unavailable {
-        /// What the provider said, or what was met on the way.
+        /// The provider's message, or a description of the transport error.
         message: String,
-        /// How long to wait, when the provider said so.
+        /// The time to wait before a retry, if the provider stated it.
         retry_after: Option<Duration>,
-        /// What was met on the way.
+        /// The transport error.
         #[source]
         source: Option<BoxError>,
     },
-    /// No answer in time.
-    #[error("the model gave no answer within {after:?}")]
+    /// The request timed out.
+    #[error("the model did not answer within {after:?}")]
     TimedOut {
-        /// How long was waited.
+        /// The timeout.
         after: Duration,
     },
-    /// The request is not one the provider takes.
-    #[error("the provider refuses the request{}: {message}", at(.param.as_ref()))]
+    /// The provider rejected the request as invalid.
+    #[error("the provider rejected the request{}: {message}", at(.param.as_ref()))]
     InvalidRequest {
-        /// What the provider said.
+        /// The provider's message.
         message: String,
-        /// The part of the request at fault, when the provider named it.
+        /// The invalid part of the request, if the provider named it.
         param: Option<String>,
     },
-    /// The conversation is longer than the model can read.
+    /// The conversation exceeds the context of the model.
     #[error("the conversation is too long for the model: {message}")]
     ContextTooLong {
-        /// What the provider said.
+        /// The provider's message.
         message: String,
     },
-    /// A filter of the provider refused the request.
-    #[error("a filter of the provider refuses the request: {message}")]
+    /// A content filter of the provider rejected the request.
+    #[error("a content filter of the provider rejected the request: {message}")]
     ContentFiltered {
-        /// What the provider said.
+        /// The provider's message.
         message: String,
     },
-    /// The key is missing, wrong or not allowed to do this.
-    #[error("the provider does not accept the credentials: {message}")]
+    /// The API key is missing, wrong or lacks the permission.
+    #[error("the provider rejected the credentials: {message}")]
     Authentication {
-        /// What the provider said.
+        /// The provider's message.
         message: String,
     },
-    /// The request asks for something this model can't do.
+    /// The request uses a capability that the model does not have.
     #[error("the model does not support {capability}")]
     Unsupported {
-        /// What was asked for.
+        /// The capability.
         capability: String,
     },
     /// The stream ended before the turn was complete.
-    #[error("the answer ended before its turn was complete")]
+    #[error("the stream ended before the turn was complete")]
     IncompleteTurn,
-    /// What came back could not be understood.
+    /// The response could not be read.
     #[error("the answer can't be read: {message}")]
     Unreadable {
-        /// What was wrong with it.
+        /// The description of the problem.
         message: String,
-        /// What reading it met.
+        /// The error of the reader.
         #[source]
         source: Option<BoxError>,
     },
-    /// The request was called off.
-    #[error("the request was called off")]
+    /// The request was cancelled.
+    #[error("the request was cancelled")]
     Cancelled,
-    /// A stand-in for a model was asked something that its script or recording does not hold.
-    #[error("the stand-in for a model can't answer: {message}")]
+    /// A scripted or recorded model received a request that its script or recording does not contain.
+    #[error("the scripted or recorded model can't answer: {message}")]
     OffScript {
-        /// What was expected, and what came.
+        /// The expected and the actual request.
         message: String,
     },
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later.
+    /// Reports whether the same request may succeed later.
     #[must_use]
     pub fn retryable(&self) -> bool {
         match self {
@@ -122,7 +122,7 @@ impl ModelError {
         }
     }
 
-    /// How long to wait before trying again, when the provider said so.
+    /// Returns the time to wait before a retry, if the provider stated it.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
@@ -131,7 +131,7 @@ impl ModelError {
         }
     }
 
-    /// The cause as a word, for logs and recordings.
+    /// Returns the cause as a word, for logs and recordings.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

@@ -1,10 +1,21 @@
-//! Models as haft sees them: one trait, and what is built on it.
+//! Language models behind one trait, and the turn loop that runs a model with its tools.
 //!
-//! - [`LanguageModel`]: asked once, it streams one answer.
-//! - [`ModelError`]: why it did not, by cause.
-//! - [`ScriptedModel`]: a model that answers by a script, for testing without one.
-//! - [`Cassette`]: records what a model answers, and answers the same again.
-//! - [`TurnLoop`]: asked again and again, with the calls it makes run in between.
+//! ```text
+//! TurnRequest ──> LanguageModel ──> TurnStream: deltas, then the Turn
+//!      ↑          (a provider, ScriptedModel, Cassette)    │
+//!      │                                                   ↓
+//!      └──── LoopState <── results <── Toolkit::run <── its calls
+//!            TurnLoop repeats this and emits LoopEvents
+//! ```
+//!
+//! - [`LanguageModel`]: the trait of a model; one request, one streamed answer.
+//! - [`ModelError`]: the errors of a model, by cause.
+//! - [`ScriptedModel`]: a model that answers from a script, for tests.
+//! - [`Cassette`]: a model that records the answers of another one and replays them.
+//! - [`TurnLoop`]: a loop that asks a model, runs its calls and asks again, with a [`LoopState`] that can be stored.
+//!
+//! A model runs no tools, and the loop must never lose a state, send a history with unanswered calls, or run a call of
+//! a turn that was cut off.
 
 mod cassette;
 mod difference;
@@ -18,6 +29,6 @@ pub use self::error::ModelError;
 pub use self::model::{LanguageModel, TurnStream};
 pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};
 pub use self::turn_loop::{
-    Between, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal, Spent,
-    StateError, TurnLoop,
+    AfterTurn, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal,
+    Spent, StateError, TurnLoop,
 };

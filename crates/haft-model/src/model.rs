@@ -1,8 +1,8 @@
-//! A model: something that answers a conversation, once.
+//! The trait of a language model: one request, one streamed answer.
 //!
-//! The trait has one method and no loop in it. Whoever implements it renders the request, sends it, and streams what
-//! comes back; it runs no tool, repairs no history and retries nothing. The stream owns what it needs, so it can outlive
-//! the request and be dropped at any time, which ends the request.
+//! The trait has one method. An implementation renders the request, sends it and streams the response; it must not run
+//! tools, repair histories or retry. The stream owns everything it needs, so it can outlive the request value, and
+//! dropping it at any time ends the request.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -15,28 +15,28 @@ use haft_core::{Delta, Turn, TurnRequest};
 
 use crate::error::ModelError;
 
-/// A model that answers a conversation.
+/// A language model.
 ///
-/// What counts is the turn at the end: [`Delta::TurnComplete`]. The deltas before it are for showing while it grows; they
-/// need not add up to the turn, and a model may send none. Nothing after the turn is read. Dropping the stream must end
-/// the request: a loop that is called off, or has no time left, does just that.
+/// The result is the turn at the end: [`Delta::TurnComplete`]. The deltas before it are for display while it arrives;
+/// they need not add up to the turn, and a model may send none. Nothing after the turn is read. Dropping the stream
+/// must end the request: a loop that is cancelled or past its deadline does just that.
 ///
-/// An answer that is known at once is [`TurnStream::of`]:
+/// An answer that is available immediately is created with [`TurnStream::of`]:
 ///
 /// ```
 /// use haft_core::{Delta, Finish, Item, Turn, TurnRequest};
 /// use haft_model::{LanguageModel, TurnStream};
 ///
-/// /// Says again what it was told last.
+/// /// Repeats the last item of the history.
 /// struct Parrot;
 ///
 /// impl LanguageModel for Parrot {
 ///     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
-///         let said = request.history.last().cloned();
-///         let heard = format!("{said:?}");
+///         let last = request.history.last().cloned();
+///         let text = format!("{last:?}");
 ///         TurnStream::of([
-///             Ok(Delta::TextDelta { text: heard.clone() }),
-///             Ok(Delta::complete(Turn::new(vec![Item::assistant(heard)], Finish::Stop))),
+///             Ok(Delta::TextDelta { text: text.clone() }),
+///             Ok(Delta::complete(Turn::new(vec![Item::assistant(text)], Finish::Stop))),
 ///         ])
 ///     }
 /// }
@@ -49,8 +49,9 @@ use crate::error::ModelError;
 /// # }
 /// ```
 ///
-/// One that comes as a whole, and later, is [`TurnStream::from_future`]. One that comes piece by piece is any stream,
-/// given to [`TurnStream::new`]. Here a task reads the answer and sends the pieces; it ends with the stream that holds it:
+/// One that arrives later as a whole is created with [`TurnStream::from_future`]. One that arrives in pieces is any
+/// stream, passed to [`TurnStream::new`]. Here a task reads the answer and sends the pieces; it ends when the stream
+/// is dropped:
 ///
 /// ```
 /// use std::pin::Pin;
@@ -62,10 +63,10 @@ use crate::error::ModelError;
 /// use tokio::sync::mpsc;
 /// use tokio::task::JoinSet;
 ///
-/// /// Speaks one word at a time.
+/// /// Streams one word at a time.
 /// struct Slow;
 ///
-/// /// The pieces, and the task that reads them: a `JoinSet` that is dropped stops its tasks.
+/// /// The pieces, and the task that sends them: a `JoinSet` that is dropped aborts its tasks.
 /// struct Pieces {
 ///     pieces: mpsc::Receiver<Result<Delta, ModelError>>,
 ///     _reading: JoinSet<()>,
@@ -105,36 +106,36 @@ use crate::error::ModelError;
 /// # }
 /// ```
 pub trait LanguageModel: Send + Sync {
-    /// Asks once. The stream ends with [`Delta::TurnComplete`], or with an error; one that ends without either is
-    /// [`ModelError::IncompleteTurn`] to whoever reads it. No request outlives its stream.
+    /// Requests one turn. The stream ends with [`Delta::TurnComplete`] or with an error; a stream that ends without
+    /// either counts as [`ModelError::IncompleteTurn`]. No request outlives its stream.
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream;
 }
 
-/// One answer as it grows. Dropping it ends the request.
+/// One answer as a stream of deltas. Dropping it ends the request.
 #[must_use = "a model is not asked until its stream is polled"]
 pub struct TurnStream(Pin<Box<dyn Stream<Item = Result<Delta, ModelError>> + Send>>);
 
 impl TurnStream {
-    /// An answer from any stream.
+    /// Creates an answer from any stream.
     pub fn new(deltas: impl Stream<Item = Result<Delta, ModelError>> + Send + 'static) -> Self {
         Self(Box::pin(deltas))
     }
 
-    /// An answer that is known already.
+    /// Creates an answer from deltas that are available immediately.
     pub fn of<I>(deltas: I) -> Self
     where
         I: IntoIterator<Item = Result<Delta, ModelError>, IntoIter: Send + 'static>,
     {
-        Self::new(Known(deltas.into_iter()))
+        Self::new(IterStream(deltas.into_iter()))
     }
 
-    /// An answer that comes as a whole, when the future is done. Dropping the stream drops the future.
+    /// Creates an answer from a future of the whole turn. Dropping the stream drops the future.
     ///
     /// ```
     /// use haft_core::{Finish, Item, Turn, TurnRequest};
     /// use haft_model::{LanguageModel, ModelError, TurnStream};
     ///
-    /// /// Thinks first, then says all at once.
+    /// /// Waits first, then answers in one piece.
     /// struct Thoughtful;
     ///
     /// impl LanguageModel for Thoughtful {
@@ -155,20 +156,20 @@ impl TurnStream {
     /// # }
     /// ```
     pub fn from_future(turn: impl Future<Output = Result<Turn, ModelError>> + Send + 'static) -> Self {
-        Self::new(Whole(Some(Box::pin(turn))))
+        Self::new(FutureStream(Some(Box::pin(turn))))
     }
 
-    /// An answer that is one error.
+    /// Creates an answer that is one error.
     pub fn failed(error: ModelError) -> Self {
         Self::of([Err(error)])
     }
 
-    /// The next piece; `None` when the answer is over.
+    /// Returns the next delta; `None` at the end of the answer.
     pub async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         poll_fn(|task| self.0.as_mut().poll_next(task)).await
     }
 
-    /// Waits for the whole turn, whatever grows on the way. A stream that ends without one is
+    /// Waits for the complete turn and ignores the deltas before it. A stream that ends without a turn is
     /// [`ModelError::IncompleteTurn`].
     pub async fn into_turn(mut self) -> Result<Turn, ModelError> {
         while let Some(delta) = self.next().await {
@@ -212,12 +213,12 @@ impl<M: LanguageModel + ?Sized> LanguageModel for &M {
     }
 }
 
-/// An iterator as a stream that never waits.
-struct Known<I>(I);
+/// A stream over an iterator, which never waits.
+struct IterStream<I>(I);
 
-impl<I> Unpin for Known<I> {}
+impl<I> Unpin for IterStream<I> {}
 
-impl<I: Iterator> Stream for Known<I> {
+impl<I: Iterator> Stream for IterStream<I> {
     type Item = I::Item;
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<I::Item>> {
@@ -225,10 +226,10 @@ impl<I: Iterator> Stream for Known<I> {
     }
 }
 
-/// A future as a stream of the one thing it gives.
-struct Whole<F>(Option<Pin<Box<F>>>);
+/// A stream of the one turn of a future.
+struct FutureStream<F>(Option<Pin<Box<F>>>);
 
-impl<F: Future<Output = Result<Turn, ModelError>>> Stream for Whole<F> {
+impl<F: Future<Output = Result<Turn, ModelError>>> Stream for FutureStream<F> {
     type Item = Result<Delta, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {

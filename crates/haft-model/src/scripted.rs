@@ -1,39 +1,39 @@
-//! A model that answers by a script.
+//! A model that answers from a script.
 //!
-//! For tests that must not depend on a model: what it will say is written down beforehand, and what it is asked is
-//! checked and remembered. It streams its answers as a provider would, and it never makes anything up: a request its
-//! script does not hold is a fault, told to whoever asked and to the test.
+//! For tests that must not depend on a real model: the answers are defined beforehand, and the requests are
+//! checked and recorded. Answers are streamed as a provider would stream them. The model must never invent an answer: a
+//! request that the script does not contain is a fault, reported to the caller and to the test.
 
-mod answer;
-mod asked;
 mod expect;
 mod fault;
 mod file;
+mod request_log;
+mod stream;
 mod turn;
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft_core::TurnRequest;
+use haft_core::isolation::isolated;
 
-use self::answer::Answer;
-use self::asked::Asked;
 pub use self::expect::Expect;
 pub use self::fault::{ScriptFault, TurnFault};
 pub use self::file::ScriptError;
+use self::request_log::RequestLog;
+use self::stream::ScriptedStream;
 pub use self::turn::ScriptedTurn;
 use crate::difference::{MOST_SHOWN, excerpt};
 use crate::model::{LanguageModel, TurnStream};
 
-/// A model that answers by a script, for tests.
+/// A model that answers from a script, for tests.
 ///
-/// A clone is another handle of the same model: the test keeps one while what it tests owns the other. Turns are handed
-/// out in the order of the requests, also when several are made at once. A model is asked when its stream is first
-/// polled: a stream that is dropped before takes no turn, one that is dropped later has taken its.
+/// A clone is another handle of the same model: the test keeps one while the code under test owns the other. Turns are
+/// used in the order of the requests, also for concurrent requests. A request is made when its stream is first polled:
+/// a stream that is dropped before that uses no turn, and one that is dropped later has used its turn.
 ///
 /// ```
 /// use haft_core::{Item, ToolCall, ToolResult, TurnRequest};
@@ -56,7 +56,7 @@ use crate::model::{LanguageModel, TurnStream};
 /// assert_eq!(model.requests().len(), 2);
 /// model.finish()?;
 ///
-/// // What the script does not hold is never made up.
+/// // A request that the script does not contain is an error.
 /// let error = model.stream_turn(&request).into_turn().await.unwrap_err();
 /// assert!(matches!(error, ModelError::OffScript { .. }));
 /// assert!(model.finish().is_err());
@@ -70,12 +70,12 @@ pub struct ScriptedModel(Arc<Mutex<Script>>);
 struct Script {
     turns: VecDeque<ScriptedTurn>,
     taken: usize,
-    requests: Asked,
+    requests: RequestLog,
     faults: Vec<TurnFault>,
 }
 
 impl ScriptedModel {
-    /// A model that answers with these turns, in order.
+    /// Creates a model that answers with these turns, in order.
     ///
     /// ```
     /// use haft_model::{ScriptedModel, ScriptedTurn};
@@ -105,51 +105,51 @@ impl ScriptedModel {
     ///     ]
     /// }"#)?;
     ///
-    /// let refused = ScriptedModel::from_json(r#"{"turns": [{"txet": "Hello."}]}"#).unwrap_err();
-    /// assert!(refused.to_string().contains("/turns/0: unknown field `txet`"));
+    /// let rejected = ScriptedModel::from_json(r#"{"turns": [{"txet": "Hello."}]}"#).unwrap_err();
+    /// assert!(rejected.to_string().contains("/turns/0: unknown field `txet`"));
     /// # Ok::<_, haft_model::ScriptError>(())
     /// ```
     ///
-    /// | key of a turn | what it says |
+    /// | key of a turn | meaning |
     /// |---|---|
-    /// | `text` | what the model says |
-    /// | `reasoning` | what it thinks before |
-    /// | `calls` | what it asks for; `arguments` are JSON, or the text of it, and `{}` when absent |
-    /// | `turn` | a whole [`Turn`](haft_core::Turn), in place of these three |
-    /// | `usage` | what the turn cost |
-    /// | `finish` | why it ended; follows from the calls when absent |
-    /// | `error` | how it fails, after what is said: `kind` ([its word](crate::ModelError::kind)), `message`, `retry_after_ms`, `after_ms`, `param`, `source` |
-    /// | `then` | how else it ends: `"incomplete"`, the stream is over without a turn; `"pending"`, it never is |
-    /// | `delay_ms` | how long the model waits before it answers |
-    /// | `expect` | what must have been asked, as [`Expect`] says it: `model`, `instructions`, `tools`, `without_tools`, `tool_choice`, `items`, `last` |
+    /// | `text` | the text of the answer |
+    /// | `reasoning` | the reasoning before it |
+    /// | `calls` | the tool calls; `arguments` are JSON, or its text, and `{}` if absent |
+    /// | `turn` | a complete [`Turn`](haft_core::Turn), instead of these three |
+    /// | `usage` | the usage of the turn |
+    /// | `finish` | the reason why it ended; inferred from the calls if absent |
+    /// | `error` | the error after the deltas: `kind` ([its word](crate::ModelError::kind)), `message`, `retry_after_ms`, `after_ms`, `param`, `source` |
+    /// | `then` | another end of the stream: `"incomplete"` ends it without a turn, `"pending"` never ends it |
+    /// | `delay_ms` | the delay before the answer |
+    /// | `expect` | the expected request, as [`Expect`] describes it: `model`, `instructions`, `tools`, `without_tools`, `tool_choice`, `items`, `last` |
     ///
-    /// Any other key is refused, here and inside, so that a slip does not pass for a script.
+    /// Any other key is rejected, also in nested objects, so that a typo is an error.
     pub fn from_json(text: &str) -> Result<Self, ScriptError> {
         file::read(text).map(Self::new)
     }
 
-    /// Reads a script from a file of such JSON. The file is read at once, blocking the thread for as long as it takes.
+    /// Reads a script from a file of such JSON. Reading blocks the thread.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ScriptError> {
         file::read_file(path.as_ref()).map(Self::new)
     }
 
-    /// The same model with one more turn at the end of its script.
-    #[must_use = "the model is handed back"]
+    /// Adds a turn at the end of the script.
+    #[must_use = "the model is returned"]
     pub fn then(self, turn: impl Into<ScriptedTurn>) -> Self {
         self.script().turns.push_back(turn.into());
         self
     }
 
-    /// Returns what the model was asked so far, in order, faults included.
+    /// Returns all requests so far, in order, including unexpected ones.
     ///
-    /// Each request is given whole. Of a conversation of thousands of turns that is much more than the model keeps; see
+    /// Each request is complete. For a conversation of thousands of turns that is much more than the model stores; see
     /// [`request`](Self::request).
     #[must_use]
     pub fn requests(&self) -> Vec<TurnRequest> {
         self.script().requests.all()
     }
 
-    /// Returns the request of this number, from zero; `None` if the model was not asked that often.
+    /// Returns the request of this number, from zero; `None` if there were fewer.
     ///
     /// ```
     /// use haft_core::{Item, Toolkit, TurnRequest};
@@ -169,7 +169,7 @@ impl ScriptedModel {
         self.script().requests.get(number)
     }
 
-    /// Whether everything went by the script up to its end. To be asked at the end of a test.
+    /// Checks that every request was expected and that every turn was used. Call it at the end of a test.
     pub fn finish(&self) -> Result<(), ScriptFault> {
         let script = self.script();
         let turns = script.taken + script.turns.len();
@@ -177,27 +177,27 @@ impl ScriptedModel {
         if fault.faults.is_empty() && fault.unasked.is_empty() { Ok(()) } else { Err(fault) }
     }
 
-    /// Takes the next turn for a request that must be as it expects.
+    /// Takes the next turn for a request, which must be the one that the turn expects.
     fn take(&self, request: &TurnRequest) -> Result<ScriptedTurn, TurnFault> {
-        let (turn, number, asked) = {
+        let (turn, number, requests) = {
             let mut script = self.script();
             script.requests.push(request);
             let turn = script.turns.pop_front();
             script.taken += usize::from(turn.is_some());
             (turn, script.taken, script.requests.len())
         };
-        // The checks are the test's own code and may look at this model, so the script is not locked while they run.
+        // The checks are code of the test and may use this model, so the script is not locked while they run.
         let taken = match turn {
-            None => Err(past_end(request, asked, number)),
+            None => Err(past_end(request, requests, number)),
             Some(mut turn) => {
                 let checks = std::mem::take(&mut turn.checks).into_iter();
                 let mut faults = Vec::new();
-                let checked =
-                    catch_unwind(AssertUnwindSafe(|| checks.for_each(|check| faults.extend(check.faults(request)))));
-                if let Err(payload) = checked {
-                    faults.push(format!("a check panicked: {}", words(&*payload)));
+                let checked = isolated(|| checks.for_each(|check| faults.extend(check.faults(request))));
+                if let Err(panicked) = checked {
+                    let text = panicked.into_text();
+                    faults.push(format!("a check panicked: {text}"));
                     self.script().faults.push(TurnFault::Unexpected { turn: number, faults });
-                    resume_unwind(payload);
+                    resume_unwind(Box::new(text));
                 }
                 if faults.is_empty() { Ok(turn) } else { Err(TurnFault::Unexpected { turn: number, faults }) }
             }
@@ -213,7 +213,7 @@ impl ScriptedModel {
 
 impl LanguageModel for ScriptedModel {
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
-        TurnStream::new(Answer::Unasked { model: self.clone(), request: Box::new(request.clone()) })
+        TurnStream::new(ScriptedStream::Unpolled { model: self.clone(), request: Box::new(request.clone()) })
     }
 }
 
@@ -221,19 +221,13 @@ impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let script = self.script();
         let mut shown = f.debug_struct("ScriptedModel");
-        shown.field("asked", &script.requests.len()).field("left", &script.turns).field("faults", &script.faults);
+        shown.field("requests", &script.requests.len()).field("left", &script.turns).field("faults", &script.faults);
         shown.finish_non_exhaustive()
     }
 }
 
-/// What a panic said.
-fn words(payload: &(dyn Any + Send)) -> &str {
-    let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
-}
-
-fn past_end(request: &TurnRequest, asked: usize, turns: usize) -> TurnFault {
+fn past_end(request: &TurnRequest, requests: usize, turns: usize) -> TurnFault {
     let last = request.history.last().map(|item| serde_json::to_string(item).unwrap_or_default());
     let last = last.map_or_else(|| "nothing".to_owned(), |item| excerpt(&item, 0, MOST_SHOWN));
-    TurnFault::PastEnd { request: asked, turns, last }
+    TurnFault::PastEnd { request: requests, turns, last }
 }

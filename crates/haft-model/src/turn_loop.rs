@@ -1,15 +1,24 @@
-//! The turn loop: ask the model, run what it asks for, decide, ask again.
+//! The turn loop: asks the model, runs its calls, decides, and asks again.
 //!
-//! The way of the data: a [`LoopState`] is started (`resume`: what is open is settled), the model is asked (`asking`), its
-//! calls are sorted (`triage`), run and written down (`settle`), and the caller's function decides (`conclude`). Every
-//! step is in [`machine`](self::machine), which is polled through [`LoopRun`].
+//! ```text
+//! start ─> resume ─> request ─> check ─> triage ─> run ─> conclude ─┐
+//!            │          ↑     (utterance)         (turn_calls)      │
+//!            │          └───────────── next turn ───────────────────┤
+//!            └─> waits for an answer or a verdict                   └─> LoopEnd
+//! ```
 //!
-//! What must never happen here: a call without an answer in the history that the model is sent, a tool that runs although
-//! the turn that asked for it was cut off, a history that is mended in silence, or a state that is lost.
+//! A [`LoopState`] is started (`resume`: open calls are resumed first), the model is asked (`asking`), its turn is
+//! checked (`utterance`), its calls are filtered (`triage`), run and recorded (`turn_calls`), and the application
+//! decides what follows (`conclude`). [`machine`](self::machine) contains the steps in order and is polled through
+//! [`LoopRun`].
+//!
+//! The loop must never send a history with an unanswered call, run a call of a turn that was cut off, repair a history
+//! without an event, or lose a state.
 
+mod after_turn;
 mod asking;
-mod between;
 mod budget;
+mod call_outcome;
 mod conclude;
 mod end;
 mod error;
@@ -21,20 +30,18 @@ mod interaction;
 mod interruption;
 mod isolation;
 mod json_string;
-mod landing;
 mod machine;
 mod open_turn;
 mod origin;
-mod reading;
 mod record;
 mod resume;
 mod run;
-mod settle;
 mod signal;
 mod state;
 mod state_cell;
 mod state_error;
 mod triage;
+mod turn_calls;
 mod utterance;
 mod verdict;
 mod waiting;
@@ -45,7 +52,7 @@ use std::sync::Arc;
 
 use haft_core::{ApprovalResponse, Backoff, Cancellation, RunOptions, Toolkit};
 
-pub use self::between::{Between, Flow};
+pub use self::after_turn::{AfterTurn, Flow};
 pub use self::budget::{Budget, Spent};
 pub use self::end::{LoopEnd, LoopOutcome};
 pub use self::error::LoopError;
@@ -58,21 +65,21 @@ pub use self::state::LoopState;
 pub use self::state_error::StateError;
 use crate::model::LanguageModel;
 
-/// Turns that a loop takes when nothing else is said.
+/// The default limit of turns.
 const MAX_TURNS: u32 = 16;
-/// How often one call is made when nothing else is said.
+/// The default limit of equal calls.
 const REPEATED_CALLS: u32 = 5;
-/// How often a model that fails is asked again when nothing else is said.
+/// The default number of retries of a failed request.
 const RETRIES: u32 = 2;
 
-/// A model, its tools, and the rules by which they take turns.
+/// A model, its tools, and the rules of their turns.
 ///
-/// A loop is a value that can be started any number of times, also at the same time; cloning is cheap. What belongs to
+/// A loop is a value that can be started any number of times, also concurrently; cloning is cheap. The data of
 /// one conversation is in its [`LoopState`].
 ///
-/// What the request says holds for every turn, its choice of tools included, until [`decide`](TurnLoop::decide) changes it:
-/// one that requires a call never lets the model have the last word. A call that the choice does not permit is answered
-/// with `tool_choice_violation`, and a turn without a call that was required ends the loop.
+/// The settings of the request, including its tool choice, hold for every turn until [`decide`](TurnLoop::decide)
+/// changes them: a tool choice that requires a call never lets the loop stop by itself. A call that the tool choice
+/// does not permit fails with `tool_choice_violation`, and a turn without a required call ends the loop.
 ///
 /// ```
 /// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
@@ -103,10 +110,10 @@ const RETRIES: u32 = 2;
 #[must_use = "a loop does nothing until it is started"]
 pub struct TurnLoop(Arc<Settings>);
 
-/// The function that decides between turns.
-type Decide = dyn Fn(Between) -> Pin<Box<dyn Future<Output = Flow> + Send>> + Send + Sync;
+/// The function that decides after each turn.
+type DecideFn = dyn Fn(AfterTurn) -> Pin<Box<dyn Future<Output = Flow> + Send>> + Send + Sync;
 
-/// Everything that was said about a loop.
+/// The settings of a loop.
 #[derive(Clone)]
 struct Settings {
     model: Arc<dyn LanguageModel>,
@@ -118,12 +125,12 @@ struct Settings {
     retries: u32,
     backoff: Backoff,
     repair: Option<String>,
-    decide: Option<Arc<Decide>>,
+    decide: Option<Arc<DecideFn>>,
     cancellation: Option<Cancellation>,
 }
 
 impl TurnLoop {
-    /// A loop of this model and these tools: at most 16 turns, at most five equal calls, two retries, and on until the
+    /// Creates a loop of this model and these tools: at most 16 turns, at most five equal calls, two retries, until the
     /// model makes no more calls.
     pub fn new(model: impl LanguageModel + 'static, kit: Toolkit) -> Self {
         Self(Arc::new(Settings {
@@ -141,58 +148,58 @@ impl TurnLoop {
         }))
     }
 
-    /// At most this many turns over the life of a state; then the loop ends with [`LoopEnd::MaxTurns`].
+    /// Limits the number of turns over the life of a state. Beyond it the loop ends with [`LoopEnd::MaxTurns`].
     pub fn max_turns(self, most: u32) -> Self {
         self.changed(|settings| settings.max_turns = most)
     }
 
-    /// What may be spent over the life of a state; then the loop ends with [`LoopEnd::Budget`].
+    /// Sets the budget over the life of a state. When it is spent the loop ends with [`LoopEnd::Budget`].
     pub fn budget(self, budget: Budget) -> Self {
         self.changed(|settings| settings.budget = budget)
     }
 
-    /// How often the same tool is called with the same arguments over the life of a state; zero for as often as the model
-    /// likes. A call beyond is not made: the model is told so with `repeated_call`, and a turn of nothing but such calls
+    /// Limits the calls of one tool with equal arguments over the life of a state; zero means no limit.
+    /// A call beyond the limit is not run and fails with `repeated_call`, and a turn of nothing but such calls
     /// ends the loop with [`LoopEnd::RepeatedCalls`]. Raise it for tools that are polled.
     pub fn repeated_calls(self, most: u32) -> Self {
         self.changed(|settings| settings.repeated_calls = most)
     }
 
-    /// How calls are run: who asks, what is permitted, who approves. The conversation up to the calls is added to them.
-    /// Tools that the caller may not see are not offered to the model.
+    /// Sets the options of the runs of calls: caller, permit, approver and so on. The conversation up to the calls is
+    /// added. Tools that the caller may not see are not offered to the model.
     ///
-    /// With [`Suspend`](haft_core::Suspend) as the approver, or any that answers later, the loop ends with
-    /// [`LoopEnd::Waiting`] and goes on when its state has the verdicts. Signals and interactions must be permitted and
-    /// approved like other calls, or they do not surface; as nothing is run, an observer of the options sees those that
-    /// do as `non_local_tool`. Of a call that the provider runs nothing can be prevented: a permit is asked about it, an
-    /// approval policy is not.
+    /// With [`Suspend`](haft_core::Suspend), or another approver that decides later, the loop ends with
+    /// [`LoopEnd::Waiting`] and continues when its state has the verdicts. Signals and interactions must be permitted
+    /// and approved like other calls, or they do not surface; as they are not run here, an observer of the options
+    /// sees those that do as `non_local_tool`. A call that the provider runs can't be prevented: the permit is
+    /// consulted about it, an approval policy is not.
     pub fn options(self, options: RunOptions) -> Self {
         self.changed(|settings| settings.options = options)
     }
 
-    /// How often a model is asked again for a turn that failed in a way that may pass
+    /// Sets the number of retries of a request that failed with a transient error
     /// ([`ModelError::retryable`](crate::ModelError::retryable)).
     pub fn retries(self, most: u32) -> Self {
         self.changed(|settings| settings.retries = most)
     }
 
-    /// How long to wait before asking again; what the provider asks for is the least.
+    /// Sets the wait before a retry. A wait that the provider requests is the minimum.
     pub fn backoff(self, backoff: Backoff) -> Self {
         self.changed(|settings| settings.backoff = backoff)
     }
 
-    /// Repairs a history that is not whole before anything of it runs and before the model is asked, closing open calls
-    /// with this reason, and says so with [`LoopEvent::Repaired`]. Without it such a history ends the loop with
-    /// [`LoopError::Unreconciled`].
+    /// Repairs an inconsistent history before any of its calls runs and before the model is asked: open calls are
+    /// cancelled with this reason, and [`LoopEvent::Repaired`] is emitted. Without it such a history ends the loop
+    /// with [`LoopError::Unreconciled`].
     ///
-    /// Calls that wait for a verdict or an answer stay open. One that must be given another id, because an earlier call has
-    /// its own, is closed instead: a verdict on it could mean the other.
+    /// Calls that wait for a verdict or an answer stay open. A call that must be renamed, because an earlier call has
+    /// its id, is cancelled instead: a verdict on it could mean the other one.
     pub fn repair(self, reason: impl Into<String>) -> Self {
         self.changed(|settings| settings.repair = Some(reason.into()))
     }
 
-    /// Decides after every turn whether there is another one, and what is asked in it. Without it the loop goes on while
-    /// the model makes calls.
+    /// Sets the function that decides after every turn whether there is another one, and with which request. By
+    /// default the loop continues while the model makes calls.
     ///
     /// ```
     /// use haft_core::{Item, Toolkit, TurnRequest};
@@ -201,13 +208,13 @@ impl TurnLoop {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
     /// let model = ScriptedModel::new(["It is.", "Quite."]);
-    /// let agent = TurnLoop::new(model.clone(), Toolkit::new()).decide(|mut between| async move {
-    ///     if between.number() == 2 {
-    ///         return between.stop();
+    /// let agent = TurnLoop::new(model.clone(), Toolkit::new()).decide(|mut after| async move {
+    ///     if after.number() == 2 {
+    ///         return after.stop();
     ///     }
-    ///     between.request_mut().model = "a larger model".to_owned();
-    ///     between.push(Item::user("Are you sure?"));
-    ///     between.next()
+    ///     after.request_mut().model = "a larger model".to_owned();
+    ///     after.push(Item::user("Are you sure?"));
+    ///     after.next()
     /// });
     /// let outcome = agent.start(TurnRequest::new("a small model", vec![Item::user("Is it so?")])).finish().await;
     /// assert_eq!(outcome.state.text(), "Quite.");
@@ -216,33 +223,34 @@ impl TurnLoop {
     /// ```
     pub fn decide<F, Fut>(self, decide: F) -> Self
     where
-        F: Fn(Between) -> Fut + Send + Sync + 'static,
+        F: Fn(AfterTurn) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Flow> + Send + 'static,
     {
         let decide = Isolated::new(decide);
-        self.changed(|settings| settings.decide = Some(Arc::new(move |between| Box::pin(decide(between)))))
+        self.changed(|settings| settings.decide = Some(Arc::new(move |after| Box::pin(decide(after)))))
     }
 
-    /// Calls off every run of this loop when the flag is raised. A single one is called off with [`LoopRun::cancel`].
+    /// Cancels every run of this loop when the flag is raised. To cancel a single run, use [`LoopRun::cancel`].
     pub fn cancellation(self, flag: Cancellation) -> Self {
         self.changed(|settings| settings.cancellation = Some(flag))
     }
 
-    /// Starts a state, or goes on with one. Nothing happens until the run is polled.
+    /// Starts or continues a state. Nothing happens until the run is polled.
     ///
-    /// What is open in the state is settled first: answers are placed, and calls with a verdict run. Two loops that are
-    /// started from one state both do so, here or in two processes: claim a stored state before it is started. See
+    /// Open calls of the state are resumed first: answers are recorded, and calls with a verdict run. Two loops that
+    /// are started from one state both do so, also in two processes: claim a stored state before it is started. See
     /// [`LoopState`].
     pub fn start(&self, state: impl Into<LoopState>) -> LoopRun {
         LoopRun::new(Arc::clone(&self.0), state.into())
     }
 
-    /// Answers an open question of a state. The verdict is checked here as it will be when the state is started, so one with
-    /// arguments or an answer that the tool does not take is rejected with its issues, and the question stays open.
+    /// Adds a verdict on a pending approval request of a state. It is checked as it will be when the state is started,
+    /// so a verdict with invalid arguments or an invalid answer is rejected with its issues, and the request stays
+    /// pending.
     ///
-    /// The first verdict counts, and it counts once: when its call is settled, the question and the verdict are gone from
-    /// the history. When the definition of the tool has changed since the question was asked, no verdict on it counts:
-    /// start the state, and it waits with a new question.
+    /// The first verdict counts, and it counts once: when its call finishes, the request and the verdict are removed
+    /// from the history. If the definition of the tool has changed since the request, no verdict on it counts: start
+    /// the state, and it waits with a new request.
     ///
     /// ```
     /// use haft_core::{ApprovalPolicy, Item, RunOptions, Suspend, Tool, ToolCall, Toolkit, TurnRequest, VerdictFault};
@@ -256,10 +264,10 @@ impl TurnLoop {
     /// let agent = TurnLoop::new(model, Toolkit::from_iter([pay])).options(RunOptions::new().approvals(Suspend));
     /// let mut state = agent.start(TurnRequest::new("any", vec![Item::user("Pay!")])).finish().await.state;
     ///
-    /// let question = state.approvals().remove(0);
-    /// let typo = agent.verdict(&mut state, question.edit(json!("4OO"))).unwrap_err();
+    /// let pending = state.approvals().remove(0);
+    /// let typo = agent.verdict(&mut state, pending.edit(json!("4OO"))).unwrap_err();
     /// assert!(matches!(typo, StateError::Verdict { fault: VerdictFault::Invalid { .. }, .. }));
-    /// agent.verdict(&mut state, question.edit(json!(400)))?;
+    /// agent.verdict(&mut state, pending.edit(json!(400)))?;
     /// assert_eq!(agent.start(state).finish().await.state.text(), "Paid.");
     /// # Ok(())
     /// # }

@@ -31,7 +31,7 @@ pub use haft_core::{
 pub use haft_core::{
     ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream,
     HandlerResult, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step,
-    ToolEvent, TryRun,
+    ToolEvent, TryRun, UnknownEvent,
 };
 // what stands around them
 #[doc(inline)]
@@ -100,8 +100,8 @@ pub use haft_model::{
 #[cfg(feature = "model")]
 #[doc(inline)]
 pub use haft_model::{
-    Between, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal, Spent,
-    StateError, TurnLoop,
+    AfterTurn, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal,
+    Spent, StateError, TurnLoop,
 };
 
 #[doc(hidden)]

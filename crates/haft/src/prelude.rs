@@ -11,6 +11,10 @@
 //! assert_eq!(kit.len(), 1);
 //! ```
 
+#[cfg(feature = "model")]
+pub use crate::{
+    AfterTurn, Flow, LanguageModel, LoopEnd, LoopEvent, LoopState, ScriptedModel, ScriptedTurn, TurnLoop, TurnStream,
+};
 pub use crate::{
     ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cache, CallError, Caller, Cancellation,
     ContentPart, Cx, DefinitionError, Delta, Destructive, Dispatch, ExecutionLimits, Failure, FailureKind, FailureMode,
@@ -18,10 +22,6 @@ pub use crate::{
     OpenWorld, Outcome, Outputs, Permission, Permit, Permitting, Provide, RateLimit, Readonly, Request, Retry, Run,
     RunOptions, Schema, Services, StaticTool, Strict, Timeout, Title, Tool, ToolCall, ToolEvent, ToolFailure,
     ToolResult, ToolType, Toolkit, Trace, Turn, TurnRequest,
-};
-#[cfg(feature = "model")]
-pub use crate::{
-    Between, Flow, LanguageModel, LoopEnd, LoopEvent, LoopState, ScriptedModel, ScriptedTurn, TurnLoop, TurnStream,
 };
 #[cfg(feature = "approval")]
 pub use crate::{Suspend, VerdictQueue};

@@ -1,4 +1,4 @@
-//! Argument text into types: nothing that a schema forbids may come through.
+//! Argument text into types: no value that a schema forbids may be accepted.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Outcome, Target, plainly, refusal};
+use super::{Outcome, Target, parse_plain, rejection};
 
 pub(super) const TARGET: Target = Target {
     name: "decode",
@@ -55,22 +55,26 @@ fn run(input: &[u8]) -> Outcome {
 
 impl Probe {
     fn of<T: JsonSchema + DeserializeOwned>() -> Self {
-        let schema = Schema::of::<T>().unwrap_or_else(|error| panic!("the schema of a type is refused: {error}"));
+        let schema = Schema::of::<T>().unwrap_or_else(|error| panic!("the schema of a type is rejected: {error}"));
         let decode = |schema: &Schema, text: &str| schema.decode::<T>(text, &DecodeOptions::default()).map(drop);
         Self { schema, decode }
     }
 
-    /// The kind of refusal; none for text that was taken.
+    /// Returns the kind of rejection; none for accepted text.
     fn read(&self, text: &str) -> Option<Vec<String>> {
         match (self.decode)(&self.schema, text) {
             Ok(()) => {
-                // Blank text stands for the empty object.
-                let value = if text.trim().is_empty() { json!({}) } else { plainly(text.as_bytes()) };
+                // Blank text is read as the empty object.
+                let value = if text.trim().is_empty() { json!({}) } else { parse_plain(text.as_bytes()) };
                 let checked = self.schema.check(&value);
-                assert!(checked.is_ok(), "taken, though {} says {checked:?}", self.schema.as_json());
+                assert!(
+                    checked.is_ok(),
+                    "accepted, although the check of {} returned {checked:?}",
+                    self.schema.as_json()
+                );
                 None
             }
-            Err(issues) => Some(refusal(&issues)),
+            Err(issues) => Some(rejection(&issues)),
         }
     }
 }

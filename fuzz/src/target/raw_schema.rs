@@ -1,11 +1,11 @@
-//! Raw schemas of strangers: whatever they say, building and checking them ends without a panic.
+//! Untrusted raw schemas: building and checking any of them ends without a panic.
 //!
 //! The first line of an input is the schema, the rest is the value.
 
 use haft_core::{DecodeOptions, Schema};
 use serde_json::Value;
 
-use super::{Outcome, Target, refusal};
+use super::{Outcome, Target, rejection};
 
 pub(super) const TARGET: Target = Target {
     name: "raw_schema",
@@ -29,7 +29,7 @@ fn run(input: &[u8]) -> Outcome {
     let Ok(written) = serde_json::from_str::<Value>(first) else { return Outcome::of(&"no schema") };
     let schema = match Schema::json(written.clone()) {
         Ok(schema) => schema,
-        Err(error) => return Outcome::of(&("bad schema", refusal(error.issues()))),
+        Err(error) => return Outcome::of(&("bad schema", rejection(error.issues()))),
     };
     assert_eq!(*schema.as_json(), written, "the schema was changed");
 
@@ -37,14 +37,14 @@ fn run(input: &[u8]) -> Outcome {
     let Ok(value) = serde_json::from_str::<Value>(rest) else { return Outcome::of(&("no value", decoded.is_ok())) };
     let checked = schema.check(&value);
     match (decoded, &checked) {
-        (Ok(_), Err(issues)) => panic!("{written} takes the text of {value} and refuses the value: {issues}"),
+        (Ok(_), Err(issues)) => panic!("{written} accepts the text of {value} and rejects the value: {issues}"),
         (Ok(decoded), Ok(())) => assert!(is_same(&decoded.value, &value), "{value} became {}", decoded.value),
         (Err(_), _) => {}
     }
-    Outcome::of(&checked.map_err(|issues| refusal(&issues)))
+    Outcome::of(&checked.map_err(|issues| rejection(&issues)))
 }
 
-/// Whether two values say the same. Where a schema asks for an integer, `1.0` may come out as `1`.
+/// Returns whether two values are equal. Where a schema requires an integer, `1.0` may become `1`.
 fn is_same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
@@ -68,7 +68,7 @@ mod tests {
     use super::is_same;
 
     #[test]
-    fn an_integral_float_is_its_integer_and_nothing_else_is_bent() {
+    fn an_integral_float_equals_its_integer_and_nothing_else_differs() {
         assert!(is_same(&json!({ "a": [1, null], "b": 2 }), &json!({ "b": 2.0, "a": [1.0, null] })));
         assert!(!is_same(&json!([1]), &json!([1.5])));
         assert!(!is_same(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992_u64)));

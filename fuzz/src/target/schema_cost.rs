@@ -1,5 +1,5 @@
-//! The cost of building schemas of strangers and of checking hostile values: bounded by what the input weighs, whatever
-//! it says.
+//! The cost of building untrusted schemas and of checking hostile values: bounded by the size of the input, whatever
+//! its content.
 //!
 //! The first line of an input is the schema, the rest is the value; both may contain the forms of
 //! [`expansion`](crate::expansion). The outcome holds the memory that was needed, by powers of two, so that inputs which
@@ -9,7 +9,7 @@ use haft_core::{DecodeOptions, Issues, Repairs, Schema};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::{Outcome, Target, refusal};
+use super::{Outcome, Target, rejection};
 use crate::expansion::expand;
 use crate::meter::bounded;
 
@@ -89,7 +89,7 @@ fn run(input: &[u8]) -> Outcome {
     let repairs = DecodeOptions::default().repairs(Repairs::all());
     let repair = |()| schema.decode::<IgnoredAny>(&value_text, &repairs).map(|_| ());
     let (repaired, _) = bounded("repairing", (value_text.len(), 8), || (), repair);
-    assert!(decoded.is_err() || repaired.is_ok(), "repairs reject what fits");
+    assert!(decoded.is_err() || repaired.is_ok(), "repairs reject a valid value");
 
     if let Ok(value) = serde_json::from_str::<Value>(&value_text) {
         let (checked, _) = bounded("checking", (value.to_string().len(), 2), || (), |()| schema.check(&value));
@@ -102,11 +102,11 @@ fn sized_result(result: &Result<(), Issues>) -> Vec<String> {
     result.as_ref().map_err(sized).err().unwrap_or_default()
 }
 
-/// The rules that were broken. All issues together must stay small.
+/// Returns the rules that were broken. All issues together must stay small.
 fn sized(issues: &Issues) -> Vec<String> {
     let each = issues.as_slice().iter();
     let size: usize =
         each.map(|issue| issue.pointer.len() + issue.expected.len() + issue.found.len() + issue.message.len()).sum();
     assert!(size <= MOST_OF_ISSUES, "a rejection of {size} bytes");
-    refusal(issues)
+    rejection(issues)
 }

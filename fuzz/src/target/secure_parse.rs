@@ -1,10 +1,10 @@
-//! JSON of strangers into a free-form value: what is taken is what the plain parser reads, without the keys that
-//! poison prototypes elsewhere.
+//! Untrusted JSON into a free-form value: accepted text has the value that the plain parser reads, without the keys
+//! that poison prototypes elsewhere.
 
 use haft_core::secure_json;
 use serde_json::Value;
 
-use super::{Outcome, Target, plainly, refusal};
+use super::{Outcome, Target, parse_plain, rejection};
 
 pub(super) const TARGET: Target = Target {
     name: "secure_parse",
@@ -24,10 +24,10 @@ pub(super) const TARGET: Target = Target {
 fn run(input: &[u8]) -> Outcome {
     let parsed = secure_json::parse(input);
     if let Ok(value) = &parsed {
-        assert_eq!(*value, plainly(input), "the value was changed");
-        assert!(!is_poisoned(value), "a forbidden key was taken: {value}");
+        assert_eq!(*value, parse_plain(input), "the value was changed");
+        assert!(!is_poisoned(value), "a forbidden key was accepted: {value}");
     }
-    Outcome::of(&parsed.map(|value| shape(&value)).map_err(|issues| refusal(&issues)))
+    Outcome::of(&parsed.map(|value| shape(&value)).map_err(|issues| rejection(&issues)))
 }
 
 fn is_poisoned(value: &Value) -> bool {
@@ -43,7 +43,7 @@ fn is_poisoned(value: &Value) -> bool {
     }
 }
 
-/// What the value is on the outside.
+/// Returns the type and the size of a value.
 fn shape(value: &Value) -> (u8, usize) {
     match value {
         Value::Null => (0, 0),

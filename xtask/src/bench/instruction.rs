@@ -1,8 +1,8 @@
-//! `cargo xtask bench --instructions`: the works again, in instructions instead of time.
+//! `cargo xtask bench --instructions`: the works, measured in instructions instead of time.
 //!
-//! Ours over the floor, per operation. Ratios of counts are the same on an idle and on a busy machine, so they are part of
-//! the test run: the last published ones are in a file, and none may grow by more than a few parts in a hundred unless
-//! the file changes with it. Another compiler moves them too; the file names the one it was made with.
+//! Ours over the floor, per operation. Ratios of counts are the same on an idle and on a busy machine, so they are
+//! part of the test run: the last published ones are in a file, and none may grow by more than a few percent unless
+//! the file changes with it. Another compiler changes them too; the file names the one it was made with.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ const WORKS: [&str; 8] = ["W0", "W1", "W1-10000", "W2", "W3", "W4", "W5", "W6"];
 const FILE: &str = "crates/haft-core/benches/instructions.json";
 /// The function whose calls are counted.
 const COUNTED: &str = "works::counted";
-/// The part by which a ratio may exceed the published one.
+/// The fraction by which a ratio may exceed the published one.
 const TOLERANCE: f64 = 0.03;
 const SAVE: &str = "cargo xtask bench --instructions --save";
 
@@ -39,9 +39,9 @@ struct Published {
 }
 
 /// Counts the named works, or all, and compares them with the published ratios.
-pub(crate) fn check(workspace: &Workspace, asked: &[String]) -> anyhow::Result<()> {
+pub(crate) fn check(workspace: &Workspace, requested: &[String]) -> anyhow::Result<()> {
     let published = Published::read(workspace)?;
-    let counts = count(workspace, asked)?;
+    let counts = count(workspace, requested)?;
     let (table, misses) = published.verdict(&counts);
     eprint!("{table}");
     if misses == 0 {
@@ -67,15 +67,17 @@ pub(crate) fn save(workspace: &Workspace) -> anyhow::Result<()> {
 
 /// Counts the named works, or all, and prints one JSON line each.
 ///
-/// Each work has a process of its own, so that its count does not depend on which other works were asked for.
-fn count(workspace: &Workspace, asked: &[String]) -> anyhow::Result<Vec<Count>> {
-    if let Some(unknown) = asked.iter().find(|asked| !WORKS.contains(&asked.as_str())) {
-        bail!("no work `{unknown}`; there are {}", WORKS.join(", "));
+/// Each work has a separate process, so that its count does not depend on which other works were requested.
+fn count(workspace: &Workspace, requested: &[String]) -> anyhow::Result<Vec<Count>> {
+    if let Some(unknown) = requested.iter().find(|requested| !WORKS.contains(&requested.as_str())) {
+        bail!("unknown work `{unknown}`; the works are {}", WORKS.join(", "));
     }
     let valgrind = Valgrind::find().context("valgrind is missing; `cargo xtask setup` as root installs it")?;
     let program = valgrind::build(workspace, "haft-core", "works")?;
     let mut counts = Vec::new();
-    for work in WORKS.into_iter().filter(|work| asked.is_empty() || asked.iter().any(|asked| asked == work)) {
+    for work in
+        WORKS.into_iter().filter(|work| requested.is_empty() || requested.iter().any(|requested| requested == work))
+    {
         let counted = valgrind.count(workspace, &program, &["--instructions", work], COUNTED)?;
         let count = Count::new(work, &counted)?;
         println!("{}", count.line());
@@ -84,7 +86,7 @@ fn count(workspace: &Workspace, asked: &[String]) -> anyhow::Result<Vec<Count>> 
     Ok(counts)
 }
 
-/// Returns the compiler's version and the machine it builds for.
+/// Returns the compiler's version and its host.
 fn compiler(workspace: &Workspace) -> anyhow::Result<String> {
     let text = workspace.invoke("rustc").arg("-vV").capture()?;
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
@@ -166,7 +168,7 @@ impl Published {
     }
 }
 
-/// Returns by how many parts in a hundred a ratio grew.
+/// Returns the growth of a ratio in percent.
 fn grown(ratio: f64, published: f64) -> f64 {
     (ratio / published - 1.0) * 100.0
 }
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_may_grow_by_three_parts_in_a_hundred_and_no_more() {
+    fn a_ratio_may_grow_by_three_percent_and_no_more() {
         let published = published(json!({"W1": 1.5}));
         assert_eq!(published.verdict(&[count(1.5 * 1.029)]).1, 0);
         let (table, misses) = published.verdict(&[count(1.5 * 1.031)]);
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_that_fell_passes_and_the_table_tells_how_to_keep_it() {
+    fn a_lower_ratio_passes_and_the_table_contains_the_command_to_save_it() {
         let (table, misses) = published(json!({"W1": 1.5})).verdict(&[count(1.0)]);
         assert_eq!(misses, 0);
         assert!(table.contains("--save"), "{table}");

@@ -1,6 +1,7 @@
-//! The functions of the Berkeley Function Calling Leaderboard: JSON lines, as its package `bfcl-eval` carries them.
+//! The functions of the Berkeley Function Calling Leaderboard: JSON lines, as in its package `bfcl-eval`.
 //!
-//! `pip` fetches the package and checks its hash. Nothing of it is installed or run: only its `data` folder is taken out.
+//! `pip` fetches the package and checks its hash. Nothing of it is installed or run: only its `data` folder is
+//! extracted.
 
 use std::fs;
 
@@ -10,12 +11,12 @@ use super::{Folders, Part};
 use crate::workspace::Workspace;
 
 const PINS: &str = include_str!("../../parts/bfcl.txt");
-/// The requirements file `pip` reads the pins from.
+/// The requirements file with the pins for `pip`.
 const REQUIREMENTS: &str = "xtask/parts/bfcl.txt";
 
-pub(super) const PART: Part = Part { name: "bfcl", pins: PINS, bring };
+pub(super) const PART: Part = Part { name: "bfcl", pins: PINS, download };
 
-fn bring(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::Result<()> {
+fn download(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::Result<()> {
     let pip = workspace.invoke("python3").args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"]);
     let pip = pip.args(["--no-deps", "--only-binary", ":all:", "--require-hashes", "--requirement", REQUIREMENTS]);
     pip.arg("--dest").arg(folders.work).run_quietly()?;

@@ -1,7 +1,7 @@
 //! The official JSON Schema test suite.
 //!
-//! It has no package of its own; the source archive of Python's `jsonschema` package carries it whole, under
-//! `json/`. `pip` fetches that archive and checks its hash.
+//! It has no separate package; the source archive of Python's `jsonschema` package contains it, under `json/`. `pip`
+//! fetches that archive and checks its hash.
 
 use std::fs;
 
@@ -11,12 +11,12 @@ use super::{Folders, Part};
 use crate::workspace::Workspace;
 
 const PINS: &str = include_str!("../../parts/json-schema.txt");
-/// The requirements file `pip` reads the pins from.
+/// The requirements file with the pins for `pip`.
 const REQUIREMENTS: &str = "xtask/parts/json-schema.txt";
 
-pub(super) const PART: Part = Part { name: "json-schema-test-suite", pins: PINS, bring };
+pub(super) const PART: Part = Part { name: "json-schema-test-suite", pins: PINS, download };
 
-fn bring(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::Result<()> {
+fn download(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::Result<()> {
     let pip = workspace.invoke("python3").args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"]);
     let pip = pip.args(["--no-deps", "--no-binary", ":all:", "--require-hashes", "--requirement", REQUIREMENTS]);
     pip.arg("--dest").arg(folders.work).run_quietly()?;

@@ -1,8 +1,8 @@
-//! The tools that real MCP servers offer, asked from the servers themselves.
+//! The tools of real MCP servers, listed by the servers themselves.
 //!
-//! Four servers come by `npm` and two by `pip`, installed beside this part in the folders `npm` and `python`, and
-//! are started one after the other. Each answers `tools/list`, and its tools become one file, `<server>.json`,
-//! holding the array.
+//! Four servers are installed by `npm` and two by `pip`, beside this part in the folders `npm` and `python`, and
+//! started one after the other. Each answers `tools/list`, and its tools become one file, `<server>.json`, which
+//! contains the array.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,23 +16,23 @@ use crate::workspace::Workspace;
 
 const PACKAGE: &str = include_str!("../../parts/npm/package.json");
 const PACKAGE_LOCK: &str = include_str!("../../parts/npm/package-lock.json");
-/// The requirements file `pip` reads the pins from.
+/// The requirements file with the pins for `pip`.
 const REQUIREMENTS: &str = "xtask/parts/python.txt";
 
 pub(super) const PART: Part = Part {
     name: "mcp-tools",
     pins: concat!(include_str!("../../parts/npm/package-lock.json"), include_str!("../../parts/python.txt")),
-    bring,
+    download,
 };
 
-/// A server and what it needs to start.
+/// A server and its arguments.
 struct Server {
     name: &'static str,
     home: Home,
     arguments: &'static [&'static str],
 }
 
-/// Who installed a server, and so where its program is.
+/// The package manager of a server, which determines the path of its program.
 #[derive(Clone, Copy)]
 enum Home {
     Npm,
@@ -44,16 +44,16 @@ const SERVERS: [Server; 6] = [
     Server { name: "filesystem", home: Home::Npm, arguments: &["."] },
     Server { name: "memory", home: Home::Npm, arguments: &[] },
     Server { name: "sequential-thinking", home: Home::Npm, arguments: &[] },
-    // The machine's own time zone would stand in the descriptions.
+    // The machine's own time zone would appear in the descriptions.
     Server { name: "time", home: Home::Python, arguments: &["--local-timezone", "UTC"] },
     Server { name: "git", home: Home::Python, arguments: &[] },
 ];
 
-fn bring(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::Result<()> {
+fn download(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::Result<()> {
     let parts = workspace.parts();
     install_npm(workspace, &parts.join("npm"))?;
     install_python(workspace, &parts.join("python"))?;
-    // A folder of their own: what a server may write stays in it.
+    // A separate folder contains all files that a server may write.
     let sandbox = folders.work.join("sandbox");
     fs::create_dir_all(&sandbox)?;
     for server in &SERVERS {

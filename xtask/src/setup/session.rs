@@ -1,7 +1,7 @@
-//! A conversation with one MCP server over its standard streams: just enough JSON-RPC to ask for its tools.
+//! A session with one MCP server over its standard streams: just enough JSON-RPC to list its tools.
 //!
-//! It stands apart from the product's own MCP client on purpose: what tests compare that client with must not come
-//! out of it.
+//! It is independent of the product's own MCP client on purpose: the data that tests compare that client with must not
+//! be produced by it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use crate::invocation::Invocation;
 
 const PROTOCOL: &str = "2025-11-25";
-/// How long a server may take for one answer.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// A server that keeps handing out cursors is not believed forever.
-const MOST_PAGES: usize = 100;
+/// The timeout of one response.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
+/// The maximum number of pages, for a server that returns cursors for ever.
+const MAX_PAGES: usize = 100;
 
 /// A started server. It is killed when this is dropped.
 #[derive(Debug)]
@@ -30,13 +30,13 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Starts the server and shakes hands.
+    /// Starts the server and performs the handshake.
     pub(super) fn open(program: Invocation) -> anyhow::Result<Self> {
         let mut command = program.into_command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut server = command.spawn().context("cannot start it")?;
+        let mut server = command.spawn().context("cannot start the server")?;
         let (input, output) = (server.stdin.take(), server.stdout.take());
-        let (input, output) = input.zip(output).context("its streams are not ours")?;
+        let (input, output) = input.zip(output).context("its standard streams are not piped")?;
         let (sender, lines) = channel();
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -46,16 +46,16 @@ impl Session {
             }
         });
         let mut session = Self { server, input, lines, last_id: 0 };
-        session.shake_hands()?;
+        session.handshake()?;
         Ok(session)
     }
 
-    /// All tools, over all pages.
+    /// Returns all tools, over all pages.
     pub(super) fn tools(&mut self) -> anyhow::Result<Vec<Value>> {
         let mut tools = Vec::new();
         let mut parameters = json!({});
-        for _ in 0..MOST_PAGES {
-            let mut page = self.ask("tools/list", &parameters)?;
+        for _ in 0..MAX_PAGES {
+            let mut page = self.request("tools/list", &parameters)?;
             match page["tools"].take() {
                 Value::Array(more) => tools.extend(more),
                 other => bail!("`tools` is {other} and not an array"),
@@ -65,42 +65,42 @@ impl Session {
                 cursor => parameters = json!({ "cursor": cursor }),
             }
         }
-        bail!("still more tools after {MOST_PAGES} pages")
+        bail!("still more tools after {MAX_PAGES} pages")
     }
 
-    fn shake_hands(&mut self) -> anyhow::Result<()> {
-        // Some servers offer tools only to a client that can do these.
+    fn handshake(&mut self) -> anyhow::Result<()> {
+        // Some servers list tools only for a client with these capabilities.
         let capabilities = json!({ "roots": {}, "sampling": {}, "elicitation": {} });
         let client = json!({ "name": "haft-xtask", "version": env!("CARGO_PKG_VERSION") });
         let parameters = json!({ "protocolVersion": PROTOCOL, "capabilities": capabilities, "clientInfo": client });
-        self.ask("initialize", &parameters)?;
+        self.request("initialize", &parameters)?;
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
     }
 
-    fn ask(&mut self, method: &str, parameters: &Value) -> anyhow::Result<Value> {
-        self.exchange(method, parameters).with_context(|| format!("no answer to {method}"))
+    fn request(&mut self, method: &str, parameters: &Value) -> anyhow::Result<Value> {
+        self.exchange(method, parameters).with_context(|| format!("no result of {method}"))
     }
 
     fn exchange(&mut self, method: &str, parameters: &Value) -> anyhow::Result<Value> {
         self.last_id += 1;
         let id = json!(self.last_id);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }))?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + RESPONSE_TIMEOUT;
         loop {
             let mut message = self.receive(deadline)?;
             if message.get("method").is_some() {
-                self.refuse(&message)?;
+                self.reject(&message)?;
             } else if message["id"] == id {
                 match message.get("error") {
-                    Some(error) => bail!("it refused: {error}"),
+                    Some(error) => bail!("the server returned an error: {error}"),
                     None => return Ok(message["result"].take()),
                 }
             }
         }
     }
 
-    /// Answers a request of the server's own, so that it does not wait for us. Notifications need no answer.
-    fn refuse(&mut self, message: &Value) -> anyhow::Result<()> {
+    /// Rejects a request of the server, so that it does not wait for us. Notifications need no response.
+    fn reject(&mut self, message: &Value) -> anyhow::Result<()> {
         match message.get("id") {
             None => Ok(()),
             Some(id) => {
@@ -111,21 +111,21 @@ impl Session {
     }
 
     fn send(&mut self, message: &Value) -> anyhow::Result<()> {
-        writeln!(self.input, "{message}").and_then(|()| self.input.flush()).context("it does not listen")
+        writeln!(self.input, "{message}").and_then(|()| self.input.flush()).context("cannot write to the server")
     }
 
     fn receive(&self, deadline: Instant) -> anyhow::Result<Value> {
         match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(line) => serde_json::from_str(&line).with_context(|| format!("not JSON: {line}")),
-            Err(RecvTimeoutError::Timeout) => bail!("it said nothing for {} s", PATIENCE.as_secs()),
-            Err(RecvTimeoutError::Disconnected) => bail!("it ended"),
+            Err(RecvTimeoutError::Timeout) => bail!("no response within {} s", RESPONSE_TIMEOUT.as_secs()),
+            Err(RecvTimeoutError::Disconnected) => bail!("the server ended"),
         }
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Both fail only when it has ended by itself, which is as good.
+        // Both fail only when it has already ended.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
@@ -136,7 +136,7 @@ mod tests {
     use super::Session;
     use crate::invocation::Invocation;
 
-    /// A server that answers the n-th line it reads with the n-th of these lines (the handshake takes two).
+    /// Creates a server that answers the n-th line it reads with the n-th of these lines (the handshake takes two).
     fn scripted(answers: &[&str]) -> Invocation {
         let lines: Vec<_> = answers.iter().map(|answer| format!("read -r _; printf '%s\\n' '{answer}'")).collect();
         Invocation::new("sh").args(["-c", &lines.join("; ")])
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_answer_and_an_early_end_are_errors() {
+    fn an_error_response_and_an_early_end_are_errors() {
         let error = r#"{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"closed today"}}"#;
         let mut session = Session::open(scripted(&[HELLO, CHATTER, error])).unwrap();
         assert!(format!("{:#}", session.tools().unwrap_err()).contains("closed today"));

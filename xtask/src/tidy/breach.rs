@@ -1,8 +1,8 @@
-//! One broken rule at one place.
+//! One broken rule at one position.
 
 use std::fmt;
 
-/// Where, and what is wrong. Orders by place.
+/// A position and a message. Orders by position.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Breach {
     path: String,
@@ -11,12 +11,12 @@ pub(super) struct Breach {
 }
 
 impl Breach {
-    /// A breach at a line, counted from one.
+    /// Creates a breach at a line, counted from one.
     pub(super) fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, message: message.into() }
     }
 
-    /// The line, counted from one.
+    /// Returns the line, counted from one.
     #[cfg(test)]
     pub(super) fn line(&self) -> usize {
         self.line

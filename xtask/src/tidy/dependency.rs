@@ -1,7 +1,7 @@
-//! Which of our crates may need which: dependencies point one way.
+//! The allowed dependencies between our crates: they point one way.
 //!
-//! The table below is the shape of the workspace. A crate that is not in it has no place yet and is a breach by
-//! itself, so a new crate decides where it stands before it is used.
+//! The table below is the structure of the workspace. A crate that is not in it is a breach, so that a new crate is
+//! added to the table before it is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::breach::Breach;
 use crate::workspace::Workspace;
 
-/// What each published crate may need of ours.
+/// The crates of ours that each published crate may depend on.
 const ALLOWED: [(&str, &[&str]); 9] = [
     ("haft-core", &[]),
     ("haft-macros", &[]),
@@ -26,7 +26,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("haft-cli", &["haft"]),
 ];
 
-/// What is never published may need anything.
+/// Packages that are never published, which may depend on any crate.
 const FREE: [&str; 3] = ["xtask", "haft-fuzz", "haft-examples"];
 
 /// One crate of the workspace.
@@ -35,13 +35,13 @@ struct Package {
     name: String,
     manifest: String,
     manifest_text: String,
-    /// The crates of ours it needs to build.
+    /// The crates of ours that it depends on.
     needs: BTreeSet<String>,
-    /// The crates of ours only its tests need.
+    /// The crates of ours that only its tests depend on.
     tests_need: BTreeSet<String>,
 }
 
-/// Checks the workspace as cargo sees it.
+/// Checks the workspace by cargo's metadata.
 pub(super) fn check(workspace: &Workspace) -> anyhow::Result<Vec<Breach>> {
     let metadata = workspace.packages()?;
     let packages: anyhow::Result<Vec<_>> = metadata.iter().map(|package| read(workspace.root(), package)).collect();
@@ -53,7 +53,7 @@ fn read(root: &Path, package: &Value) -> anyhow::Result<Package> {
     let path = package["manifest_path"].as_str().with_context(|| format!("{name} has no manifest"))?;
     let (mut needs, mut tests_need) = (BTreeSet::new(), BTreeSet::new());
     for dependency in package["dependencies"].as_array().into_iter().flatten() {
-        // Only a crate of this workspace is given by a path.
+        // Only dependencies on crates of this workspace have a path.
         if dependency["path"].is_null() {
             continue;
         }
@@ -80,7 +80,8 @@ fn check_package(package: &Package, needs: &BTreeMap<&str, &BTreeSet<String>>) -
         return Vec::new();
     }
     let Some((_, allowed)) = ALLOWED.iter().find(|(name, _)| *name == package.name) else {
-        let message = format!("{} has no place in the table of dependencies (xtask, tidy)", package.name);
+        let message =
+            format!("{} is missing from the table of dependencies in xtask/src/tidy/dependency.rs", package.name);
         return vec![Breach::new(&package.manifest, 1, message)];
     };
     let mut breaches = Vec::new();
@@ -89,13 +90,14 @@ fn check_package(package: &Package, needs: &BTreeMap<&str, &BTreeSet<String>>) -
         breaches.push(Breach::new(&package.manifest, line_of(&package.manifest_text, needed), message));
     }
     for needed in package.tests_need.iter().filter(|needed| reaches(needs, needed, &package.name)) {
-        let message = format!("the tests of {} need {needed}, which needs {}: a circle", package.name, package.name);
+        let message =
+            format!("the tests of {} depend on {needed}, which depends on {}: a cycle", package.name, package.name);
         breaches.push(Breach::new(&package.manifest, line_of(&package.manifest_text, needed), message));
     }
     breaches
 }
 
-/// Whether `from` needs `to`, directly or through others.
+/// Returns whether `from` depends on `to`, directly or through others.
 fn reaches(needs: &BTreeMap<&str, &BTreeSet<String>>, from: &str, to: &str) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![from];
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_points_the_right_way_is_fine() {
+    fn allowed_dependencies_pass() {
         let packages = [
             package("haft-core", &[], &[]),
             package("haft-wire", &["haft-core"], &[]),
@@ -151,25 +153,25 @@ mod tests {
     }
 
     #[test]
-    fn what_points_the_wrong_way_is_found_at_its_line() {
+    fn a_forbidden_dependency_is_found_at_its_line() {
         let found = breaches(&[package("haft-core", &["haft-wire"], &[])]);
         assert_eq!(found, ["crates/haft-core/Cargo.toml:4: haft-core must not depend on haft-wire"]);
         assert_eq!(breaches(&[package("haft-cli", &["haft", "haft-core"], &[])]).len(), 1);
     }
 
     #[test]
-    fn tests_may_need_anything_that_does_not_lead_back() {
-        let circle = [
+    fn tests_may_depend_on_any_crate_without_a_cycle() {
+        let cycle = [
             package("haft-core", &[], &["haft-model"]),
             package("haft-wire", &["haft-core"], &[]),
             package("haft-model", &["haft-wire"], &[]),
         ];
-        assert_eq!(breaches(&circle).len(), 1);
-        assert!(breaches(&circle)[0].contains("a circle"));
+        assert_eq!(breaches(&cycle).len(), 1);
+        assert!(breaches(&cycle)[0].contains("a cycle"));
     }
 
     #[test]
-    fn a_crate_nobody_has_placed_is_a_breach() {
-        assert!(breaches(&[package("haft-new", &[], &[])])[0].contains("no place"));
+    fn a_crate_that_is_not_in_the_table_is_a_breach() {
+        assert!(breaches(&[package("haft-new", &[], &[])])[0].contains("missing from the table"));
     }
 }

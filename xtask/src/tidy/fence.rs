@@ -2,17 +2,17 @@
 
 use super::breach::Breach;
 
-/// Where the fences of a file stand.
+/// The position of the fences in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
-    /// On lines of their own.
+    /// On separate lines.
     Markdown,
-    /// Behind the marks of a doc comment.
+    /// Behind the markers of a doc comment.
     Rust,
 }
 
-/// Returns every fence whose info string says `ignore`, also for one platform only, and on pages other than the README
-/// (which is the crate's documentation) every fence that holds Rust.
+/// Returns every fence whose info string contains `ignore`, also for one platform only, and on pages other than the
+/// README (which is the crate's documentation) every fence that contains Rust.
 pub(super) fn check(path: &str, text: &str, language: Language) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let is_compiled = language == Language::Rust || path.ends_with("README.md");
@@ -28,7 +28,11 @@ pub(super) fn check(path: &str, text: &str, language: Language) -> Vec<Breach> {
         }
         is_open = !is_open;
         if is_open && !is_compiled && is_rust(info) {
-            breaches.push(Breach::new(path, index + 1, "nobody compiles Rust on this page; move it to a doc comment"));
+            breaches.push(Breach::new(
+                path,
+                index + 1,
+                "Rust on this page is never compiled; move it to a doc comment",
+            ));
         }
     }
     breaches
@@ -47,7 +51,7 @@ fn is_ignored(info: &str) -> bool {
     info.split([',', ' ', '{', '}']).any(|word| word == "ignore" || word.starts_with("ignore-"))
 }
 
-/// Returns whether rustdoc would take it for Rust: no language, or that one.
+/// Returns whether rustdoc would treat it as Rust: no language, or that one.
 fn is_rust(info: &str) -> bool {
     matches!(info.split([',', ' ']).next(), None | Some("" | "rust"))
 }
@@ -67,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn rust_is_found_on_pages_that_nobody_compiles() {
+    fn rust_is_found_on_pages_that_are_not_compiled() {
         let page = "```rust\n```\n\n```sh\n```\n\n```\nlet x = 1;\n```\n";
         let lines =
             |path: &str| check(path, page, Language::Markdown).iter().map(super::Breach::line).collect::<Vec<_>>();
@@ -76,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn other_fences_and_strings_are_left_alone() {
+    fn other_fences_and_strings_are_ignored() {
         assert!(lines_of("```sh\n```\n```text\nignore\n```\n", Language::Markdown).is_empty());
         assert!(lines_of("let x = \"```ignore\";\n/// ignore\n", Language::Rust).is_empty());
     }

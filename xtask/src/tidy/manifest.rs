@@ -1,8 +1,8 @@
-//! Every package takes its lints from the workspace.
+//! The rule that every package takes its lints from the workspace.
 
 use super::breach::Breach;
 
-/// A manifest that describes a package must inherit the lints; one that only describes a workspace has none.
+/// Checks that a manifest which describes a package inherits the lints; one that only describes a workspace has none.
 pub(super) fn check(path: &str, text: &str) -> Vec<Breach> {
     let mut section = "";
     let (mut package, mut inherits) = (false, false);

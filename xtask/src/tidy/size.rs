@@ -1,16 +1,16 @@
-//! How long a file and a function may be.
+//! The maximum length of a file and of a function.
 
 use super::breach::Breach;
 use super::source::Source;
 
-/// Lines of a file before its own tests.
+/// The maximum lines of a file before its own tests.
 const FILE: usize = 500;
-/// Lines of a file that is a test as a whole.
+/// The maximum lines of a test file.
 const TEST_FILE: usize = 900;
-/// Lines of a function, from `fn` to its closing brace.
+/// The maximum lines of a function, from `fn` to its closing brace.
 const FUNCTION: usize = 80;
 
-/// Both rules.
+/// Checks both.
 pub(super) fn check(source: &Source<'_>) -> Vec<Breach> {
     let mut breaches: Vec<Breach> = check_file(source).into_iter().collect();
     breaches.extend(source.words("fn").filter_map(|at| check_function(source, at)));
@@ -34,13 +34,14 @@ fn check_function(source: &Source<'_>, at: usize) -> Option<Breach> {
     (lines > FUNCTION).then(|| Breach::new(source.path(), first, message()))
 }
 
-/// Where the body of the function ends that starts this code; none if it has no body (a declaration, a type).
+/// Returns the end of the body of the function at the start of this code; none if it has no body (a declaration, a
+/// type).
 fn body_end(code: &str) -> Option<usize> {
     let (mut round, mut curly) = (0_i32, 0_i32);
     for (at, byte) in code.bytes().enumerate() {
         match byte {
             b'(' | b'[' => round += 1,
-            // Past its own bracket: this was a function type inside another item.
+            // A bracket of an enclosing item: this was a function type inside it.
             b')' | b']' if round == 0 && curly == 0 => return None,
             b')' | b']' => round -= 1,
             b';' | b',' | b'=' if round == 0 && curly == 0 && !is_in_signature(code, at) => return None,
@@ -53,7 +54,7 @@ fn body_end(code: &str) -> Option<usize> {
     None
 }
 
-/// Whether a `,` or `=` outside brackets still belongs to a signature: in generics, in bounds, in `where`.
+/// Returns whether a `,` or `=` outside brackets still belongs to a signature: in generics, in bounds, in `where`.
 fn is_in_signature(code: &str, at: usize) -> bool {
     code.as_bytes()[at] != b';' && {
         let before = &code[..at];
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_may_have_its_ceiling_before_its_tests_and_not_one_line_more() {
+    fn a_file_may_have_the_maximum_before_its_tests_and_not_one_line_more() {
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "\n".repeat(600));
         assert!(lines_of("src/a.rs", &format!("{}{tests}", "\n".repeat(500))).is_empty());
         assert_eq!(lines_of("src/a.rs", &format!("{}{tests}", "\n".repeat(501))), [501]);
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_may_fill_a_screen_and_not_one_line_more() {
+    fn a_function_may_have_the_maximum_and_not_one_line_more() {
         let function =
             |lines: usize| format!("\nfn f<T>(a: [u8; 3]) -> T\nwhere T: X<A = B>,\n{{{}}}\n", "\n".repeat(lines - 3));
         assert!(lines_of("src/a.rs", &function(80)).is_empty());

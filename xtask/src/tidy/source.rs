@@ -1,48 +1,64 @@
 //! A Rust file as the rules see it: code with its comments and literals blanked out.
 //!
-//! The rules look for words, braces and attributes. Blanking what is not code, line for line, lets them do so with
-//! plain searches and without a parser. It knows comments (nested ones too), strings, raw strings and characters, and
-//! nothing of the grammar.
+//! The rules search for words, braces and attributes. Blanking everything that is not code, line for line, lets them
+//! use plain searches without a parser. Blanking knows comments (nested ones too), strings, raw strings and
+//! characters, and nothing else of the grammar.
 
 /// One Rust file.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     path: &'a str,
     code: String,
+    doc_comments: Vec<DocComment>,
+}
+
+/// The opening line of a doc comment.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct DocComment {
+    /// The line, counted from one.
+    pub(super) line: usize,
+    /// The text of that line behind its marker, trimmed.
+    pub(super) text: String,
 }
 
 impl<'a> Source<'a> {
-    /// The file at `path`, which decides whether it is a test as a whole.
+    /// Creates the source of the file at `path`, which determines whether it is a test file.
     pub(super) fn new(path: &'a str, text: &str) -> Self {
-        Self { path, code: Blanking::new(text).finish() }
+        let (code, comments) = Blanking::new(text).finish();
+        Self { path, code, doc_comments: doc_comments(text, &comments) }
     }
 
     pub(super) fn path(&self) -> &'a str {
         self.path
     }
 
-    /// The code, comments and literals blanked.
+    /// Returns the code, with comments and literals blanked.
     pub(super) fn code(&self) -> &str {
         &self.code
     }
 
-    /// How many lines the file has.
+    /// Returns the opening line of each doc comment, in order. Comments inside literals are none.
+    pub(super) fn doc_comments(&self) -> &[DocComment] {
+        &self.doc_comments
+    }
+
+    /// Returns the number of lines.
     pub(super) fn line_count(&self) -> usize {
         self.code.lines().count()
     }
 
-    /// The line of a byte of the code, counted from one.
+    /// Returns the line of a byte of the code, counted from one.
     pub(super) fn line_at(&self, byte: usize) -> usize {
         self.code[..byte].matches('\n').count() + 1
     }
 
-    /// Whether the file holds nothing but tests or benchmarks.
+    /// Returns whether the file contains nothing but tests or benchmarks.
     pub(super) fn is_test(&self) -> bool {
         let folder_of_tests = self.path.split('/').any(|folder| folder == "tests" || folder == "benches");
         folder_of_tests || self.path.ends_with("/tests.rs") || self.path.ends_with("_tests.rs")
     }
 
-    /// The line where the file's own tests begin: the first `#[cfg(test)]` before a module with a body.
+    /// Returns the line where the file's own tests begin: the first `#[cfg(test)]` before a module with a body.
     pub(super) fn test_line(&self) -> Option<usize> {
         let mut attribute = None;
         for (index, line) in self.code.lines().enumerate() {
@@ -62,12 +78,12 @@ impl<'a> Source<'a> {
         None
     }
 
-    /// Whether a line belongs to a test.
+    /// Returns whether a line belongs to a test.
     pub(super) fn is_test_line(&self, line: usize) -> bool {
         self.is_test() || self.test_line().is_some_and(|start| line >= start)
     }
 
-    /// The bytes where a word stands in the code, not as part of a longer one.
+    /// Returns the positions of a word in the code, not as part of a longer one.
     pub(super) fn words<'s>(&'s self, word: &'s str) -> impl Iterator<Item = usize> + 's {
         let code = self.code.as_bytes();
         let part_of_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
@@ -78,22 +94,50 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The work of blanking, as a walk over the bytes. Only ASCII decides, so bytes are enough.
+/// The state of blanking, as a walk over the bytes. Only ASCII matters, so bytes are sufficient.
 struct Blanking<'a> {
     text: &'a [u8],
     at: usize,
     code: Vec<u8>,
+    /// The positions of the line comments.
+    comments: Vec<usize>,
+}
+
+/// Returns the opening lines of the doc comments among a text's line comments, which are given by their positions.
+fn doc_comments(text: &str, comments: &[usize]) -> Vec<DocComment> {
+    let mut openings = Vec::new();
+    let mut previous = None;
+    // Positions ascend, so lines are counted once and not from the start for every comment.
+    let (mut counted, mut line) = (0, 1);
+    for &at in comments {
+        line += text[counted..at].matches('\n').count();
+        counted = at;
+        let comment = text[at..].lines().next().unwrap_or_default();
+        let Some(marker) = ["///", "//!"].into_iter().find(|marker| comment.starts_with(marker)) else { continue };
+        let content = &comment[marker.len()..];
+        // Four slashes are an ordinary comment.
+        if content.starts_with('/') {
+            continue;
+        }
+        if previous != Some((line - 1, marker)) {
+            openings.push(DocComment { line, text: content.trim().to_owned() });
+        }
+        previous = Some((line, marker));
+    }
+    openings
 }
 
 impl<'a> Blanking<'a> {
     fn new(text: &'a str) -> Self {
-        Self { text: text.as_bytes(), at: 0, code: Vec::with_capacity(text.len()) }
+        Self { text: text.as_bytes(), at: 0, code: Vec::with_capacity(text.len()), comments: Vec::new() }
     }
 
-    fn finish(mut self) -> String {
+    /// Returns the code, and the positions of the line comments that were blanked.
+    fn finish(mut self) -> (String, Vec<usize>) {
         while self.at < self.text.len() {
             let rest = &self.text[self.at..];
             if rest.starts_with(b"//") {
+                self.comments.push(self.at);
                 self.blank(rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()));
             } else if rest.starts_with(b"/*") {
                 self.blank(block_comment(rest));
@@ -108,7 +152,7 @@ impl<'a> Blanking<'a> {
                 self.at += 1;
             }
         }
-        String::from_utf8_lossy(&self.code).into_owned()
+        (String::from_utf8_lossy(&self.code).into_owned(), self.comments)
     }
 
     fn blank(&mut self, length: usize) {
@@ -117,8 +161,8 @@ impl<'a> Blanking<'a> {
         self.at += length;
     }
 
-    /// The length of a raw string that starts here: `r"…"`, `r#"…"#` and so on, a `b` or `c` before it included in
-    /// what came before.
+    /// Returns the length of a raw string that starts here: `r"…"`, `r#"…"#` and so on. A `b` or `c` before it is
+    /// already part of the code.
     fn raw_string(&self, rest: &[u8]) -> Option<usize> {
         let after_word = |byte: &u8| byte.is_ascii_alphanumeric() && !matches!(byte, b'b' | b'c') || *byte == b'_';
         if rest[0] != b'r' || self.code.last().is_some_and(after_word) {
@@ -161,7 +205,7 @@ fn string(rest: &[u8]) -> usize {
     (at + 1).min(rest.len())
 }
 
-/// The length of a character literal; a lifetime looks alike at its start and is none.
+/// Returns the length of a character literal; a lifetime begins alike and is none.
 fn character(rest: &[u8]) -> Option<usize> {
     if rest[0] != b'\'' {
         return None;
@@ -184,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_literals_are_blanked_and_lines_stay() {
+    fn comments_and_literals_are_blanked_and_lines_are_kept() {
         assert_eq!(code("a // fn\nb /* fn /* { */ } */ c"), "a b c");
         assert_eq!(code(r##"x("fn \" {", r#"}" { "#, b"{", br"{")"##), "x( , , b , b )");
         assert_eq!(code(r"f('{', '\'', '\u{7B}', b'}', 'é')"), "f( , , , b , )");
@@ -193,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_does_not_stop_it() {
+    fn unterminated_literals_and_comments_end_with_the_file() {
         for text in ["\"open", "/* open", "r#\"open", "'\\", "'", "\"\\"] {
             assert_eq!(Source::new("a.rs", text).line_count(), 1, "{text}");
         }
@@ -208,6 +252,15 @@ mod tests {
         assert!(Source::new("a.rs", inline).is_test_line(4));
         assert!(!Source::new("a.rs", inline).is_test_line(1));
         assert!(Source::new("crates/a/tests/it/b.rs", "").is_test());
+    }
+
+    #[test]
+    fn a_doc_comment_is_known_by_its_opening_line() {
+        let text = "//! A.\n//! B.\n\n/// C\n///\n/// D\nfn f() {} // E\n    ///F \n//// G\nlet x = \"\n/// H\n\";\n";
+        let source = Source::new("a.rs", text);
+        let openings: Vec<_> =
+            source.doc_comments().iter().map(|comment| (comment.line, comment.text.as_str())).collect();
+        assert_eq!(openings, [(1, "A."), (4, "C"), (8, "F")]);
     }
 
     #[test]

@@ -1,19 +1,21 @@
-//! Tests that sleep, and tests that are switched off.
+//! Tests that sleep, and tests that are ignored.
 
 use super::breach::Breach;
 use super::source::Source;
 
-/// Both rules. A thread that sleeps outside a test is none of ours.
+/// Checks both. A thread may sleep outside of tests.
 pub(super) fn check(source: &Source<'_>) -> Vec<Breach> {
     let line = |at: usize| source.line_at(at);
     let sleeping = source.words("thread::sleep").map(line).filter(|&line| source.is_test_line(line));
-    let sleeping = sleeping.map(|line| Breach::new(source.path(), line, "a test waits for an event, it never sleeps"));
+    let sleeping = sleeping
+        .map(|line| Breach::new(source.path(), line, "a test must not sleep; wait for an event or use paused time"));
     let ignored = source.words("ignore").filter(|&at| is_attribute(&source.code()[..at])).map(line);
-    let ignored = ignored.map(|line| Breach::new(source.path(), line, "a test that is ignored tests nothing"));
+    let ignored =
+        ignored.map(|line| Breach::new(source.path(), line, "an ignored test checks nothing; fix it or remove it"));
     sleeping.chain(ignored).collect()
 }
 
-/// Whether what follows this code is the name of an attribute: right after `#[`, or inside `#[cfg_attr(…, `.
+/// Returns whether the name of an attribute follows this code: right after `#[`, or inside `#[cfg_attr(…, `.
 fn is_attribute(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before);
     before.trim_end().ends_with("#[") || (line.contains("#[cfg_attr(") && line.trim_end().ends_with(','))
@@ -29,14 +31,14 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_may_sleep_in_the_product_and_not_in_a_test() {
+    fn a_thread_may_sleep_outside_of_tests_only() {
         let text = "fn f() { std::thread::sleep(d) }\n#[cfg(test)]\nmod tests {\n thread::sleep(d);\n}\n";
         assert_eq!(lines_of("src/a.rs", text), [4]);
         assert_eq!(lines_of("crates/a/tests/it/b.rs", text), [1, 4]);
     }
 
     #[test]
-    fn paused_time_and_mentions_are_fine() {
+    fn paused_time_and_mentions_are_allowed() {
         let text = "// thread::sleep\ntokio::time::sleep(d).await;\nlet s = \"thread::sleep\";\n";
         assert!(lines_of("tests/it/b.rs", text).is_empty());
     }

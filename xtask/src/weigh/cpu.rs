@@ -1,19 +1,19 @@
 //! Processor time of the programs that this one has run.
 //!
-//! A wall clock also counts what other programs do. Processor time does not, and adds up what cargo does in parallel.
+//! A wall clock also measures other programs. Processor time does not, and adds up what cargo does in parallel.
 
 use std::fs;
 
 use anyhow::Context;
 
-/// The file in which the kernel reports it. Linux alone has it.
+/// The file in which the kernel reports it, on Linux only.
 const FILE: &str = "/proc/self/stat";
 /// The unit of the file: every Linux reports in hundredths of a second, whatever it counts by.
 const TICKS_PER_SECOND: f64 = 100.0;
 /// The positions of the user and system time of ended children, counted from the field after the program's name.
 const CHILDREN: [usize; 2] = [13, 14];
 
-/// Returns the processor seconds that a work's programs took, with everything they ran themselves.
+/// Returns the processor seconds of the programs that a closure runs, with everything they run themselves.
 pub(super) fn seconds(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<f64> {
     let before = spent()?;
     work()?;
@@ -26,7 +26,7 @@ fn spent() -> anyhow::Result<f64> {
 }
 
 fn parse(text: &str) -> Option<f64> {
-    // The name is in parentheses and may hold anything, parentheses and spaces included.
+    // The name is in parentheses and may contain any character, including parentheses and spaces.
     let (_, fields) = text.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
     let mut ticks = 0.0;
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_cut_short_is_no_time() {
+    fn a_truncated_line_is_no_time() {
         assert_eq!(parse("7 (xtask) S 1 7"), None);
         assert_eq!(parse(""), None);
     }

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn each_side_is_a_workspace_of_its_own() {
+    fn each_side_is_a_separate_workspace() {
         for side in Side::BOTH {
             let manifest = side.manifest(&Workspace::find());
             assert!(manifest.contains("\n[workspace]\n"), "{manifest}");

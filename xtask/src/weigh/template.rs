@@ -1,8 +1,8 @@
-//! The tools that are weighed: a few kinds of ordinary ones, written once for both sides.
+//! The tools that are measured: a few kinds of ordinary ones, written once for both sides.
 //!
-//! A kind is text in which `@` stands for the number of the tool and `#` for the name of its types, so that no two tools
-//! share a type, as in an application. Both sides get the same types, the same fields and the same body; only the
-//! signature around them differs.
+//! A kind is text in which `@` is replaced by the number of the tool and `#` by the name of its types, so that no two
+//! tools share a type, as in an application. Both sides get the same types, the same fields and the same body; only
+//! the signature around them differs.
 
 /// A kind of tool.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Template {
     pub(super) about: &'static str,
     /// The types of fields and of the result.
     pub(super) types: &'static str,
-    /// The parameters: names, and everything that is said of them.
+    /// The parameters: names, types, descriptions and attributes.
     pub(super) fields: &'static [Field],
     /// The type of the result.
     pub(super) result: &'static str,
@@ -156,7 +156,7 @@ struct #Ticket {
             ty: "String",
         },
         Field { name: "priority", about: "/// How soon it is to be done.", ty: "#Priority" },
-        Field { name: "watchers", about: "/// The people to tell.", ty: "Vec<#Person>" },
+        Field { name: "watchers", about: "/// The people to notify.", ty: "Vec<#Person>" },
         Field { name: "labels", about: "/// Labels of the ticket.", ty: "Vec<#Label>" },
         Field {
             name: "hours",
@@ -217,7 +217,7 @@ struct #Account {
     fields: &[
         Field { name: "id", about: "/// The number of the account.", ty: "u64" },
         Field { name: "change", about: "/// The change to make.", ty: "#Change" },
-        Field { name: "reasons", about: "/// Why it is made.\n#[schemars(length(max = 8))]", ty: "Vec<String>" },
+        Field { name: "reasons", about: "/// The reasons for it.\n#[schemars(length(max = 8))]", ty: "Vec<String>" },
         Field { name: "dry_run", about: "/// Reports the change without making it.", ty: "bool" },
     ],
     result: "#Account",
@@ -279,12 +279,16 @@ struct #Route {
 }
 ",
     fields: &[
-        Field { name: "start", about: "/// Where to start.", ty: "#Point" },
-        Field { name: "stops", about: "/// Where to stop.\n#[schemars(length(min = 1, max = 20))]", ty: "Vec<#Point>" },
-        Field { name: "mode", about: "/// How to travel.", ty: "#Mode" },
+        Field { name: "start", about: "/// The start of the route.", ty: "#Point" },
+        Field {
+            name: "stops",
+            about: "/// The stops of the route.\n#[schemars(length(min = 1, max = 20))]",
+            ty: "Vec<#Point>",
+        },
+        Field { name: "mode", about: "/// The means of travel.", ty: "#Mode" },
         Field {
             name: "seats",
-            about: "/// How many travel.\n#[serde(default)]\n#[schemars(range(max = 9))]",
+            about: "/// The number of travellers.\n#[serde(default)]\n#[schemars(range(max = 9))]",
             ty: "u8",
         },
     ],

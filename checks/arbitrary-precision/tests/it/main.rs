@@ -21,7 +21,7 @@ mod seeded;
 #[path = "../../../../crates/haft-core/tests/it/type_zoo.rs"]
 mod type_zoo;
 
-/// Without it the rest would be the same tests a second time.
+/// Without the feature, the rest would repeat the same tests.
 #[test]
 fn the_feature_is_on() {
     let digits = "1.00000000000000000000000000000000001";

@@ -140,7 +140,9 @@ impl ApprovalOutcome {
     pub(crate) fn remembered(decision: &ApprovalDecision) -> Self {
         match decision {
             ApprovalDecision::Denied | ApprovalDecision::Other(_) => Self::RememberedDenied,
-            _ => Self::Remembered,
+            ApprovalDecision::Approved | ApprovalDecision::Edited(_) | ApprovalDecision::Answered(_) => {
+                Self::Remembered
+            }
         }
     }
 

@@ -1,8 +1,8 @@
-//! Where a context looks things up.
+//! The source of a context's values.
 //!
-//! Most contexts own nothing: that of a call in a run is the call's [handle](CallHandle) to it, as what all calls share is there
-//! already, once; that of a call run by itself looks into its toolkit. Whatever sets something for one call alone
-//! (another attempt, other services) gives a context of its own.
+//! Most contexts own nothing: that of a call in a run is the call's [handle](CallHandle), because the shared state is
+//! there already; that of a single call on the fast path is an index into its toolkit. Setting a value for one call
+//! alone (another attempt, other services) creates an owned context.
 
 use std::sync::Arc;
 
@@ -18,27 +18,27 @@ use crate::scope::RunScope;
 use crate::tool::Tool;
 use crate::toolkit::ToolSet;
 
-/// Where a context looks things up.
+/// The source of a context's values.
 #[derive(Clone)]
-pub(super) enum Source {
-    /// In the run that the call is part of.
+pub(super) enum CxSource {
+    /// The run that the call is part of.
     Run(CallHandle),
-    /// In the toolkit that runs it by itself.
+    /// The toolkit of a single call on the fast path.
     Kit(KitCx),
-    /// In what it was given by itself.
-    Own(Arc<Own>),
+    /// The context's own values.
+    Owned(Arc<OwnedCx>),
 }
 
-/// What a call knows that is run by itself.
+/// The context of a single call on the fast path.
 #[derive(Clone)]
 pub(super) struct KitCx {
     pub(super) set: Arc<ToolSet>,
-    /// The place of its tool in the set.
+    /// The index of its tool in the set.
     pub(super) tool: usize,
     pub(super) call_id: CallId,
 }
 
-/// What the contexts of all calls of a run have in common.
+/// The settings that the contexts of all calls of a run share.
 pub(crate) struct RunCx {
     pub(crate) decode: DecodeOptions,
     pub(crate) cancellation: Option<Cancellation>,
@@ -46,45 +46,45 @@ pub(crate) struct RunCx {
     pub(crate) scope: Option<Arc<RunScope>>,
 }
 
-/// What a context was given.
+/// The values of an owned context.
 #[derive(Clone)]
-pub(super) struct Own {
+pub(super) struct OwnedCx {
     call_id: CallId,
-    pub(super) subject: Subject,
+    pub(super) tool: ToolRef,
     pub(super) emitter: Option<Emitter>,
     pub(super) scope: Option<Arc<RunScope>>,
-    /// The part of the scope that is the toolkit's.
+    /// The toolkit's part of the scope.
     kit: Option<Arc<RunScope>>,
-    /// On the heap, as most contexts do without.
-    pub(super) special: Option<Box<Special>>,
+    /// On the heap, as most contexts have none.
+    pub(super) overrides: Option<Box<CallOverrides>>,
 }
 
-/// What most calls do without.
+/// Settings of one call that differ from the defaults.
 #[derive(Clone)]
-pub(super) struct Special {
+pub(super) struct CallOverrides {
     pub(super) attempt: u32,
     pub(super) deadline: Option<Instant>,
     pub(super) cancellation: Option<Cancellation>,
     pub(super) decode: DecodeOptions,
-    /// What verdicts are examined by, for whoever is asked about the call.
+    /// The gate that examines verdicts, in the context of an approver.
     pub(super) gate: Option<Arc<Gate>>,
-    /// The verdict that was rejected before, for whoever is asked again.
+    /// The previous verdict, which was rejected, in the context of an approver.
     pub(super) rejected: Option<Arc<RefusedVerdict>>,
 }
 
-/// The tool of the call: by name until the call is given to it.
+/// The tool of the call, or only its name if the context is not bound to one.
 #[derive(Clone)]
-pub(super) enum Subject {
+pub(super) enum ToolRef {
     Named(Arc<str>),
     Bound(Tool),
 }
 
-impl Source {
+impl CxSource {
     pub(super) fn call_id(&self) -> &CallId {
         match self {
             Self::Run(handle) => handle.call_id(),
             Self::Kit(kit) => &kit.call_id,
-            Self::Own(own) => &own.call_id,
+            Self::Owned(own) => &own.call_id,
         }
     }
 
@@ -92,9 +92,9 @@ impl Source {
         match self {
             Self::Run(handle) => Some(handle.tool()),
             Self::Kit(kit) => Some(kit.set.at(kit.tool).0),
-            Self::Own(own) => match &own.subject {
-                Subject::Named(_) => None,
-                Subject::Bound(tool) => Some(tool),
+            Self::Owned(own) => match &own.tool {
+                ToolRef::Named(_) => None,
+                ToolRef::Bound(tool) => Some(tool),
             },
         }
     }
@@ -103,29 +103,29 @@ impl Source {
         match self {
             Self::Run(handle) => handle.tool().name(),
             Self::Kit(kit) => kit.set.at(kit.tool).0.name(),
-            Self::Own(own) => match &own.subject {
-                Subject::Named(name) => name,
-                Subject::Bound(tool) => tool.name(),
+            Self::Owned(own) => match &own.tool {
+                ToolRef::Named(name) => name,
+                ToolRef::Bound(tool) => tool.name(),
             },
         }
     }
 
     pub(super) fn attempt(&self) -> u32 {
-        self.special().map_or(1, |special| special.attempt)
+        self.overrides().map_or(1, |overrides| overrides.attempt)
     }
 
-    /// When the call must be done, as far as it was told. Its own limits come on top.
+    /// Returns the deadline that was set. The call's timeout is not included.
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self {
             Self::Run(handle) => handle.shared().deadline,
-            Self::Kit(_) | Self::Own(_) => self.special()?.deadline,
+            Self::Kit(_) | Self::Owned(_) => self.overrides()?.deadline,
         }
     }
 
     pub(super) fn cancellation(&self) -> Option<&Cancellation> {
         match self {
             Self::Run(handle) => handle.shared().cancellation.as_ref(),
-            Self::Kit(_) | Self::Own(_) => self.special()?.cancellation.as_ref(),
+            Self::Kit(_) | Self::Owned(_) => self.overrides()?.cancellation.as_ref(),
         }
     }
 
@@ -133,7 +133,7 @@ impl Source {
         const DEFAULT: &DecodeOptions = &DecodeOptions::DEFAULT;
         match self {
             Self::Run(handle) => &handle.shared().decode,
-            Self::Kit(_) | Self::Own(_) => self.special().map_or(DEFAULT, |special| &special.decode),
+            Self::Kit(_) | Self::Owned(_) => self.overrides().map_or(DEFAULT, |overrides| &overrides.decode),
         }
     }
 
@@ -141,50 +141,50 @@ impl Source {
         match self {
             Self::Run(handle) => handle.scope(),
             Self::Kit(kit) => kit.set.at(kit.tool).1,
-            Self::Own(own) => own.scope.as_ref(),
+            Self::Owned(own) => own.scope.as_ref(),
         }
     }
 
-    /// What the call has of its toolkit alone.
+    /// Returns the toolkit's scope, without the run's.
     pub(super) fn kit_scope(&self) -> Option<&Arc<RunScope>> {
         match self {
             Self::Run(handle) => handle.kit_scope(),
             Self::Kit(kit) => kit.set.at(kit.tool).1,
-            Self::Own(own) => own.kit.as_ref(),
+            Self::Owned(own) => own.kit.as_ref(),
         }
     }
 
     #[cfg(feature = "approval")]
     pub(super) fn gate(&self) -> Option<&Arc<Gate>> {
-        self.special()?.gate.as_ref()
+        self.overrides()?.gate.as_ref()
     }
 
     pub(super) fn rejected(&self) -> Option<&RefusedVerdict> {
-        self.special()?.rejected.as_deref()
+        self.overrides()?.rejected.as_deref()
     }
 
     pub(super) fn call_handle(&self) -> Option<&CallHandle> {
         match self {
             Self::Run(handle) => Some(handle),
             Self::Kit(_) => None,
-            Self::Own(own) => own.emitter.as_ref().and_then(Emitter::call_handle),
+            Self::Owned(own) => own.emitter.as_ref().and_then(Emitter::call_handle),
         }
     }
 
-    /// Whether somebody listens to what the call emits.
-    pub(super) fn is_heard(&self) -> bool {
+    /// Reports whether emitted values have a receiver.
+    pub(super) fn has_listener(&self) -> bool {
         match self {
             Self::Run(_) => true,
             Self::Kit(_) => false,
-            Self::Own(own) => own.emitter.is_some(),
+            Self::Owned(own) => own.emitter.is_some(),
         }
     }
 
-    /// Hands a value to whoever listens.
+    /// Sends a value to the receiver, if there is one.
     pub(super) async fn send(&self, emitted: Emitted) {
         match self {
             Self::Run(handle) => handle.send(emitted).await,
-            Self::Own(own) => {
+            Self::Owned(own) => {
                 if let Some(emitter) = &own.emitter {
                     emitter.send(emitted).await;
                 }
@@ -193,52 +193,56 @@ impl Source {
         }
     }
 
-    /// The same, by itself, with something changed.
-    pub(super) fn changed(self, change: impl FnOnce(&mut Own)) -> Self {
+    /// Converts the source into an owned one and changes it.
+    pub(super) fn changed(self, change: impl FnOnce(&mut OwnedCx)) -> Self {
         let mut own = match self {
-            Self::Run(handle) => Arc::new(Own::of_run(handle)),
-            Self::Kit(kit) => Arc::new(Own::of_kit(kit)),
-            Self::Own(own) => own,
+            Self::Run(handle) => Arc::new(OwnedCx::of_run(handle)),
+            Self::Kit(kit) => Arc::new(OwnedCx::of_kit(kit)),
+            Self::Owned(own) => own,
         };
         change(Arc::make_mut(&mut own));
-        Self::Own(own)
+        Self::Owned(own)
     }
 
-    fn special(&self) -> Option<&Special> {
+    fn overrides(&self) -> Option<&CallOverrides> {
         match self {
             Self::Run(_) | Self::Kit(_) => None,
-            Self::Own(own) => own.special.as_deref(),
+            Self::Owned(own) => own.overrides.as_deref(),
         }
     }
 }
 
-impl Own {
-    pub(super) fn new(call: &ToolCall, subject: Subject) -> Self {
-        Self { call_id: call.call_id.clone(), subject, emitter: None, scope: None, kit: None, special: None }
+impl OwnedCx {
+    pub(super) fn new(call: &ToolCall, tool: ToolRef) -> Self {
+        Self { call_id: call.call_id.clone(), tool, emitter: None, scope: None, kit: None, overrides: None }
     }
 
     fn of_kit(KitCx { set, tool, call_id }: KitCx) -> Self {
         let (tool, scope) = set.at(tool);
-        let (subject, scope) = (Subject::Bound(tool.clone()), scope.cloned());
-        Self { call_id, subject, emitter: None, kit: scope.clone(), scope, special: None }
+        let (tool, scope) = (ToolRef::Bound(tool.clone()), scope.cloned());
+        Self { call_id, tool, emitter: None, kit: scope.clone(), scope, overrides: None }
     }
 
     fn of_run(handle: CallHandle) -> Self {
         let RunCx { decode, cancellation, deadline, .. } = handle.shared();
-        let special =
-            Special { deadline: *deadline, cancellation: cancellation.clone(), decode: *decode, ..Special::default() };
+        let overrides = CallOverrides {
+            deadline: *deadline,
+            cancellation: cancellation.clone(),
+            decode: *decode,
+            ..CallOverrides::default()
+        };
         Self {
             call_id: handle.call_id().clone(),
-            subject: Subject::Bound(handle.tool().clone()),
+            tool: ToolRef::Bound(handle.tool().clone()),
             scope: handle.scope().cloned(),
             kit: handle.kit_scope().cloned(),
-            special: Some(Box::new(special)),
+            overrides: Some(Box::new(overrides)),
             emitter: Some(handle.into()),
         }
     }
 }
 
-impl Default for Special {
+impl Default for CallOverrides {
     fn default() -> Self {
         Self {
             attempt: 1,

@@ -1,9 +1,9 @@
-//! Who is asked about gated calls: a seam.
+//! Approvers: an extension point that decides about calls that require approval.
 //!
-//! A run asks its approver about every call whose policy demands it, after the arguments were checked. Without one such
-//! calls are denied. Only a verdict on this very question counts: an error, an answer to another question or a decision
-//! this version doesn't know is a no. One with arguments or an answer that the tool does not accept is rejected, and the
-//! approver is asked again, at most three times in all.
+//! A run sends an approval request for every call whose policy requires approval, after the arguments were checked.
+//! Without an approver such calls are denied. Only a verdict on this very request approves the call: an error, a
+//! verdict on another request or an unknown decision denies it. A verdict with arguments or an answer that the tool
+//! does not accept is rejected, and the request is sent again, at most three times in all.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::cx::Cx;
 use crate::handler::{BoxError, BoxFuture};
 use crate::item::{ApprovalRequest, ApprovalResponse};
 
-/// Answers questions about calls: a person at a terminal, a queue, a service. Each question comes by itself, and several
-/// may be open at the same time.
+/// Decides about approval requests: a person at a terminal, a queue, a service. Each request is a separate call, and
+/// several may be pending at the same time.
 ///
-/// A closure `Fn(ApprovalRequest, Cx)` whose future gives an [`ApprovalResponse`], an [`ApprovalAnswer`], or a `Result` of
-/// one, is an approver.
+/// A closure `Fn(ApprovalRequest, Cx)` whose future returns an [`ApprovalResponse`], an [`ApprovalAnswer`], or a
+/// `Result` of one, is an approver.
 ///
 /// ```
 /// use haft_core::{ApprovalRequest, Cx, RunOptions};
@@ -27,11 +27,11 @@ use crate::item::{ApprovalRequest, ApprovalResponse};
 /// # let _ = options;
 /// ```
 pub trait Approve: Send + Sync + 'static {
-    /// Answers one question. The future is dropped when the call is cancelled.
+    /// Answers one approval request. The future is dropped when the call is cancelled.
     ///
-    /// When an edit or an answer does not pass the tool's checks, the same question is asked again:
-    /// [`cx.rejected_verdict()`](Cx::rejected_verdict) then has the verdict and its issues, and [`cx.attempt()`](Cx::attempt)
-    /// the number of the attempt. After the third the call is `denied`.
+    /// If an edit or an answer does not pass the tool's checks, the same request is sent again:
+    /// [`cx.rejected_verdict()`](Cx::rejected_verdict) then returns the verdict and its issues, and
+    /// [`cx.attempt()`](Cx::attempt) the number of the attempt. After the third attempt the call is `denied`.
     fn approve(
         &self,
         request: ApprovalRequest,
@@ -39,39 +39,39 @@ pub trait Approve: Send + Sync + 'static {
     ) -> impl Future<Output = Result<ApprovalAnswer, BoxError>> + Send;
 }
 
-/// What an approver has to say.
+/// The answer of an approver.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ApprovalAnswer {
-    /// Somebody decided.
+    /// A verdict.
     Verdict(Box<ApprovalResponse>),
-    /// Somebody will, when this run is over: the call is suspended. See [`Run::suspended`](crate::Run::suspended).
+    /// The verdict will come after this run: the call is suspended. See [`Run::suspended`](crate::Run::suspended).
     #[cfg(feature = "approval")]
     Later,
-    /// Nobody will: the call is `cancelled`.
+    /// There will be no verdict: the call is `cancelled`.
     Nobody {
-        /// What the model reads.
+        /// The reason, for the model.
         reason: String,
     },
 }
 
 impl ApprovalAnswer {
-    /// The answer where nobody is there to be asked now.
+    /// Returns the answer for a request that no approver can take now.
     #[cfg(feature = "approval")]
-    pub(super) fn put_off() -> Self {
+    pub(super) fn deferred() -> Self {
         Self::Later
     }
 
-    /// Without digests a question can't outlive its run.
+    /// Returns the answer for a request that no approver can take now. Without digests a request can't outlive its run.
     #[cfg(not(feature = "approval"))]
-    pub(super) fn put_off() -> Self {
+    pub(super) fn deferred() -> Self {
         Self::Nobody { reason: String::new() }
     }
 }
 
-/// An approver that puts every question off: calls that need approval are suspended, and the run ends without them.
+/// An approver that defers every request: calls that require approval are suspended, and the run ends without them.
 ///
-/// See [`Suspended`](crate::Suspended) for how it goes on.
+/// See [`Suspended`](crate::Suspended) for how to resume them.
 #[cfg(feature = "approval")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Suspend;
@@ -85,18 +85,18 @@ impl Approve for Suspend {
 
 /// An approver with its type erased.
 pub(super) trait Approver: Send + Sync {
-    fn ask(self: Arc<Self>, request: ApprovalRequest, cx: Cx) -> BoxFuture<Result<ApprovalAnswer, BoxError>>;
+    fn request(self: Arc<Self>, request: ApprovalRequest, cx: Cx) -> BoxFuture<Result<ApprovalAnswer, BoxError>>;
 }
 
 impl<A: Approve> Approver for Isolated<A> {
-    fn ask(self: Arc<Self>, request: ApprovalRequest, cx: Cx) -> BoxFuture<Result<ApprovalAnswer, BoxError>> {
+    fn request(self: Arc<Self>, request: ApprovalRequest, cx: Cx) -> BoxFuture<Result<ApprovalAnswer, BoxError>> {
         Box::pin(async move { self.approve(request, cx).await })
     }
 }
 
-/// What the future of an approver's closure may give.
+/// The output of an approver closure's future.
 pub trait IntoApprovalAnswer {
-    /// The answer, or why there is none.
+    /// Converts the output into an answer. An error denies the call.
     fn into_answer(self) -> Result<ApprovalAnswer, BoxError>;
 }
 

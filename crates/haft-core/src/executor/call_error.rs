@@ -1,4 +1,4 @@
-//! How a typed call fails.
+//! The error of a typed call.
 
 use std::error::Error;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::fmt;
 use crate::failure::ToolFailure;
 use crate::handler::{Failure, NoFailure};
 
-/// Why a typed call gave no value.
+/// The error of a typed call that returned no value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CallError<F = NoFailure> {
     /// The failure that the tool declares.
     Declared(F),
-    /// Anything else: the arguments don't fit, the handler broke, it took too long.
+    /// Any other failure: invalid arguments, an error of the handler, a timeout.
     Fault(ToolFailure),
 }
 

@@ -1,8 +1,8 @@
-//! A call's handle to its run: its context looks things up by it, and sends values through it.
+//! A call's handle to its run: the call's context reads shared state and sends values through it.
 //!
-//! Everything that the calls of a run have in common is in one [`RunShared`], and a handle is an index into it. Whoever keeps a
-//! handle keeps all of it, with the tools, the calls and the services of the run; so nothing that others keep for us,
-//! wakers above all, may hold a handle.
+//! The state that the calls of a run share is in one [`RunShared`], and a handle is an index into it. A handle keeps
+//! all of it alive, with the tools, the calls and the services of the run; so nothing that user code may keep, wakers
+//! above all, may hold a handle.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -16,16 +16,16 @@ use crate::scope::RunScope;
 use crate::tool::Tool;
 use crate::toolkit::ToolSet;
 
-/// What the calls of one run have in common.
+/// The state that the calls of one run share.
 pub(super) struct RunShared {
     pub(super) mailbox: Arc<Mailbox>,
     set: Arc<ToolSet>,
-    /// As they were when the run began: a call may be given other arguments, never another id.
+    /// The calls as they were when the run started: arguments may be edited later, ids never change.
     calls: Arc<Vec<ToolCall>>,
     shared: RunCx,
-    /// The run's scope in front of the toolkit's, for each call that looked for something in both.
+    /// The run's scope layered over the toolkit's, for each call that has read from both.
     layered: Box<[OnceLock<Arc<RunScope>>]>,
-    /// The last of these that was made, and the toolkit's scope it was made from: mostly there is only one.
+    /// The scope that was layered last, and the toolkit's scope it was made from: mostly there is only one.
     last_layered: Mutex<Option<(Arc<RunScope>, Arc<RunScope>)>>,
 }
 
@@ -34,13 +34,13 @@ pub(super) struct RunShared {
 pub(crate) struct CallHandle {
     run_shared: Arc<RunShared>,
     index: usize,
-    /// The place of its tool in the set.
+    /// The index of its tool in the set.
     tool: usize,
 }
 
 impl RunShared {
     pub(super) fn new(set: Arc<ToolSet>, calls: Arc<Vec<ToolCall>>, shared: RunCx) -> Arc<Self> {
-        // Only where there is something to put in front.
+        // Without a scope of the run there is nothing to layer.
         let layers = if shared.scope.is_some() { calls.len() } else { 0 };
         Arc::new(Self {
             mailbox: Mailbox::new(calls.len()),
@@ -52,12 +52,12 @@ impl RunShared {
         })
     }
 
-    /// Creates the handle of one call, of the tool at this place in the set.
+    /// Creates the handle of one call. `tool` is the index of its tool in the set.
     pub(super) fn call_handle(self: &Arc<Self>, index: usize, tool: usize) -> CallHandle {
         CallHandle { run_shared: Arc::clone(self), index, tool }
     }
 
-    /// Puts `run` in front of `kit`. Scopes hold values of user code, so none is dropped under the lock.
+    /// Layers `run` over `kit`. Scopes hold values of user code, so none is dropped under the lock.
     fn layer(&self, run: &Arc<RunScope>, kit: &Arc<RunScope>) -> Arc<RunScope> {
         let known = self.last_layered().as_ref().filter(|(known, _)| Arc::ptr_eq(known, kit)).cloned();
         if let Some((_, both)) = known {
@@ -74,7 +74,7 @@ impl RunShared {
     }
 }
 
-/// What a call can look up.
+/// Lookups.
 impl CallHandle {
     pub(crate) fn call_id(&self) -> &CallId {
         &self.run_shared.calls[self.index].call_id
@@ -84,17 +84,17 @@ impl CallHandle {
         self.run_shared.set.at(self.tool).0
     }
 
-    /// What all calls of the run have in common.
+    /// Returns the settings that all calls of the run share.
     pub(crate) fn shared(&self) -> &RunCx {
         &self.run_shared.shared
     }
 
-    /// What the toolkit alone provides the call with.
+    /// Returns the toolkit's scope for the call, without the run's.
     pub(crate) fn kit_scope(&self) -> Option<&Arc<RunScope>> {
         self.run_shared.set.at(self.tool).1
     }
 
-    /// What the run and the toolkit provide the call with.
+    /// Returns the run's scope layered over the toolkit's.
     pub(crate) fn scope(&self) -> Option<&Arc<RunScope>> {
         match (&self.run_shared.shared.scope, self.kit_scope()) {
             (None, kit) => kit,
@@ -106,36 +106,36 @@ impl CallHandle {
     }
 }
 
-/// What a call can tell its run, and hear of it.
+/// Messages between the call and its run.
 impl CallHandle {
-    /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
+    /// Sends a value to the run, waiting for capacity. The value is dropped if the call has ended.
     pub(crate) async fn send(&self, emitted: Emitted) {
         self.run_shared.mailbox.send(self.index, self.tool().limits().emit_buffer, emitted).await;
     }
 
-    /// A sign of life that nobody is to see: the call is at work.
+    /// Records activity that is no event: it restarts the call's idle timeout.
     pub(crate) fn touch(&self) {
         self.run_shared.mailbox.touch(self.index);
     }
 
-    /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
+    /// Keeps the call's slot occupied while the guard lives: for work that continues after the call is cancelled.
     pub(crate) fn occupy(&self) -> OccupancyGuard {
         self.run_shared.mailbox.occupy(self.index)
     }
 
-    /// When the call must be done by its own limits, once it runs.
+    /// Returns the deadline from the call's timeout, once its handler runs.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.run_shared.mailbox.deadline(self.index)
     }
 
-    /// Whether the call is over.
-    pub(crate) fn is_over(&self) -> bool {
-        self.run_shared.mailbox.is_over(self.index)
+    /// Reports whether the call has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.run_shared.mailbox.is_closed(self.index)
     }
 
-    /// Ends when the call is over.
-    pub(crate) async fn over(&self) {
-        self.run_shared.mailbox.over(self.index).await;
+    /// Completes when the call has ended.
+    pub(crate) async fn closed(&self) {
+        self.run_shared.mailbox.closed(self.index).await;
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_one_toolkit_share_what_the_run_puts_in_front() {
+    fn calls_of_one_toolkit_share_the_layered_scope() {
         let kits = [kit("one", Services::new().with(1_u8).with('k')), kit("two", Services::new().with(2_u8))];
         let both = Toolkit::compose(kits).unwrap();
         let scope = RunScope { caller: Some("ana".into()), ..RunScope::of_services(Services::new().with('r')) };

@@ -6,10 +6,10 @@
 //!  └──────────── edited arguments ────────┴─► Resolved (denied, or answered by a person) ─► Finished
 //! ```
 //!
-//! States that a call need not wait in are passed within one step. Each state owns what the call needs while it is in it,
-//! and a step replaces the whole state, so nothing is left over from a state that was left. User code in a state is
-//! [`Isolated`]: it does not matter where a state is dropped. Whatever happens, a call ends with exactly one outcome; a
-//! state that the rules below do not allow ends the call with an internal error instead of leaving it without a result.
+//! Phases that a call need not wait in are passed within one step. Each phase owns what the call needs while it is in
+//! it, and a step replaces the whole phase, so nothing is left over from an earlier one. User code in a phase is
+//! [`Isolated`]: it does not matter where a phase is dropped. A call always ends with exactly one outcome; a phase that
+//! the rules below do not allow ends the call with an internal error instead of leaving it without a result.
 
 mod admission;
 mod approval;
@@ -49,11 +49,11 @@ use crate::tool::{OutputCap, Tool};
 use crate::toolkit::{NotRunnable, ToolSet};
 
 /// The message to the model about an approval request that was not answered in time.
-const NOT_ANSWERED_IN_TIME: &str = "this call requires approval, and no answer came in time";
+const NOT_ANSWERED_IN_TIME: &str = "this call requires approval, and the approval request timed out";
 
 /// One call in progress.
 pub(super) struct CallState {
-    state: State,
+    phase: CallPhase,
     /// The index of its tool in the set, once the tool was looked up and exists.
     tool: Option<usize>,
     span: CallSpan,
@@ -69,23 +69,23 @@ pub(super) struct CallState {
     holds_slot: bool,
 }
 
-/// The state of a call. See the module's picture.
-enum State {
+/// The phase of a call. See the module's picture.
+enum CallPhase {
     /// Nothing has happened yet. A call whose arguments a person edited starts again from here.
     New,
     /// Its permit is being decided.
     Permitting { tool: usize, cx: Cx, permit: Isolated<BoxFuture<Result<Permission, BoxError>>> },
     /// Policies decide whether approval is required.
     Deciding { gated: Box<Gated>, need: Isolated<NeedFuture> },
-    /// The approver was asked.
+    /// The approval request was sent to the approver.
     AwaitingVerdict(AwaitingVerdict),
     /// A verdict ended the call in place of its handler, and was reported.
     Resolved(Box<Outcome>),
-    /// Nothing prevents the call any more.
+    /// All checks have passed.
     Cleared { tool: usize, ready: Ready, digest: String },
     /// A planned run stops the call here until the plan is run.
     Held { tool: usize, ready: Ready, digest: String },
-    /// It waits for a concurrency slot. A wake is of no interest here.
+    /// It waits for a concurrency slot. Wakes are ignored here.
     WaitingForSlot { tool: usize, prepared: Isolated<Prepared> },
     /// Its handler runs.
     Running { tool: usize, execution: HandlerExecution, timeouts: Option<Box<Timeouts>> },
@@ -95,16 +95,16 @@ enum State {
     Answered,
 }
 
-/// The work that is left for a call that was cleared.
+/// The remaining work of a call that was cleared.
 enum Ready {
-    /// Its handler, with the arguments it was given.
+    /// Its handler, with its decoded arguments.
     Handler(Isolated<Prepared>),
     /// None: a signal or an interaction is answered by the application.
     Surfaced,
 }
 
-/// A new state and what the driver has to do about it.
-type Transition = (State, Step);
+/// A new phase and the driver's next action.
+type Transition = (CallPhase, Advance);
 
 /// A call's entry in the queue of calls to be polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +125,7 @@ pub(super) struct StepCx<'a> {
     pub(super) set: &'a ToolSet,
     pub(super) options: &'a RunOptions,
     pub(super) run_shared: &'a Arc<RunShared>,
-    /// Set while a plan is made: calls stop before their handler.
+    /// Set in a planning run: calls stop before their handler.
     pub(super) is_planning: bool,
     #[cfg(feature = "approval")]
     pub(super) suspending: Suspending,
@@ -133,20 +133,20 @@ pub(super) struct StepCx<'a> {
     pub(super) problems: Option<&'a NotRunnable>,
 }
 
-/// The result of a step, for the driver.
-pub(super) enum Step {
+/// The driver's next action after a step.
+pub(super) enum Advance {
     /// The call waits.
     Pending,
     /// The call can take another step.
     Moved,
     /// Approval was requested.
-    Asked(Box<ApprovalRequest>),
+    ApprovalRequested(Box<ApprovalRequest>),
     /// A verdict was accepted, perhaps with edited arguments.
     Answered { response: Box<ApprovalResponse>, edited: Option<String> },
-    /// The verdict will not come in this run.
+    /// The verdict is deferred beyond this run.
     Suspended(Box<ApprovalRequest>),
     /// The call needs a slot for its tool.
-    WantsSlot { tool: usize },
+    NeedsSlot { tool: usize },
     /// The call may run, as part of a plan.
     Held,
     /// The call has its outcome.
@@ -156,7 +156,7 @@ pub(super) enum Step {
 impl CallState {
     pub(super) fn new() -> Self {
         Self {
-            state: State::New,
+            phase: CallPhase::New,
             tool: None,
             span: CallSpan::none(),
             prior: None,
@@ -179,21 +179,27 @@ impl CallState {
     }
 
     /// Takes one step. The driver calls it again until the step is pending, wants a slot or has finished the call.
-    pub(super) fn step(&mut self, index: usize, call: &ToolCall, step_cx: StepCx<'_>, task: &mut Context<'_>) -> Step {
-        if let State::Running { tool, execution, .. } = &mut self.state {
+    pub(super) fn step(
+        &mut self,
+        index: usize,
+        call: &ToolCall,
+        step_cx: StepCx<'_>,
+        task: &mut Context<'_>,
+    ) -> Advance {
+        if let CallPhase::Running { tool, execution, .. } = &mut self.phase {
             let (tool, _) = step_cx.set.at(*tool);
             let cap = output_cap(tool, step_cx.options);
-            let Poll::Ready(outcome) = execution.poll(tool, cap, &self.span, task) else { return Step::Pending };
+            let Poll::Ready(outcome) = execution.poll(tool, cap, &self.span, task) else { return Advance::Pending };
             self.end_with(&outcome, None);
-            return Step::Finished(outcome);
+            return Advance::Finished(outcome);
         }
-        // A step that fails drops the state it was taken from.
-        let state = std::mem::replace(&mut self.state, State::Finished { pending: None });
-        match self.advance(state, index, call, step_cx, task) {
-            Ok((_, Step::Finished(outcome))) => self.finish_unstarted(outcome),
-            Ok((state, step)) => {
-                self.state = state;
-                step
+        // A step that fails drops the phase it was taken from.
+        let phase = std::mem::replace(&mut self.phase, CallPhase::Finished { pending: None });
+        match self.advance(phase, index, call, step_cx, task) {
+            Ok((_, Advance::Finished(outcome))) => self.finish_unstarted(outcome),
+            Ok((phase, advance)) => {
+                self.phase = phase;
+                advance
             }
             Err(failure) => self.finish_unstarted(failure.into()),
         }
@@ -202,27 +208,27 @@ impl CallState {
     /// Takes one step before the handler runs. An error ends the call; nothing of its handler has run.
     fn advance(
         &mut self,
-        state: State,
+        phase: CallPhase,
         index: usize,
         call: &ToolCall,
         step_cx: StepCx<'_>,
         task: &mut Context<'_>,
     ) -> Result<Transition, ToolFailure> {
-        match state {
-            State::New => self.look_up(index, call, step_cx),
-            State::Permitting { tool, cx, permit } => self.poll_permit(tool, cx, permit, call, step_cx, task),
-            State::Deciding { gated, need } => self.poll_need(gated, need, call, step_cx, task),
-            State::AwaitingVerdict(awaiting) => self.poll_verdict(awaiting, call, step_cx, task),
-            State::Resolved(outcome) => Ok((State::Finished { pending: None }, Step::Finished(*outcome))),
-            State::Cleared { tool, ready, digest } => Ok(cleared(tool, ready, digest, call, step_cx)),
-            waiting @ (State::Held { .. } | State::WaitingForSlot { .. } | State::Answered) => {
-                Ok((waiting, Step::Pending))
+        match phase {
+            CallPhase::New => self.look_up(index, call, step_cx),
+            CallPhase::Permitting { tool, cx, permit } => self.poll_permit(tool, cx, permit, call, step_cx, task),
+            CallPhase::Deciding { gated, need } => self.poll_need(gated, need, call, step_cx, task),
+            CallPhase::AwaitingVerdict(awaiting) => self.poll_verdict(awaiting, call, step_cx, task),
+            CallPhase::Resolved(outcome) => Ok((CallPhase::Finished { pending: None }, Advance::Finished(*outcome))),
+            CallPhase::Cleared { tool, ready, digest } => Ok(cleared(tool, ready, digest, call, step_cx)),
+            waiting @ (CallPhase::Held { .. } | CallPhase::WaitingForSlot { .. } | CallPhase::Answered) => {
+                Ok((waiting, Advance::Pending))
             }
-            State::Running { .. } | State::Finished { .. } => Err(internal_error("a finished call was polled")),
+            CallPhase::Running { .. } | CallPhase::Finished { .. } => Err(internal_error("a finished call was polled")),
         }
     }
 
-    /// Starts the handler of a call that was given a slot. Its timeouts count from here.
+    /// Starts the handler of a call that holds a slot. Its timeouts count from here.
     pub(super) fn start(
         &mut self,
         index: usize,
@@ -231,8 +237,8 @@ impl CallState {
         mailbox: &Arc<Mailbox>,
     ) -> Result<(), ToolFailure> {
         self.holds_slot = true;
-        let state = std::mem::replace(&mut self.state, State::Finished { pending: None });
-        let State::WaitingForSlot { tool: tool_index, prepared } = state else {
+        let phase = std::mem::replace(&mut self.phase, CallPhase::Finished { pending: None });
+        let CallPhase::WaitingForSlot { tool: tool_index, prepared } = phase else {
             return Err(internal_error("a slot was given to a call that does not wait for one"));
         };
         let (tool, _) = set.at(tool_index);
@@ -245,7 +251,7 @@ impl CallState {
         if options.handler_task == HandlerTask::Spawned {
             prepared = spawn(prepared, tool.clone(), mailbox.occupy(index), self.span.to_span())?;
         }
-        self.state = State::Running { tool: tool_index, execution: HandlerExecution::new(prepared), timeouts };
+        self.phase = CallPhase::Running { tool: tool_index, execution: HandlerExecution::new(prepared), timeouts };
         Ok(())
     }
 
@@ -253,19 +259,19 @@ impl CallState {
     pub(super) fn cancel(&mut self, call: &ToolCall, mut failure: ToolFailure) -> Outcome {
         failure.started = false;
         let mut pending = None;
-        match std::mem::replace(&mut self.state, State::Answered) {
-            State::New if self.tool.is_none() => self.span = CallSpan::open(call, None),
-            State::Running { execution, .. } => failure = execution.cancel(failure),
-            State::AwaitingVerdict(awaiting) => pending = Some(awaiting.into_request()),
-            State::New
-            | State::Permitting { .. }
-            | State::Deciding { .. }
-            | State::Resolved(_)
-            | State::Cleared { .. }
-            | State::Held { .. }
-            | State::WaitingForSlot { .. }
-            | State::Finished { .. }
-            | State::Answered => {}
+        match std::mem::replace(&mut self.phase, CallPhase::Answered) {
+            CallPhase::New if self.tool.is_none() => self.span = CallSpan::open(call, None),
+            CallPhase::Running { execution, .. } => failure = execution.cancel(failure),
+            CallPhase::AwaitingVerdict(awaiting) => pending = Some(awaiting.into_request()),
+            CallPhase::New
+            | CallPhase::Permitting { .. }
+            | CallPhase::Deciding { .. }
+            | CallPhase::Resolved(_)
+            | CallPhase::Cleared { .. }
+            | CallPhase::Held { .. }
+            | CallPhase::WaitingForSlot { .. }
+            | CallPhase::Finished { .. }
+            | CallPhase::Answered => {}
         }
         let outcome = failure.into();
         self.end_with(&outcome, pending);
@@ -274,77 +280,77 @@ impl CallState {
 
     /// Leaves the run without a result: the call is suspended, has its result from before, or runs elsewhere.
     pub(super) fn leave(&mut self) {
-        self.state = State::Answered;
+        self.phase = CallPhase::Answered;
         self.span = CallSpan::none();
     }
 
-    /// Notes that the result is reported.
+    /// Marks the result as reported.
     pub(super) fn answer(&mut self) {
-        self.state = State::Answered;
+        self.phase = CallPhase::Answered;
     }
 
-    /// Finishes a call whose handler was not polled, whatever the outcome claims.
-    fn finish_unstarted(&mut self, mut outcome: Outcome) -> Step {
+    /// Finishes a call whose handler was not polled: `started` is false even if the outcome claims otherwise.
+    fn finish_unstarted(&mut self, mut outcome: Outcome) -> Advance {
         if let Outcome::Failed(failure) = &mut outcome {
             failure.started = false;
         }
         self.end_with(&outcome, None);
-        Step::Finished(outcome)
+        Advance::Finished(outcome)
     }
 
     fn end_with(&mut self, outcome: &Outcome, pending: Option<Box<ApprovalRequest>>) {
-        self.state = State::Finished { pending };
+        self.phase = CallPhase::Finished { pending };
         self.span.end(outcome);
     }
 }
 
-/// Questions of the driver.
+/// Queries for the driver.
 impl CallState {
     /// Reports whether the result was reported, or the call left the run.
     pub(super) fn is_answered(&self) -> bool {
-        matches!(self.state, State::Answered)
+        matches!(self.phase, CallPhase::Answered)
     }
 
     /// Reports whether the call may run and waits for its plan to be run.
     pub(super) fn is_held(&self) -> bool {
-        matches!(self.state, State::Held { .. })
+        matches!(self.phase, CallPhase::Held { .. })
     }
 
     /// Reports whether the call waits for something that wakes it.
     pub(super) fn is_pending(&self) -> bool {
-        !matches!(self.state, State::Held { .. } | State::WaitingForSlot { .. } | State::Answered)
+        !matches!(self.phase, CallPhase::Held { .. } | CallPhase::WaitingForSlot { .. } | CallPhase::Answered)
     }
 
     pub(super) fn is_running(&self) -> bool {
-        matches!(self.state, State::Running { .. })
+        matches!(self.phase, CallPhase::Running { .. })
     }
 
     pub(super) fn is_awaiting_verdict(&self) -> bool {
-        matches!(self.state, State::AwaitingVerdict(_))
+        matches!(self.phase, CallPhase::AwaitingVerdict(_))
     }
 
     /// Returns the digest that binds an approval to a call that is held.
     pub(super) fn digest(&self) -> Option<&str> {
-        match &self.state {
-            State::Held { digest, .. } => Some(digest),
-            State::New
-            | State::Permitting { .. }
-            | State::Deciding { .. }
-            | State::AwaitingVerdict(_)
-            | State::Resolved(_)
-            | State::Cleared { .. }
-            | State::WaitingForSlot { .. }
-            | State::Running { .. }
-            | State::Finished { .. }
-            | State::Answered => None,
+        match &self.phase {
+            CallPhase::Held { digest, .. } => Some(digest),
+            CallPhase::New
+            | CallPhase::Permitting { .. }
+            | CallPhase::Deciding { .. }
+            | CallPhase::AwaitingVerdict(_)
+            | CallPhase::Resolved(_)
+            | CallPhase::Cleared { .. }
+            | CallPhase::WaitingForSlot { .. }
+            | CallPhase::Running { .. }
+            | CallPhase::Finished { .. }
+            | CallPhase::Answered => None,
         }
     }
 
     /// Lets a call that was held by its plan run, and opens its span.
     pub(super) fn release(&mut self, call: &ToolCall, set: &ToolSet) {
         self.span = CallSpan::open(call, self.tool(set));
-        self.state = match std::mem::replace(&mut self.state, State::Answered) {
-            State::Held { tool, ready, digest } => State::Cleared { tool, ready, digest },
+        self.phase = match std::mem::replace(&mut self.phase, CallPhase::Answered) {
+            CallPhase::Held { tool, ready, digest } => CallPhase::Cleared { tool, ready, digest },
             other => other,
         };
     }
@@ -391,8 +397,8 @@ impl CallState {
         self.poll_turn = if is_last { PollTurn::LastPoll } else { PollTurn::None };
     }
 
-    /// Notes that the deadline has passed. Returns whether the call can be ended now: one that is still queued may be done,
-    /// and is polled once more first.
+    /// Records that the deadline has passed. Returns whether the call can be ended now: a call that is still queued may
+    /// have finished, and is polled once more first.
     pub(super) fn pass_deadline(&mut self) -> bool {
         let is_queued = matches!(self.poll_turn, PollTurn::Queued | PollTurn::QueuedPastDeadline);
         if is_queued {
@@ -413,50 +419,50 @@ impl CallState {
 
 /// Deadlines. Time counts while a handler runs and while a verdict is awaited.
 impl CallState {
-    /// Returns the moment at which the call times out as things stand, if there is one.
+    /// Returns the moment at which the call times out in its current phase, if there is one.
     pub(super) fn due(&self) -> Option<Instant> {
-        match &self.state {
-            State::Running { timeouts, .. } => timeouts.as_ref().and_then(|timeouts| timeouts.due()),
-            State::AwaitingVerdict(awaiting) => awaiting.expires,
-            State::New
-            | State::Permitting { .. }
-            | State::Deciding { .. }
-            | State::Resolved(_)
-            | State::Cleared { .. }
-            | State::Held { .. }
-            | State::WaitingForSlot { .. }
-            | State::Finished { .. }
-            | State::Answered => None,
+        match &self.phase {
+            CallPhase::Running { timeouts, .. } => timeouts.as_ref().and_then(|timeouts| timeouts.due()),
+            CallPhase::AwaitingVerdict(awaiting) => awaiting.expires,
+            CallPhase::New
+            | CallPhase::Permitting { .. }
+            | CallPhase::Deciding { .. }
+            | CallPhase::Resolved(_)
+            | CallPhase::Cleared { .. }
+            | CallPhase::Held { .. }
+            | CallPhase::WaitingForSlot { .. }
+            | CallPhase::Finished { .. }
+            | CallPhase::Answered => None,
         }
     }
 
     /// Reports whether the handler runs and only its idle timeout has passed.
     pub(super) fn is_only_idle(&self, now: Instant) -> bool {
-        matches!(&self.state, State::Running { timeouts: Some(timeouts), .. } if timeouts.is_only_idle(now))
+        matches!(&self.phase, CallPhase::Running { timeouts: Some(timeouts), .. } if timeouts.is_only_idle(now))
     }
 
     /// Restarts the idle timeout: the handler showed activity.
     pub(super) fn touch(&mut self, at: Instant) {
-        if let State::Running { timeouts: Some(timeouts), .. } = &mut self.state {
+        if let CallPhase::Running { timeouts: Some(timeouts), .. } = &mut self.phase {
             timeouts.touch(at);
         }
     }
 
     /// Returns the failure of a call that has timed out.
     pub(super) fn timed_out(&self, now: Instant) -> ToolFailure {
-        match &self.state {
-            State::Running { timeouts: Some(timeouts), .. } => timeouts.failure(now),
-            State::AwaitingVerdict(_) => ToolFailure::new(FailureKind::Cancelled, NOT_ANSWERED_IN_TIME),
-            State::Running { timeouts: None, .. }
-            | State::New
-            | State::Permitting { .. }
-            | State::Deciding { .. }
-            | State::Resolved(_)
-            | State::Cleared { .. }
-            | State::Held { .. }
-            | State::WaitingForSlot { .. }
-            | State::Finished { .. }
-            | State::Answered => internal_error("a call timed out that has no deadline"),
+        match &self.phase {
+            CallPhase::Running { timeouts: Some(timeouts), .. } => timeouts.failure(now),
+            CallPhase::AwaitingVerdict(_) => ToolFailure::new(FailureKind::Cancelled, NOT_ANSWERED_IN_TIME),
+            CallPhase::Running { timeouts: None, .. }
+            | CallPhase::New
+            | CallPhase::Permitting { .. }
+            | CallPhase::Deciding { .. }
+            | CallPhase::Resolved(_)
+            | CallPhase::Cleared { .. }
+            | CallPhase::Held { .. }
+            | CallPhase::WaitingForSlot { .. }
+            | CallPhase::Finished { .. }
+            | CallPhase::Answered => internal_error("a call timed out that has no deadline"),
         }
     }
 }
@@ -468,17 +474,17 @@ impl<'a> StepCx<'a> {
     }
 }
 
-/// Moves a call that nothing prevents any more to where it waits for its slot, or for its plan. A call without a handler
+/// Moves a call whose checks have all passed to where it waits for its slot, or for its plan. A call without a handler
 /// surfaces here, and only here.
 fn cleared(tool: usize, ready: Ready, digest: String, call: &ToolCall, step_cx: StepCx<'_>) -> Transition {
     if step_cx.is_planning {
-        return (State::Held { tool, ready, digest }, Step::Held);
+        return (CallPhase::Held { tool, ready, digest }, Advance::Held);
     }
     match ready {
-        Ready::Handler(prepared) => (State::WaitingForSlot { tool, prepared }, Step::WantsSlot { tool }),
+        Ready::Handler(prepared) => (CallPhase::WaitingForSlot { tool, prepared }, Advance::NeedsSlot { tool }),
         Ready::Surfaced => {
             let surfaced = crate::result::ToolResult::non_local_tool(call).outcome;
-            (State::Finished { pending: None }, Step::Finished(surfaced))
+            (CallPhase::Finished { pending: None }, Advance::Finished(surfaced))
         }
     }
 }

@@ -1,11 +1,11 @@
-//! How large an answer may be.
+//! The output cap: a limit on the size of what the model reads of a call.
 //!
-//! What counts is what the model would read: a text as it is, any other value as its JSON; of parts, text as it is and
-//! everything else as its JSON, so with its data; of a failure its message, and the issues and details that are shown
-//! beside it. What is noted about a cut comes on top.
+//! The size is counted in the form that the model would read: a text in plain form, any other value as its JSON; of
+//! content parts, text in plain form and every other part as its JSON, including its data; of a failure its message,
+//! and the issues and details that are sent beside it. The note about a truncation is added on top.
 //!
-//! Only what came of running a tool is held to a cap. Why a call was not run is said whole: it is no output, and of a tool
-//! that is hidden not even the cap may show.
+//! Only the outcome of running a tool is capped. The reason that a call was not run is reported in full: it is no
+//! output, and the cap of a hidden tool must not be revealed.
 
 use serde::Serialize;
 
@@ -18,30 +18,30 @@ use crate::output::ToolOutput;
 use crate::result::{Outcome, model_text, quoted};
 use crate::tool::{OnOverflow, OutputCap};
 
-/// No failure is held to less: the sentence that would take its place is as long.
-const LEAST_REASON: usize = 200;
+/// The smallest cap for failures: the message that would replace one is about as long.
+const MIN_FAILURE_CAP: usize = 200;
 
-/// The tighter of two caps.
+/// Returns the tighter of two caps.
 pub(super) fn tighter(one: Option<OutputCap>, other: Option<OutputCap>) -> Option<OutputCap> {
     [one, other].into_iter().flatten().min_by_key(|cap| cap.bytes)
 }
 
-/// What came of running a tool, held to a cap.
-pub(super) fn hold(outcome: Outcome, cap: OutputCap) -> Outcome {
+/// Applies a cap to the outcome of running a tool.
+pub(super) fn cap_outcome(outcome: Outcome, cap: OutputCap) -> Outcome {
     let most = cap.bytes.get();
     match outcome {
-        Outcome::Ok(output) => hold_output(output, most, cap.on_overflow),
+        Outcome::Ok(output) => cap_output(output, most, cap.on_overflow),
         Outcome::Failed(mut failure) => {
-            hold_failure(&mut failure, most.max(LEAST_REASON), cap.on_overflow);
+            cap_failure(&mut failure, most.max(MIN_FAILURE_CAP), cap.on_overflow);
             Outcome::Failed(failure)
         }
     }
 }
 
-fn hold_output(mut output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome {
+fn cap_output(mut output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome {
     let size = match &output.model {
         Some(parts) => parts.iter().map(part_bytes).sum(),
-        // A text is never longer than its JSON, which need not be read when it fits.
+        // A text is never longer than its JSON, which need not be decoded when it fits.
         None if output.value.as_str().len() <= most => 0,
         None => model_text(&output).len(),
     };
@@ -51,8 +51,8 @@ fn hold_output(mut output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome
     match rule {
         OnOverflow::Fail => {
             let message = format!(
-                "the output of {size} bytes is larger than the {most} bytes allowed; \
-                 ask for less, for example with a filter or a smaller page"
+                "the output of {size} bytes exceeds the limit of {most} bytes; \
+                 request less, for example with a filter or a smaller page"
             );
             ToolFailure::new(FailureKind::OutputTooLarge, message).into()
         }
@@ -63,9 +63,9 @@ fn hold_output(mut output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome
     }
 }
 
-/// The parts that fit, and of the first text that doesn't its beginning; then a note of what is missing.
+/// Returns the parts that fit, the beginning of texts that don't, and a note about what is missing.
 fn shortened(parts: Vec<ContentPart>, size: usize, most: usize) -> Vec<ContentPart> {
-    let (all, mut room, mut left_out) = (parts.len(), most, 0);
+    let (all, mut room, mut omitted) = (parts.len(), most, 0);
     let mut kept = Vec::with_capacity(all + 1);
     for part in parts {
         let bytes = part_bytes(&part);
@@ -74,31 +74,31 @@ fn shortened(parts: Vec<ContentPart>, size: usize, most: usize) -> Vec<ContentPa
                 room -= bytes;
                 kept.push(part);
             }
-            // What a text cites, it cites by place: the beginning stands alone.
+            // Citations refer to positions in the text, so the beginning is kept without them.
             ContentPart::Text(TextPart { text, .. }) if text.floor_char_boundary_at(room) > 0 => {
                 let beginning = &text[..text.floor_char_boundary_at(room)];
                 room -= beginning.len();
                 kept.push(ContentPart::text(beginning));
             }
-            _ => left_out += 1,
+            _ => omitted += 1,
         }
     }
     let here: usize = kept.iter().map(part_bytes).sum();
-    kept.push(ContentPart::text(match left_out {
-        0 => format!("[cut off: these are the first {here} of {size} bytes]"),
-        _ => format!("[cut off: these are {here} of {size} bytes; left out: {left_out} of {all} parts]"),
+    kept.push(ContentPart::text(match omitted {
+        0 => format!("[truncated: the first {here} of {size} bytes are shown]"),
+        _ => format!("[truncated: {here} of {size} bytes are shown; {omitted} of {all} parts are omitted]"),
     }));
     kept
 }
 
-fn hold_failure(failure: &mut ToolFailure, most: usize, rule: OnOverflow) {
+fn cap_failure(failure: &mut ToolFailure, most: usize, rule: OnOverflow) {
     let size = reason_bytes(failure);
     match rule {
         _ if size <= most => {}
         OnOverflow::Fail => {
             failure.message = format!(
-                "the call failed with {}, and the {size} bytes it gives as the reason are more than the {most} bytes \
-                 allowed",
+                "the call failed with {}, and the {size} bytes of its error message and details exceed the limit of \
+                 {most} bytes",
                 quoted(failure.kind.as_str())
             );
             failure.kind = FailureKind::OutputTooLarge;
@@ -109,7 +109,7 @@ fn hold_failure(failure: &mut ToolFailure, most: usize, rule: OnOverflow) {
     }
 }
 
-/// Keeps the beginning of the message, then the issues, then the details, as far as there is room.
+/// Keeps the beginning of the message, then the issues, then the details, as far as the cap allows.
 fn shorten(failure: &mut ToolFailure, most: usize) {
     let (shown, details) = failure.beside_message();
     let (shown, details) = (shown.len().min(SHOWN_ISSUES), details.map(|details| details.as_str().len()));
@@ -117,13 +117,13 @@ fn shorten(failure: &mut ToolFailure, most: usize) {
     let kept = failure.message.floor_char_boundary_at(most);
     let mut room = most - kept;
     let mut issues = std::mem::take(&mut failure.issues).into_vec();
-    let fitting = issues.iter().take(shown).take_while(|issue| takes(&mut room, issue_bytes(issue))).count();
-    // Issues that the message spells out are not shown; beside a message that ends in a note they would be.
+    let fitting = issues.iter().take(shown).take_while(|issue| take_bytes(&mut room, issue_bytes(issue))).count();
+    // Issues that the message repeats are not sent beside it; beside a message that ends in a note they would be.
     if fitting < shown || shown == 0 {
         issues.truncate(fitting);
     }
     failure.issues = Issues::new(issues);
-    let lacks_details = details.is_some_and(|bytes| !takes(&mut room, bytes));
+    let lacks_details = details.is_some_and(|bytes| !take_bytes(&mut room, bytes));
     if details.is_none() || lacks_details {
         failure.details = None;
     }
@@ -131,14 +131,14 @@ fn shorten(failure: &mut ToolFailure, most: usize) {
     let missing_issues = (fitting < shown).then(|| format!("{} of {shown} issues", shown - fitting));
     let missing_details = lacks_details.then(|| "the details".to_owned());
     let missing: Vec<_> = missing_issues.into_iter().chain(missing_details).collect();
-    let cut = (kept < length).then(|| format!("these are the first {kept} of {length} bytes"));
-    let left_out = (!missing.is_empty()).then(|| format!("left out: {}", missing.join(" and ")));
-    let note: Vec<_> = cut.into_iter().chain(left_out).collect();
-    failure.message.push_str(&format!(" [cut off: {}]", note.join("; ")));
+    let cut = (kept < length).then(|| format!("the first {kept} of {length} bytes are shown"));
+    let omitted = (!missing.is_empty()).then(|| format!("{} are omitted", missing.join(" and ")));
+    let note: Vec<_> = cut.into_iter().chain(omitted).collect();
+    failure.message.push_str(&format!(" [truncated: {}]", note.join("; ")));
 }
 
-/// Whether there is room for so many bytes, which are then taken.
-fn takes(room: &mut usize, bytes: usize) -> bool {
+/// Takes this many bytes from the room. Returns false, and takes nothing, if there are not enough.
+fn take_bytes(room: &mut usize, bytes: usize) -> bool {
     let left = room.checked_sub(bytes);
     *room = left.unwrap_or(*room);
     left.is_some()
@@ -165,7 +165,7 @@ fn issue_bytes(issue: &Issue) -> usize {
     encoded_bytes(issue)
 }
 
-/// Parts and issues can't fail to encode; the zero is there for the type.
+/// Returns the size of the JSON. Encoding parts and issues can't fail, so the zero is never used.
 fn encoded_bytes<T: Serialize>(value: &T) -> usize {
     JsonText::encode(value).map_or(0, |text| text.as_str().len())
 }

@@ -1,4 +1,4 @@
-//! What comes after a run: something made from all of its results.
+//! A run whose stream ends with a value computed from all of its results.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -11,7 +11,7 @@ use super::run::Run;
 use crate::event::ToolEvent;
 use crate::result::ToolResult;
 
-/// A run that is followed by one value made from its results. See [`Run::continue_with_results`].
+/// A run that is followed by a value computed from its results. See [`Run::continue_with_results`].
 #[must_use = "a run does nothing unless it is polled"]
 pub struct Continuation<F> {
     run: Run,
@@ -25,13 +25,13 @@ pub struct Continuation<F> {
 pub enum Step<T> {
     /// An event of the run, as it happened.
     Event(ToolEvent),
-    /// What was made from the results. The last item.
+    /// The value computed from the results. Always the last item.
     Next(T),
 }
 
 impl Run {
-    /// Passes every event through, collects the results in the order of the calls, and ends with what `next` makes of
-    /// them. `next` is called once, and not at all when the run was called off, dropped or suspended.
+    /// Passes every event through, collects the results in the order of the calls, and ends with the value that `next`
+    /// computes from them. `next` is called once, and not at all if the run was cancelled, dropped or suspended.
     ///
     /// ```
     /// use futures_util::StreamExt;
@@ -61,18 +61,19 @@ impl Run {
 }
 
 impl<F> Continuation<F> {
-    /// Calls everything off, as [`Run::cancel`] does: events go on to every call's result, and nothing follows them.
+    /// Cancels the run, as [`Run::cancel`] does: the stream continues until every call has a result, and ends without a
+    /// final value.
     pub fn cancel(&mut self) {
         self.run.cancel();
     }
 
-    /// What is left of the run, as [`Run::suspended`] gives it.
+    /// Returns the suspended run, as [`Run::suspended`] does.
     #[cfg(feature = "approval")]
     pub fn suspended(&mut self) -> Option<crate::approval::Suspended> {
         self.run.suspended()
     }
 
-    /// The next event, and at the end what was made from the results.
+    /// Returns the next event, and at the end the value computed from the results.
     pub async fn next<T>(&mut self) -> Option<Step<T>>
     where
         F: FnOnce(Vec<ToolResult>) -> T + Unpin,

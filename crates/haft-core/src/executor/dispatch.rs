@@ -1,4 +1,4 @@
-//! Anything that lists tools and runs calls.
+//! An interface to everything that lists tools and runs calls.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::event::ToolEvent;
 use crate::tool::ToolDescriptor;
 use crate::toolkit::Toolkit;
 
-/// A stream of events, wherever they come from.
+/// A boxed stream of events.
 pub type EventStream = Pin<Box<dyn Stream<Item = ToolEvent> + Send>>;
 
-/// Something that lists tools and runs calls: a toolkit, a registry, an executor in another process.
+/// Lists tools and runs calls: a toolkit, a registry, an executor in another process.
 ///
-/// Who implements it promises what [`Run`](super::Run) does: exactly one output per call, after everything else that
-/// call has to say, and nothing left running once the stream is dropped.
+/// Implementations must guarantee what [`Run`](super::Run) does: exactly one output per call, after all its other
+/// events, and nothing left running once the stream is dropped.
 ///
 /// ```
 /// use haft_core::{Dispatch, RunOptions, Tool, Toolkit};
@@ -29,7 +29,7 @@ pub type EventStream = Pin<Box<dyn Stream<Item = ToolEvent> + Send>>;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 pub trait Dispatch: Send + Sync {
-    /// The tools, as far as whoever asks may know of them.
+    /// Returns the tools that the caller of the options may know of.
     fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>>;
 
     /// Runs calls.

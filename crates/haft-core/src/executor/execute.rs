@@ -1,6 +1,6 @@
 //! Running a handler: the only code that polls one.
 //!
-//! Every public way to run a call ends here, whether the handler runs in the task of its run, in a task of its own or
+//! Every public way to run a call ends here, whether the handler runs in the task of its run, in a separate task or
 //! behind middleware. So these hold for all of them: a panic becomes the failure of its own call, the first poll sets
 //! [`started`](ToolFailure::started), the handler runs inside the span of its call, and its outcome is held to the
 //! output cap. Nothing that a handler or a middleware claims about `started` is believed.
@@ -9,7 +9,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::cap::hold;
+use super::cap::cap_outcome;
 use super::isolation::{Isolated, drop_isolated, isolated, poll_isolated_by};
 use super::listener::IsolatedSpan;
 use super::span::CallSpan;
@@ -68,7 +68,7 @@ impl HandlerExecution {
             Poll::Ready(Err(panicked)) => ToolFailure::from(panicked).into(),
         };
         if let Some(cap) = cap {
-            outcome = hold(outcome, cap);
+            outcome = cap_outcome(outcome, cap);
         }
         if let Outcome::Failed(failure) = &mut outcome {
             failure.started = self.has_started();
@@ -76,7 +76,7 @@ impl HandlerExecution {
         Poll::Ready(outcome)
     }
 
-    /// Drops a handler that has not returned, and gives the failure that ends its call the true `started`.
+    /// Drops a handler that has not returned, and sets the true `started` in the failure that ends its call.
     pub(super) fn cancel(mut self, mut failure: ToolFailure) -> ToolFailure {
         failure.started = self.has_started();
         drop_isolated(self.running.take());
@@ -88,7 +88,8 @@ impl HandlerExecution {
         self.running.is_some()
     }
 
-    /// Reports whether user code of the handler has run. Behind middleware, a thread or a task only the start flag knows.
+    /// Reports whether user code of the handler has run. Behind middleware, a thread or a task this is recorded only in
+    /// the start flag.
     fn has_started(&self) -> bool {
         self.is_polled && PreparedMeta::has_begun(self.meta.as_deref()).unwrap_or(true)
     }
@@ -103,17 +104,17 @@ impl Drop for HandlerExecution {
     }
 }
 
-/// Runs a handler to its end behind something that is polled in its place: a middleware or a task.
+/// Runs a handler to its end behind a middleware or a task, which is polled instead of the handler.
 ///
-/// A panic unwinds to whoever polls: middlewares are unwound by it, and the call's [`HandlerExecution`] or its task
-/// catches it. An outcome that was returned is not lost to what the drop of the handler does.
+/// A panic unwinds to the code that polls: it unwinds the middlewares, and the call's [`HandlerExecution`] or its task
+/// catches it. An outcome that was returned is kept even if dropping the handler panics.
 pub(crate) async fn run_to_end(mut running: BoxRunning, tool: Tool) -> Outcome {
     let outcome = poll_fn(|task| running.as_mut().poll(&tool, task, PollRight(()))).await;
     drop_isolated(running);
     outcome
 }
 
-/// Runs a handler to its end inside a span, in isolation: for a task of its own.
+/// Runs a handler to its end inside a span, in isolation: the body of a spawned task.
 pub(super) async fn run_isolated(running: BoxRunning, tool: Tool, span: IsolatedSpan) -> Outcome {
     let mut work = Some(Isolated::new(Box::pin(run_to_end(running, tool))));
     let polled = poll_fn(|task| {

@@ -1,8 +1,8 @@
-//! Failures by who is to do something about them.
+//! Classes of failures, by the party that can act on them.
 
 use crate::failure_kind::FailureKind;
 
-/// A class of failures: what a program that runs calls may want to treat alike.
+/// A class of failures that an application may want to handle alike.
 ///
 /// ```
 /// use haft_core::{FailureClass, FailureKind};
@@ -13,19 +13,19 @@ use crate::failure_kind::FailureKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FailureClass {
-    /// The call itself is wrong: no such tool, not run here, an id that was there before.
+    /// The call is invalid: an unknown tool, a tool that is not run here, or a repeated call id.
     Call,
-    /// The arguments don't fit.
+    /// The arguments are invalid.
     Parameters,
-    /// The tool said so: a declared failure, or a kind of its own.
+    /// The tool reported the failure: a declared failure, or a custom kind.
     Declared,
-    /// Something is broken here: an error nobody declared, a panic, a result that breaks its schema or its cap.
+    /// An internal error: an undeclared error, a panic, or a result that violates its schema or its cap.
     Internal,
-    /// Somebody or something said no.
+    /// The call was rejected by a permit, a policy or an approver.
     Refused,
-    /// It took too long.
+    /// The call timed out.
     TimedOut,
-    /// It was called off, or never begun because the response was cut off.
+    /// The call was cancelled, or not started because the response was truncated.
     Cancelled,
 }
 
@@ -36,7 +36,7 @@ impl FailureClass {
 }
 
 impl FailureKind {
-    /// The class of the kind.
+    /// Returns the class of the kind.
     #[must_use]
     pub fn class(&self) -> FailureClass {
         match self {

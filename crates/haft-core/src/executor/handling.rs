@@ -1,7 +1,7 @@
-//! One call, as its tool's failure mode says.
+//! Single calls by their tool's failure mode.
 //!
-//! A run absorbs every failure into its results. Code that calls one tool may want failures as errors: the tool decides
-//! by its [`FailureMode`]. In mode `error` a failed call is an `Err`; in mode `return` it is a value like any other. A
+//! A run reports every failure as a result. Code that calls one tool may want failures as errors: the tool's
+//! [`FailureMode`] decides. In mode `error` a failed call is an `Err`; in mode `return` it is a value like any other. A
 //! call of a tool that does not exist has no mode and is an `Err`.
 
 use std::fmt;
@@ -22,39 +22,39 @@ use crate::result::{Outcome, ToolResult};
 use crate::tool::FailureMode;
 use crate::toolkit::Toolkit;
 
-/// What a call gave, early or final.
+/// A preliminary or final result of a call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HandlerResult {
-    /// The result; of an early one, the value so far.
+    /// The result; in a preliminary one, the value so far.
     pub result: ToolResult,
-    /// The value as it was encoded, or the failure: what it declares, else what the model reads of it. What the model reads
-    /// of a value may be something else, see [`ToolResult::to_model_text`].
+    /// The encoded value, or the failure: its declared value, or else the text for the model. The model may read
+    /// another form of a value, see [`ToolResult::to_model_text`].
     pub encoded: JsonText,
-    /// Whether the call failed.
+    /// Set if the call failed.
     pub is_failure: bool,
-    /// Where it failed, if it did.
+    /// The origin of the failure, if the call failed.
     pub failure_origin: Option<FailureOrigin>,
-    /// Whether this is an early form of the result, with more to come.
+    /// Set if this is a preliminary result, with more to follow.
     pub preliminary: bool,
 }
 
-/// Where a call failed.
+/// The origin of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureOrigin {
-    /// The arguments don't fit.
+    /// The arguments are invalid.
     Parameters,
-    /// The handler failed, with a failure it declares or any other way.
+    /// The handler failed, with a declared failure or any other.
     Handler,
-    /// The handler's value is not what the tool promises.
+    /// The handler's value violates the success schema or the output cap.
     Result,
-    /// Something around the handler: a permit, an approval, a limit, a cancel, a middleware that did not let the call
-    /// through, or something that the toolkit lacks.
+    /// The executor: a permit, an approval, a timeout, a cancellation, a middleware that did not let the call through,
+    /// or a service or handler that the toolkit lacks.
     Executor,
 }
 
-/// One call as a stream: early results, then the final one. See [`Toolkit::handle_stream`].
+/// One call as a stream: preliminary results, then the final one. See [`Toolkit::handle_stream`].
 #[must_use = "a call does nothing unless it is polled"]
 pub struct HandleStream {
     run: Run,
@@ -62,7 +62,7 @@ pub struct HandleStream {
 }
 
 impl Toolkit {
-    /// Runs one call and gives its result as the tool's failure mode says. What it shows on the way is dropped.
+    /// Runs one call and returns its result according to the tool's failure mode. Values that it emits are dropped.
     ///
     /// ```
     /// use haft_core::{FailureMode, FailureOrigin, Tool, ToolCall, Toolkit};
@@ -84,14 +84,14 @@ impl Toolkit {
         HandlerResult::of(self.run_call(call).await, self.mode_of(call))
     }
 
-    /// Runs one call with options and gives its result as the tool's failure mode says. What it shows on the way goes
-    /// to the options' [sink](RunOptions::sink), or is dropped.
+    /// Runs one call with options and returns its result according to the tool's failure mode. Values that it emits go
+    /// to the options' [sink](RunOptions::sink), or are dropped.
     pub async fn handle_with(&self, call: &ToolCall, options: &RunOptions) -> Result<HandlerResult, ToolFailure> {
         HandlerResult::of(self.run_call_with(call, options).await, self.mode_of(call))
     }
 
-    /// Runs one call and gives its early results as they come, then the final one as the tool's failure mode says.
-    /// Progress is dropped.
+    /// Runs one call and returns its preliminary results as they come, then the final one according to the tool's
+    /// failure mode. Progress events are dropped.
     pub fn handle_stream(&self, call: impl Into<ToolCall>) -> HandleStream {
         let call = call.into();
         let mode = self.mode_of(&call);
@@ -104,13 +104,13 @@ impl Toolkit {
 }
 
 impl HandleStream {
-    /// The next early result, and at the end the final one.
+    /// Returns the next preliminary result, and at the end the final one.
     pub async fn next(&mut self) -> Option<Result<HandlerResult, ToolFailure>> {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
 
-    /// The same call with options. A [sink](RunOptions::sink) among them is not used: early results come by this stream, and
-    /// progress is dropped. Who wants both runs the call by [`Toolkit::run`].
+    /// Replaces all options. A [sink](RunOptions::sink) among them is not used: preliminary results come from this
+    /// stream, and progress events are dropped. To receive both, run the call with [`Toolkit::run`].
     pub fn with(mut self, options: RunOptions) -> Self {
         self.run = self.run.with(options);
         self
@@ -121,7 +121,7 @@ impl HandlerResult {
     fn of(result: ToolResult, mode: FailureMode) -> Result<Self, ToolFailure> {
         let (encoded, failure_origin) = match &result.outcome {
             Outcome::Ok(output) => (output.value.clone(), None),
-            // Without such a tool there is no mode, and a permit that hides one must not show it by its mode.
+            // An unknown tool has no mode, and a permit that hides a tool must not reveal it by its mode.
             Outcome::Failed(failure) if mode == FailureMode::Error || is_unknown(failure) => {
                 return Err(result.into_failure());
             }
@@ -137,12 +137,12 @@ impl HandlerResult {
     }
 }
 
-/// Whether there is no such tool. A handler that hands such a failure on has begun.
+/// Reports whether the tool does not exist. A failure of that kind that a handler forwards has started.
 fn is_unknown(failure: &ToolFailure) -> bool {
     failure.kind == FailureKind::UnknownTool && !failure.started
 }
 
-/// The declared failure, or what the model reads of any other.
+/// Returns the declared failure, or the text for the model of any other.
 fn encoded(failure: &ToolFailure) -> JsonText {
     match failure.details.as_deref() {
         Some(details) => details.clone(),
@@ -151,8 +151,9 @@ fn encoded(failure: &ToolFailure) -> JsonText {
 }
 
 impl FailureOrigin {
-    /// A handler may hand on a failure of any kind. What the executor refuses has not begun; of what has, only time,
-    /// cancels and the check of the result are its own.
+    /// Returns the origin of a failure. A handler may forward a failure of any kind. A call that the executor rejects
+    /// has not started; of a call that has, only timeouts, cancellation and the check of the result come from the
+    /// executor.
     fn of(failure: &ToolFailure) -> Self {
         match (&failure.kind, failure.started) {
             (FailureKind::OutputValidationError | FailureKind::OutputTooLarge, _) => Self::Result,

@@ -1,8 +1,8 @@
-//! Isolation of panics: a panic of user code costs its own call and nothing else.
+//! Isolation of panics: a panic in user code fails its own call and nothing else.
 //!
-//! Unwinds are caught around all user code that a call runs: what is polled, what is dropped, and the payload of the panic
-//! itself. Values of user code are kept in [`Isolated`], which drops each of them by itself: so it does not matter who
-//! drops a structure of ours, when, and how many of the values in it panic. A program built with `panic = "abort"` has no
+//! Unwinds are caught around all user code that a call runs: polls, drops, and the drop of the panic payload. Values of
+//! user code are kept in [`Isolated`], which drops each of them separately: so it does not matter where or when one of
+//! our structures is dropped, and how many of the values in it panic. A program built with `panic = "abort"` has no
 //! such isolation.
 
 use std::any::Any;
@@ -17,38 +17,38 @@ use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::OPAQUE_MESSAGE;
 
-/// User code that panicked. For the operator: the text of a panic may contain anything.
+/// A panic of user code. Only for the operator: the text of a panic may contain anything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("panicked: {0}")]
 pub struct Panicked(String);
 
-/// A value of user code, which is dropped in isolation whoever drops it.
+/// A value of user code, which is always dropped in isolation.
 ///
-/// Two values that panic when they are dropped end the process if they are dropped together, as the fields of one
-/// structure are. So each value of user code that a structure of ours holds is in an `Isolated` of its own. It is put there
-/// where it enters, before it is shared: a reference count whose last owner nobody knows needs no more care then.
+/// Two values that panic while they are dropped together, as the fields of one structure are, abort the process. So
+/// each value of user code that one of our structures holds is in a separate `Isolated`. It is wrapped where it enters,
+/// before it is shared: then it does not matter which owner of a reference count is the last.
 pub struct Isolated<T>(Option<T>);
 
-/// Runs code that may panic. Nothing it touched is used after a panic except to be dropped.
+/// Runs code that may panic. After a panic, values that it touched must only be dropped.
 #[inline]
 pub fn isolated<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(code)).map_err(Panicked::new)
 }
 
-/// Drops a value whose drop may panic. The panic is not reported: the call that the value belonged to has its result.
+/// Drops a value whose drop may panic. The panic is ignored: the call that the value belonged to has its result.
 #[inline]
 pub fn drop_isolated<T>(value: T) {
     drop(isolated(|| drop(value)));
 }
 
 impl<T> Isolated<T> {
-    /// Takes over a value of user code.
+    /// Wraps a value of user code.
     #[inline]
     pub fn new(value: T) -> Self {
         Self(Some(value))
     }
 
-    /// Gives the value back, to be dropped by whoever takes it.
+    /// Returns the value. Dropping it is no longer isolated.
     #[inline]
     pub fn into_inner(mut self) -> T {
         match self.0.take() {
@@ -98,7 +98,7 @@ impl<T> Drop for Isolated<T> {
     }
 }
 
-/// Only shared values are cloned: cloning any other would be user code.
+/// Only shared values can be cloned: cloning any other value would run user code.
 impl<T: ?Sized> Clone for Isolated<Arc<T>> {
     fn clone(&self) -> Self {
         Self::new(Arc::clone(self))
@@ -111,12 +111,12 @@ impl<T: fmt::Debug> fmt::Debug for Isolated<T> {
     }
 }
 
-/// Wakes a task. Its waker is user code, and there is nobody to be told of a panic.
+/// Wakes a task. Its waker is user code; a panic in it is ignored.
 pub(super) fn wake_isolated(task: &Waker) {
     drop(isolated(|| task.wake_by_ref()));
 }
 
-/// Polls a future that may panic; when it ends either way it is dropped, in isolation, before this returns.
+/// Polls a future that may panic. When it has completed or panicked, it is dropped in isolation before this returns.
 pub(super) fn poll_isolated<F>(slot: &mut Option<F>, task: &mut Context<'_>) -> Poll<Result<F::Output, Panicked>>
 where
     F: Future + Unpin,
@@ -124,7 +124,7 @@ where
     poll_isolated_by(slot, |future| Pin::new(future).poll(task))
 }
 
-/// Polls something else than a future in the same way.
+/// Polls a value that is not a future in the same way.
 #[inline]
 pub(super) fn poll_isolated_by<F, T>(
     slot: &mut Option<F>,
@@ -135,7 +135,7 @@ pub(super) fn poll_isolated_by<F, T>(
         if let Some(polled) = slot
             && let Poll::Ready(output) = poll(polled)
         {
-            // Out of reach of what the drop may do.
+            // Stored before the drop, which may panic.
             ready = Some(output);
             drop(slot.take());
         }
@@ -151,7 +151,7 @@ pub(super) fn poll_isolated_by<F, T>(
 }
 
 impl Panicked {
-    /// The text of the panic.
+    /// Returns the text of the panic.
     #[must_use]
     pub fn into_text(self) -> String {
         self.0
@@ -162,7 +162,7 @@ impl Panicked {
             Some(text) => Some((*text).to_owned()),
             None => payload.downcast_ref::<String>().cloned(),
         };
-        // A payload whose drop panics with another one is leaked rather than followed for ever.
+        // If dropping the payload panics again, the second payload is leaked: dropping it could panic forever.
         if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(another);
         }

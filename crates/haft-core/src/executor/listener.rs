@@ -1,14 +1,16 @@
-//! Isolation of whoever listens to tracing.
+//! Isolation of tracing subscribers.
 //!
-//! A subscriber is user code, and it runs wherever a span is opened, entered, left, recorded on, cloned or dropped. What it
-//! panics with never reaches the call that the span is about. Where nobody listens, asking costs one load of a static.
+//! A subscriber is user code, and it runs wherever a span is opened, entered, left, recorded on, cloned or dropped. A
+//! panic in it never reaches the call that the span is about. Without a subscriber, the check costs one load of a
+//! static.
 
 use tracing::Span;
 use tracing::span::Entered;
 
 use super::isolation::{Isolated, isolated};
 
-/// Whether somebody listens to a target at a level. A subscriber that panics over it does not.
+/// Reports whether a subscriber is interested in a target at a level. A subscriber that panics here counts as not
+/// interested.
 macro_rules! is_heard {
     ($target:expr, $level:expr) => {
         $level <= tracing::level_filters::LevelFilter::current()
@@ -17,26 +19,26 @@ macro_rules! is_heard {
 }
 pub(crate) use is_heard;
 
-/// A span that is entered, left and dropped in isolation. To be recorded on in isolation too.
+/// A span that is entered, left and dropped in isolation. Recording on it must be isolated by the caller.
 pub(crate) struct IsolatedSpan(Isolated<Span>);
 
 impl IsolatedSpan {
-    /// Opens a span; none if the subscriber panics over it.
+    /// Opens a span. Returns a disabled span if the subscriber panics.
     pub(crate) fn open(open: impl FnOnce() -> Span) -> Self {
         Self(Isolated::new(isolated(open).unwrap_or_else(|_| Span::none())))
     }
 
-    /// A span that nobody sees.
+    /// Creates a disabled span.
     pub(crate) fn none() -> Self {
         Self(Isolated::new(Span::none()))
     }
 
-    /// The span that the current code runs in.
+    /// Returns the current span.
     pub(crate) fn current() -> Self {
         Self::open(Span::current)
     }
 
-    /// Another handle of the same span.
+    /// Returns another handle to the same span.
     pub(crate) fn another(&self) -> Self {
         Self::open(|| Span::clone(&self.0))
     }
@@ -46,7 +48,7 @@ impl IsolatedSpan {
         isolated(|| Isolated::new(self.0.enter())).ok()
     }
 
-    /// The span itself, to be recorded on.
+    /// Returns the span, for recording fields.
     pub(crate) fn get(&self) -> &Span {
         &self.0
     }

@@ -1,8 +1,9 @@
-//! How running calls reach their run: wakes and emitted values.
+//! The mailbox of a run: wakes and emitted values of its calls.
 //!
-//! A run has one mailbox, with a place per call. Whatever happens to a call between two polls is noted here, from any
-//! thread, and the run's task is woken; the run then looks only at the calls that have something to say. A place also
-//! says that its call is over: whoever still holds its context finds it cancelled, and emits into nothing.
+//! A run has one mailbox, with an entry per call. Wakes and emitted values that arrive between two polls, from any
+//! thread, are queued here and wake the run's task; the run then polls only the calls that were woken. An entry is
+//! closed when its call has ended: contexts of the call that are still held then report it as cancelled, and values
+//! emitted through them are dropped.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
@@ -17,41 +18,41 @@ use crate::cancellation::Cancellation;
 use crate::emit::Emitted;
 use crate::tool::EmitBuffer;
 
-/// What the calls of one run have to say. It holds nothing of a user's: wakers hold on to it, and whoever was waited for
-/// may keep one of those for ever.
+/// The wakes and emitted values of one run's calls. It must hold no value of user code: wakers keep it alive, and user
+/// code may keep a waker forever.
 pub(super) struct Mailbox {
-    places: Box<[Place]>,
-    notes: Mutex<Notes>,
-    /// Whether there is a note: so that looking costs nothing when there is none.
-    noted: AtomicBool,
+    entries: Box<[CallEntry]>,
+    messages: Mutex<Messages>,
+    /// Set while there are messages, so that checking for them takes no lock.
+    has_messages: AtomicBool,
 }
 
-/// One call's.
+/// The entry of one call.
 #[derive(Default)]
-struct Place {
-    /// Whether a wake is already noted.
+struct CallEntry {
+    /// Set while a wake of the call is queued.
     woken: AtomicBool,
-    over: AtomicBool,
-    /// Raised when the call is over; made when somebody wants to wait for that.
-    over_flag: OnceLock<Cancellation>,
-    /// When the call must be done by its own limits.
+    is_closed: AtomicBool,
+    /// Triggered when the entry is closed; created by the first caller that waits for that.
+    closed: OnceLock<Cancellation>,
+    /// The deadline from the call's timeout.
     deadline: OnceLock<Instant>,
-    /// When it last showed a sign of life that is no event. Nobody waits for it: it is asked for when the call seems late.
-    alive: Mutex<Option<Instant>>,
-    /// How many things of this call run where they can't be stopped.
-    stays: AtomicUsize,
-    /// Room for emitted values; made when the first one is sent.
-    room: OnceLock<Semaphore>,
+    /// The last activity that is no event. It wakes nothing: it is read when the call seems to have timed out.
+    last_activity: Mutex<Option<Instant>>,
+    /// The number of threads and tasks of this call that can't be stopped and still run.
+    occupants: AtomicUsize,
+    /// The capacity for emitted values; created when the first one is sent.
+    capacity: OnceLock<Semaphore>,
 }
 
 #[derive(Default)]
-struct Notes {
+struct Messages {
     woken: Vec<usize>,
     emitted: VecDeque<Emission>,
     task: Option<Isolated<Waker>>,
 }
 
-impl Notes {
+impl Messages {
     fn is_empty(&self) -> bool {
         self.woken.is_empty() && self.emitted.is_empty()
     }
@@ -64,7 +65,7 @@ pub(super) struct Emission {
     pub(super) at: Instant,
 }
 
-/// Something of a call that runs where it can't be stopped.
+/// Keeps a call's slot occupied while work of the call that can't be stopped runs.
 pub(crate) struct OccupancyGuard {
     mailbox: Arc<Mailbox>,
     index: usize,
@@ -80,181 +81,184 @@ impl Mailbox {
     /// Creates a mailbox for this many calls.
     pub(super) fn new(calls: usize) -> Arc<Self> {
         Arc::new(Self {
-            places: (0..calls).map(|_| Place::default()).collect(),
-            notes: Mutex::default(),
-            noted: AtomicBool::new(false),
+            entries: (0..calls).map(|_| CallEntry::default()).collect(),
+            messages: Mutex::default(),
+            has_messages: AtomicBool::new(false),
         })
     }
 
-    /// What wakes one call.
+    /// Returns the waker of one call.
     pub(super) fn waker(self: &Arc<Self>, index: usize) -> Waker {
         Arc::new(CallWaker { mailbox: Arc::clone(self), index }).into()
     }
 
-    /// The call must be done by then.
+    /// Sets the deadline from the call's timeout.
     pub(super) fn set_deadline(&self, index: usize, deadline: Instant) {
-        let _ = self.places[index].deadline.set(deadline);
+        let _ = self.entries[index].deadline.set(deadline);
     }
 
-    /// Takes the notes, if there are any.
+    /// Takes the messages, if there are any.
     pub(super) fn drain(&self) -> Option<(Vec<usize>, VecDeque<Emission>)> {
-        if !self.noted.load(Ordering::Acquire) || !self.noted.swap(false, Ordering::AcqRel) {
+        if !self.has_messages.load(Ordering::Acquire) || !self.has_messages.swap(false, Ordering::AcqRel) {
             return None;
         }
-        let mut notes = self.notes();
-        let woken = std::mem::take(&mut notes.woken);
+        let mut messages = self.messages();
+        let woken = std::mem::take(&mut messages.woken);
         for &index in &woken {
-            self.places[index].woken.swap(false, Ordering::AcqRel);
+            self.entries[index].woken.swap(false, Ordering::AcqRel);
         }
-        Some((woken, std::mem::take(&mut notes.emitted)))
+        Some((woken, std::mem::take(&mut messages.emitted)))
     }
 
-    /// Registers the task to be woken by the next note. Returns whether it was: not when there is a note already, or when
-    /// its waker can't be cloned.
+    /// Registers the task to be woken by the next message. Returns false if there is a message already, or if the waker
+    /// can't be cloned.
     ///
-    /// A waker is user code, which may wake a call of this very run. So it is cloned before the lock is taken, and the one
-    /// that it replaces is dropped after.
-    pub(super) fn rest(&self, task: &Waker) -> bool {
+    /// A waker is user code, which may wake a call of this very run. So it is cloned before the lock is taken, and the
+    /// waker that it replaces is dropped after the lock is released.
+    pub(super) fn park(&self, task: &Waker) -> bool {
         let is_registered = {
-            let notes = self.notes();
-            if !notes.is_empty() {
+            let messages = self.messages();
+            if !messages.is_empty() {
                 return false;
             }
-            notes.task.as_ref().is_some_and(|known| known.will_wake(task))
+            messages.task.as_ref().is_some_and(|known| known.will_wake(task))
         };
         if is_registered {
             return true;
         }
         let Ok(own) = isolated(|| Isolated::new(task.clone())) else { return false };
         let replaced = {
-            let mut notes = self.notes();
-            if !notes.is_empty() {
+            let mut messages = self.messages();
+            if !messages.is_empty() {
                 return false;
             }
-            notes.task.replace(own)
+            messages.task.replace(own)
         };
         drop(replaced);
         true
     }
 
-    /// The reader took a value of this call: there is room for another.
-    pub(super) fn make_room(&self, index: usize) {
-        if let Some(room) = self.places[index].room.get() {
-            // Wakes whoever waits for it.
-            drop(isolated(|| room.add_permits(1)));
+    /// Returns capacity for one emitted value: the reader took one.
+    pub(super) fn release_capacity(&self, index: usize) {
+        if let Some(capacity) = self.entries[index].capacity.get() {
+            // This may wake a handler that waits for capacity.
+            drop(isolated(|| capacity.add_permits(1)));
         }
     }
 
-    /// Whether the call has to wait for its reader before it can say more.
+    /// Reports whether the call has to wait for its reader before it can emit more.
     pub(super) fn is_full(&self, index: usize) -> bool {
-        self.places[index].room.get().is_some_and(|room| room.available_permits() == 0)
+        self.entries[index].capacity.get().is_some_and(|capacity| capacity.available_permits() == 0)
     }
 
-    /// When the call last showed a sign of life that is no event.
-    pub(super) fn last_alive(&self, index: usize) -> Option<Instant> {
-        *self.places[index].alive()
+    /// Returns the time of the call's last activity that is no event.
+    pub(super) fn last_activity(&self, index: usize) -> Option<Instant> {
+        *self.entries[index].last_activity()
     }
 
-    /// Whether something of the call still runs.
+    /// Reports whether work of the call that can't be stopped still runs.
     pub(super) fn is_occupied(&self, index: usize) -> bool {
-        self.places[index].stays.load(Ordering::Acquire) > 0
+        self.entries[index].occupants.load(Ordering::Acquire) > 0
     }
 
-    /// The call is over: nobody listens to it any more.
+    /// Closes the entry of a call that has ended: emitted values are dropped from now on.
     pub(super) fn close(&self, index: usize) {
-        let place = &self.places[index];
-        place.over.store(true, Ordering::SeqCst);
-        // Either whoever makes a flag or a room after this sees that the call is over, or we see what they made.
+        let entry = &self.entries[index];
+        entry.is_closed.store(true, Ordering::SeqCst);
+        // Either a thread that creates the flag or the capacity after this sees that the entry is closed, or it is
+        // created before and seen here.
         fence(Ordering::SeqCst);
-        if let Some(flag) = place.over_flag.get() {
+        if let Some(flag) = entry.closed.get() {
             drop(isolated(|| flag.cancel()));
         }
-        if let Some(room) = place.room.get() {
-            drop(isolated(|| room.close()));
+        if let Some(capacity) = entry.capacity.get() {
+            drop(isolated(|| capacity.close()));
         }
     }
 
     fn wake(&self, index: usize) {
-        if !self.places[index].woken.swap(true, Ordering::AcqRel) {
-            self.note(|notes| notes.woken.push(index));
+        if !self.entries[index].woken.swap(true, Ordering::AcqRel) {
+            self.post(|messages| messages.woken.push(index));
         }
     }
 
-    fn note(&self, write: impl FnOnce(&mut Notes)) {
+    fn post(&self, write: impl FnOnce(&mut Messages)) {
         let task = {
-            let mut notes = self.notes();
-            write(&mut notes);
-            self.noted.store(true, Ordering::Release);
-            notes.task.take()
+            let mut messages = self.messages();
+            write(&mut messages);
+            self.has_messages.store(true, Ordering::Release);
+            messages.task.take()
         };
         if let Some(task) = task {
-            // Whoever woke the call must not learn of a panic of the task's waker. It is woken and dropped one after the
-            // other, as both may panic.
+            // A panic of the task's waker must not reach the code that woke the call. The waker is woken and dropped in
+            // two isolated steps, as both may panic.
             wake_isolated(&task);
         }
     }
 
-    /// Locks the notes. No user code may run while the guard lives: no waker is cloned, woken or dropped under it.
-    fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the messages. No user code may run while the guard lives: no waker is cloned, woken or dropped under it.
+    fn messages(&self) -> MutexGuard<'_, Messages> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place {
-    /// Locked for the length of one read or write, which can't panic.
-    fn alive(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+impl CallEntry {
+    /// Locks the time for a single read or write, which can't panic.
+    fn last_activity(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.last_activity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a call does on it.
+/// Operations of a call.
 impl Mailbox {
-    /// Sends a value to the run, waiting for room. A call that is over sends into nothing.
+    /// Sends a value to the run, waiting for capacity. The value is dropped if the call has ended.
     pub(super) async fn send(&self, index: usize, buffer: EmitBuffer, emitted: Emitted) {
         if let EmitBuffer::Bounded(size) = buffer {
-            let room = self.places[index].room.get_or_init(|| Semaphore::new(size.get().min(Semaphore::MAX_PERMITS)));
+            let capacity =
+                self.entries[index].capacity.get_or_init(|| Semaphore::new(size.get().min(Semaphore::MAX_PERMITS)));
             fence(Ordering::SeqCst);
-            if self.is_over(index) {
+            if self.is_closed(index) {
                 return;
             }
-            match room.acquire().await {
+            match capacity.acquire().await {
                 Ok(permit) => permit.forget(),
                 Err(_) => return,
             }
         }
-        if !self.is_over(index) {
+        if !self.is_closed(index) {
             let emission = Emission { index, emitted, at: Instant::now() };
-            self.note(|notes| notes.emitted.push_back(emission));
+            self.post(|messages| messages.emitted.push_back(emission));
         }
     }
 
-    /// A sign of life that nobody is to see: the call is at work.
+    /// Records activity that is no event: it restarts the call's idle timeout.
     pub(super) fn touch(&self, index: usize) {
-        *self.places[index].alive() = Some(Instant::now());
+        *self.entries[index].last_activity() = Some(Instant::now());
     }
 
-    /// Keeps the call's place taken while the guard lives: for work that goes on when the call is given up.
+    /// Keeps the call's slot occupied while the guard lives: for work that continues after the call is cancelled.
     pub(super) fn occupy(self: &Arc<Self>, index: usize) -> OccupancyGuard {
-        self.places[index].stays.fetch_add(1, Ordering::AcqRel);
+        self.entries[index].occupants.fetch_add(1, Ordering::AcqRel);
         OccupancyGuard { mailbox: Arc::clone(self), index }
     }
 
-    /// When the call must be done by its own limits, once it runs.
+    /// Returns the deadline from the call's timeout, once its handler runs.
     pub(super) fn deadline(&self, index: usize) -> Option<Instant> {
-        self.places[index].deadline.get().copied()
+        self.entries[index].deadline.get().copied()
     }
 
-    /// Whether the call is over.
-    pub(super) fn is_over(&self, index: usize) -> bool {
-        self.places[index].over.load(Ordering::SeqCst)
+    /// Reports whether the call has ended.
+    pub(super) fn is_closed(&self, index: usize) -> bool {
+        self.entries[index].is_closed.load(Ordering::SeqCst)
     }
 
-    /// Ends when the call is over.
-    pub(super) async fn over(&self, index: usize) {
-        // The flag comes first: whoever closes the place after this sees it, and whoever did so before is seen.
-        let flag = self.places[index].over_flag.get_or_init(Cancellation::new);
+    /// Completes when the call has ended.
+    pub(super) async fn closed(&self, index: usize) {
+        // The flag is created before the check: a thread that closes the entry after this sees the flag, and a close
+        // before this is seen here.
+        let flag = self.entries[index].closed.get_or_init(Cancellation::new);
         fence(Ordering::SeqCst);
-        if !self.is_over(index) {
+        if !self.is_closed(index) {
             flag.cancelled().await;
         }
     }
@@ -262,7 +266,7 @@ impl Mailbox {
 
 impl Drop for OccupancyGuard {
     fn drop(&mut self) {
-        self.mailbox.places[self.index].stays.fetch_sub(1, Ordering::AcqRel);
+        self.mailbox.entries[self.index].occupants.fetch_sub(1, Ordering::AcqRel);
         self.mailbox.wake(self.index);
     }
 }

@@ -1,7 +1,8 @@
-//! How a run runs.
+//! The options of a run.
 //!
-//! Options are one value, so that a run, a single call and whatever else dispatches take the same. Nothing in them is
-//! needed: the default allows everything that is not gated, runs all calls at once and waits for ever.
+//! Options are one value, so that a run, a single call and every other implementation of [`Dispatch`](super::Dispatch)
+//! take the same. All are optional: by default every call that requires no approval is allowed, all calls run
+//! concurrently and nothing times out.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -27,7 +28,7 @@ use crate::service::Services;
 use crate::timestamp::Timestamp;
 use crate::tool::{ApprovalPolicy, OutputCap};
 
-/// How calls are run. Cloning is cheap.
+/// Options for running calls. Cloning is cheap.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,14 +43,14 @@ pub struct RunOptions {
     pub(super) call_timeout: Option<Duration>,
     pub(super) call_idle_timeout: Option<Duration>,
     pub(super) output_cap: Option<OutputCap>,
-    pub(super) policy: Option<Policy>,
+    pub(super) policy: Option<RunPolicy>,
     pub(super) permit: Option<Arc<dyn Permit>>,
     pub(super) approver: Option<Arc<dyn Approver>>,
     pub(super) approval_timeout: Option<Duration>,
     pub(super) gate: Option<Arc<Gate>>,
     pub(super) scope: Option<Arc<RunScope>>,
     pub(super) decode: DecodeOptions,
-    pub(super) until: Option<Until>,
+    pub(super) until: Option<RunDeadline>,
     pub(super) cancellation: Option<Cancellation>,
     pub(super) observer: Option<Arc<Observer>>,
     pub(super) sink: Option<Emitter>,
@@ -58,17 +59,17 @@ pub struct RunOptions {
 
 pub(super) type Observer = dyn Fn(&ToolEvent) + Send + Sync;
 
-/// The application's approval policy, beside or instead of the tools' own.
+/// The application's approval policy, in addition to or instead of the tools' policies.
 #[derive(Clone)]
-pub(super) enum Policy {
+pub(super) enum RunPolicy {
     Also(ApprovalPolicy),
     Instead(ApprovalPolicy),
 }
 
-/// When a run must be done.
+/// The deadline of a run.
 #[derive(Clone, Copy)]
-pub(super) enum Until {
-    Moment(Instant),
+pub(super) enum RunDeadline {
+    At(Instant),
     /// Counted from the first poll.
     After(Duration),
 }
@@ -79,180 +80,182 @@ pub(super) enum HandlerTask {
     /// The task that polls the run.
     #[default]
     Inline,
-    /// A task of its own for each.
+    /// A separate task for each.
     Spawned,
 }
 
 impl RunOptions {
-    /// The default options.
+    /// Creates the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// At most this many handlers at a time; zero means as many as there are calls, which is the default.
+    /// Limits the number of handlers that run at a time. Zero, the default, means no limit.
     #[must_use]
     pub fn concurrency(mut self, most: usize) -> Self {
         self.concurrency = NonZeroUsize::new(most);
         self
     }
 
-    /// The longest each call may take from the moment it has its place: waiting for a permit, an approval or the place
-    /// doesn't count, waiting inside of a middleware does. Where its tool has a limit of its own, the tighter of the two
-    /// holds.
+    /// Sets the timeout of each call, counted from the moment it holds its slot: waiting for a permit, an approval or
+    /// the slot doesn't count, waiting inside a middleware does. If its tool has a timeout as well, the shorter one
+    /// applies.
     #[must_use]
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = Some(timeout);
         self
     }
 
-    /// The longest each call may stay silent, from the moment it has its place: an event that it emits or a value that
-    /// its stream gives starts the time anew. Where its tool has a limit of its own, the tighter of the two holds.
+    /// Sets the idle timeout of each call, counted from the moment it holds its slot: every event that it emits and
+    /// every value of its stream restarts it. If its tool has an idle timeout as well, the shorter one applies.
     #[must_use]
     pub fn call_idle_timeout(mut self, timeout: Duration) -> Self {
         self.call_idle_timeout = Some(timeout);
         self
     }
 
-    /// The largest answer of each call, as [`OutputCap`] counts it. Where its tool has a cap of its own, the tighter of the two holds.
+    /// Limits the size of each call's output, as [`OutputCap`] counts it. If its tool has a cap as well, the smaller
+    /// one applies.
     #[must_use]
     pub fn output_cap(mut self, cap: OutputCap) -> Self {
         self.output_cap = Some(cap);
         self
     }
 
-    /// Calls for which this policy asks need approval, besides those whose tool asks for it. It covers signals and
-    /// interactions, but no call that the provider executes: nothing could prevent that.
+    /// Adds an approval policy: a call requires approval if this policy or its tool's requires it. It covers signals
+    /// and interactions, but not calls that the provider executes, which can't be prevented.
     #[must_use]
     pub fn policy(mut self, policy: ApprovalPolicy) -> Self {
-        self.policy = Some(Policy::Also(policy));
+        self.policy = Some(RunPolicy::Also(policy));
         self
     }
 
-    /// Calls need approval when this policy asks for it, and never because their tool does.
+    /// Replaces the tools' approval policies: a call requires approval only if this policy requires it.
     #[must_use]
     pub fn policy_instead(mut self, policy: ApprovalPolicy) -> Self {
-        self.policy = Some(Policy::Instead(policy));
+        self.policy = Some(RunPolicy::Instead(policy));
         self
     }
 
-    /// Asks this permit about every call before its arguments are read.
+    /// Sets the permit, which decides about every call before its arguments are read.
     #[must_use]
     pub fn permit(mut self, permit: impl Permit) -> Self {
         self.permit = Some(Arc::new(Isolated::new(permit)));
         self
     }
 
-    /// Asks this approver about gated calls, about several at the same time if there are several. Without one they are
-    /// denied.
+    /// Sets the approver, which decides about calls that require approval. Several requests may be pending at the same
+    /// time. Without an approver such calls are denied.
     #[must_use]
     pub fn approvals(mut self, approver: impl Approve) -> Self {
         self.approver = Some(Arc::new(Isolated::new(approver)));
         self
     }
 
-    /// The longest to wait for each answer of the approver: a call that nobody has answered by then is `cancelled`.
-    /// Without it only the question's [lifetime](Self::approval_lifetime) and the run's own time end the wait.
+    /// Sets the longest wait for each answer of the approver: a call without an answer by then is `cancelled`. Without
+    /// it only the request's [lifetime](Self::approval_lifetime) and the run's deadline end the wait.
     #[must_use]
     pub fn approval_timeout(mut self, timeout: Duration) -> Self {
         self.approval_timeout = Some(timeout);
         self
     }
 
-    /// How long a question stays open: a verdict that comes later is refused, and the call is `cancelled`. Unlike the
-    /// [timeout](Self::approval_timeout) this travels with the question, and holds when a run is resumed elsewhere.
+    /// Sets the lifetime of approval requests: a verdict that arrives later is rejected, and the call is `cancelled`.
+    /// Unlike the [timeout](Self::approval_timeout) the lifetime is part of the request, and also applies when a run is
+    /// resumed elsewhere.
     #[must_use]
     pub fn approval_lifetime(self, lifetime: Duration) -> Self {
         self.gated(|gate| gate.lifetime = Some(lifetime))
     }
 
-    /// Tells a function what became of every question: who decided what, when, and under which rule. A panic in it is
-    /// ignored.
+    /// Sets a function that receives a record of every approval request's outcome: who decided what, when, and under
+    /// which rule. A panic in it is ignored.
     #[must_use]
     pub fn audit(self, auditor: impl Fn(&ApprovalRecord) + Send + Sync + 'static) -> Self {
         let auditor = Isolated::new(auditor);
         self.gated(|gate| gate.auditor = Some(Arc::new(move |record| auditor(record))))
     }
 
-    /// Sets the clock that questions lapse by, instead of the system's. While it panics, calls that require approval are
-    /// denied.
+    /// Sets the clock by which approval requests expire, instead of the system's. While it panics, calls that require
+    /// approval are denied.
     #[must_use]
     pub fn approval_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let clock = Isolated::new(clock);
-        #[allow(clippy::redundant_closure, reason = "the function by itself would be out of its isolation")]
+        #[allow(clippy::redundant_closure, reason = "passing the function directly would bypass its isolation")]
         self.gated(|gate| gate.clock = Some(Arc::new(move || clock())))
     }
 
-    /// Verdicts that hold for more than one call are remembered here, and found here before anybody is asked.
+    /// Sets the memory for verdicts that apply to more than one call. It is consulted before the approver.
     #[cfg(feature = "approval")]
     #[must_use]
     pub fn approval_memory(self, memory: impl Into<ApprovalMemory>) -> Self {
         self.gated(|gate| gate.memory = Some(memory.into()))
     }
 
-    /// Signs every question, and takes a verdict only with the signature of its question.
+    /// Signs every approval request, and rejects verdicts that don't carry the signature of their request.
     #[cfg(feature = "approval")]
     #[must_use]
     pub fn approval_keys(self, keys: SigningKeys) -> Self {
         self.gated(|gate| gate.keys = Some(keys))
     }
 
-    /// Services of this run: they win over those of the toolkit.
+    /// Adds services for this run, which take precedence over those of the toolkit.
     #[must_use]
     pub fn services(self, services: Services) -> Self {
         self.scoped(|scope| scope.services = services.over(std::mem::take(&mut scope.services)))
     }
 
-    /// A value that middlewares and handlers find with [`Cx::extension`](crate::Cx::extension), one per type.
+    /// Adds a value that middlewares and handlers read with [`Cx::extension`](crate::Cx::extension), one per type.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(self, value: T) -> Self {
         self.scoped(|scope| scope.extensions = std::mem::take(&mut scope.extensions).with(value))
     }
 
-    /// The conversation up to the calls.
+    /// Sets the conversation up to the calls.
     #[must_use]
     pub fn messages(self, messages: impl Into<History>) -> Self {
         self.scoped(|scope| scope.messages = Some(messages.into()))
     }
 
-    /// Who asks.
+    /// Sets the caller: the user, tenant or session that the calls run for.
     #[must_use]
     pub fn caller(self, caller: impl Into<Caller>) -> Self {
         self.scoped(|scope| scope.caller = Some(caller.into()))
     }
 
-    /// Returns the options by which argument text is read.
+    /// Sets the options by which argument text is read.
     #[must_use]
     pub fn decode_options(mut self, options: DecodeOptions) -> Self {
         self.decode = options;
         self
     }
 
-    /// When everything must be done: what is unfinished then has timed out.
+    /// Sets the deadline of the run: calls that are unfinished then time out.
     #[must_use]
     pub fn deadline(mut self, deadline: Instant) -> Self {
-        self.until = Some(Until::Moment(deadline));
+        self.until = Some(RunDeadline::At(deadline));
         self
     }
 
-    /// The longest the run may take, counted from its first poll.
+    /// Sets the timeout of the run, counted from its first poll.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.until = Some(Until::After(timeout));
+        self.until = Some(RunDeadline::After(timeout));
         self
     }
 
-    /// Calls everything off when this flag is raised.
+    /// Cancels the run when this cancellation is triggered.
     #[must_use]
     pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
         self.cancellation = Some(cancellation);
         self
     }
 
-    /// Tells a function of every event, as the reader gets it. When the stream is dropped, it is told of what the
-    /// reader missed: the events that were waiting, and a `cancelled` output for each unfinished call.
+    /// Sets a function that receives every event when the reader does. When the stream is dropped, it receives what the
+    /// reader missed: the events that were not read, and a `cancelled` output for each unfinished call.
     ///
-    /// It must be quick, and a panic in it is ignored: it watches the run and can't change it.
+    /// It must return quickly, and a panic in it is ignored: an observer can't affect the run.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ToolEvent) + Send + Sync + 'static) -> Self {
         let observer = Isolated::new(observer);
@@ -260,41 +263,43 @@ impl RunOptions {
         self
     }
 
-    /// Where a single call's progress goes. A run of many calls has events instead and ignores this.
+    /// Sets the receiver of a single call's emitted values. A run of many calls reports them as events and ignores
+    /// this.
     #[must_use]
     pub fn sink(mut self, sink: impl Into<Emitter>) -> Self {
         self.sink = Some(sink.into());
         self
     }
 
-    /// Runs each handler in a task of its own, so that they use several cores and go on while nobody polls the run.
-    /// Needs a tokio runtime. Only what has begun goes on by itself: the first poll starts every call that the limits
-    /// allow, and a call that waits for a place, a permit or an approval starts when the run is polled again.
+    /// Runs each handler in a separate task, so that handlers use several cores and make progress while the run is not
+    /// polled. Requires a tokio runtime. Only handlers that have started make progress on their own: the first poll
+    /// starts every call that the limits allow, and a call that waits for a slot, a permit or an approval starts when
+    /// the run is polled again.
     ///
-    /// A call that is given up, or a run that is dropped, aborts its task: what the handler does ends when it next waits,
-    /// which may be a moment after its `cancelled` or `timed_out` was given.
+    /// Cancelling a call, or dropping the run, aborts the task: the handler stops when it next awaits, which may be
+    /// shortly after its `cancelled` or `timed_out` was reported.
     #[must_use]
     pub fn spawned(mut self) -> Self {
         self.handler_task = HandlerTask::Spawned;
         self
     }
 
-    /// Reports whether a single call needs nothing but to be run. Every option is named, so that a new one does not compile until
-    /// it is decided here.
+    /// Reports whether a single call with these options can take the fast path. Every option is named, so that a new
+    /// one does not compile until it is decided here.
     pub(super) fn is_plain(&self) -> bool {
         let Self {
-            // There is one call, and nothing that it could wait for.
+            // There is only one call.
             concurrency: _,
             call_timeout,
             call_idle_timeout,
             output_cap,
             policy,
             permit,
-            // Nobody is asked without a policy.
+            // Without a policy no approval is requested.
             approver: _,
             approval_timeout: _,
             gate: _,
-            // These are handed on.
+            // These are passed to the call's context.
             scope: _,
             decode: _,
             until,
@@ -325,7 +330,7 @@ impl RunOptions {
         &self.decode
     }
 
-    /// What is known about asking.
+    /// Returns the settings for approval requests and verdicts.
     pub(crate) fn gate(&self) -> &Gate {
         static PLAIN: Gate = Gate::PLAIN;
         self.gate.as_deref().unwrap_or(&PLAIN)
@@ -342,7 +347,7 @@ impl RunOptions {
     }
 }
 
-/// The application's policy, and nothing else said.
+/// Options with this policy, and defaults for everything else.
 impl From<ApprovalPolicy> for RunOptions {
     fn from(policy: ApprovalPolicy) -> Self {
         Self::new().policy(policy)

@@ -1,7 +1,7 @@
-//! Who may call what: a seam.
+//! Permits: an extension point that decides which caller may call which tool.
 //!
-//! A run asks its permit about every call of a known tool, before the arguments are read. Without one everything is
-//! allowed. A permit that fails, or panics, has allowed nothing.
+//! A run checks its permit for every call of a known tool, before the arguments are read. Without a permit all calls
+//! are allowed. A permit that fails or panics denies the call.
 
 use std::fmt;
 use std::future::ready;
@@ -14,7 +14,7 @@ use crate::tool::Tool;
 
 /// Decides whether a call may run.
 ///
-/// A closure `Fn(&Tool, &ToolCall, &Cx)` that gives a [`Permission`], or a `Result` of one, is a permit.
+/// A closure `Fn(&Tool, &ToolCall, &Cx)` that returns a [`Permission`], or a `Result` of one, is a permit.
 ///
 /// ```
 /// use haft_core::{Permission, RunOptions, Tool, ToolCall, Cx};
@@ -25,21 +25,21 @@ use crate::tool::Tool;
 /// # let _ = options;
 /// ```
 ///
-/// Ask [`may_destroy`](crate::Annotations::may_destroy), not [`destructive`](crate::Annotations::destructive): the latter is
-/// the hint as it is emitted, which is `true` for a readonly tool that says nothing more.
+/// Use [`may_destroy`](crate::Annotations::may_destroy), not [`destructive`](crate::Annotations::destructive): the
+/// latter is the hint in its emitted form, which is `true` for a readonly tool that doesn't set it.
 pub trait Permit: Send + Sync + 'static {
-    /// Decides whether this call may run, or surface if nobody runs it here. The context names the caller.
+    /// Decides whether this call may run, or surface if it has no handler here. The context names the caller.
     fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting;
 
-    /// Whether the caller may know of the tool: the one way to hide tools. One that is not seen is not listed, never suggested, and to its caller
-    /// unknown: [`permit`](Permit::permit) is not asked about it.
+    /// Reports whether the caller may know of the tool. This is the only way to hide tools: a hidden tool is not
+    /// listed, never suggested, and unknown to the caller; [`permit`](Permit::permit) is not called for it.
     fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
         let _ = (tool, caller);
         true
     }
 }
 
-/// What a permit decided.
+/// The decision of a permit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Permission {
@@ -47,55 +47,55 @@ pub enum Permission {
     Allowed,
     /// The call may not run.
     Denied {
-        /// Why, for the model. A blank reason is replaced.
+        /// The reason, for the model. A blank reason is replaced.
         reason: String,
     },
 }
 
-/// A permit's decision: there at once, or later.
-#[must_use = "a decision that nobody waits for decides nothing"]
-pub struct Permitting(pub(super) Decision);
+/// A permit's decision: immediate, or a future.
+#[must_use = "a decision has no effect unless it is returned or awaited"]
+pub struct Permitting(pub(super) PermitDecision);
 
-pub(super) enum Decision {
+pub(super) enum PermitDecision {
     Now(Result<Permission, BoxError>),
     Later(BoxFuture<Result<Permission, BoxError>>),
 }
 
 impl Permission {
-    /// The call may not run, for this reason.
+    /// Denies the call for this reason.
     pub fn denied(reason: impl Into<String>) -> Self {
         Self::Denied { reason: reason.into() }
     }
 }
 
 impl Permitting {
-    /// A decision that takes a while.
+    /// Creates a decision that is made by a future.
     pub fn later<F, E>(decision: F) -> Self
     where
         F: Future<Output = Result<Permission, E>> + Send + 'static,
         E: Into<BoxError>,
     {
-        Self(Decision::Later(Box::pin(async move { decision.await.map_err(Into::into) })))
+        Self(PermitDecision::Later(Box::pin(async move { decision.await.map_err(Into::into) })))
     }
 
-    /// The decision, waited for.
+    /// Waits for the decision.
     pub fn decided(self) -> impl Future<Output = Result<Permission, BoxError>> + Send + 'static {
         match self.0 {
-            Decision::Now(decision) => Box::pin(ready(decision)),
-            Decision::Later(decision) => decision,
+            PermitDecision::Now(decision) => Box::pin(ready(decision)),
+            PermitDecision::Later(decision) => decision,
         }
     }
 }
 
 impl From<Permission> for Permitting {
     fn from(permission: Permission) -> Self {
-        Self(Decision::Now(Ok(permission)))
+        Self(PermitDecision::Now(Ok(permission)))
     }
 }
 
 impl<E: Into<BoxError>> From<Result<Permission, E>> for Permitting {
     fn from(decision: Result<Permission, E>) -> Self {
-        Self(Decision::Now(decision.map_err(Into::into)))
+        Self(PermitDecision::Now(decision.map_err(Into::into)))
     }
 }
 
@@ -122,8 +122,8 @@ impl<P: Permit> Permit for Isolated<P> {
 impl fmt::Debug for Permitting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Decision::Now(decision) => f.debug_tuple("Permitting").field(decision).finish(),
-            Decision::Later(_) => f.write_str("Permitting(later)"),
+            PermitDecision::Now(decision) => f.debug_tuple("Permitting").field(decision).finish(),
+            PermitDecision::Later(_) => f.write_str("Permitting(later)"),
         }
     }
 }

@@ -1,4 +1,7 @@
-//! Many calls at once, as a stream of what happens.
+//! A run: many calls at once, as a stream of events.
+//!
+//! This file holds the state of a run and its public interface; [`driver`] advances the calls. A run never polls a
+//! handler directly: each [`CallState`] does, through `execute.rs`.
 
 mod driver;
 
@@ -44,27 +47,27 @@ use crate::service::Services;
 use crate::tool::{ApprovalPolicy, OutputCap};
 use crate::toolkit::{NotRunnable, ToolSet, Toolkit};
 
-/// How often calls are looked at before others in the runtime get their turn: a handler may wake itself for ever, and use
-/// nothing of tokio's that would tell when it is enough.
+/// The number of rounds per poll before the run yields to its runtime. A handler may wake itself in every round without
+/// consuming any of tokio's budget, which would otherwise end the poll.
 const ROUNDS: usize = 16;
-/// What is said about calls whose stream was dropped.
-const ABANDONED: &str = "the run was dropped before the call was done";
+/// The message about calls whose stream was dropped, for observers and traces.
+const ABANDONED: &str = "the run was dropped before this call finished";
 
-/// Calls that run beside each other, as a stream of events.
+/// Calls that run concurrently, as a stream of events.
 ///
-/// Nothing happens until the stream is polled. The first poll starts every call that the limits allow, before it gives
-/// the first event. Every call gets exactly one [`ToolEvent::Output`], after everything else it had to say; the stream
-/// ends when all have theirs. Between calls events come as they happen, so outputs come as calls finish;
-/// [`collect_results`](Run::collect_results) and [`continue_with_results`](Run::continue_with_results) put results in the
-/// order of the calls.
+/// Nothing happens until the stream is polled. The first poll starts every call that the limits allow before it returns
+/// the first event. Every call gets exactly one [`ToolEvent::Output`], after all its other events; the stream ends when
+/// every call has its output. Events of different calls are interleaved as they happen, so outputs come in the order in
+/// which calls finish; [`collect_results`](Run::collect_results) and
+/// [`continue_with_results`](Run::continue_with_results) return results in the order of the calls.
 ///
-/// Handlers run inside the task that polls the stream, so they advance, and timeouts fire, only while it is polled. A
-/// consumer that stops polling to wait for something that a handler holds waits for ever: poll to the end
-/// ([`collect_results`](Run::collect_results) does), or let handlers run in tasks of their own with
-/// [`spawned`](Run::spawned). A handler that blocks its thread blocks all others, unless it is defined as blocking.
+/// Handlers run inside the task that polls the stream, so they make progress, and timeouts fire, only while it is
+/// polled. A consumer that stops polling in order to wait for something that a handler holds deadlocks: poll to the end
+/// ([`collect_results`](Run::collect_results) does), or run handlers in separate tasks with [`spawned`](Run::spawned).
+/// A handler that blocks its thread blocks all others, unless it is defined as blocking.
 ///
-/// Dropping the stream drops the handlers. [`cancel`](Run::cancel) calls them off instead and goes on to a result for
-/// every call.
+/// Dropping the stream drops the handlers. [`cancel`](Run::cancel) cancels them instead, and the stream continues until
+/// every call has a result.
 ///
 /// ```
 /// use haft_core::{Tool, ToolCall, ToolEvent, Toolkit};
@@ -96,46 +99,46 @@ pub struct Run {
     pub(super) options: RunOptions,
     /// Shared with the contexts of the calls.
     pub(super) calls: Arc<Vec<ToolCall>>,
-    /// There from the first poll on.
+    /// Empty before the first poll.
     pub(super) call_states: Vec<CallState>,
-    /// What the calls have in common, from the first poll on.
+    /// The state that the calls share, from the first poll on.
     shared: Option<Arc<RunShared>>,
     wakers: Vec<Option<Waker>>,
-    /// The calls to look at.
+    /// The calls to be polled.
     woken: VecDeque<usize>,
     slots: Slots,
-    /// Whether somebody may have stopped waiting for a place.
+    /// Set when a call that waits for a slot may be able to take one.
     has_free_slot: bool,
     timer: Timer<Due>,
     deadline: Option<Instant>,
-    /// Why nothing can be run.
+    /// The reason that no handler can run.
     problems: Option<Arc<NotRunnable>>,
-    /// Ends when the flag of the options is raised. Holds the waker of the task.
+    /// Completes when the cancellation of the options is triggered. Holds the waker of the task.
     cancelled: Option<Isolated<BoxFuture<()>>>,
     is_cancelled: bool,
-    /// Whether a call was ended by time or a cancel.
+    /// Set when a call was ended by a timeout or a cancellation.
     was_cut_short: bool,
     pub(super) ready: VecDeque<ToolEvent>,
     pub(super) unfinished: usize,
     pub(super) suspending: Suspending,
-    /// What is known about approvals, where that matters.
+    /// The approval state of the run, if it has any.
     pub(super) approvals: Option<Box<RunApprovals>>,
 }
 
-/// What a time is set for.
+/// An entry of the run's timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     Run,
-    CallState(usize),
+    Call(usize),
 }
 
 impl Toolkit {
-    /// Runs calls beside each other and gives what happens as a stream.
+    /// Runs calls concurrently and returns their events as a stream.
     ///
-    /// Calls are taken as a model asked for them, or with what is known about their approval: a
-    /// call of a [`CallPlan`](crate::CallPlan) or an [`ApprovedCall`](crate::ApprovedCall) that has its verdict is not asked
-    /// about again. Calls of one plan run with the options of the plan, and their events have the indexes of the plan, also
-    /// when some of its calls are left out.
+    /// A call is passed as the model requested it, or with facts about its approval: no approval is requested again for
+    /// a call of a [`CallPlan`](crate::CallPlan) or an [`ApprovedCall`](crate::ApprovedCall) that has its verdict.
+    /// Calls of one plan run with the options of the plan, and their events carry the indexes of the plan, even if some
+    /// of its calls are left out.
     pub fn run<C: Into<RequestedCall>>(&self, calls: impl IntoIterator<Item = C>) -> Run {
         let (calls, approvals) = RunApprovals::split(calls.into_iter().map(Into::into));
         let set = Arc::clone(self.set());
@@ -171,85 +174,86 @@ impl Run {
         }
     }
 
-    /// The same run with all options replaced. Options count when the run is first polled, not later.
+    /// Replaces all options. Options take effect only if they are set before the run is first polled.
     pub fn with(self, options: RunOptions) -> Self {
         self.changed(|_| options)
     }
 
-    /// Calls everything off: what is not done is answered with `cancelled` at the next poll, and the stream goes on to
-    /// its end.
+    /// Cancels the run: every unfinished call is answered with `cancelled` at the next poll, and the stream continues
+    /// to its end.
     pub fn cancel(&mut self) {
         self.is_cancelled = true;
     }
 
-    /// The calls, in order.
+    /// Returns the calls, in order.
     #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         &self.calls
     }
 
-    /// Reads the arguments of a call as the run reads them, checked: with the run's options, and as a person edited them
-    /// if one did. This is how a loop reads a signal or an interaction that the run surfaced.
+    /// Reads and checks the arguments of a call with the run's options, including a person's edit if there was one. A
+    /// loop reads a signal or an interaction that the run surfaced with this method.
     ///
     /// # Panics
     ///
     /// Panics if the run has no call at this index.
     pub fn decode_args<P: DeserializeOwned>(&self, index: usize) -> Result<P, ToolFailure> {
         let call = &self.calls[index];
-        let Some(place) = self.set.index_of(&call.name) else {
+        let Some(tool) = self.set.index_of(&call.name) else {
             return Err(ToolResult::unknown_tool(call, &[]).into_failure());
         };
-        let decoded = self.set.at(place).0.parameters().decode::<P>(&call.arguments, &self.options.decode);
+        let decoded = self.set.at(tool).0.parameters().decode::<P>(&call.arguments, &self.options.decode);
         decoded.map(|decoded| decoded.value).map_err(invalid_input)
     }
 
-    /// Reads the arguments of a call as a tree that holds them exactly, as [`Tool::argument_tree`](crate::Tool::argument_tree)
-    /// does, with the run's options and as a person edited them if one did.
+    /// Reads the arguments of a call as a tree that represents them exactly, as
+    /// [`Tool::argument_tree`](crate::Tool::argument_tree) does, with the run's options and including a person's edit
+    /// if there was one.
     ///
     /// # Panics
     ///
     /// Panics if the run has no call at this index.
     pub fn argument_tree(&self, index: usize) -> Result<Value, ToolFailure> {
         let call = &self.calls[index];
-        let Some(place) = self.set.index_of(&call.name) else {
+        let Some(tool) = self.set.index_of(&call.name) else {
             return Err(ToolResult::unknown_tool(call, &[]).into_failure());
         };
-        Arguments::tree(self.set.at(place).0, &call.arguments, &self.options.decode).map_err(invalid_input)
+        Arguments::tree(self.set.at(tool).0, &call.arguments, &self.options.decode).map_err(invalid_input)
     }
 
-    /// The next event; `None` when every call has its output.
+    /// Returns the next event, or `None` when every call has its output.
     pub async fn next(&mut self) -> Option<ToolEvent> {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
 
-    /// Runs everything to the end and gives the results in the order of the calls. Those whose output was already read by
-    /// [`next`](Run::next) are not among them. To see the events on the way as well, use
-    /// [`continue_with_results`](Run::continue_with_results). Calls that are suspended have no result yet:
-    /// where there may be some, use [`collect_or_suspend`](Run::collect_or_suspend).
+    /// Runs all calls to the end and returns the results in the order of the calls. Outputs that were already read with
+    /// [`next`](Run::next) are not included. To receive the events as well, use
+    /// [`continue_with_results`](Run::continue_with_results). Calls that are suspended have no result yet: if there may
+    /// be some, use [`collect_or_suspend`](Run::collect_or_suspend).
     pub async fn collect_results(mut self) -> Vec<ToolResult> {
         self.collect().await
     }
 
-    /// Runs everything to the end and gives the results in the order of the calls, or what is left when some of them
-    /// wait for verdicts. Results from before the run was suspended are among them.
+    /// Runs all calls to the end and returns the results in the order of the calls, or the suspended run if some calls
+    /// wait for verdicts. Results from before the run was suspended are included.
     #[cfg(feature = "approval")]
     pub async fn collect_or_suspend(mut self) -> Result<Vec<ToolResult>, Box<Suspended>> {
         let results = self.collect().await;
         self.take_suspended().map_or(Ok(results), |suspended| Err(Box::new(suspended)))
     }
 
-    /// What is left of the run when it has ended and calls of it wait for verdicts. Given once.
+    /// Returns the suspended run, once, if the run has ended and calls of it wait for verdicts.
     #[cfg(feature = "approval")]
     pub fn suspended(&mut self) -> Option<Suspended> {
         self.take_suspended()
     }
 
-    /// The verdicts that reached the run and did not count, and why: those it was resumed with, and those its approver gave.
-    /// Complete when the run has ended.
+    /// Returns the verdicts that were rejected, with the reasons: those the run was resumed with, and those its
+    /// approver returned. Complete when the run has ended.
     #[cfg(feature = "approval")]
     #[must_use]
     pub fn refused_verdicts(&self) -> &[RefusedVerdict] {
-        self.refused()
+        self.rejected()
     }
 
     async fn collect(&mut self) -> Vec<ToolResult> {
@@ -269,55 +273,56 @@ impl Run {
         self.shared.is_some()
     }
 
-    /// Whether the run was called off.
+    /// Reports whether the run was cancelled.
     pub(super) fn was_cancelled(&self) -> bool {
         self.is_cancelled || self.options.cancellation.as_ref().is_some_and(Cancellation::is_cancelled)
     }
 
-    /// Lets time and cancels go on without handing out events; gives the result of the first call that they ended.
+    /// Applies timeouts and cancellation without returning events. Ready with the result of the first call that they
+    /// ended.
     pub(super) fn poll_cut_short(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
-        let rests = (0..ROUNDS).any(|_| {
+        let is_parked = (0..ROUNDS).any(|_| {
             self.tick(task);
-            self.unfinished == 0 || self.rest(task)
+            self.unfinished == 0 || self.park(task)
         });
-        if !rests {
+        if !is_parked {
             wake_isolated(task.waker());
         }
         let result = self.ready.iter().find_map(ToolEvent::result).filter(|_| self.was_cut_short);
         result.cloned().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// Settles and moves everything once.
+    /// Ends what was cancelled or timed out, and advances everything else once.
     fn tick(&mut self, task: &mut Context<'_>) {
         if self.shared.is_none() {
             self.start();
         }
         self.end_cancelled(task);
         self.end_timed_out();
-        self.move_on();
+        self.advance_woken();
     }
 
-    /// The next event, if there is one without waiting.
+    /// Returns the next event if there is one without waiting.
     fn next_ready(&mut self) -> Option<ToolEvent> {
         let event = self.ready.pop_front()?;
         if let (ToolEvent::Progress { index, .. } | ToolEvent::Preliminary { index, .. }, Some(shared)) =
             (&event, &self.shared)
         {
-            shared.mailbox.make_room(*index);
+            shared.mailbox.release_capacity(*index);
         }
-        self.show(&event);
+        self.notify_observer(&event);
         Some(event)
     }
 
-    fn show(&self, event: &ToolEvent) {
+    fn notify_observer(&self, event: &ToolEvent) {
         if let Some(observer) = self.options.observer.as_ref().filter(|_| !self.is_planning()) {
-            // It watches and can't change anything: that it broke is its own business.
+            // An observer can't affect the run, so its panic is ignored.
             drop(isolated(|| observer(event)));
         }
     }
 }
 
-/// Options, one by one. They count when the run is first polled, not later.
+/// Single options. They take effect only if they are set before the run is first polled.
 impl Run {
     /// See [`RunOptions::concurrency`].
     pub fn concurrency(self, most: usize) -> Self {
@@ -409,7 +414,7 @@ impl Run {
         self.changed(|options| options.observe(observer))
     }
 
-    /// See [`RunOptions::spawned`]. Calls that wait for a place start only when the run is polled.
+    /// See [`RunOptions::spawned`]. Calls that wait for a slot start only when the run is polled.
     pub fn spawned(self) -> Self {
         self.changed(RunOptions::spawned)
     }
@@ -436,7 +441,7 @@ impl Stream for Run {
             if run.unfinished == 0 {
                 return Poll::Ready(None);
             }
-            if run.rest(task) {
+            if run.park(task) {
                 return Poll::Pending;
             }
             if !has_budget_remaining() {
@@ -452,16 +457,17 @@ impl Stream for Run {
     }
 }
 
-/// Nobody reads any more: handlers are dropped, and the observer is told of everything the reader missed, as is tracing.
+/// Drops the handlers. The observer and tracing receive the events that were not read and a `cancelled` output for each
+/// unfinished call.
 impl Drop for Run {
     fn drop(&mut self) {
         if self.shared.is_none() {
-            // Never polled: there is nothing to drop, and still every call is answered.
+            // The run was never polled: there are no handlers to drop, but every call is still answered.
             let done = self.approvals.as_ref().map(|approvals| approvals.done()).unwrap_or_default();
             for (index, call) in self.calls.iter().enumerate().filter(|(index, _)| !done.contains(index)) {
                 let result = ToolResult::cancelled(call, ABANDONED);
-                CallSpan::pass(call, &result.outcome);
-                self.show(&ToolEvent::Output { index, result });
+                CallSpan::record_unstarted(call, &result.outcome);
+                self.notify_observer(&ToolEvent::Output { index, result });
             }
             return;
         }

@@ -1,7 +1,7 @@
-//! The approvals of a run: all that it knows of them besides the calls themselves.
+//! The approval state of a run, besides the calls themselves.
 //!
-//! Most runs have none of this: it is there when calls come with something known about them, when a run was suspended
-//! before, when it may be suspended now, or when it only finds out which calls may run.
+//! Most runs have none. It exists when calls come with facts about their approval, when a run was suspended before or
+//! may be suspended now, or when a run only plans: it determines which calls may run.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
@@ -23,46 +23,49 @@ use crate::result::ToolResult;
 use crate::tool::NO_APPROVAL;
 use crate::toolkit::ToolSet;
 
-/// The approvals of a run's calls.
+/// The approval state of a run.
 #[derive(Default)]
-#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead or later"))]
+#[cfg_attr(
+    not(feature = "approval"),
+    allow(dead_code, reason = "without digests no approval precedes or outlives a run")
+)]
 pub(super) struct RunApprovals {
     /// The approvals that calls came with.
     known: Vec<(usize, Box<PriorState>)>,
-    /// The indexes of calls that are not run here, in order: they were taken out of the plan that this is a run of.
+    /// The indexes of calls that are not run here, in order: they were removed from the plan that this is a run of.
     absent: Vec<usize>,
     /// Results from before this run.
     earlier: Vec<Finished>,
     /// Results of this run.
     finished: Vec<Finished>,
-    /// Calls that wait beyond this run.
+    /// Calls that are suspended.
     pending: Vec<Pending>,
-    /// Verdicts that fit no question, or did not count for theirs.
-    refused: Vec<RefusedVerdict>,
-    /// The plan, where the run is to stop before the handlers.
+    /// Verdicts that match no request, or were rejected.
+    rejected: Vec<RefusedVerdict>,
+    /// Set in a planning run, which stops before the handlers.
     plan: Option<Plan>,
 }
 
 /// The calls of a planning run that may run.
 #[derive(Default)]
 struct Plan {
-    /// Those that nobody was told of yet.
+    /// Those that were not returned yet.
     approved: VecDeque<(usize, ApprovedCall)>,
-    /// All of them. Each is ready to run, and waits.
+    /// All of them. Each is ready to run, and held.
     held: BTreeSet<usize>,
 }
 
-/// The treatment of a call whose answer comes later.
+/// The treatment of a call whose verdict is deferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Suspending {
-    /// It is suspended: whoever runs it takes what is left.
+    /// It is suspended: the application stores it and resumes it later.
     Allowed,
-    /// It is denied: only its result is asked for.
+    /// It is denied: a single call must return a result.
     Denied,
 }
 
 impl RunApprovals {
-    /// Splits calls from what is known about them.
+    /// Splits calls from the facts about their approval.
     pub(super) fn split(calls: impl Iterator<Item = RequestedCall>) -> (Vec<ToolCall>, Option<Box<Self>>) {
         let mut approvals: Option<Box<Self>> = None;
         let calls = calls.enumerate().map(|(index, RequestedCall { call, prior: known })| {
@@ -74,7 +77,7 @@ impl RunApprovals {
         (calls.collect(), approvals)
     }
 
-    /// Creates the run of the calls that this was split from. Calls of one plan are run as they were planned: with its
+    /// Creates the run of the calls that this was split from. Calls of one plan run as they were planned: with its
     /// options, and each at its index there.
     pub(super) fn into_run(mut self: Box<Self>, set: Arc<ToolSet>, calls: Vec<ToolCall>) -> Run {
         let mut run = match self.shared_plan(calls.len()) {
@@ -99,7 +102,7 @@ impl RunApprovals {
         run
     }
 
-    /// The plan that all of the calls are part of, if there is one.
+    /// Returns the plan that all of the calls are part of, if there is one.
     fn shared_plan(&self, calls: usize) -> Option<Arc<Planned>> {
         let plan = |(_, known): &(usize, Box<PriorState>)| known.origin.as_ref().map(|origin| Arc::clone(&origin.plan));
         let first = plan(self.known.first()?)?;
@@ -112,12 +115,12 @@ impl RunApprovals {
         self.plan.is_some()
     }
 
-    /// Returns the places of the calls that have their result from before, or get it elsewhere.
+    /// Returns the indexes of the calls that have their result from before, or run elsewhere.
     pub(super) fn done(&self) -> HashSet<usize> {
         self.earlier.iter().map(|finished| finished.index).chain(self.absent.iter().copied()).collect()
     }
 
-    /// Takes out the calls that are not run here, and makes up for the gaps.
+    /// Removes the calls that are not run here, and adjusts the indexes.
     #[cfg(feature = "approval")]
     fn without_absent(&self, calls: &[ToolCall], pending: &mut [Pending], finished: &mut [Finished]) -> Vec<ToolCall> {
         let pending = pending.iter_mut().map(|pending| &mut pending.index);
@@ -129,25 +132,28 @@ impl RunApprovals {
     }
 }
 
-#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead or later"))]
+#[cfg_attr(
+    not(feature = "approval"),
+    allow(dead_code, reason = "without digests no approval precedes or outlives a run")
+)]
 impl Run {
-    /// The same run after an earlier one of the same calls.
-    pub(crate) fn resumed(mut self, earlier: Vec<Finished>, refused: Vec<RefusedVerdict>) -> Self {
+    /// Adds the results and rejected verdicts of an earlier run of the same calls.
+    pub(crate) fn resumed(mut self, earlier: Vec<Finished>, rejected: Vec<RefusedVerdict>) -> Self {
         let approvals = self.approvals.get_or_insert_default();
-        (approvals.earlier, approvals.refused) = (earlier, refused);
+        (approvals.earlier, approvals.rejected) = (earlier, rejected);
         self
     }
 
-    /// The same run, which stops each call before its handler, until it is [released](Run::released).
+    /// Makes this a planning run: each call stops before its handler, until the run is [released](Run::released).
     pub(crate) fn planning(mut self) -> Self {
         self.approvals.get_or_insert_default().plan = Some(Plan::default());
         self
     }
 
-    /// Returns the next call that was found fit to run, each once.
+    /// Returns the next call that may run, each once.
     pub(crate) fn next_approved(&mut self) -> Option<(usize, ApprovedCall)> {
         let plan = self.approvals.as_mut()?.plan.as_mut()?;
-        // One that was cancelled or timed out meanwhile has its result.
+        // A call that was cancelled or timed out meanwhile has its result.
         while let Some((index, approved)) = plan.approved.pop_front() {
             if plan.held.contains(&index) {
                 return Some((index, approved));
@@ -170,19 +176,19 @@ impl Run {
         self.has_begun() && self.call_states.iter().all(has_stopped)
     }
 
-    /// Goes on with a planning run as the run of its calls: the same calls, limits and questions. `shown` are the events
-    /// that were read while it was planning, which are yet to be seen by whoever reads the run; `taken` are the calls that
-    /// were taken out of the plan.
-    pub(crate) fn released(mut self, shown: Vec<ToolEvent>, taken: &BTreeSet<usize>) -> Self {
+    /// Turns a planning run into the run of its calls: the same calls, limits and requests. `read` are the events that
+    /// were read while it was planning, which the reader of the run has yet to receive; `taken` are the calls that were
+    /// removed from the plan.
+    pub(crate) fn released(mut self, read: Vec<ToolEvent>, taken: &BTreeSet<usize>) -> Self {
         let Some(plan) = self.approvals.as_mut().and_then(|approvals| approvals.plan.take()) else {
             return self;
         };
-        for event in &shown {
+        for event in &read {
             if let Some(result) = event.result() {
-                CallSpan::pass(&self.calls[event.index()], &result.outcome);
+                CallSpan::record_unstarted(&self.calls[event.index()], &result.outcome);
             }
         }
-        let unread = std::mem::replace(&mut self.ready, shown.into());
+        let unread = std::mem::replace(&mut self.ready, read.into());
         self.ready.extend(unread);
         for index in 0..self.call_states.len() {
             if self.call_states[index].is_answered() {
@@ -204,7 +210,7 @@ impl Run {
 }
 
 impl Run {
-    /// The same run, of one call whose result is all that is asked for: it can't be suspended.
+    /// Marks this as the run of a single call, which must return a result: it can't be suspended.
     pub(super) fn single(mut self) -> Self {
         self.suspending = Suspending::Denied;
         self
@@ -214,7 +220,7 @@ impl Run {
         self.approvals.as_ref().is_some_and(|approvals| approvals.is_planning())
     }
 
-    /// Puts what calls came with where it counts. Nothing has moved yet.
+    /// Hands the approval facts that calls came with to their states. No call has been advanced yet.
     pub(super) fn apply_prior_approvals(&mut self) {
         let Some(approvals) = &mut self.approvals else { return };
         let mut known = std::mem::take(&mut approvals.known);
@@ -237,13 +243,13 @@ impl Run {
         }
     }
 
-    /// Keeps a result for as long as the run may still be suspended. Whatever was asked about its call is over, and a
-    /// verdict that could not be used for it is given back.
-    pub(super) fn keep(&mut self, index: usize, result: &ToolResult) {
-        let refused = self.call_states[index].close_request(&self.calls[index], &self.options);
+    /// Records a result for as long as the run may still be suspended. The approval request of the call is closed, and
+    /// a verdict that was not used is kept for the application.
+    pub(super) fn record_result(&mut self, index: usize, result: &ToolResult) {
+        let rejected = self.call_states[index].close_request(&self.calls[index], &self.options);
         if self.options.approver.is_some() || self.approvals.is_some() {
             let approvals = self.approvals.get_or_insert_default();
-            approvals.refused.extend(refused);
+            approvals.rejected.extend(rejected);
             approvals.finished.push(Finished { index, result: result.clone() });
             if let Some(plan) = &mut approvals.plan {
                 plan.held.remove(&index);
@@ -251,45 +257,45 @@ impl Run {
         }
     }
 
-    /// A call waits beyond this run, if somebody can take it from there.
+    /// Suspends a call: it leaves this run and waits for its verdict. A single call is denied instead.
     pub(super) fn suspend(&mut self, index: usize, request: Box<ApprovalRequest>) {
         if self.suspending == Suspending::Denied {
             return self.cancel_call(index, ToolFailure::new(FailureKind::Denied, NO_APPROVAL));
         }
         self.drain_mailbox();
-        let refused = self.call_states[index].take_rejected();
+        let rejected = self.call_states[index].take_rejected();
         self.call_states[index].leave();
         self.unfinished -= 1;
         let approvals = self.approvals.get_or_insert_default();
-        approvals.refused.extend(refused);
+        approvals.rejected.extend(rejected);
         approvals.pending.push(Pending { index, request: (*request).clone() });
         self.ready.push_back(ToolEvent::Suspended { index, request });
     }
 
-    /// Holds a call that was found fit to run, until its plan is run.
+    /// Holds a call that may run, until its plan is run.
     pub(super) fn hold(&mut self, index: usize) {
         let digest = self.call_states[index].digest().unwrap_or_default().to_owned();
         let approved = ApprovedCall::new(self.calls[index].clone(), digest);
-        let refused = self.call_states[index].take_rejected();
+        let rejected = self.call_states[index].take_rejected();
         let Some(approvals) = &mut self.approvals else { return };
-        approvals.refused.extend(refused);
+        approvals.rejected.extend(rejected);
         if let Some(plan) = &mut approvals.plan {
             plan.approved.push_back((index, approved));
             plan.held.insert(index);
         }
     }
 
-    /// Reports whether calls of it wait beyond this run.
+    /// Reports whether calls of the run are suspended.
     pub(super) fn has_pending(&self) -> bool {
         self.approvals.as_ref().is_some_and(|approvals| !approvals.pending.is_empty())
     }
 
-    /// Results from before this run, which no event of it shows.
+    /// Returns the results from before this run, which are not among its events.
     pub(super) fn earlier(&self) -> impl Iterator<Item = &Finished> {
         self.approvals.iter().flat_map(|approvals| &approvals.earlier)
     }
 
-    /// Returns what is left of the run, if it ended with calls that wait.
+    /// Returns the suspended run, if it ended with suspended calls.
     #[cfg(feature = "approval")]
     pub(super) fn take_suspended(&mut self) -> Option<Suspended> {
         let approvals =
@@ -299,13 +305,13 @@ impl Run {
         finished.append(&mut approvals.earlier);
         pending.sort_by_key(|pending| pending.index);
         finished.sort_by_key(|finished| finished.index);
-        // A run knows all of its calls, so what it says of them holds together.
+        // The indexes come from this run's calls, so the parts are consistent.
         let calls = approvals.without_absent(&self.calls, &mut pending, &mut finished);
         Suspended::new(calls, pending, finished).ok()
     }
 
     #[cfg(feature = "approval")]
-    pub(super) fn refused(&self) -> &[RefusedVerdict] {
-        self.approvals.as_ref().map_or(&[], |approvals| &approvals.refused)
+    pub(super) fn rejected(&self) -> &[RefusedVerdict] {
+        self.approvals.as_ref().map_or(&[], |approvals| &approvals.rejected)
     }
 }

@@ -1,7 +1,7 @@
-//! One call, one result.
+//! Running a single call.
 //!
-//! Most single calls need nothing but to be run: no limits of time, nobody to ask. Those take the fast path here, with
-//! the same checks and the same isolation. Everything else is a run of one.
+//! Most single calls need no timeouts and no approval. They take the fast path here, with the same checks and the same
+//! isolation. All others are a [`Run`] of one call.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -28,7 +28,7 @@ use crate::schema::Repair;
 use crate::tool::{ExecutionLimits, Tool};
 use crate::toolkit::Toolkit;
 
-/// One call on its way to its one result. See [`Toolkit::run_call`].
+/// A future of the result of one call. See [`Toolkit::run_call`].
 #[must_use = "a call does nothing unless it is awaited"]
 pub struct RunCall<'a> {
     kit: &'a Toolkit,
@@ -39,14 +39,14 @@ pub struct RunCall<'a> {
 
 enum CallStage<'a> {
     New,
-    Fast(Fast<'a>),
+    Fast(FastPath<'a>),
     Run(Pin<Box<dyn Future<Output = ToolResult> + Send + 'a>>),
     Done,
 }
 
-/// The fast path: read, run, answer. It skips work that a call does not need, and no decision. Written by hand, as every
-/// move of a value shows in the cost of a call.
-struct Fast<'a> {
+/// The fast path: decode, run, answer. It skips work that a call does not need, but no decision. It is a hand-written
+/// state machine because every move of a value adds to the cost of a call.
+struct FastPath<'a> {
     tool: &'a Tool,
     execution: HandlerExecution,
     repairs: Vec<Repair>,
@@ -54,10 +54,10 @@ struct Fast<'a> {
 }
 
 impl Toolkit {
-    /// Runs one call and gives its one result. What it shows on the way is dropped.
+    /// Runs one call and returns its result. Values that it emits are dropped.
     ///
-    /// A tool without limits of time takes the shortest way: no run is set up, so work of the handler's own that outlives
-    /// the call is not told that it is over.
+    /// A call of a tool without timeouts takes a fast path that sets up no run. Work that its handler started and that
+    /// outlives the call is then not notified that the call has ended.
     ///
     /// ```
     /// use haft_core::{Tool, ToolCall, Toolkit};
@@ -76,14 +76,15 @@ impl Toolkit {
         RunCall { kit: self, call, options: None, stage: CallStage::New }
     }
 
-    /// Runs one call with options and gives its one result. What it shows on the way goes to the options'
-    /// [sink](RunOptions::sink), or is dropped.
+    /// Runs one call with options and returns its result. Values that it emits go to the options'
+    /// [sink](RunOptions::sink), or are dropped.
     pub fn run_call_with<'a>(&'a self, call: &'a ToolCall, options: &'a RunOptions) -> RunCall<'a> {
         RunCall { kit: self, call, options: Some(options), stage: CallStage::New }
     }
 
-    /// Time and cancels go on while the reader of the sink is slow: a call that they end is answered at once.
-    async fn run_as_one(&self, call: &ToolCall, mut options: RunOptions) -> ToolResult {
+    /// Runs the call as a run of one. Timeouts and cancellation apply while the reader of the sink is slow: a call that
+    /// they end is answered at once.
+    async fn run_in_full(&self, call: &ToolCall, mut options: RunOptions) -> ToolResult {
         let sink = options.sink.take();
         let mut run = Run::new(Arc::clone(self.set()), vec![call.clone()]).with(options).single();
         let mut sending: Option<Isolated<BoxFuture<()>>> = None;
@@ -92,20 +93,21 @@ impl Toolkit {
                 if sending.is_some() && poll_isolated(&mut sending, task).is_pending() {
                     return run.poll_cut_short(task);
                 }
-                let shown = match ready!(Pin::new(&mut run).poll_next(task)) {
+                let emitted = match ready!(Pin::new(&mut run).poll_next(task)) {
                     Some(ToolEvent::Progress { data, .. }) => Emitted::Progress(data),
                     Some(ToolEvent::Preliminary { value, .. }) => Emitted::Preliminary(value),
                     Some(ToolEvent::Output { result, .. }) => return Poll::Ready(result),
                     Some(
                         ToolEvent::ApprovalRequested { .. }
                         | ToolEvent::ApprovalResolved { .. }
-                        | ToolEvent::Suspended { .. },
+                        | ToolEvent::Suspended { .. }
+                        | ToolEvent::Unknown(_),
                     ) => continue,
-                    // A run of one call gives one output; this is there for the type.
+                    // Unreachable: a run of one call has one output.
                     None => return Poll::Ready(ToolResult::cancelled(call, "")),
                 };
                 if let Some(sink) = sink.clone() {
-                    sending = Some(Isolated::new(Box::pin(async move { sink.send(shown).await })));
+                    sending = Some(Isolated::new(Box::pin(async move { sink.send(emitted).await })));
                 }
             }
         })
@@ -114,23 +116,23 @@ impl Toolkit {
 }
 
 impl RunCall<'_> {
-    /// Finds out which way the call has to go, and goes as far as it can.
-    fn set_out(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
+    /// Starts the call, on the fast path if it can take it, and polls it.
+    fn start(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
         let (kit, call, options) = (self.kit, self.call, self.options);
         let set = kit.set();
-        let found = set.index_of(&call.name).map(|place| (place, set.at(place).0));
+        let found = set.index_of(&call.name).map(|index| (index, set.at(index).0));
         let is_plain =
             |tool: &Tool| is_plain(tool) && options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none();
-        let Some((place, tool)) = found.filter(|(_, tool)| is_plain(tool)) else {
-            self.stage = CallStage::Run(Box::pin(kit.run_as_one(call, options.cloned().unwrap_or_default())));
-            return self.go_on(task);
+        let Some((index, tool)) = found.filter(|(_, tool)| is_plain(tool)) else {
+            self.stage = CallStage::Run(Box::pin(kit.run_in_full(call, options.cloned().unwrap_or_default())));
+            return self.poll_started(task);
         };
         let mut span = CallSpan::open(call, Some(tool));
         let prepared = prepare_isolated(|| {
-            let cx = Cx::of_kit(set, place, call);
+            let cx = Cx::of_kit(set, index, call);
             let cx = match options {
                 None => cx,
-                Some(options) => cx.in_front(options.scope.as_ref()).with_decode_options(options.decode),
+                Some(options) => cx.layered_under(options.scope.as_ref()).with_decode_options(options.decode),
             };
             tool.prepare_found(call, cx)
         });
@@ -147,13 +149,13 @@ impl RunCall<'_> {
         };
         span.begin();
         let repairs = prepared.take_repairs();
-        let mut fast = Fast { tool, execution: HandlerExecution::new(prepared), repairs, span };
+        let mut fast = FastPath { tool, execution: HandlerExecution::new(prepared), repairs, span };
         match fast.poll(task) {
             Poll::Ready(outcome) => {
                 self.stage = CallStage::Done;
                 Poll::Ready(fast.answer(call, outcome))
             }
-            // Most calls never come here: what a call needs is kept only if it has to wait.
+            // Most calls never wait: only a call that has to is stored.
             Poll::Pending => {
                 self.stage = CallStage::Fast(fast);
                 Poll::Pending
@@ -161,8 +163,8 @@ impl RunCall<'_> {
         }
     }
 
-    /// Goes on with a call that has set out. When it is over, it stays so.
-    fn go_on(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
+    /// Polls a call that was started. A call that has returned its result stays pending.
+    fn poll_started(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
         let result = match &mut self.stage {
             CallStage::Fast(fast) => {
                 let outcome = ready!(fast.poll(task));
@@ -181,11 +183,11 @@ impl Future for RunCall<'_> {
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<ToolResult> {
         let this = self.get_mut();
-        if matches!(this.stage, CallStage::New) { this.set_out(task) } else { this.go_on(task) }
+        if matches!(this.stage, CallStage::New) { this.start(task) } else { this.poll_started(task) }
     }
 }
 
-impl Fast<'_> {
+impl FastPath<'_> {
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
         self.execution.poll(self.tool, self.tool.limits().output_cap, &self.span, task)
     }
@@ -198,8 +200,8 @@ impl Fast<'_> {
     }
 }
 
-/// A call that is dropped before it is done ends its span as cancelled.
-impl Drop for Fast<'_> {
+/// Ends the span of a call that is dropped before it has finished, as cancelled.
+impl Drop for FastPath<'_> {
     fn drop(&mut self) {
         if self.execution.is_unfinished() {
             self.span.end(&ToolFailure::new(FailureKind::Cancelled, "").started().into());
@@ -213,17 +215,17 @@ impl fmt::Debug for RunCall<'_> {
     }
 }
 
-/// Reports whether the tool's calls need nothing but to be run. Every limit is named, so that a new one does not compile until it
-/// is decided here.
+/// Reports whether the tool's calls can take the fast path. Every limit is named, so that a new one does not compile
+/// until it is decided here.
 fn is_plain(tool: &Tool) -> bool {
     let ExecutionLimits {
         timeout,
         idle_timeout,
-        // What a call shows is dropped.
+        // Emitted values are dropped.
         emit_buffer: _,
-        // There is one call.
+        // There is only one call.
         concurrency: _,
-        // The fast path holds it.
+        // The fast path applies it.
         output_cap: _,
     } = tool.limits();
     tool.approval().is_never() && timeout.is_none() && idle_timeout.is_none()

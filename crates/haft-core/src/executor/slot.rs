@@ -1,11 +1,11 @@
-//! Slots: which of the calls that are ready may run.
+//! Concurrency slots, which decide when a ready call may run.
 //!
-//! Calls that are ready to run take a slot or wait for one, first come, first served. A call that waits only for its own
-//! kind (its tool, its key) lets others pass; one that needs the run for itself does not, or it might wait for ever. A
-//! slot is freed when the handler is done, not when its result is read.
+//! Calls that are ready to run take a slot or wait for one, first come, first served. A call that waits only for a slot
+//! of its own kind (its tool, its key) lets others overtake it; a call that needs the run exclusively does not, or it
+//! might wait forever. A slot is freed when the handler has returned, not when its result is read.
 //!
-//! Each kind has a queue of its own. Only the first call of a queue can be next, so the next call is found among the
-//! kinds, however many calls wait.
+//! Each kind has its own queue. Only the first call of a queue can be next, so finding the next call takes time
+//! proportional to the number of kinds, not of waiting calls.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroUsize;
@@ -17,11 +17,11 @@ use crate::tool::{Concurrency, Tool, ToolName};
 pub(super) struct Slots {
     most: Option<NonZeroUsize>,
     running: usize,
-    /// Set if the call that runs needs the run for itself.
+    /// Set while an exclusive call runs.
     exclusive: bool,
     /// The kinds that every run has, [`SHARED`] and [`EXCLUSIVE`].
     fixed: [Kind; 2],
-    /// The kinds of tools and keys that have a limit, in the order they came up.
+    /// The kinds of tools and keys that have a limit, in the order of their first call.
     limited: Vec<Kind>,
     tools: HashMap<ToolName, usize>,
     keys: HashMap<String, usize>,
@@ -43,9 +43,9 @@ struct Kind {
     queue: VecDeque<(u64, usize)>,
 }
 
-/// The kind of calls that no limit but the run's counts for.
+/// The kind of calls that only the run's limit applies to.
 const SHARED: usize = 0;
-/// The kind of calls that need the run for themselves.
+/// The kind of exclusive calls.
 const EXCLUSIVE: usize = 1;
 
 impl Default for Slots {
@@ -81,7 +81,7 @@ impl Slots {
         self.numbers += 1;
         self.waiting += 1;
         self.at_mut(kind).queue.push_back((number, index));
-        self.show_head(kind);
+        self.update_head(kind);
         false
     }
 
@@ -91,11 +91,11 @@ impl Slots {
         self.running -= 1;
         self.exclusive &= kind != EXCLUSIVE;
         self.at_mut(kind).running -= 1;
-        self.show_head(kind);
+        self.update_head(kind);
     }
 
     /// Removes all calls that wait.
-    pub(super) fn clear_line(&mut self) {
+    pub(super) fn clear_waiting(&mut self) {
         self.waiting = 0;
         self.heads.clear();
         for kind in self.fixed.iter_mut().chain(&mut self.limited) {
@@ -105,7 +105,8 @@ impl Slots {
 
     /// Returns the next call that may run now; it has taken its slot.
     pub(super) fn next(&mut self) -> Option<usize> {
-        // A call that nothing of its own kind blocks is blocked by all others or by nobody, and none may pass it.
+        // The first head is not blocked by its own kind. If it can't run, the run itself is full, or it is exclusive:
+        // in both cases no other call may overtake it.
         let &(number, kind) = self.heads.first()?;
         if !self.has_room(kind) {
             return None;
@@ -114,7 +115,7 @@ impl Slots {
         self.heads.remove(&(number, kind));
         self.waiting -= 1;
         self.take(kind);
-        self.show_head(kind);
+        self.update_head(kind);
         Some(index)
     }
 
@@ -130,8 +131,8 @@ impl Slots {
         self.at_mut(kind).running += 1;
     }
 
-    /// Notes the first call of a kind as one that can be next, if its kind has room.
-    fn show_head(&mut self, kind: usize) {
+    /// Adds the first call of a kind to the heads, if its kind has room.
+    fn update_head(&mut self, kind: usize) {
         let calls = self.at(kind);
         if let Some(&(number, _)) = calls.queue.front().filter(|_| calls.has_room()) {
             self.heads.insert((number, kind));
@@ -147,7 +148,7 @@ impl Slots {
         self.fixed.get_mut(kind).unwrap_or_else(|| &mut self.limited[kind - fixed])
     }
 
-    /// The kind of a tool's calls. Looking one up allocates only the first time.
+    /// Returns the kind of a tool's calls. This allocates only for the first call of a kind.
     fn kind(&mut self, concurrency: &Concurrency, tool: &Tool) -> usize {
         let (known, most) = match concurrency {
             Concurrency::Shared => return SHARED,
@@ -185,15 +186,15 @@ mod tests {
     use super::*;
     use crate::tool::ExecutionLimits;
 
-    /// The rule itself: all waiting calls are examined in the order they came.
-    struct Rule<'a> {
+    /// A reference implementation: all waiting calls are examined in the order they came.
+    struct ReferenceSlots<'a> {
         tools: &'a [Tool],
         most: usize,
         running: Vec<usize>,
         waiting: Vec<(usize, usize)>,
     }
 
-    impl Rule<'_> {
+    impl ReferenceSlots<'_> {
         fn may_run(&self, tool: usize) -> Result<(), bool> {
             let concurrency = |tool: usize| &self.tools[tool].limits().concurrency;
             let alone = self.running.iter().any(|&tool| *concurrency(tool) == Concurrency::Exclusive);
@@ -223,12 +224,12 @@ mod tests {
         }
 
         fn next(&mut self) -> Option<usize> {
-            for place in 0..self.waiting.len() {
-                let (index, tool) = self.waiting[place];
+            for position in 0..self.waiting.len() {
+                let (index, tool) = self.waiting[position];
                 match self.may_run(tool) {
                     Ok(()) => {
                         self.running.push(tool);
-                        self.waiting.remove(place);
+                        self.waiting.remove(position);
                         return Some(index);
                     }
                     Err(lets_pass) if !lets_pass => return None,
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_get_slots_in_the_order_they_came_and_pass_only_those_that_wait_for_their_own_kind() {
+    fn calls_get_slots_in_order_and_overtake_only_those_that_wait_for_their_own_kind() {
         let tools = tools();
         let mut random: u64 = 7;
         let mut draw = |below: usize| {
@@ -270,19 +271,19 @@ mod tests {
         };
         for most in [1, 3, usize::MAX] {
             let mut slots = Slots::new(NonZeroUsize::new(most).filter(|most| most.get() < usize::MAX));
-            let mut rule = Rule { tools: &tools, most, running: Vec::new(), waiting: Vec::new() };
+            let mut reference = ReferenceSlots { tools: &tools, most, running: Vec::new(), waiting: Vec::new() };
             let mut waited = 0;
             for index in 0..5_000 {
-                if draw(2) == 0 || rule.running.is_empty() {
+                if draw(2) == 0 || reference.running.is_empty() {
                     let tool = draw(tools.len());
-                    assert_eq!(slots.enter(index, &tools[tool]), rule.enter(index, tool), "{most} {index}");
+                    assert_eq!(slots.enter(index, &tools[tool]), reference.enter(index, tool), "{most} {index}");
                 } else {
-                    let left = draw(rule.running.len());
-                    slots.leave(&tools[rule.running.swap_remove(left)]);
+                    let left = draw(reference.running.len());
+                    slots.leave(&tools[reference.running.swap_remove(left)]);
                 }
                 loop {
                     let next = slots.next();
-                    assert_eq!(next, rule.next(), "{most} {index}");
+                    assert_eq!(next, reference.next(), "{most} {index}");
                     if next.is_none() {
                         break;
                     }
@@ -294,17 +295,17 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_wait_for_one_kind_are_never_candidates_together() {
+    fn at_most_one_waiting_call_per_kind_is_a_candidate() {
         let tools = tools();
         let mut slots = Slots::new(None);
         for index in 0..1_000 {
             slots.enter(index, &tools[2 + index % 6]);
-            // One head per kind that has room; what is behind it is not examined.
+            // One head per kind that has room; the calls behind it are not examined.
             assert!(slots.heads.len() <= slots.fixed.len() + slots.limited.len());
         }
         while slots.next().is_some() {}
         assert!(slots.heads.is_empty() && slots.waiting > 900, "{} wait", slots.waiting);
-        slots.clear_line();
+        slots.clear_waiting();
         assert_eq!((slots.next(), slots.waiting), (None, 0));
     }
 }

@@ -1,10 +1,10 @@
-//! What tracing sees of a call.
+//! The tracing span of a call.
 //!
-//! One span per call, named and attributed by OpenTelemetry's conventions for generative AI. It is open from the moment
-//! the call is looked up until it has its result. When nobody listens, opening it is one load of a static, and nothing
-//! below is computed. When a call ends, one event with the target `haft::metrics` carries its metrics: that it was called,
-//! the kind of its failure, how long it waited and ran. Arguments and results are left empty here:
-//! [`Trace`](crate::Trace) fills them for those who ask.
+//! One span per call, named and attributed by OpenTelemetry's conventions for generative AI. It is open from the lookup
+//! of the tool until the call has its result. Without a subscriber, opening it is one load of a static, and nothing
+//! below is computed. When a call ends, one event with the target `haft::metrics` contains its metrics: the call, the
+//! kind of its failure, the time it waited and ran. Arguments and results are left empty here: the
+//! [`Trace`](crate::Trace) middleware records them.
 
 use tokio::time::Instant;
 use tracing::{Level, field};
@@ -18,25 +18,25 @@ use crate::failure::ToolFailure;
 use crate::result::Outcome;
 use crate::tool::{Tool, ToolKind, ToolName};
 
-/// The span of one call, if somebody listens. Small, as mostly nobody does.
-pub(super) struct CallSpan(Option<Box<Open>>);
+/// The span of one call, if a subscriber is interested. Small, as mostly there is none.
+pub(super) struct CallSpan(Option<Box<OpenSpan>>);
 
-/// An open span, and when things happened to its call.
-struct Open {
+/// An open span, and the times of its call.
+struct OpenSpan {
     span: IsolatedSpan,
-    /// The name of the tool, if there is such a tool: what a model made up must not become a metric of its own.
+    /// The name of the tool, if it exists: a name that a model invented must not become a metric.
     tool: Option<ToolName>,
-    asked: Instant,
-    began: Option<Instant>,
+    requested: Instant,
+    started: Option<Instant>,
 }
 
 impl CallSpan {
-    /// A span that nobody sees.
+    /// Creates a disabled span.
     pub(super) fn none() -> Self {
         Self(None)
     }
 
-    /// The span of a call, of a tool or of none that exists.
+    /// Opens the span of a call. `tool` is unset if the tool does not exist.
     #[inline]
     pub(super) fn open(call: &ToolCall, tool: Option<&Tool>) -> Self {
         if is_heard!("haft", Level::INFO) { Self::opened(call, tool) } else { Self::none() }
@@ -70,49 +70,49 @@ impl CallSpan {
             )
         });
         let tool = tool.map(|tool| tool.shared_name().clone());
-        Self(Some(Box::new(Open { span, tool, asked: Instant::now(), began: None })))
+        Self(Some(Box::new(OpenSpan { span, tool, requested: Instant::now(), started: None })))
     }
 
-    /// The span of a call that ends where nothing of it has begun.
-    pub(super) fn pass(call: &ToolCall, outcome: &Outcome) {
+    /// Opens and closes the span of a call that ended before anything of it started.
+    pub(super) fn record_unstarted(call: &ToolCall, outcome: &Outcome) {
         Self::open(call, None).end(outcome);
     }
 
-    /// The span, for a task of its own.
+    /// Returns another handle to the span, for a separate task.
     pub(super) fn to_span(&self) -> IsolatedSpan {
         self.0.as_ref().map_or_else(IsolatedSpan::none, |open| open.span.another())
     }
 
-    /// Does something inside the span.
+    /// Runs a function inside the span.
     #[inline]
     pub(super) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         let _entered = self.0.as_ref().and_then(|open| open.span.enter());
         work()
     }
 
-    /// The handler's turn has come.
+    /// Records that the handler starts now.
     #[inline]
     pub(super) fn begin(&mut self) {
         if let Some(open) = &mut self.0 {
-            open.began = Some(Instant::now());
+            open.started = Some(Instant::now());
         }
     }
 
-    /// The call has its result: the span is closed.
+    /// Closes the span: the call has its result.
     #[inline]
     pub(super) fn end(&mut self, outcome: &Outcome) {
         if let Some(open) = self.0.take() {
-            // Whoever listens is user code.
+            // The subscriber is user code.
             drop(isolated(move || open.close(outcome)));
         }
     }
 }
 
-impl Open {
+impl OpenSpan {
     fn close(self, outcome: &Outcome) {
         let now = Instant::now();
-        let began = self.began.unwrap_or(now);
-        let (queue, run) = ((began - self.asked).as_secs_f64(), (now - began).as_secs_f64());
+        let started = self.started.unwrap_or(now);
+        let (queue, run) = ((started - self.requested).as_secs_f64(), (now - started).as_secs_f64());
         self.span.get().record("haft.queue_seconds", queue);
         self.span.get().record("haft.run_seconds", run);
         self.count(outcome, queue, run);
@@ -121,7 +121,8 @@ impl Open {
         }
     }
 
-    /// The metrics of the call, as an event whose fields are named as `tracing-opentelemetry` and others read metrics from.
+    /// Emits the metrics of the call, as an event whose fields are named for `tracing-opentelemetry` and compatible
+    /// layers.
     fn count(&self, outcome: &Outcome, queue_seconds: f64, run_seconds: f64) {
         let failed = outcome.failure().map(|failure| failure.kind.as_str());
         let _entered = self.span.enter();
@@ -143,7 +144,7 @@ impl Open {
         span.record("error.type", failure.kind.as_str());
         span.record("haft.started", failure.started);
         let cause = cause_chain(failure);
-        // What is broken here is the operator's business; what a model or a policy did is only worth knowing.
+        // Internal errors need the operator's attention; rejections and mistakes of a model are only informative.
         let _entered = self.span.enter();
         match failure.kind.class() {
             FailureClass::Internal => {

@@ -1,4 +1,7 @@
-//! A handler in a task of its own.
+//! Handlers in separate tasks.
+//!
+//! The task holds the call's slot until it has ended, and is aborted when its call is cancelled. It runs the handler
+//! through `execute.rs` and never polls it directly.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,16 +21,16 @@ use crate::middleware::Nesting;
 use crate::result::Outcome;
 use crate::tool::Tool;
 
-/// A task that is aborted when it is no longer waited for.
-struct Task(JoinHandle<Outcome>);
+/// A task that is aborted when its call is dropped.
+struct SpawnedHandler(JoinHandle<Outcome>);
 
-/// There is no runtime to spawn into.
+/// A handler that needs a tokio runtime was polled outside of one.
 #[derive(Debug, thiserror::Error)]
-#[error("a spawned run needs a tokio runtime, and it is polled outside of one")]
-struct NoRuntime;
+#[error("{0} require a tokio runtime, and this call is polled outside of one")]
+pub(crate) struct MissingRuntime(pub(crate) &'static str);
 
-/// Starts a prepared call in a task of its own. The task keeps the call's place until it is gone: one that is given up
-/// runs on until it next waits.
+/// Starts a prepared call in a separate task. The task keeps the call's slot until it has ended: an aborted task runs
+/// on until it next awaits.
 pub(super) fn spawn(
     prepared: Prepared,
     tool: Tool,
@@ -36,12 +39,12 @@ pub(super) fn spawn(
 ) -> Result<Prepared, ToolFailure> {
     let Ok(runtime) = Runtime::try_current() else {
         drop_isolated(prepared);
-        return Err(broken(NoRuntime));
+        return Err(broken(MissingRuntime("spawned runs")));
     };
     let Prepared { running, meta } = prepared;
     let mut meta = meta.unwrap_or_default();
-    // A task that was never polled has not begun, and only it can tell; unless something stands in front of it, which
-    // knows better.
+    // Whether the handler was started is known only inside the task, so the task sets the start flag; where middleware
+    // or a thread already sets it, that one is used.
     let polled = match &meta.start_flag {
         Some(_) => None,
         None => Some(Arc::clone(meta.start_flag.insert(Arc::default()))),
@@ -54,21 +57,21 @@ pub(super) fn spawn(
         }
         nesting.poll(run_isolated(running, tool, span)).await
     };
-    let task = Task(runtime.spawn(work));
+    let task = SpawnedHandler(runtime.spawn(work));
     Ok(Prepared { running: Box::pin(task), meta: Some(meta) })
 }
 
-impl Running for Task {
+impl Running for SpawnedHandler {
     fn poll(mut self: Pin<&mut Self>, _: &Tool, task: &mut Context<'_>, _: PollRight) -> Poll<Outcome> {
         Pin::new(&mut self.0).poll(task).map(|joined| match joined {
             Ok(outcome) => outcome,
-            // The runtime is shutting down: a panic of the handler is an outcome.
+            // The runtime is shutting down. A panic of the handler would have been an outcome.
             Err(error) => ToolFailure::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).cause(error).into(),
         })
     }
 }
 
-impl Drop for Task {
+impl Drop for SpawnedHandler {
     fn drop(&mut self) {
         self.0.abort();
     }

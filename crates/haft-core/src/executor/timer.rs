@@ -1,7 +1,8 @@
-//! When things are due.
+//! The timer of a run.
 //!
-//! A run has one timer, set to whatever is due next. Being due is told by the clock, not by the timer: the timer only
-//! wakes, so everything that is late is settled at the next poll, however long the run was not polled.
+//! A run has one timer, set to its next deadline. The clock decides whether a deadline has passed, not the timer: the
+//! timer only wakes the task, so every deadline that has passed is handled at the next poll, however long the run was
+//! not polled.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +13,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::isolation::{Isolated, Panicked, isolated};
 
-/// What is due, soonest first.
+/// Deadlines and their subjects, soonest first.
 #[derive(Default)]
 pub(super) struct Timer<T: Ord> {
     due: BinaryHeap<Reverse<(Instant, T)>>,
@@ -21,7 +22,7 @@ pub(super) struct Timer<T: Ord> {
 }
 
 impl<T: Ord> Timer<T> {
-    /// Nothing is due.
+    /// Creates a timer without deadlines.
     pub(super) fn new() -> Self {
         Self { due: BinaryHeap::new(), sleep: None }
     }
@@ -30,25 +31,25 @@ impl<T: Ord> Timer<T> {
         self.due.is_empty()
     }
 
-    /// Notes that something is due at a moment.
-    pub(super) fn add(&mut self, at: Instant, what: T) {
-        self.due.push(Reverse((at, what)));
+    /// Adds a deadline.
+    pub(super) fn add(&mut self, at: Instant, subject: T) {
+        self.due.push(Reverse((at, subject)));
     }
 
-    /// Takes the next thing that is due by now.
+    /// Removes the next deadline that has passed, and returns its subject.
     pub(super) fn pop(&mut self, now: Instant) -> Option<T> {
         match self.due.peek() {
-            Some(Reverse((at, _))) if *at <= now => self.due.pop().map(|Reverse((_, what))| what),
+            Some(Reverse((at, _))) if *at <= now => self.due.pop().map(|Reverse((_, subject))| subject),
             _ => None,
         }
     }
 
-    /// Sees to it that the task is woken for what is due next. An error says that there is no clock to wait by.
-    pub(super) fn rest(&mut self, task: &mut Context<'_>) -> Result<Poll<()>, Panicked> {
+    /// Registers the task to be woken at the next deadline. An error means that there is no tokio timer.
+    pub(super) fn park(&mut self, task: &mut Context<'_>) -> Result<Poll<()>, Panicked> {
         let Some(Reverse((next, _))) = self.due.peek() else { return Ok(Poll::Pending) };
         let next = *next;
         if self.sleep.is_none() {
-            // Tokio panics outside of a runtime with a clock.
+            // Tokio panics outside of a runtime with time enabled.
             self.sleep = Some(Isolated::new(Box::pin(isolated(|| sleep_until(next))?)));
         }
         let Some(sleep) = &mut self.sleep else { return Ok(Poll::Pending) };

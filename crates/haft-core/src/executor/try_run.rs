@@ -1,7 +1,7 @@
-//! Runs that end with an error when something of a certain class went wrong.
+//! Runs that end with an error if a call failed in one of the given classes.
 //!
-//! A failing call never takes its siblings down: they go on to their end, every event is given, and only then comes one
-//! error that carries everything that was finished.
+//! A failed call never affects its siblings: they run to their end, every event is returned, and only then one error
+//! that contains all results.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -20,28 +20,28 @@ use crate::event::ToolEvent;
 use crate::result::ToolResult;
 use crate::toolkit::Toolkit;
 
-/// A [`Run`] whose items are results: every event, and at the end one error if a call failed in one of the classes.
+/// A [`Run`] whose items are results: every event, and at the end an error if a call failed in one of the classes.
 #[derive(Debug)]
 #[must_use = "a run does nothing unless it is polled"]
 pub struct TryRun {
     run: Run,
     classes: Vec<FailureClass>,
     results: Vec<Option<ToolResult>>,
-    is_over: bool,
+    has_ended: bool,
 }
 
-/// Calls failed in a class that counts as an error. All calls are done.
+/// The error of a run with calls that failed in one of the classes. All calls have finished.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunError {
     /// All results, in the order of the calls.
     pub results: Vec<ToolResult>,
-    /// The places of those that count as errors. Never empty.
+    /// The indexes into `results` of the calls that count as errors. Never empty.
     pub failed: Vec<usize>,
 }
 
 impl Toolkit {
-    /// Runs calls as [`run`](Toolkit::run) does, and ends with an error when one failed in one of the classes.
+    /// Runs calls as [`run`](Toolkit::run) does, and ends with an error if a call failed in one of the classes.
     ///
     /// ```
     /// use haft_core::{FailureClass, Tool, ToolCall, Toolkit};
@@ -65,18 +65,18 @@ impl Toolkit {
     ) -> TryRun {
         let run = self.run(calls);
         let results = run.calls().iter().map(|_| None).collect();
-        TryRun { run, classes: classes.into_iter().collect(), results, is_over: false }
+        TryRun { run, classes: classes.into_iter().collect(), results, has_ended: false }
     }
 }
 
 impl TryRun {
-    /// The same run with options.
+    /// Replaces all options.
     pub fn with(mut self, options: RunOptions) -> Self {
         self.run = self.run.with(options);
         self
     }
 
-    /// Calls everything off, as [`Run::cancel`] does.
+    /// Cancels the run, as [`Run::cancel`] does.
     pub fn cancel(&mut self) {
         self.run.cancel();
     }
@@ -87,12 +87,12 @@ impl TryRun {
         self.run.suspended()
     }
 
-    /// The next event, or at the end the error; `None` when there is nothing more.
+    /// Returns the next event, or at the end the error; then `None`.
     pub async fn next(&mut self) -> Option<Result<ToolEvent, RunError>> {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
 
-    /// Runs everything to the end and gives the results in the order of the calls, or the error that holds them.
+    /// Runs all calls to the end and returns the results in the order of the calls, or the error that contains them.
     pub async fn collect_results(mut self) -> Result<Vec<ToolResult>, RunError> {
         let mut last = Ok(());
         while let Some(item) = self.next().await {
@@ -101,8 +101,8 @@ impl TryRun {
         last.map(|()| self.results.into_iter().flatten().collect())
     }
 
-    /// The error, if a call failed in one of the classes.
-    fn verdict(&self) -> Option<RunError> {
+    /// Returns the error, if a call failed in one of the classes.
+    fn error(&self) -> Option<RunError> {
         let is_error =
             |result: &ToolResult| result.failure().is_some_and(|failure| self.classes.contains(&failure.kind.class()));
         let results: Vec<_> = self.results.iter().flatten().cloned().collect();
@@ -117,7 +117,7 @@ impl Stream for TryRun {
 
     fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        if this.is_over {
+        if this.has_ended {
             return Poll::Ready(None);
         }
         match ready!(Pin::new(&mut this.run).poll_next(task)) {
@@ -128,8 +128,8 @@ impl Stream for TryRun {
                 Poll::Ready(Some(Ok(event)))
             }
             None => {
-                this.is_over = true;
-                Poll::Ready(this.verdict().map(Err))
+                this.has_ended = true;
+                Poll::Ready(this.error().map(Err))
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Calls made by the program itself, with its own types.
+//! Calls that the application makes itself, with Rust types.
 //!
-//! A typed call goes the same way as a model's: its parameters are written by the tool's schema, read back, checked,
-//! run, and the result is checked on its way out. So a range or a length holds for both, and so does a permit.
+//! A typed call takes the same path as a model's: its parameters are encoded by the tool's schema, decoded and checked,
+//! and the result is checked as well. So ranges, lengths and permits apply to both.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,18 +19,19 @@ use crate::json_text::JsonText;
 use crate::result::{Outcome, ToolResult, unreadable};
 use crate::toolkit::Toolkit;
 
-/// The ids of calls that the program makes itself tell them apart, and nothing else.
-fn own_id() -> CallId {
+/// Returns a new id for a call that the application makes itself. It is unique within the process, and carries no other
+/// meaning.
+fn next_call_id() -> CallId {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     CallId::from(format!("own_call_{}", COUNT.fetch_add(1, Ordering::Relaxed)))
 }
 
 impl Toolkit {
-    /// Calls a tool by its type: the parameters say which.
+    /// Calls a tool by the type of its parameters.
     ///
-    /// Works with the types beside `#[tool]` functions, which are their own parameters; for others see
-    /// [`call_tool`](Toolkit::call_tool). The success and the declared failure must implement `Deserialize`. The tool is
-    /// found by the name of its type: in a toolkit that was given a namespace it has another.
+    /// Works with the types that `#[tool]` generates, which are their own parameters; for others see
+    /// [`call_tool`](Toolkit::call_tool). The success and the declared failure must implement `Deserialize`. The tool
+    /// is looked up by the name of its type, so it is not found in a toolkit with a namespace.
     pub async fn call<T>(&self, params: T) -> Result<T::Success, CallError<T::Failure>>
     where
         T: ToolType<Params = T, Success: DeserializeOwned, Failure: DeserializeOwned> + Serialize,
@@ -71,7 +72,7 @@ impl Toolkit {
         self.call_with::<T>(params, &RunOptions::new()).await
     }
 
-    /// Calls the tool `T` with parameters of its type and with options.
+    /// Calls the tool `T` with parameters of its type, and with options.
     pub async fn call_with<T>(
         &self,
         params: &T::Params,
@@ -87,7 +88,7 @@ impl Toolkit {
             },
             None => JsonText::null(),
         };
-        let call = ToolCall::new(own_id(), T::NAME, written.as_str());
+        let call = ToolCall::new(next_call_id(), T::NAME, written.as_str());
         let result = self.run_call_with(&call, options).await;
         isolated(|| read_back::<T>(result)).unwrap_or_else(|panicked| Err(CallError::Fault(panicked.into())))
     }

@@ -1,4 +1,7 @@
-//! Closures as handlers.
+//! Closures as handlers, asynchronous and blocking.
+//!
+//! A closure is called at the first poll of its call and not before: it may have effects before its first await. An
+//! asynchronous closure runs in the task that polls it, a blocking one on a thread of tokio's blocking pool.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -13,12 +16,12 @@ use tokio::task::JoinHandle;
 
 use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
-use crate::executor::{CallHandle, Isolated, IsolatedSpan, PollRight};
+use crate::executor::{CallHandle, Isolated, IsolatedSpan, MissingRuntime, PollRight};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
-    BoxRunning, Deferred, Handler, HandlerError, Prepared, PreparedMeta, Returned, ReturnedNow, Running, STREAM,
-    StartFlag, TypeInfo, Whole, broken, encode, encode_success, refused,
+    BoxRunning, Deferred, Handler, HandlerError, OwnedRunning, Prepared, PreparedMeta, Returned, ReturnedNow, Running,
+    STREAM, StartFlag, TypeInfo, broken, encode, encode_success, rejected,
 };
 use crate::issue::Issues;
 use crate::middleware::Nesting;
@@ -26,19 +29,19 @@ use crate::result::Outcome;
 use crate::schema::{DecodeOptions, Decoded};
 use crate::tool::Tool;
 
-/// An asynchronous function whose result is read as kind `KIND`.
+/// An asynchronous function whose return value is of kind `KIND`.
 pub(crate) struct AsyncFn<F, P, const KIND: u8> {
     run: Isolated<F>,
     params: PhantomData<fn(P)>,
 }
 
-/// A blocking function, run on tokio's threads for such.
+/// A blocking function, which runs on tokio's blocking pool.
 pub(crate) struct BlockingFn<F, P, const KIND: u8> {
     run: Arc<Isolated<F>>,
     params: PhantomData<fn(P)>,
 }
 
-/// A thread's work that is called off, if it has not begun, when nobody waits for it any more.
+/// A blocking task that is aborted when it is dropped, unless it has started.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
@@ -46,11 +49,6 @@ impl<T> Drop for AbortOnDrop<T> {
         self.0.abort();
     }
 }
-
-/// A blocking handler can't run: there is no tokio runtime.
-#[derive(Debug, thiserror::Error)]
-#[error("a blocking handler needs a tokio runtime, and the call is polled outside of one")]
-struct NoRuntime;
 
 impl<F, P, const KIND: u8> AsyncFn<F, P, KIND> {
     pub(crate) fn new(run: F) -> Self {
@@ -65,30 +63,30 @@ impl<F, P, const KIND: u8> BlockingFn<F, P, KIND> {
 }
 
 pin_project! {
-    /// An asynchronous function at work on one call.
-    struct Answer<H, P, Fut> {
+    /// The execution of an asynchronous function for one call.
+    struct AsyncRunning<H, P, Fut> {
         #[pin]
-        stage: Stage<P, Fut>,
+        stage: AsyncStage<P, Fut>,
         handler: PhantomData<fn() -> H>,
     }
 }
 
 pin_project! {
-    #[project = StageNow]
-    #[project_replace = StageBefore]
-    enum Stage<P, Fut> {
-        // The function is called at the first poll and not before: it may do things before its first await.
-        Given { params: P, cx: Cx },
+    #[project = AsyncStageProjection]
+    #[project_replace = AsyncStageReplaced]
+    enum AsyncStage<P, Fut> {
+        // The function was not called yet.
+        Decoded { params: P, cx: Cx },
         Called {
             #[pin]
             work: Fut,
         },
-        // Only while the function is called.
+        // Only during the call of the function.
         Calling,
     }
 }
 
-impl<F, P, Fut, const KIND: u8> Running for Answer<AsyncFn<F, P, KIND>, P, Fut>
+impl<F, P, Fut, const KIND: u8> Running for AsyncRunning<AsyncFn<F, P, KIND>, P, Fut>
 where
     F: Fn(P, Cx) -> Fut + Send + Sync + 'static,
     P: DeserializeOwned + Send + 'static,
@@ -96,17 +94,19 @@ where
 {
     fn poll(self: Pin<&mut Self>, tool: &Tool, task: &mut Context<'_>, _: PollRight) -> Poll<Outcome> {
         let mut stage = self.project().stage;
-        if let StageNow::Given { .. } = stage.as_mut().project() {
-            let Some(AsyncFn { run, .. }) = of_tool::<AsyncFn<F, P, KIND>>(tool) else { return Poll::Ready(lost()) };
-            if let StageBefore::Given { params, cx } = stage.as_mut().project_replace(Stage::Calling) {
-                stage.set(Stage::Called { work: run(params, cx) });
+        if let AsyncStageProjection::Decoded { .. } = stage.as_mut().project() {
+            let Some(AsyncFn { run, .. }) = of_tool::<AsyncFn<F, P, KIND>>(tool) else {
+                return Poll::Ready(wrong_tool());
+            };
+            if let AsyncStageReplaced::Decoded { params, cx } = stage.as_mut().project_replace(AsyncStage::Calling) {
+                stage.set(AsyncStage::Called { work: run(params, cx) });
             }
         }
-        let StageNow::Called { work } = stage.project() else { return Poll::Pending };
+        let AsyncStageProjection::Called { work } = stage.project() else { return Poll::Pending };
         let returned = ready!(work.poll(task));
         Poll::Ready(match returned.success() {
             Some(value) => encode_success(tool, value),
-            None => returned.ready().map_or_else(|_| lost(), |outcome| encode(tool, outcome)),
+            None => returned.ready().map_or_else(|_| wrong_tool(), |outcome| encode(tool, outcome)),
         })
     }
 }
@@ -117,29 +117,31 @@ where
     P: DeserializeOwned + Send + 'static,
     Fut: Future<Output: Returned<KIND>> + Send + 'static,
 {
-    fn answer(params: P, cx: Cx, tool: &Tool) -> BoxRunning {
-        // In a constant: else every function is compiled as one that streams, too.
+    fn running(params: P, cx: Cx, tool: &Tool) -> BoxRunning {
+        // In a constant, so that the code for streams is only compiled for functions that return one.
         if const { KIND == STREAM } {
-            Box::pin(Whole(Box::pin(Self::answer_in_steps(params, cx, tool.clone()))))
+            Box::pin(OwnedRunning(Box::pin(Self::run_stream(params, cx, tool.clone()))))
         } else {
-            Box::pin(Answer::<Self, P, Fut> { stage: Stage::Given { params, cx }, handler: PhantomData })
+            Box::pin(AsyncRunning::<Self, P, Fut> { stage: AsyncStage::Decoded { params, cx }, handler: PhantomData })
         }
     }
 
-    /// Reads arguments for a call that waits. Checks go this way too, so that the parameters are not compiled once more.
+    /// Decodes arguments for a call whose context may still change. Checks use this too, so that decoding is not
+    /// compiled twice per function.
     fn deferred(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Decoded<Deferred>, Issues> {
         tool.parameters().decode_then(arguments, options, |params: P| -> Deferred {
             let tool = tool.clone();
             Box::new(move |cx, start_flag: Arc<StartFlag>| {
                 start_flag.begin();
-                Self::answer(params, cx, &tool)
+                Self::running(params, cx, &tool)
             })
         })
     }
 
-    /// A stream needs its context and its tool between polls, for the early values it shows.
-    async fn answer_in_steps(params: P, cx: Cx, tool: Tool) -> Outcome {
-        let Some(Self { run, .. }) = of_tool(&tool) else { return lost() };
+    /// Runs a function that returns a stream. It needs its context and its tool between polls, for the preliminary
+    /// values that it emits.
+    async fn run_stream(params: P, cx: Cx, tool: Tool) -> Outcome {
+        let Some(Self { run, .. }) = of_tool(&tool) else { return wrong_tool() };
         let outcome = run(params, cx.clone()).await.settle(&cx).await;
         encode(&tool, outcome)
     }
@@ -153,13 +155,13 @@ where
 {
     fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
         let options = *cx.decode_options();
-        let decoded = tool.parameters().decode_then(arguments, &options, |params| Self::answer(params, cx, tool));
-        let Decoded { value: running, repairs } = decoded.map_err(refused)?;
+        let decoded = tool.parameters().decode_then(arguments, &options, |params| Self::running(params, cx, tool));
+        let Decoded { value: running, repairs } = decoded.map_err(rejected)?;
         Ok(Prepared { running, meta: PreparedMeta::of_repairs(repairs) })
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>> {
-        Self::deferred(tool, arguments, cx.decode_options()).map_err(refused)
+        Self::deferred(tool, arguments, cx.decode_options()).map_err(rejected)
     }
 
     fn check(&self, tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<(), Issues> {
@@ -177,25 +179,30 @@ where
     P: DeserializeOwned + Send + 'static,
     R: ReturnedNow<KIND> + 'static,
 {
-    /// A thread can't be stopped from outside: when this is dropped, the function's context says that it is cancelled.
-    async fn answer(params: P, cx: Cx, tool: Tool, start_flag: Arc<StartFlag>) -> Outcome {
-        let Some(Self { run, .. }) = of_tool(&tool) else { return lost() };
+    /// Runs the function on a thread. A thread can't be stopped from outside: when this future is dropped, the
+    /// function's context reports that it is cancelled.
+    async fn run_on_thread(params: P, cx: Cx, tool: Tool, start_flag: Arc<StartFlag>) -> Outcome {
+        let Some(Self { run, .. }) = of_tool(&tool) else { return wrong_tool() };
         let Ok(runtime) = Runtime::try_current() else {
-            return encode::<R::Success, R::Failure>(&tool, Err(HandlerError::opaque(NoRuntime)));
+            return encode::<R::Success, R::Failure>(
+                &tool,
+                Err(HandlerError::opaque(MissingRuntime("blocking handlers"))),
+            );
         };
-        let called_off = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
-        let inside = cx.clone().with_cancellation(called_off.cancellation().clone());
+        let cancel_on_drop = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
+        let inside = cx.clone().with_cancellation(cancel_on_drop.cancellation().clone());
         let (run, nesting) = (Arc::clone(run), Nesting::current());
         let (occupy, span) = (cx.call_handle().map(CallHandle::occupy), IsolatedSpan::current());
         let mut thread = AbortOnDrop(runtime.spawn_blocking(move || {
             let _guard = occupy;
             let _entered = span.enter();
             if inside.is_cancelled() {
-                // Called off while it waited for a thread: it must not begin now.
+                // Cancelled while it waited for a thread: it must not start now.
                 return None;
             }
             start_flag.begin();
-            // Whoever calls it off does so first and then asks whether it has begun: told that it has not, it must not.
+            // A canceller first cancels and then reads the start flag. If it read that the function has not started,
+            // the function must not start, so the cancellation is checked again after the flag was set.
             if inside.is_cancelled() {
                 return None;
             }
@@ -204,11 +211,11 @@ where
         let outcome = match (&mut thread.0).await {
             Ok(Some(outcome)) => outcome,
             Ok(None) => return ToolFailure::new(FailureKind::Cancelled, "").not_started().into(),
-            // A panic goes on to whoever runs the call, as that of an asynchronous handler does.
+            // A panic is passed on to the executor, as that of an asynchronous handler is.
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(error) => Err(HandlerError::opaque(error)),
         };
-        called_off.disarm();
+        cancel_on_drop.disarm();
         encode(&tool, outcome)
     }
 }
@@ -221,18 +228,21 @@ where
 {
     fn prepare(&self, tool: &Tool, arguments: &str, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
         let Decoded { value, repairs } =
-            tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
+            tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(rejected)?;
         let start_flag = Arc::<StartFlag>::default();
-        let running = Box::pin(Whole(Box::pin(Self::answer(value, cx, tool.clone(), Arc::clone(&start_flag)))));
+        let running =
+            Box::pin(OwnedRunning(Box::pin(Self::run_on_thread(value, cx, tool.clone(), Arc::clone(&start_flag)))));
         Ok(Prepared { running, meta: Some(Box::new(PreparedMeta { repairs, start_flag: Some(start_flag) })) })
     }
 
     fn defer(&self, tool: &Tool, arguments: &str, cx: &Cx) -> Result<Decoded<Deferred>, Box<ToolFailure>> {
         let Decoded { value, repairs } =
-            tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(refused)?;
+            tool.parameters().decode::<P>(arguments, cx.decode_options()).map_err(rejected)?;
         let tool = tool.clone();
         Ok(Decoded {
-            value: Box::new(move |cx, start_flag| Box::pin(Whole(Box::pin(Self::answer(value, cx, tool, start_flag))))),
+            value: Box::new(move |cx, start_flag| {
+                Box::pin(OwnedRunning(Box::pin(Self::run_on_thread(value, cx, tool, start_flag))))
+            }),
             repairs,
         })
     }
@@ -246,17 +256,17 @@ where
     }
 }
 
-/// The handler of a tool, as what it is. Whoever runs a call has its tool at hand and lends it.
+/// Returns the handler of a tool by its concrete type. The executor has the tool of a call and lends it for each poll.
 fn of_tool<H: Handler>(tool: &Tool) -> Option<&H> {
     (tool.handler()? as &dyn Any).downcast_ref()
 }
 
-/// The call was lent another tool than it was prepared for.
+/// The call was polled with another tool than it was prepared for.
 #[derive(Debug, thiserror::Error)]
 #[error("the call was prepared for another tool")]
 struct OtherTool;
 
 #[cold]
-fn lost() -> Outcome {
+fn wrong_tool() -> Outcome {
     broken(OtherTool).into()
 }

@@ -1,8 +1,8 @@
-//! The failures a tool declares.
+//! Declared failures.
 //!
-//! A declared failure is a value of the tool's own: it has a schema, it is serialised for the model, and it says in one
-//! sentence what happened. Every other error is opaque: the model learns only that the tool failed, and the cause stays
-//! with the operator. Which of the two an error is must be a decision of its author, never a guess.
+//! A declared failure is a value that the tool defines: it has a schema, it is serialised for the model, and it has a
+//! message of one sentence. Every other error is opaque: the model learns only that the tool failed, and the cause is
+//! for the operator. The author of a tool decides which of the two an error is; it is never inferred from its text.
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::schema::{Schema, SchemaError};
 
-/// A failure that the model is meant to read.
+/// A failure that is reported to the model.
 ///
 /// ```
 /// use haft_core::Failure;
@@ -39,15 +39,15 @@ use crate::schema::{Schema, SchemaError};
     note = "derive `Failure` (with `Serialize` and `JsonSchema`), use a `String`, or use `try_run_opaque` to keep the error from the model"
 )]
 pub trait Failure: Serialize + JsonSchema + Send + 'static {
-    /// One sentence for the model.
+    /// Returns the message for the model, one sentence.
     fn message(&self) -> String;
 
-    /// Whether the same call may succeed later.
+    /// Reports whether the same call may succeed later.
     fn retryable(&self) -> bool {
         false
     }
 
-    /// How long to wait before trying again.
+    /// Returns the time to wait before a retry.
     fn retry_after(&self) -> Option<Duration> {
         None
     }
@@ -57,7 +57,7 @@ pub trait Failure: Serialize + JsonSchema + Send + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoFailure(Infallible);
 
-/// The schema of a declared failure. That of [`NoFailure`] is `false`, which a schema generated for a root can't be.
+/// Returns the schema of a declared failure. That of [`NoFailure`] is `false`, which a generated root schema can't be.
 pub(crate) fn failure_schema<F: Failure>() -> Result<Schema, SchemaError> {
     if TypeId::of::<F>() == TypeId::of::<NoFailure>() { Ok(Schema::never()) } else { Schema::of_output::<F>() }
 }
@@ -74,7 +74,7 @@ impl Serialize for NoFailure {
     }
 }
 
-/// There is nothing to read: every value is refused.
+/// Rejects every value: the type has none.
 impl<'de> Deserialize<'de> for NoFailure {
     fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
         Err(serde::de::Error::custom("the tool declares no failure"))

@@ -1,4 +1,4 @@
-//! How a handler fails.
+//! The error of a handler.
 
 use std::any::Any;
 use std::error::Error;
@@ -10,16 +10,16 @@ use crate::failure_kind::FailureKind;
 use crate::handler::{Failure, NoFailure, invalid_output};
 use crate::tool::Tool;
 
-/// Any error, owned.
+/// A boxed error of any type.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// What the model is told about an error that isn't declared.
-pub(crate) const OPAQUE_MESSAGE: &str = "the tool failed; what went wrong is known to its operator";
+/// The message to the model about an error that is not declared.
+pub(crate) const OPAQUE_MESSAGE: &str = "the tool failed with an internal error; only its operator can see the cause";
 
-/// How a handler fails: with the failure its tool declares, or with an error that the model doesn't get to see.
+/// The error of a handler: the failure that its tool declares, or an error that the model does not see.
 ///
-/// `?` turns every [`Error`] into the opaque form, except an `F` itself, which stays declared. A [`ToolFailure`] that
-/// comes this way is handed on as it is: so a handler can choose its own kind, message and cause.
+/// `?` converts every [`Error`] into the opaque form, except an `F` itself, which stays declared. A [`ToolFailure`] in
+/// the opaque form is passed on unchanged: so a handler can choose its kind, message and cause.
 ///
 /// ```
 /// use haft_core::HandlerError;
@@ -34,21 +34,21 @@ pub(crate) const OPAQUE_MESSAGE: &str = "the tool failed; what went wrong is kno
 /// ```
 #[derive(Debug)]
 pub enum HandlerError<F = NoFailure> {
-    /// The failure the tool declares.
+    /// The failure that the tool declares.
     Declared(F),
-    /// Anything else: for the operator alone.
+    /// Any other error, only for the operator.
     Opaque(BoxError),
 }
 
 impl<F> HandlerError<F> {
-    /// An opaque error from anything that can be one, plain text included.
+    /// Creates an opaque error from any error or text.
     pub fn opaque(error: impl Into<BoxError>) -> Self {
         Self::Opaque(error.into())
     }
 }
 
 impl<F: Failure> HandlerError<F> {
-    /// The failure of the call, with the declared value encoded by the tool's failure schema.
+    /// Converts the error into the failure of the call, with the declared value encoded by the tool's failure schema.
     pub(crate) fn into_failure(self, tool: &Tool) -> ToolFailure {
         match self {
             Self::Declared(declared) => declared_failure(&declared, tool),
@@ -57,7 +57,7 @@ impl<F: Failure> HandlerError<F> {
     }
 }
 
-/// Errors are opaque, unless the error is the declared failure itself.
+/// Errors become opaque, unless the error is the declared failure itself.
 impl<F: 'static, E: Error + Send + Sync + 'static> From<E> for HandlerError<F> {
     fn from(error: E) -> Self {
         let mut slot = Some(error);
@@ -83,8 +83,8 @@ fn declared_failure<F: Failure>(declared: &F, tool: &Tool) -> ToolFailure {
     }
 }
 
-/// A failure that a handler made itself stays as it is, and a preliminary value that doesn't fit is as wrong as a final
-/// one; everything else is kept from the model.
+/// Returns the failure for an opaque error. A [`ToolFailure`] of the handler is passed on unchanged, and an invalid
+/// preliminary value is reported as an invalid final one would be; everything else is hidden from the model.
 fn opaque_failure(error: BoxError) -> ToolFailure {
     let error = match error.downcast::<ToolFailure>() {
         Ok(failure) => return *failure,

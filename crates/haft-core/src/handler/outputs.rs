@@ -1,8 +1,8 @@
-//! Handlers that answer in several steps.
+//! Handlers that return a stream of outputs.
 //!
-//! A stream of outputs gives early forms of the result and then the result. Exactly one value is final; nothing is
-//! polled after it, and a stream that ends without one is a failure, never an empty success. Whatever the stream gives
-//! shows that the call is at work, whether it is shown or held back.
+//! A stream of outputs yields preliminary forms of the result and then the result. Exactly one value is final; the
+//! stream is not polled after it, and a stream that ends without a final value is a failure, never an empty success.
+//! Every value of the stream counts as activity of the call, whether it is emitted or held back.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -17,10 +17,10 @@ use crate::cx::Cx;
 use crate::executor::Isolated;
 use crate::handler::{HandlerError, NoFailure};
 
-/// One step of a handler that answers in several.
+/// One item of a handler's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandlerOutput<T> {
-    /// An early form of the result, to show.
+    /// A preliminary form of the result.
     Preliminary(T),
     /// The result.
     Final(T),
@@ -38,12 +38,12 @@ pub enum HandlerOutput<T> {
 /// # let _ = (outputs, same);
 /// ```
 #[must_use = "a stream does nothing unless it is polled"]
-pub struct Outputs<T, F = NoFailure>(Source<T, F>);
+pub struct Outputs<T, F = NoFailure>(OutputStream<T, F>);
 
 type BoxStream<T> = Pin<Box<dyn Stream<Item = T> + Send>>;
 
-enum Source<T, F> {
-    /// Every item says what it is.
+enum OutputStream<T, F> {
+    /// Every item is tagged as preliminary or final.
     Tagged(BoxStream<Result<HandlerOutput<T>, F>>),
     /// The last item is the final one.
     Values(BoxStream<Result<T, F>>),
@@ -56,33 +56,35 @@ enum Source<T, F> {
 pub struct NoFinalOutput;
 
 impl<T: Send + 'static, F: Send + 'static> Outputs<T, F> {
-    /// A stream that can't fail.
+    /// Creates outputs from a stream that can't fail.
     pub fn new(stream: impl Stream<Item = HandlerOutput<T>> + Send + 'static) -> Self {
-        Self(Source::Tagged(Box::pin(Infallibly::new(stream))))
+        Self(OutputStream::Tagged(Box::pin(Infallibly::new(stream))))
     }
 
-    /// A stream that may end with a failure.
+    /// Creates outputs from a stream that may end with a failure.
     pub fn try_new(stream: impl Stream<Item = Result<HandlerOutput<T>, F>> + Send + 'static) -> Self {
-        Self(Source::Tagged(Box::pin(stream)))
+        Self(OutputStream::Tagged(Box::pin(stream)))
     }
 
-    /// A stream of values that can't fail; the last one is final, so each is shown when the next one comes.
+    /// Creates outputs from a stream of values that can't fail. The last value is final, so each value is emitted when
+    /// the next one arrives.
     pub fn values(stream: impl Stream<Item = T> + Send + 'static) -> Self {
-        Self(Source::Values(Box::pin(Infallibly::new(stream))))
+        Self(OutputStream::Values(Box::pin(Infallibly::new(stream))))
     }
 
-    /// A stream of values that may end with a failure; the last value is final, so each is shown when the next one comes.
+    /// Creates outputs from a stream of values that may end with a failure. The last value is final, so each value is
+    /// emitted when the next one arrives.
     pub fn try_values(stream: impl Stream<Item = Result<T, F>> + Send + 'static) -> Self {
-        Self(Source::Values(Box::pin(stream)))
+        Self(OutputStream::Values(Box::pin(stream)))
     }
 }
 
 impl<T: Serialize + Send + 'static, F: Send + 'static> Outputs<T, F> {
-    /// Shows every early value through the context and gives the final one.
+    /// Emits every preliminary value through the context and returns the final one.
     pub(crate) async fn finish(self, cx: &Cx) -> Result<T, HandlerError<F>> {
         match self.0 {
-            Source::Tagged(stream) => finish_tagged(stream, cx).await,
-            Source::Values(stream) => finish_values(stream, cx).await,
+            OutputStream::Tagged(stream) => finish_tagged(stream, cx).await,
+            OutputStream::Values(stream) => finish_values(stream, cx).await,
         }
     }
 }
@@ -100,7 +102,7 @@ where
 {
     while let Some(output) = next(&mut stream, cx).await {
         match output.map_err(HandlerError::Declared)? {
-            HandlerOutput::Preliminary(value) => show(value, cx).await?,
+            HandlerOutput::Preliminary(value) => emit(value, cx).await?,
             HandlerOutput::Final(value) => return Ok(value),
         }
     }
@@ -112,23 +114,23 @@ where
     T: Serialize + Send + 'static,
     F: Send + 'static,
 {
-    // Apart from the stream: both may panic when they are dropped together.
+    // Isolated from the stream: both may panic, and are dropped together.
     let mut last: Option<Isolated<T>> = None;
     while let Some(value) = next(&mut stream, cx).await {
         let value = value.map_err(HandlerError::Declared)?;
         if let Some(earlier) = last.replace(Isolated::new(value)) {
-            show(earlier.into_inner(), cx).await?;
+            emit(earlier.into_inner(), cx).await?;
         }
     }
     last.map(Isolated::into_inner).ok_or_else(|| HandlerError::opaque(NoFinalOutput))
 }
 
-/// An early value that doesn't fit is as wrong as a final one that doesn't.
-async fn show<T: Serialize + Send, F>(value: T, cx: &Cx) -> Result<(), HandlerError<F>> {
+/// Emits a preliminary value. A value that violates the success schema fails the call, as a final one would.
+async fn emit<T: Serialize + Send, F>(value: T, cx: &Cx) -> Result<(), HandlerError<F>> {
     cx.preliminary(value).await.map_err(|error| HandlerError::Opaque(error.into()))
 }
 
-/// The next value. Each is a sign of life, also one that is held back as it may be the last.
+/// Returns the next value. Each counts as activity, also one that is held back because it may be the last.
 async fn next<T>(stream: &mut BoxStream<T>, cx: &Cx) -> Option<T> {
     let item = poll_fn(|task| stream.as_mut().poll_next(task)).await;
     if let (Some(_), Some(handle)) = (&item, cx.call_handle()) {

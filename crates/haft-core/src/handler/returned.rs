@@ -1,9 +1,8 @@
-//! What a handler may return, and how its kind is told from its type.
+//! Return types of handlers, and how their kind is inferred.
 //!
-//! A plain value, a `Result` with a declared failure, a `Result` with any other error, a stream, or a `Result` that mixes
-//! both kinds of error: each is one number, so that the kinds never overlap as trait implementations although
-//! `Result` is itself a serialisable value. Which number a type has is found by [`Probe`], by its type and not by how
-//! it was spelled.
+//! The kinds are a plain value, a `Result` with a declared failure, a `Result` with any other error, a stream, and a
+//! `Result` that mixes both kinds of error. Each is a number, so that the implementations never overlap although
+//! `Result` is itself serialisable. [`KindProbe`] infers the number from the type, not from how the type is spelled.
 
 use std::future::{Future, ready};
 use std::marker::PhantomData;
@@ -13,18 +12,18 @@ use serde::Serialize;
 use crate::cx::Cx;
 use crate::handler::{BoxError, Failure, HandlerError, NoFailure, Outputs};
 
-/// A value, sent as it is.
+/// A plain value.
 pub const PLAIN: u8 = 0;
 /// A `Result` whose error is a [`Failure`].
 pub const DECLARED: u8 = 1;
-/// A `Result` whose error the model doesn't see.
+/// A `Result` whose error the model does not see.
 pub const OPAQUE: u8 = 2;
 /// A stream of [`Outputs`].
 pub const STREAM: u8 = 3;
 /// A `Result` whose error is a [`HandlerError`].
 pub const MIXED: u8 = 4;
 
-/// Something a handler returned, read as kind `KIND`.
+/// A return value of a handler, interpreted as kind `KIND`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be the result of a tool",
     label = "can't be the result of a tool",
@@ -37,28 +36,28 @@ pub trait Returned<const KIND: u8>: Sized + Send {
     /// The declared failure.
     type Failure: Failure;
 
-    /// The value of a success that is there without waiting: most are, and can be encoded where they stand.
+    /// Returns the value of a success that is available without waiting. Most are, and can be encoded in place.
     fn success(&self) -> Option<&Self::Success> {
         None
     }
 
-    /// The final value, if it is there without waiting; else what was returned.
+    /// Returns the final value if it is available without waiting, otherwise `self`.
     fn ready(self) -> Result<Result<Self::Success, HandlerError<Self::Failure>>, Self> {
         Err(self)
     }
 
-    /// Waits for the final value, showing early ones through the context.
+    /// Waits for the final value, and emits preliminary ones through the context.
     fn settle(self, cx: &Cx) -> impl Future<Output = Result<Self::Success, HandlerError<Self::Failure>>> + Send;
 }
 
-/// Something returned that is final at once: everything but a stream.
+/// A return value that is final immediately: everything but a stream.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be the result of a blocking tool",
     label = "can't be the result of a blocking tool",
     note = "return the final value; only a tool that doesn't block can return a stream of `Outputs`"
 )]
 pub trait ReturnedNow<const KIND: u8>: Returned<KIND> {
-    /// The final value.
+    /// Returns the final value.
     fn now(self) -> Result<Self::Success, HandlerError<Self::Failure>>;
 }
 
@@ -174,51 +173,51 @@ impl<T: Serialize + Send + 'static, F: Failure> ReturnedNow<MIXED> for Result<T,
     }
 }
 
-/// Asks a type what it is.
+/// Infers the kind of a return type.
 ///
-/// An inherent constant is preferred to one of a trait, and is only there when its bounds hold: so
-/// `Probe::<T>::IS_RESULT`, with [`ProbeDefault`] in scope, is `true` for results, under any alias, and `false` for
-/// everything else.
+/// An inherent constant takes precedence over one of a trait, and only exists if its bounds hold: so
+/// `KindProbe::<T>::IS_RESULT`, with [`KindProbeDefault`] in scope, is `true` for results, under any alias, and `false`
+/// for everything else.
 #[derive(Debug)]
-pub struct Probe<R>(PhantomData<fn() -> R>);
+pub struct KindProbe<R>(PhantomData<fn() -> R>);
 
-/// The answers of a [`Probe`] that knows nothing better.
-pub trait ProbeDefault {
-    /// Whether the type is a `Result`.
+/// The constants of a [`KindProbe`] for types without inherent ones.
+pub trait KindProbeDefault {
+    /// `true` if the type is a `Result`.
     const IS_RESULT: bool = false;
-    /// Whether it is a `Result` whose error is a [`Failure`].
+    /// `true` if the type is a `Result` whose error is a [`Failure`].
     const IS_DECLARED: bool = false;
-    /// Whether it is a `Result` whose error is a [`HandlerError`].
+    /// `true` if the type is a `Result` whose error is a [`HandlerError`].
     const IS_MIXED: bool = false;
-    /// Whether it is a stream of [`Outputs`].
+    /// `true` if the type is a stream of [`Outputs`].
     const IS_STREAM: bool = false;
 }
 
-impl<R> ProbeDefault for Probe<R> {}
+impl<R> KindProbeDefault for KindProbe<R> {}
 
-impl<T, E> Probe<Result<T, E>> {
-    /// It is a `Result`.
+impl<T, E> KindProbe<Result<T, E>> {
+    /// The type is a `Result`.
     pub const IS_RESULT: bool = true;
 }
 
-impl<T, F: Failure> Probe<Result<T, F>> {
-    /// Its error is a [`Failure`].
+impl<T, F: Failure> KindProbe<Result<T, F>> {
+    /// The error is a [`Failure`].
     pub const IS_DECLARED: bool = true;
 }
 
-impl<T, F> Probe<Result<T, HandlerError<F>>> {
-    /// Its error is a [`HandlerError`].
+impl<T, F> KindProbe<Result<T, HandlerError<F>>> {
+    /// The error is a [`HandlerError`].
     pub const IS_MIXED: bool = true;
 }
 
-impl<T, F> Probe<Outputs<T, F>> {
-    /// It is a stream of outputs.
+impl<T, F> KindProbe<Outputs<T, F>> {
+    /// The type is a stream of [`Outputs`].
     pub const IS_STREAM: bool = true;
 }
 
-/// The kind that a probe's answers amount to.
+/// Returns the kind for the constants of a [`KindProbe`].
 #[must_use]
-#[allow(clippy::fn_params_excessive_bools, reason = "called by `kind_of!` alone, with the probe's four answers")]
+#[allow(clippy::fn_params_excessive_bools, reason = "called only by `kind_of!`, with the four constants of the probe")]
 pub const fn kind(is_result: bool, is_declared: bool, is_mixed: bool, is_stream: bool) -> u8 {
     if is_stream {
         STREAM

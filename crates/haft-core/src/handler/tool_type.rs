@@ -1,8 +1,8 @@
 //! Tools as Rust types.
 //!
-//! A type that stands for a tool carries the tool's name, its parameter, success and failure types and the services it
-//! needs where the compiler can see them. What runs is always the erased [`Tool`]; a typed tool is a recipe for one and
-//! must not promise anything the erased one doesn't keep.
+//! A type that represents a tool has the tool's name, its parameter, success and failure types and the services it
+//! needs, all visible to the compiler. What runs is always the erased [`Tool`]; a typed tool only builds one and must
+//! not promise anything that the erased one does not keep.
 
 use std::sync::Arc;
 
@@ -47,16 +47,17 @@ use crate::tool::{DefinitionError, Tool, ToolBuilder, Typed};
 pub trait ToolType: Send + Sync + 'static {
     /// The name the model calls.
     const NAME: &'static str;
-    /// What a call gives.
+    /// The parameters of a call.
     type Params: DeserializeOwned + JsonSchema + Send + 'static;
-    /// What a success gives back.
+    /// The value of a success.
     type Success: Serialize + JsonSchema + Send + 'static;
-    /// What a declared failure gives back; [`NoFailure`](crate::NoFailure) for none.
+    /// The declared failure; [`NoFailure`](crate::NoFailure) for none.
     type Failure: Failure;
-    /// The services its handler asks for.
+    /// The services that its handler needs.
     type Services: ServiceList;
 
-    /// Says the rest: description, annotations, examples, approval, limits. The types and services are already there.
+    /// Adds the rest of the definition: description, annotations, examples, approval, limits. The types and services
+    /// are already set.
     fn definition(builder: BuilderOf<Self>) -> BuilderOf<Self>
     where
         Self: Sized,
@@ -68,7 +69,7 @@ pub trait ToolType: Send + Sync + 'static {
 /// The builder of a typed tool: its schemas are those of its types.
 pub type BuilderOf<T> = ToolBuilder<Typed<<T as ToolType>::Params>, Typed<<T as ToolType>::Success>>;
 
-/// A typed tool with state, whose value handles its calls.
+/// A typed tool with state: a value of the type handles its calls.
 ///
 /// ```
 /// use haft_core::{Cx, Handle, HandlerError, NoFailure, Tool, ToolType};
@@ -94,7 +95,7 @@ pub type BuilderOf<T> = ToolBuilder<Typed<<T as ToolType>::Params>, Typed<<T as 
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
 pub trait Handle: ToolType {
-    /// Answers one call.
+    /// Handles one call.
     fn run(
         &self,
         params: Self::Params,
@@ -102,19 +103,19 @@ pub trait Handle: ToolType {
     ) -> impl Future<Output = Result<Self::Success, HandlerError<Self::Failure>>> + Send;
 }
 
-/// A typed tool that is complete by itself: the type alone gives the tool, handler included.
+/// A typed tool that includes its handler: the type alone creates the tool.
 #[diagnostic::on_unimplemented(
     message = "the tool `{Self}` has no handler of its own",
     label = "nothing runs the calls of this tool",
     note = "put `#[tool]` on the function that runs it, or implement `Handle` and give a value: `toolkit![{Self} = value]`"
 )]
 pub trait StaticTool: ToolType {
-    /// The tool.
+    /// Creates the tool.
     fn tool() -> Result<Tool, DefinitionError>;
 }
 
 impl Tool {
-    /// The builder of a typed tool, with its types, services and [`definition`](ToolType::definition) filled in.
+    /// Creates the builder of a typed tool, with its types, services and [`definition`](ToolType::definition) set.
     pub fn of<T: ToolType>() -> BuilderOf<T> {
         let builder = Self::new(T::NAME)
             .params::<T::Params>()
@@ -124,7 +125,7 @@ impl Tool {
         T::definition(builder)
     }
 
-    /// The tool whose calls are handled by `handler`.
+    /// Creates the tool whose calls `handler` handles.
     pub fn from_handler<H: Handle>(handler: H) -> Result<Self, DefinitionError> {
         let handler = Arc::new(Isolated::new(handler));
         Self::of::<H>().handle(move |params, cx| {

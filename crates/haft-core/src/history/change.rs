@@ -10,8 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::fresh_id::Renamed;
 use crate::call::CallId;
 use crate::item::ToolCallOutput;
-use crate::reading;
-use crate::schema::tree;
+use crate::tagged::{self, ReadVariant, TaggedEnum};
 
 /// One change of a repair. The `change` field is the tag when serialised.
 ///
@@ -179,20 +178,21 @@ impl fmt::Display for RemovalReason {
     }
 }
 
+impl TaggedEnum for Change {
+    const TAG: &'static str = "change";
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("moved", |members| members.take_all().map(Self::Moved)),
+        ("reordered", |members| members.take_all().map(Self::Reordered)),
+        ("removed", |members| members.take_all().map(Self::Removed)),
+        ("cancelled", |members| members.take_all().map(Self::Cancelled)),
+        ("renamed", |members| members.take_all().map(Self::Renamed)),
+        ("relabelled", |members| members.take_all().map(Self::Relabelled)),
+    ];
+}
+
 impl<'de> Deserialize<'de> for Change {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const TAG: &str = "change";
-        const KINDS: &[&str] = &["moved", "reordered", "removed", "cancelled", "renamed", "relabelled"];
-        let change = tree(deserializer)?;
-        match reading::tag::<D::Error>(&change, TAG)? {
-            "moved" => reading::body(change, TAG).map(Self::Moved),
-            "reordered" => reading::body(change, TAG).map(Self::Reordered),
-            "removed" => reading::body(change, TAG).map(Self::Removed),
-            "cancelled" => reading::body(change, TAG).map(Self::Cancelled),
-            "renamed" => reading::body(change, TAG).map(Self::Renamed),
-            "relabelled" => reading::body(change, TAG).map(Self::Relabelled),
-            other => Err(serde::de::Error::unknown_variant(other, KINDS)),
-        }
+        tagged::deserialize(deserializer)
     }
 }
 

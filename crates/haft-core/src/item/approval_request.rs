@@ -1,8 +1,8 @@
-//! A question to a person about one call, as an item of a history.
+//! A request for approval of one call, as an item of a history.
 //!
-//! It is plain data that may travel far: to a browser, into a database, to another process. What binds it to its call is
-//! the digest, and what proves on return that it was ours is the signature; whoever acts on an answer checks both.
-//! Nothing here decides anything. Fields a later version adds are kept.
+//! It is plain data that may leave the process: to a browser, a database, another server. The digest binds it to its
+//! call, and the signature proves that it was created here; the executor checks both before it acts on a verdict.
+//! Nothing here decides about a call. Fields that a later version adds are kept.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -15,52 +15,52 @@ use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;
 
 text_id! {
-    /// The id of a question to a person. Cheap to clone.
+    /// The id of an approval request. Cheap to clone.
     ApprovalId
 }
 
-/// May this call run?
+/// A request for approval of one call.
 ///
-/// An answer in JSON, written by whatever a person decides at, gives back what binds it, unchanged: `request_id`,
-/// `call_id`, `digest`, and `expires_at` and `signature` where the question has them. Beside these stand `decision`, which
-/// is `approved`, `denied` (with a `reason`), `edited` (with `arguments`, a JSON value and not text) or `answered` (with an
-/// `answer`), and if wanted `scope` (`this_call`, `these_arguments`, `this_tool`, `this_session`), `who` and `at` (Unix
-/// milliseconds). What must not be up to whoever sends the answer, who decided and for how much it holds, is set by the
-/// server that takes it in.
+/// A verdict in JSON, as a user interface writes it, returns the members that bind it unchanged: `request_id`,
+/// `call_id`, `digest`, and `expires_at` and `signature` if the request has them. It adds `decision`, which is
+/// `approved`, `denied` (with a `reason`), `edited` (with `arguments`, a JSON value and not text) or `answered` (with
+/// an `answer`), and optionally `scope` (`this_call`, `these_arguments`, `this_tool`, `this_session`), `who` and `at`
+/// (Unix milliseconds). A server that receives verdicts should set `who` and `scope` itself and must not trust the
+/// client with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
     /// The format version.
     #[serde(default)]
     pub v: FormatVersion,
-    /// What the answer must name.
+    /// The id that a verdict must name.
     pub request_id: ApprovalId,
     /// The call that waits.
     pub call_id: CallId,
     /// The name of the tool.
     pub tool: String,
-    /// The arguments in question, as text.
+    /// The arguments of the call, as text.
     pub arguments: String,
-    /// What binds the answer to exactly this tool and these arguments; empty when nothing does.
+    /// The digest that binds a verdict to exactly this tool and these arguments; empty if unset.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
-    /// What demanded that somebody is asked.
+    /// The rule that required approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<ApprovalRule>,
-    /// When the question lapses.
+    /// The time at which the request expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// What proves that the question was asked here. The answer must give it back.
+    /// The proof that the request was created here. A verdict must return it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<RequestSignature>,
-    /// What a provider wants back with the question, by the provider's name.
+    /// Opaque data that must be returned to a provider with the request, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
     #[serde(flatten)]
     extra: Map<String, Value>,
 }
 
-/// What demanded that somebody is asked. Written as its name.
+/// The rule that required approval, written as its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ApprovalRule {
@@ -70,26 +70,26 @@ pub enum ApprovalRule {
     RunPolicy,
     /// A policy that failed to decide.
     PolicyFailed,
-    /// A question that was asked before and is still open.
+    /// An earlier request for the same call that is still pending.
     StillOpen,
-    /// A question that was asked before, about a definition of the tool that has changed since.
+    /// An earlier request for the same call, made before the definition of the tool changed.
     DefinitionChanged,
-    /// A rule this version does not know.
+    /// A rule that this version does not know.
     Other(String),
 }
 
-/// What proves that a question was asked by somebody who holds a key.
+/// The proof that an approval request was created by a holder of the key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequestSignature {
-    /// Which key.
+    /// The id of the key.
     pub key_id: String,
-    /// The HMAC-SHA-256 of the question, in hexadecimal.
+    /// The HMAC-SHA-256 of the request, in hexadecimal.
     pub mac: String,
 }
 
 impl ApprovalRequest {
-    /// A question about a call, bound by nothing and open for ever until said otherwise.
+    /// Creates a request for approval of a call, without a digest and without an expiry.
     #[must_use]
     pub fn new(request_id: impl Into<ApprovalId>, call: &ToolCall) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl ApprovalRequest {
         }
     }
 
-    /// The answer yes, to this question and its digest.
+    /// Creates the verdict that approves the call, bound to this request.
     ///
     /// ```
     /// use haft_core::{ApprovalRequest, ApprovalScope, ToolCall};
@@ -127,25 +127,26 @@ impl ApprovalRequest {
         self.respond(ApprovalDecision::Approved)
     }
 
-    /// The answer no. The model reads the reason.
+    /// Creates the verdict that denies the call. The model reads the reason.
     #[must_use]
     pub fn deny(&self, reason: impl Into<String>) -> ApprovalResponse {
         self.respond(ApprovalDecision::Denied).reason(reason)
     }
 
-    /// The answer yes, with other arguments. They are checked like any others before the call runs.
+    /// Creates the verdict that approves the call with other arguments. They are validated before the call runs.
     #[must_use]
     pub fn edit(&self, arguments: impl Into<JsonText>) -> ApprovalResponse {
         self.respond(ApprovalDecision::Edited(arguments.into()))
     }
 
-    /// A person's own result in the tool's place: the tool is not run. It is checked as the tool's own would be.
+    /// Creates the verdict that supplies the result of the call: the tool is not run. The value is validated as the
+    /// tool's own.
     #[must_use]
     pub fn answer(&self, value: impl Into<JsonText>) -> ApprovalResponse {
         self.respond(ApprovalDecision::Answered(value.into()))
     }
 
-    /// Any answer to this question, with everything that binds it: its id and call, digest, end and signature.
+    /// Creates a verdict with everything that binds it to this request: id, call, digest, expiry and signature.
     #[must_use]
     pub fn respond(&self, decision: ApprovalDecision) -> ApprovalResponse {
         let mut response = ApprovalResponse::new(&self.request_id, decision).digest(self.digest.as_str());
@@ -155,13 +156,13 @@ impl ApprovalRequest {
         response
     }
 
-    /// Whether an answer was given for this very call, with these arguments.
+    /// Reports whether a verdict is for this call with these arguments.
     pub(crate) fn binds(&self, response: &ApprovalResponse) -> bool {
         let names_other_call = response.call_id.as_ref().is_some_and(|call_id| *call_id != self.call_id);
         response.digest == self.digest && !names_other_call
     }
 
-    /// The question about a call that a verdict says it answers.
+    /// Recreates the request that a verdict on a call claims to answer.
     pub(crate) fn answered_by(call: &ToolCall, verdict: &ApprovalResponse) -> Self {
         let mut request = Self::new(&verdict.request_id, call).digest(verdict.digest.as_str());
         request.expires_at = verdict.expires_at;
@@ -169,21 +170,21 @@ impl ApprovalRequest {
         request
     }
 
-    /// The same question, bound by a digest.
+    /// Sets the digest.
     #[must_use]
     pub fn digest(mut self, digest: impl Into<String>) -> Self {
         self.digest = digest.into();
         self
     }
 
-    /// The same question, open until a moment.
+    /// Sets the time at which the request expires.
     #[must_use]
     pub fn expires_at(mut self, moment: Timestamp) -> Self {
         self.expires_at = Some(moment);
         self
     }
 
-    /// Whether the question has lapsed by a moment.
+    /// Reports whether the request is expired at a time.
     #[must_use]
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
@@ -191,7 +192,7 @@ impl ApprovalRequest {
 }
 
 impl ApprovalRule {
-    /// The name, as it is written.
+    /// Returns the name, as it is written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -235,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_of_a_later_version_is_read_and_kept() {
+    fn a_request_of_a_later_version_is_read_and_kept() {
         let call = ToolCall::new("c1", "pay", "5");
         let mut written = serde_json::to_value(ApprovalRequest::new("q1", &call)).unwrap();
         written["rule"] = "office_hours".into();

@@ -1,7 +1,7 @@
-//! A verdict: what somebody decided about one call, as an item of a history.
+//! A verdict on an approval request, as an item of a history.
 //!
-//! It is plain data. Whether it is usable (the right question, the right digest, in time, signed) is found out by whoever
-//! acts on it, and a decision this version does not know is never a yes.
+//! It is plain data. The executor checks whether it is valid (the right request, the right digest, not expired, signed)
+//! before it acts on it. A decision that this version does not know must never count as an approval.
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -15,9 +15,9 @@ use crate::schema::tree;
 use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;
 
-/// The answer to an [`ApprovalRequest`](crate::ApprovalRequest).
+/// A verdict on an [`ApprovalRequest`](crate::ApprovalRequest).
 ///
-/// In JSON the decision is a word, beside it stands what it needs:
+/// In JSON the decision is a word, and its data is a member beside it:
 ///
 /// ```
 /// use haft_core::{ApprovalDecision, ApprovalResponse};
@@ -34,32 +34,32 @@ use crate::version::FormatVersion;
 pub struct ApprovalResponse {
     /// The format version.
     pub v: FormatVersion,
-    /// The question this answers.
+    /// The id of the approval request.
     pub request_id: ApprovalId,
-    /// The call the question is about.
+    /// The call that the request is about.
     pub call_id: Option<CallId>,
-    /// What was decided.
+    /// The decision.
     pub decision: ApprovalDecision,
-    /// What else the decision holds for.
+    /// The calls that the decision holds for.
     pub scope: ApprovalScope,
-    /// The digest the answer was given for.
+    /// The digest that the verdict is for.
     pub digest: String,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// Who decided.
+    /// The approver.
     pub who: Option<String>,
-    /// When it was decided.
+    /// The time of the decision.
     pub at: Option<Timestamp>,
-    /// When the question lapses, as it said.
+    /// The expiry of the request, as the request stated it.
     pub expires_at: Option<Timestamp>,
-    /// The signature of the question.
+    /// The signature of the request.
     pub signature: Option<RequestSignature>,
-    /// What a provider wants back with the answer, by the provider's name.
+    /// Opaque data that must be returned to a provider with the verdict, by provider name.
     pub provider_data: Map<String, Value>,
     extra: Map<String, Value>,
 }
 
-/// What was decided.
+/// The decision.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ApprovalDecision {
@@ -71,15 +71,15 @@ pub enum ApprovalDecision {
     Edited(JsonText),
     /// The call must not run: this is its result.
     Answered(JsonText),
-    /// A decision this version does not know, or one that lacks what it needs. The call must not run.
+    /// A decision that this version does not know, or one without its data. The call must not run.
     Other(String),
 }
 
-/// What else a decision holds for. Written as its name.
+/// The calls that a decision holds for, written as its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ApprovalScope {
-    /// Nothing else.
+    /// This call only.
     #[default]
     ThisCall,
     /// Every call of this tool with these arguments.
@@ -88,13 +88,13 @@ pub enum ApprovalScope {
     ThisTool,
     /// Every call that needs approval. An edit or an answer holds for these arguments only.
     ThisSession,
-    /// A scope this version does not know: it holds for nothing else.
+    /// A scope that this version does not know: it holds for this call only.
     Other(String),
 }
 
-/// The form in JSON.
+/// A verdict as it is written in JSON.
 #[derive(Deserialize)]
-struct Written {
+struct ApprovalResponseForm {
     #[serde(default)]
     v: FormatVersion,
     request_id: ApprovalId,
@@ -126,8 +126,8 @@ struct Written {
 }
 
 impl ApprovalResponse {
-    /// An answer that names its question and nothing else. [`ApprovalRequest::respond`](crate::ApprovalRequest::respond)
-    /// gives one that is bound to the question as it must be where digests or signatures are checked.
+    /// Creates a verdict that names its request and nothing else. Where digests or signatures are checked, use
+    /// [`ApprovalRequest::respond`](crate::ApprovalRequest::respond), which binds the verdict to the request.
     #[must_use]
     pub fn new(request_id: impl Into<ApprovalId>, decision: ApprovalDecision) -> Self {
         Self {
@@ -147,28 +147,28 @@ impl ApprovalResponse {
         }
     }
 
-    /// The same answer, given for a digest.
+    /// Sets the digest.
     #[must_use]
     pub fn digest(mut self, digest: impl Into<String>) -> Self {
         self.digest = digest.into();
         self
     }
 
-    /// The same answer with a reason.
+    /// Sets the reason.
     #[must_use]
     pub fn reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
     }
 
-    /// The same answer, to be remembered for more than this call.
+    /// Sets the calls that the decision holds for.
     #[must_use]
     pub fn scope(mut self, scope: ApprovalScope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// The same answer, saying who decided and when.
+    /// Sets the approver and the time of the decision.
     #[must_use]
     pub fn decided(mut self, who: impl Into<String>, at: Timestamp) -> Self {
         self.who = Some(who.into());
@@ -178,7 +178,7 @@ impl ApprovalResponse {
 }
 
 impl ApprovalDecision {
-    /// The name, as it is written.
+    /// Returns the name, as it is written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -191,7 +191,7 @@ impl ApprovalDecision {
     }
 }
 
-/// A decision by its name alone: an edit or an answer needs more and is not one.
+/// Creates a decision from its name alone. `edited` and `answered` need data and become [`Other`](Self::Other).
 impl From<&str> for ApprovalDecision {
     fn from(name: &str) -> Self {
         match name {
@@ -203,7 +203,7 @@ impl From<&str> for ApprovalDecision {
 }
 
 impl ApprovalScope {
-    /// The name, as it is written.
+    /// Returns the name, as it is written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -252,7 +252,7 @@ impl Serialize for ApprovalResponse {
         match &self.decision {
             ApprovalDecision::Edited(arguments) => map.serialize_entry("arguments", arguments)?,
             ApprovalDecision::Answered(answer) => map.serialize_entry("answer", answer)?,
-            _ => {}
+            ApprovalDecision::Approved | ApprovalDecision::Denied | ApprovalDecision::Other(_) => {}
         }
         if self.scope != ApprovalScope::ThisCall {
             map.serialize_entry("scope", &self.scope)?;
@@ -285,17 +285,18 @@ impl Serialize for ApprovalResponse {
 
 impl<'de> Deserialize<'de> for ApprovalResponse {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Through a tree, as serde's own buffer of flattened fields loses numbers that keep all their digits.
-        let written = Written::deserialize(tree(deserializer)?).map_err(serde::de::Error::custom)?;
-        let Written { v, request_id, call_id, decision, mut arguments, mut answer, scope, digest, .. } = written;
-        let Written { reason, who, at, expires_at, signature, provider_data, mut extra, .. } = written;
+        // Read through a tree: serde's buffer of flattened fields loses numbers under `arbitrary_precision`.
+        let written = ApprovalResponseForm::deserialize(tree(deserializer)?).map_err(serde::de::Error::custom)?;
+        let ApprovalResponseForm { v, request_id, call_id, decision, mut arguments, mut answer, scope, digest, .. } =
+            written;
+        let ApprovalResponseForm { reason, who, at, expires_at, signature, provider_data, mut extra, .. } = written;
         let decision = match decision.as_str() {
             "edited" if arguments.is_some() => arguments.take().map(ApprovalDecision::Edited),
             "answered" if answer.is_some() => answer.take().map(ApprovalDecision::Answered),
             _ => None,
         }
         .unwrap_or_else(|| ApprovalDecision::from(decision.as_str()));
-        // What belongs to another decision than this one is kept, not lost.
+        // Data of another decision is kept, so that nothing is lost when the verdict is written again.
         for (key, left) in [("arguments", arguments), ("answer", answer)] {
             if let Some(left) = left {
                 extra.insert(key.to_owned(), left.to_value());
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_has_what_it_needs_or_is_none() {
+    fn a_decision_without_its_data_is_unknown() {
         let edited = json!({"v": 1, "request_id": "r1", "decision": "edited", "arguments": null});
         assert_eq!(read(&edited).decision, ApprovalDecision::Edited(JsonText::null()));
         let answered = json!({"v": 1, "request_id": "r1", "decision": "answered", "answer": [1, 2]});
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_decision_is_not_a_yes() {
+    fn an_unknown_decision_is_not_an_approval() {
         for name in ["Approved", "approve", "yes", "", "edited"] {
             assert_ne!(ApprovalDecision::from(name), ApprovalDecision::Approved, "{name}");
         }

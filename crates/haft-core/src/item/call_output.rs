@@ -1,7 +1,7 @@
-//! The answer to a call, as the model reads it.
+//! The output of a call, as the model reads it.
 //!
-//! This is the form results take in a history. It is made from a result by one function and is not turned back into
-//! one: what the model reads may hold less than what the application got.
+//! This is the form that results have in a history. One function creates it from a result, and there is none for the
+//! way back: the model may read less than the application received.
 
 use std::fmt;
 
@@ -13,58 +13,58 @@ use crate::call::CallId;
 use crate::content::ContentPart;
 use crate::schema::tree;
 
-/// The answer to a call, as the model reads it.
+/// The output of a call, as the model reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolCallOutput {
-    /// The call this answers.
+    /// The id of the call.
     pub call_id: CallId,
-    /// The name of the tool, for wires that pair answers by name.
+    /// The name of the tool, for wire formats that pair outputs with calls by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What the model reads.
+    /// The content that the model reads.
     pub output: CallOutputBody,
-    /// Whether the call failed, for wires that have a flag for it.
+    /// True if the call failed, for wire formats that have a flag for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
-    /// What a provider wants back with the answer, by the provider's name.
+    /// Opaque data that must be returned to a provider with the output, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
 }
 
-/// What the model reads: one text, written as a string, or parts, written as a list.
+/// The content that the model reads: one text, written as a string, or parts, written as a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum CallOutputBody {
     /// One text.
     Text(String),
-    /// Parts, for what text can't hold.
+    /// Content parts, for content other than text.
     Parts(Vec<ContentPart>),
 }
 
 impl ToolCallOutput {
-    /// The answer to a call that went well.
+    /// Creates the output of a call that succeeded.
     #[must_use]
     pub fn new(call_id: impl Into<CallId>, output: impl Into<CallOutputBody>) -> Self {
         Self { call_id: call_id.into(), tool: None, output: output.into(), is_error: false, provider_data: Map::new() }
     }
 
-    /// The same answer with the name of the tool.
+    /// Sets the name of the tool.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>) -> Self {
         self.tool = Some(name.into());
         self
     }
 
-    /// The same answer, of a call that failed.
+    /// Marks the call as failed.
     #[must_use]
     pub fn error(mut self) -> Self {
         self.is_error = true;
         self
     }
 
-    /// The same answer with what `provider` wants back.
+    /// Adds data that must be returned to `provider`.
     #[must_use]
     pub fn provider_data(mut self, provider: impl Into<String>, data: impl Into<Value>) -> Self {
         self.provider_data.insert(provider.into(), data.into());
@@ -72,7 +72,7 @@ impl ToolCallOutput {
     }
 }
 
-/// The text; of parts, the text parts alone, one per line.
+/// Writes the text; of parts, the text parts only, one per line.
 impl fmt::Display for CallOutputBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_the_text_of_parts() {
+    fn displays_the_text_of_parts() {
         let parts =
             vec![ContentPart::text("one"), ContentPart::resource_link("file:///a", "a"), ContentPart::text("two")];
         assert_eq!(CallOutputBody::from(parts).to_string(), "one\ntwo");

@@ -1,52 +1,52 @@
-//! Something that was said, and by whom.
+//! Messages and the roles that send them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::content::ContentPart;
 
-/// Who speaks.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
-    /// The person, or the program that stands for one.
+    /// The user, or a program in the user's place.
     User,
     /// The model.
     Assistant,
-    /// The rules of the conversation.
+    /// The system: rules of the conversation.
     System,
-    /// The rules of the application, where a wire tells them from the system's. Else sent as the system's.
+    /// The developer: rules of the application. Sent as `system` by wire formats without this role.
     Developer,
 }
 
-/// Something that was said.
+/// A message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
-    /// Who said it.
+    /// The sender.
     pub role: Role,
-    /// What was said.
+    /// The content.
     pub content: Vec<ContentPart>,
-    /// What a provider wants back with the message, by the provider's name.
+    /// Opaque data that must be returned to a provider with the message, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
 }
 
 impl Message {
-    /// A message of several parts.
+    /// Creates a message of several parts.
     #[must_use]
     pub fn new(role: Role, content: Vec<ContentPart>) -> Self {
         Self { role, content, provider_data: Map::new() }
     }
 
-    /// A message of one text.
+    /// Creates a message of one text.
     #[must_use]
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self::new(role, vec![ContentPart::text(text)])
     }
 
-    /// The same message with what `provider` wants back.
+    /// Adds data that must be returned to `provider`.
     #[must_use]
     pub fn provider_data(mut self, provider: impl Into<String>, data: impl Into<Value>) -> Self {
         self.provider_data.insert(provider.into(), data.into());

@@ -1,52 +1,52 @@
-//! What the model thought before it spoke.
+//! Reasoning of a model.
 //!
-//! Providers want reasoning back unchanged, next to the calls it led to, and refuse it when its signature or encrypted
-//! form is missing or comes from another provider. So both are kept to the byte, with the provider's name.
+//! Providers require reasoning back unchanged, next to the calls that it led to, and reject it if its signature or
+//! encrypted form is missing or belongs to another provider. So both are kept to the byte, with the provider's name.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What the model thought: in words, as a summary, or only in a form its provider can read.
+/// Reasoning of a model: as text, as a summary, or only in a form that its provider can read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Reasoning {
-    /// The id the provider gave it.
+    /// The id that the provider assigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The provider that can check `signature` and read `encrypted`. It must not be sent to another.
+    /// The provider that can verify `signature` and read `encrypted`. Neither must be sent to another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// Summaries in words, in order.
+    /// The summaries, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub summary: Vec<String>,
-    /// The thoughts in words, where the provider shows them.
+    /// The full text, if the provider discloses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What proves to the provider that the text is its own.
+    /// The provider's signature of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// The thoughts in a form only the provider can read.
+    /// The reasoning in a form that only the provider can read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encrypted: Option<String>,
-    /// What a provider wants back with the reasoning, by the provider's name.
+    /// Opaque data that must be returned to a provider with the reasoning, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
 }
 
 impl Reasoning {
-    /// Reasoning in words.
+    /// Creates reasoning from its text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: Some(text.into()), ..Self::default() }
     }
 
-    /// Reasoning only its provider can read.
+    /// Creates reasoning that only its provider can read.
     #[must_use]
     pub fn encrypted(provider: impl Into<String>, data: impl Into<String>) -> Self {
         Self { provider: Some(provider.into()), encrypted: Some(data.into()), ..Self::default() }
     }
 
-    /// The same reasoning, signed by its provider.
+    /// Sets the provider and its signature.
     #[must_use]
     pub fn signed(mut self, provider: impl Into<String>, signature: impl Into<String>) -> Self {
         self.provider = Some(provider.into());
@@ -54,28 +54,28 @@ impl Reasoning {
         self
     }
 
-    /// The same reasoning with one more summary.
+    /// Adds a summary.
     #[must_use]
     pub fn summary(mut self, summary: impl Into<String>) -> Self {
         self.summary.push(summary.into());
         self
     }
 
-    /// The same reasoning with the id the provider gave it.
+    /// Sets the id that the provider assigned.
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// The same reasoning with what `provider` wants back.
+    /// Adds data that must be returned to `provider`.
     #[must_use]
     pub fn provider_data(mut self, provider: impl Into<String>, data: impl Into<Value>) -> Self {
         self.provider_data.insert(provider.into(), data.into());
         self
     }
 
-    /// What a person can read of it: the thoughts, else the summaries, one paragraph each; empty when encrypted only.
+    /// Returns the readable text: the full text, else the summaries, one paragraph each; empty if encrypted only.
     #[must_use]
     pub fn words(&self) -> String {
         self.text.clone().unwrap_or_else(|| self.summary.join("\n\n"))

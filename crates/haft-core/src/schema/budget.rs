@@ -1,26 +1,26 @@
-//! The work and memory that one check may spend.
+//! The budget of work and memory for one check.
 
-/// The work and memory left for one check. Spent once, it stays spent.
+/// The work and memory left for one check. Once exhausted, it stays exhausted.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct WorkBudget {
     work: u64,
     memory: u64,
-    /// The steps of patterns that are left at a low price.
+    /// The pattern steps left at the reduced price.
     cheap_steps: u64,
     is_spent: bool,
 }
 
-/// The budget of a check is spent.
+/// The error for an exhausted budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spent;
+pub(crate) struct BudgetSpent;
 
-impl Budget {
+impl WorkBudget {
     const WORK: u64 = 100_000;
     const WORK_PER_BYTE: u64 = 16;
     /// The steps of patterns that one unit of work pays for, as long as there are cheap ones.
     pub(crate) const STEPS_PER_UNIT: u64 = 128;
-    /// The cheap steps of one check. A step takes some nanoseconds: patterns that go through a short text many times over
-    /// are fine, and those that do so with a long one are not.
+    /// The pattern steps of one check at the reduced price. A step takes a few nanoseconds: patterns that go through a
+    /// short text many times are acceptable, those that do so with a long text are not.
     pub(crate) const CHEAP_STEPS: u64 = 8_000_000;
     const MEMORY: u64 = 1 << 20;
     const MEMORY_PER_BYTE: u64 = 16;
@@ -36,7 +36,7 @@ impl Budget {
         }
     }
 
-    /// Adds what so many more bytes of input allow.
+    /// Increases the budget for this many more bytes of input.
     #[inline]
     pub(crate) fn extend(&mut self, bytes: usize) {
         let bytes = bytes as u64;
@@ -44,9 +44,9 @@ impl Budget {
         self.memory = self.memory.saturating_add(bytes.saturating_mul(Self::MEMORY_PER_BYTE));
     }
 
-    /// Takes units of work.
+    /// Spends units of work.
     #[inline]
-    pub(crate) fn work(&mut self, units: u64) -> Result<(), Spent> {
+    pub(crate) fn work(&mut self, units: u64) -> Result<(), BudgetSpent> {
         match self.work.checked_sub(units) {
             Some(left) if !self.is_spent => {
                 self.work = left;
@@ -54,20 +54,20 @@ impl Budget {
             }
             _ => {
                 self.is_spent = true;
-                Err(Spent)
+                Err(BudgetSpent)
             }
         }
     }
 
-    /// Takes the work of so many elementary steps of a pattern: little at first, a unit each when the cheap ones are gone.
-    pub(crate) fn steps(&mut self, steps: u64) -> Result<(), Spent> {
+    /// Spends the work of elementary pattern steps: at the reduced price first, then one unit each.
+    pub(crate) fn steps(&mut self, steps: u64) -> Result<(), BudgetSpent> {
         let cheap = steps.min(self.cheap_steps);
         self.cheap_steps -= cheap;
         self.work(cheap.div_ceil(Self::STEPS_PER_UNIT) + (steps - cheap))
     }
 
-    /// Takes bytes of memory, for good or until they are [released](Self::release).
-    pub(crate) fn memory(&mut self, bytes: usize) -> Result<(), Spent> {
+    /// Takes bytes of memory, permanently or until they are [released](Self::release).
+    pub(crate) fn memory(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
         match self.memory.checked_sub(bytes as u64) {
             Some(left) if !self.is_spent => {
                 self.memory = left;
@@ -75,17 +75,17 @@ impl Budget {
             }
             _ => {
                 self.is_spent = true;
-                Err(Spent)
+                Err(BudgetSpent)
             }
         }
     }
 
-    /// Returns bytes of memory that were taken for the length of one step.
+    /// Returns bytes of memory that were taken temporarily.
     pub(crate) fn release(&mut self, bytes: usize) {
         self.memory = self.memory.saturating_add(bytes as u64);
     }
 
-    /// Spends all that is left.
+    /// Exhausts the budget.
     pub(crate) fn exhaust(&mut self) {
         self.is_spent = true;
     }

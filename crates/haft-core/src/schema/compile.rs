@@ -1,125 +1,126 @@
-//! From a JSON Schema to its nodes.
+//! The compiler from JSON Schemas to nodes.
 //!
-//! Each subschema becomes one node for each dynamic scope it can be reached in, so that a check never has to know how it
-//! got to a node. Subschemas are compiled one after the other from a list, not one inside the other: a long chain of
-//! references takes no stack. Every keyword that a draft knows is enforced; others are annotations, as JSON Schema says.
+//! Each subschema becomes one node for each dynamic scope it can be reached in, so that a check never has to track how
+//! it reached a node. Subschemas are compiled one after the other from a queue, not recursively: a long chain of
+//! references takes no stack. Every keyword that a draft defines is enforced; others are annotations, as JSON Schema
+//! requires.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 
 use serde_json::{Map, Value};
 
-use super::budget::{Budget, Spent};
+use super::budget::{BudgetSpent, WorkBudget};
 use super::draft::Draft;
 use super::keyword::{Compile, Keyword, types_named};
-use super::node::{ANY, Arena, MOST_IN_PLACE, NEVER, Node, NodeId, Typed, Unfit};
+use super::node::{ANY, Arena, CompileFault, MOST_IN_PLACE, NEVER, Node, NodeId, TypeRules};
 use super::path::{push_index, push_key};
-use super::resource::{MOST_FAULTS, ResourceId, Resources, Target};
-use super::rule::Rule;
+use super::resource::{MOST_FAULTS, ReferenceTarget, ResourceId, Resources};
+use super::rule::KeywordRule;
 use super::scan::nests_within;
 use super::types::Types;
 use crate::issue::{Issue, Issues};
 
-/// What is compiled, and how.
+/// A schema to compile, with the options for it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct SchemaSource<'a> {
     pub(super) schema: &'a Value,
     pub(super) draft: Draft,
     pub(super) widths: Widths,
 }
 
-/// The meaning of `format` for numbers. It bounds them to a machine type in schemas made from Rust types, where it is the
-/// only trace of the type; in raw schemas it is an annotation, as the specification says.
+/// The meaning of `format` for numbers. In schemas generated from Rust types it limits them to a machine type, because
+/// it is the only trace of that type; in raw schemas it is an annotation, as the specification requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Widths {
     Checked,
     Ignored,
 }
 
-/// The fault of a schema whose check would cost more than any check may.
+/// Returns the fault of a schema that exceeds the budget.
 pub(super) fn too_costly() -> Issue {
-    let message = "takes more work or memory to compile than its size allows; make it smaller or less entangled";
+    let message = "takes more work or memory to compile than its size allows; make it smaller or simpler";
     Issue::new("", "budget", message)
 }
 
-/// The levels that a schema may nest, twice that of its subschemas.
+/// The deepest nesting of a schema, which is twice that of its subschemas.
 const MAX_DEPTH: usize = 128;
 
-/// Reports a schema that nests too deep for anything here to walk through it.
+/// Reports a schema that nests too deeply to be processed recursively.
 pub(super) fn depth_fault(schema: &Value) -> Option<Issue> {
     let message = || format!("nests deeper than {MAX_DEPTH} levels; use a flatter schema");
     (!nests_within(schema, MAX_DEPTH * 2)).then(|| Issue::new("", "maxDepth", message()))
 }
 
-/// Checks that JSON is a schema, whatever it refers to.
+/// Checks that the keywords of a schema are well formed, without resolving references.
 pub(super) fn check_form(schema: &Value, draft: Draft) -> Result<(), Issues> {
-    let mut budget = Budget::for_input(written_length(schema));
-    let resources = Resources::scan(schema, draft, &mut budget).map_err(|Spent| Issues::from(too_costly()))?;
+    let mut budget = WorkBudget::for_input(written_length(schema));
+    let resources = Resources::scan(schema, draft, &mut budget).map_err(|BudgetSpent| Issues::from(too_costly()))?;
     if resources.faults.is_empty() { Ok(()) } else { Err(Issues::new(resources.faults)) }
 }
 
 /// Compiles a schema.
-pub(super) fn compile(source: Source<'_>) -> Result<Arena, Issues> {
-    let compiler = Compiler::new(source).map_err(|Spent| Issues::from(too_costly()))?;
-    let arena = compiler.run(source).map_err(|Spent| Issues::from(too_costly()))??;
+pub(super) fn compile(source: SchemaSource<'_>) -> Result<Arena, Issues> {
+    let compiler = Compiler::new(source).map_err(|BudgetSpent| Issues::from(too_costly()))?;
+    let arena = compiler.run(source).map_err(|BudgetSpent| Issues::from(too_costly()))??;
     Ok(match source.widths {
         Widths::Checked => arena.made_from_type(),
         Widths::Ignored => arena,
     })
 }
 
-/// The scope in which dynamic references are resolved: the outermost subschema of each name, by where it stands in memory.
+/// The scope in which dynamic references are resolved: the outermost subschema of each name, by its address in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Scope<'a>(BTreeMap<&'a str, usize>);
+struct DynamicScope<'a>(BTreeMap<&'a str, usize>);
 
 /// An index into the list of scopes.
-type ScopeId = usize;
+type DynamicScopeId = usize;
 
 struct Compiler<'a> {
     resources: Resources<'a>,
     widths: Widths,
-    budget: Budget,
+    budget: WorkBudget,
     nodes: Vec<Node>,
-    /// Nodes by subschema and scope, entered before they are filled, so that recursion ends.
-    known: HashMap<(usize, ScopeId), NodeId>,
-    ahead: VecDeque<Ahead<'a>>,
-    scopes: Vec<Scope<'a>>,
-    scope_ids: HashMap<Scope<'a>, ScopeId>,
-    /// The scope inside each resource by the scope it is reached from.
-    entered: HashMap<(ResourceId, ScopeId), ScopeId>,
-    /// The subschemas that scopes lead to.
+    /// Nodes by subschema and scope, entered before they are compiled, so that recursion ends.
+    known: HashMap<(usize, DynamicScopeId), NodeId>,
+    ahead: VecDeque<PendingNode<'a>>,
+    scopes: Vec<DynamicScope<'a>>,
+    scope_ids: HashMap<DynamicScope<'a>, DynamicScopeId>,
+    /// The scope inside each resource, by the scope it is entered from.
+    entered: HashMap<(ResourceId, DynamicScopeId), DynamicScopeId>,
+    /// The subschemas that scopes refer to.
     anchored: HashMap<usize, &'a Value>,
     faults: Vec<Issue>,
 }
 
-/// A subschema that has a node and is yet to be compiled.
-struct Ahead<'a> {
+/// A subschema that has a node and is not yet compiled.
+struct PendingNode<'a> {
     id: NodeId,
     map: &'a Map<String, Value>,
     resource: ResourceId,
-    scope: ScopeId,
+    scope: DynamicScopeId,
     pointer: String,
 }
 
-/// A subschema that is being compiled, as its keywords see it.
-pub(super) struct Subschema<'c, 'a> {
+/// A subschema that is being compiled, as the functions of its keywords see it.
+pub(super) struct SubschemaCompiler<'c, 'a> {
     compiler: &'c mut Compiler<'a>,
     pub(super) map: &'a Map<String, Value>,
     pub(super) draft: Draft,
     resource: ResourceId,
-    scope: ScopeId,
+    scope: DynamicScopeId,
     pointer: &'c str,
-    typed: Typed,
-    /// Set once a keyword has made a rule of this subschema's own.
+    typed: TypeRules,
+    /// Set once a keyword has added a rule to this subschema itself.
     asserts: bool,
     /// Nodes that apply to the same value.
     in_place: Vec<NodeId>,
-    spent: Result<(), Spent>,
+    spent: Result<(), BudgetSpent>,
 }
 
 impl<'a> Compiler<'a> {
-    fn new(source: Source<'a>) -> Result<Self, Spent> {
-        let mut budget = Budget::for_input(written_length(source.schema));
+    fn new(source: SchemaSource<'a>) -> Result<Self, BudgetSpent> {
+        let mut budget = WorkBudget::for_input(written_length(source.schema));
         let mut resources = Resources::scan(source.schema, source.draft, &mut budget)?;
         resources.check_references(&mut budget)?;
         Ok(Self {
@@ -129,22 +130,22 @@ impl<'a> Compiler<'a> {
             nodes: vec![Node::Any, Node::Never],
             known: HashMap::new(),
             ahead: VecDeque::new(),
-            scopes: vec![Scope::default()],
-            scope_ids: HashMap::from([(Scope::default(), 0)]),
+            scopes: vec![DynamicScope::default()],
+            scope_ids: HashMap::from([(DynamicScope::default(), 0)]),
             entered: HashMap::new(),
             anchored: HashMap::new(),
             faults: Vec::new(),
         })
     }
 
-    fn run(mut self, source: Source<'a>) -> Result<Result<Arena, Issues>, Spent> {
+    fn run(mut self, source: SchemaSource<'a>) -> Result<Result<Arena, Issues>, BudgetSpent> {
         let mut faults = std::mem::take(&mut self.resources.faults);
         let root = match self.compile_all(source) {
             Ok(root) => root,
-            Err(Spent) if faults.is_empty() => return Err(Spent),
-            Err(Spent) => return Ok(Err(Issues::new(faults))),
+            Err(BudgetSpent) if faults.is_empty() => return Err(BudgetSpent),
+            Err(BudgetSpent) => return Ok(Err(Issues::new(faults))),
         };
-        // What a keyword finds wrong with its value is told beside wrong forms and dangling references.
+        // Faults found by keyword functions are reported together with malformed keywords and unresolved references.
         for fault in self.faults {
             if !faults.iter().any(|known| known.pointer == fault.pointer && known.keyword == fault.keyword) {
                 faults.push(fault);
@@ -155,19 +156,19 @@ impl<'a> Compiler<'a> {
         }
         Ok(Arena::new(self.nodes, root).map_err(|unfit| {
             let message = match unfit {
-                Unfit::Cycle => {
-                    "applies itself to the same value again, so that checking it would have no end".to_owned()
+                CompileFault::Cycle => {
+                    "applies itself to the same value again, so that a check would never end".to_owned()
                 }
-                Unfit::TooTall => format!(
-                    "applies more than {MOST_IN_PLACE} subschemas, one by the other, to one value; make it flatter"
-                ),
+                CompileFault::TooTall => {
+                    format!("applies more than {MOST_IN_PLACE} subschemas in a chain to one value; make it flatter")
+                }
             };
             Issues::from(Issue::new("", "$ref", message))
         }))
     }
 
-    /// Compiles the schema and every subschema that it leads to; returns its node.
-    fn compile_all(&mut self, source: Source<'a>) -> Result<NodeId, Spent> {
+    /// Compiles the schema and every subschema that is reachable from it, and returns its node.
+    fn compile_all(&mut self, source: SchemaSource<'a>) -> Result<NodeId, BudgetSpent> {
         let root = match source.schema {
             Value::Object(_) => {
                 let resource = self.resources.owner_of(source.schema).unwrap_or_default();
@@ -179,22 +180,22 @@ impl<'a> Compiler<'a> {
         while let Some(ahead) = self.ahead.pop_front() {
             let node = self.compile(&ahead)?;
             if matches!(node, Node::Typed(_)) {
-                self.budget.memory(size_of::<Typed>())?;
+                self.budget.memory(size_of::<TypeRules>())?;
             }
             self.nodes[super::node::index(ahead.id)] = node;
-            self.budget.release(size_of::<Ahead<'_>>() + ahead.pointer.len());
+            self.budget.release(size_of::<PendingNode<'_>>() + ahead.pointer.len());
         }
         Ok(root)
     }
 
-    /// Returns the node of a subschema, which is compiled later if it is new.
+    /// Returns the node of a subschema, and queues it for compilation if it is new.
     fn node(
         &mut self,
         schema: &'a Value,
         resource: ResourceId,
-        scope: ScopeId,
+        scope: DynamicScopeId,
         pointer: String,
-    ) -> Result<NodeId, Spent> {
+    ) -> Result<NodeId, BudgetSpent> {
         let map = match schema {
             Value::Bool(true) => return Ok(ANY),
             Value::Object(map) if map.is_empty() => return Ok(ANY),
@@ -208,24 +209,24 @@ impl<'a> Compiler<'a> {
             return Ok(*known);
         }
         let id = self.push(Node::Any)?;
-        self.budget.memory(size_of::<Ahead<'_>>() + pointer.len())?;
+        self.budget.memory(size_of::<PendingNode<'_>>() + pointer.len())?;
         self.known.insert(key, id);
-        self.ahead.push_back(Ahead { id, map, resource, scope, pointer });
+        self.ahead.push_back(PendingNode { id, map, resource, scope, pointer });
         Ok(id)
     }
 
-    fn push(&mut self, node: Node) -> Result<NodeId, Spent> {
+    fn push(&mut self, node: Node) -> Result<NodeId, BudgetSpent> {
         self.budget.work(1)?;
         self.budget.memory(size_of::<Node>() + 64)?;
         if !Arena::has_room(self.nodes.len()) {
-            return Err(Spent);
+            return Err(BudgetSpent);
         }
         self.nodes.push(node);
-        NodeId::try_from(self.nodes.len() - 1).map_err(|_| Spent)
+        NodeId::try_from(self.nodes.len() - 1).map_err(|_| BudgetSpent)
     }
 
-    /// Returns the scope inside a resource that is reached from another scope: what was found first stays.
-    fn enter(&mut self, resource: ResourceId, scope: ScopeId) -> Result<ScopeId, Spent> {
+    /// Returns the scope inside a resource that is entered from another scope: an outer anchor takes precedence.
+    fn enter(&mut self, resource: ResourceId, scope: DynamicScopeId) -> Result<DynamicScopeId, BudgetSpent> {
         let dynamic = &self.resources.get(resource).dynamic;
         if dynamic.is_empty() {
             return Ok(scope);
@@ -254,8 +255,8 @@ impl<'a> Compiler<'a> {
         Ok(id)
     }
 
-    fn compile(&mut self, ahead: &Ahead<'a>) -> Result<Node, Spent> {
-        let Ahead { map, resource, scope, ref pointer, .. } = *ahead;
+    fn compile(&mut self, ahead: &PendingNode<'a>) -> Result<Node, BudgetSpent> {
+        let PendingNode { map, resource, scope, ref pointer, .. } = *ahead;
         let draft = self.resources.get(resource).draft;
         let only_reference = !draft.keeps_ref_siblings() && map.contains_key("$ref");
         let mut found: Vec<(usize, &Keyword, &'a Value)> = map
@@ -265,14 +266,14 @@ impl<'a> Compiler<'a> {
             .collect();
         found.sort_unstable_by_key(|(place, ..)| *place);
         self.budget.work(found.len() as u64)?;
-        let mut subschema = Subschema {
+        let mut subschema = SubschemaCompiler {
             compiler: self,
             map,
             draft,
             resource,
             scope,
             pointer,
-            typed: Typed::default(),
+            typed: TypeRules::default(),
             asserts: false,
             in_place: Vec::new(),
             spent: Ok(()),
@@ -282,7 +283,7 @@ impl<'a> Compiler<'a> {
                 compile(&mut subschema, value);
             }
         }
-        let Subschema { typed, asserts, in_place, spent, .. } = subschema;
+        let SubschemaCompiler { typed, asserts, in_place, spent, .. } = subschema;
         spent?;
         Ok(match (asserts, in_place.as_slice()) {
             (false, []) => Node::Any,
@@ -297,15 +298,15 @@ impl<'a> Compiler<'a> {
     }
 }
 
-impl<'a> Subschema<'_, 'a> {
-    /// Returns the rules by type, for a keyword to add its own.
-    pub(super) fn typed(&mut self) -> &mut Typed {
+impl<'a> SubschemaCompiler<'_, 'a> {
+    /// Returns the rules by type, for a keyword to add to.
+    pub(super) fn typed(&mut self) -> &mut TypeRules {
         self.asserts = true;
         &mut self.typed
     }
 
-    /// Adds a rule that takes the whole value.
-    pub(super) fn rule(&mut self, rule: impl Rule + 'static) {
+    /// Adds a rule that checks the whole value.
+    pub(super) fn rule(&mut self, rule: impl KeywordRule + 'static) {
         self.typed().rules.push(Box::new(rule));
     }
 
@@ -318,7 +319,7 @@ impl<'a> Subschema<'_, 'a> {
         self.compiler.widths
     }
 
-    pub(super) fn budget(&mut self) -> &mut Budget {
+    pub(super) fn budget(&mut self) -> &mut WorkBudget {
         &mut self.compiler.budget
     }
 
@@ -348,7 +349,7 @@ impl<'a> Subschema<'_, 'a> {
         self.node(schema, pointer)
     }
 
-    /// Adds a node that is no subschema by itself.
+    /// Adds a node that is not a subschema.
     pub(super) fn push(&mut self, node: Node) -> NodeId {
         let id = self.compiler.push(node);
         self.take(id)
@@ -359,16 +360,16 @@ impl<'a> Subschema<'_, 'a> {
         self.take(id)
     }
 
-    /// Takes memory for something that stays; `false` when there is none left, and the schema is rejected.
+    /// Reserves memory for data that stays; `false` if the budget is exhausted, which rejects the schema.
     pub(super) fn takes(&mut self, bytes: usize) -> bool {
         let taken = self.compiler.budget.memory(bytes);
         self.spent = self.spent.and(taken);
         taken.is_ok()
     }
 
-    fn take(&mut self, id: Result<NodeId, Spent>) -> NodeId {
-        id.unwrap_or_else(|Spent| {
-            self.spent = Err(Spent);
+    fn take(&mut self, id: Result<NodeId, BudgetSpent>) -> NodeId {
+        id.unwrap_or_else(|BudgetSpent| {
+            self.spent = Err(BudgetSpent);
             NEVER
         })
     }
@@ -384,18 +385,18 @@ impl<'a> Subschema<'_, 'a> {
         self.compiler.faults.push(Issue::new(pointer, keyword, message).found(found));
     }
 
-    /// Finds what a reference leads to.
-    pub(super) fn resolve(&mut self, reference: &'a str) -> Option<Target<'a>> {
+    /// Finds the target of a reference.
+    pub(super) fn resolve(&mut self, reference: &'a str) -> Option<ReferenceTarget<'a>> {
         let Compiler { resources, budget, .. } = &mut *self.compiler;
         let found = resources.resolve(self.resource, reference, budget);
-        found.unwrap_or_else(|Spent| {
-            self.spent = Err(Spent);
+        found.unwrap_or_else(|BudgetSpent| {
+            self.spent = Err(BudgetSpent);
             None
         })
     }
 
-    /// Returns the node of what a reference leads to.
-    pub(super) fn target(&mut self, target: Target<'a>, pointer: &str) -> NodeId {
+    /// Returns the node of a reference's target.
+    pub(super) fn target(&mut self, target: ReferenceTarget<'a>, pointer: &str) -> NodeId {
         let id = self.compiler.node(target.schema, target.resource, self.scope, pointer.to_owned());
         self.take(id)
     }
@@ -408,8 +409,8 @@ impl<'a> Subschema<'_, 'a> {
         Some(self.take(id))
     }
 
-    /// Returns the types that a value must have to fit a subschema, as far as they can be read off; all of them when they
-    /// can't.
+    /// Returns the types that a value must have to be valid for a subschema, as far as they can be inferred; otherwise
+    /// all types.
     pub(super) fn types_of(&mut self, schema: &'a Value) -> Types {
         const FAR: usize = 16;
         let (mut schema, mut resource) = (schema, self.resource);
@@ -433,8 +434,8 @@ impl<'a> Subschema<'_, 'a> {
 
 /// Returns the length of a schema as JSON text.
 pub(super) fn written_length(schema: &Value) -> usize {
-    struct Count(usize);
-    impl io::Write for Count {
+    struct ByteCounter(usize);
+    impl io::Write for ByteCounter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -444,7 +445,7 @@ pub(super) fn written_length(schema: &Value) -> usize {
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = ByteCounter(0);
     // Counting never fails, and a schema that could not be written would only get a smaller budget.
     let _ = serde_json::to_writer(&mut count, schema);
     count.0

@@ -1,9 +1,9 @@
 //! Exact decimal numbers.
 //!
-//! JSON numbers are decimal and have no width. A check that went through `f64` would call `4.99999999999999999999` an
-//! integer and `9007199254740993` even, so nothing here is ever rounded. A [`Decimal`] borrows its digits from the text
-//! and keeps the exponent apart: `1e1000000` is one digit, never a million zeros. Every operation is linear in the
-//! digits as written, however large the exponent.
+//! JSON numbers are decimal and have no width. A check in `f64` would accept `4.99999999999999999999` as an integer and
+//! treat `9007199254740993` as even, so nothing here is ever rounded. A [`Decimal`] borrows its digits from the text
+//! and stores the exponent separately: `1e1000000` is one digit, never a million zeros. Every operation is linear in
+//! the digits as written, however large the exponent.
 
 mod digits;
 mod multiple;
@@ -19,8 +19,9 @@ use digits::Digits;
 pub(crate) use multiple::{Divisor, DivisorFault};
 pub(crate) use number::Number;
 
-/// Exponents are cut to this magnitude. No text has this many digits, so a number with a cut exponent keeps its place
-/// beside all numbers with smaller exponents; two numbers that both have a cut exponent compare by their digits only.
+/// The largest magnitude of an exponent; larger ones are clamped. No text has this many digits, so a number with a
+/// clamped exponent still compares correctly with all numbers of smaller exponents; two numbers with clamped exponents
+/// compare by their digits only.
 const MAX_EXPONENT: i64 = 100_000_000_000_000_000;
 
 /// The most characters of a number that a message contains.
@@ -31,8 +32,8 @@ const SHOWN_TAIL: usize = 8;
 
 /// A number with the digits of its text: `digits * 10^exponent`.
 ///
-/// Neither the first nor the last digit is a zero, and zero has no digits, no sign and the exponent 0. So two equal
-/// numbers have equal parts, however they are written.
+/// Neither the first nor the last digit is a zero, and zero has no digits, no sign and the exponent 0. Two equal
+/// numbers therefore have equal fields, however they are written.
 #[derive(Clone, Copy)]
 pub(crate) struct Decimal<'t> {
     text: &'t str,
@@ -42,7 +43,7 @@ pub(crate) struct Decimal<'t> {
 }
 
 impl<'t> Decimal<'t> {
-    /// Reads the text of a JSON number. Other text returns an unspecified number.
+    /// Parses the text of a JSON number. Other text returns an unspecified number.
     pub(crate) fn parse(text: &'t str) -> Self {
         let (is_negative, magnitude) = match text.strip_prefix('-') {
             Some(magnitude) => (true, magnitude),
@@ -78,7 +79,7 @@ impl<'t> Decimal<'t> {
         self.digits.is_empty()
     }
 
-    /// Returns whether the value is whole, however it is written: `3.0` and `1e3` are.
+    /// Reports whether the value is whole, however it is written: `3.0` and `1e3` are.
     pub(crate) fn is_integer(self) -> bool {
         self.exponent >= 0
     }
@@ -97,7 +98,7 @@ impl<'t> Decimal<'t> {
         self.text.parse().unwrap_or(f64::NAN)
     }
 
-    /// Returns the absolute value where it is whole and fits.
+    /// Returns the absolute value if it is whole and in range.
     fn magnitude(self) -> Option<u128> {
         let zeros = u32::try_from(self.exponent).ok()?;
         self.digits.to_u128()?.checked_mul(10_u128.checked_pow(zeros)?)
@@ -151,7 +152,7 @@ impl Hash for Decimal<'_> {
     }
 }
 
-/// The number as written, shortened in the middle.
+/// Writes the number as in its text, shortened in the middle.
 impl fmt::Display for Decimal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.text.len() <= SHOWN {

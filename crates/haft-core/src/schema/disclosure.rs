@@ -1,9 +1,9 @@
-//! The part of the issues of a result that the model learns.
+//! Redaction of the issues of an invalid result.
 //!
-//! A result belongs to the tool until the tool shows it, and one that is wrong is never shown: a part of it may be what
-//! `to_model_output` keeps from the model. So the model learns where the result is wrong, which rule it breaks and what
-//! the schema asks for, all of which is the definition's, and nothing that is the value's: no values, and no keys that
-//! only the value has. Those are in the full issues, which are the cause, for the operator.
+//! An invalid result is never shown to the model, because a part of it may be something that `to_model_output`
+//! withholds. The model therefore learns where the result is invalid, which rule it violates and what the schema
+//! requires, all of which come from the definition, and nothing that comes from the value: no values, and no keys that
+//! only the value has. The full issues are the cause, for the operator.
 
 use std::collections::HashSet;
 
@@ -12,31 +12,31 @@ use serde_json::Value;
 use super::path::{push_index, push_key};
 use crate::issue::{Issue, Issues, TypeError};
 
-/// The sign in a pointer for a key that is part of the value.
+/// The placeholder in a pointer for a key that the schema does not declare.
 const ANY_KEY: &str = "*";
 
-/// A result that was rejected, with everything that is known about it.
+/// A rejected result, with all details.
 pub(super) enum Rejected {
-    /// It breaks the rules of its schema.
+    /// The value violates its schema.
     Rules { issues: Vec<Issue>, value: Value },
-    /// The tool's own check rejects it. Its words are user code's.
+    /// The tool's custom validator rejects the value. The texts of its issues come from user code.
     Check(Issues),
-    /// It could not be written. There is no value then, only the way to where it went wrong.
-    Unwritten { issue: Issue, steps: Vec<Step>, cause: Option<serde_json::Error> },
+    /// The value could not be encoded. Only the path to the failure is known.
+    Unwritten { issue: Issue, steps: Vec<ResultStep>, cause: Option<serde_json::Error> },
 }
 
-/// A step into a value.
-pub(super) enum Step {
-    /// To a field or a variant, which its type names.
+/// A step of the path into a result.
+pub(super) enum ResultStep {
+    /// A field or a variant, which the type names.
     Named(String),
-    /// To a member of a map, which may be called anything.
+    /// A member of a map, which may have any name.
     Key(String),
-    /// To an element.
+    /// An element.
     Index(usize),
 }
 
 impl Rejected {
-    /// The issues that the model may see, with all that is known as their cause.
+    /// Returns the issues that the model may see, with the full details as their cause.
     pub(super) fn disclosed(self, schema: &Value) -> Issues {
         let mut names = HashSet::new();
         collect_names(schema, &mut names);
@@ -54,7 +54,7 @@ impl Rejected {
                 let (mut full, mut pointer) = (String::new(), String::new());
                 for step in &steps {
                     step.push(&mut full, step.name());
-                    let is_known = |name: &str| matches!(step, Step::Named(_)) || names.contains(name);
+                    let is_known = |name: &str| matches!(step, ResultStep::Named(_)) || names.contains(name);
                     step.push(&mut pointer, step.name().filter(|name| is_known(name)));
                 }
                 issue.pointer = pointer;
@@ -71,7 +71,7 @@ impl Rejected {
     }
 }
 
-impl Step {
+impl ResultStep {
     fn name(&self) -> Option<&str> {
         match self {
             Self::Named(name) | Self::Key(name) => Some(name),
@@ -87,15 +87,15 @@ impl Step {
     }
 }
 
-/// The issue without anything that is part of the value.
+/// Returns the issue without any part of the value.
 fn shown(issue: &Issue, pointer: String) -> Issue {
     let Issue { keyword, expected, .. } = issue;
     let message = match keyword.as_str() {
-        "duplicateKey" => "has a key twice".to_owned(),
-        // These are about the check, not about the value.
+        "duplicateKey" => "has a duplicate key".to_owned(),
+        // These issues are about the check, not about the value.
         "maxIssues" => "there are more problems than are listed".to_owned(),
         "budget" => issue.message.clone(),
-        _ if expected.is_empty() => format!("breaks the rule `{keyword}`"),
+        _ if expected.is_empty() => format!("violates the rule `{keyword}`"),
         "type" | "format" | "enum" | "const" | "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum"
         | "multipleOf" => format!("must be {expected}"),
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
@@ -107,8 +107,8 @@ fn shown(issue: &Issue, pointer: String) -> Issue {
     Issue::new(pointer, keyword, message).expected(expected)
 }
 
-/// The pointer with keys that only the value has left open. It is followed through the value, as only that tells an index
-/// from a key that looks like one.
+/// Returns the pointer with undeclared keys replaced. It is resolved against the value, because only the value
+/// distinguishes an index from a key that looks like one.
 fn shown_pointer(pointer: &str, value: &Value, names: &HashSet<&str>) -> String {
     let mut shown = String::with_capacity(pointer.len());
     let mut at = Some(value);
@@ -131,7 +131,7 @@ fn shown_pointer(pointer: &str, value: &Value, names: &HashSet<&str>) -> String 
     shown
 }
 
-/// Collects the names of all properties that a schema declares, wherever it does.
+/// Collects the names of all properties that a schema declares, at any depth.
 fn collect_names<'a>(schema: &'a Value, names: &mut HashSet<&'a str>) {
     match schema {
         Value::Object(keywords) => {

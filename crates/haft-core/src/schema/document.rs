@@ -1,14 +1,14 @@
 //! A JSON text as a flat list of its values, over which schemas are evaluated.
 //!
-//! A tree of boxed values costs many times its text and must be dropped recursively. A [`Document`] keeps the text and
-//! one cell of 16 bytes per value and per key, in text order: the kind, the place in the text and the cell after the
-//! subtree. Strings and numbers are decoded when they are asked for, numbers exactly. Every value has a small id, its
-//! cell, so that a check can remember what it has already found out about it.
+//! A tree of boxed values takes many times the memory of its text and must be dropped recursively. A [`Document`] keeps
+//! the text and one cell of 16 bytes per value and per key, in text order: the kind, the offset in the text and the
+//! index of the cell after the subtree. Strings and numbers are decoded on access, numbers exactly. Every value has a
+//! small id, the index of its cell, so that a check can cache results by value.
 //!
-//! Reading accepts what RFC 8259 accepts and nothing else, in time and memory linear in the text, without recursion.
-//! Of equal keys in one object the last one counts and the others are hidden; [`Document::duplicates`] reports them,
-//! as most callers reject them. Nothing here may be quadratic in hostile input, and nothing may depend on the
-//! secrecy of a hash seed for more than speed.
+//! The reader accepts what RFC 8259 accepts and nothing else, in time and memory linear in the text, without recursion.
+//! Of equal keys in one object the last one counts and the others are hidden; [`Document::duplicates`] reports them, as
+//! most callers reject them. Nothing here may be quadratic in hostile input, and the secrecy of a hash seed may affect
+//! only speed.
 
 mod cell;
 mod charge;
@@ -25,15 +25,15 @@ mod token;
 
 use std::borrow::Cow;
 
-use crate::schema::budget::{Budget, Spent};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 use cell::Cell;
 pub(crate) use equality::same;
 pub(crate) use fingerprint::{Fingerprints, all_differ};
-pub(crate) use instance::{Instance, Key};
+pub(crate) use instance::{Instance, MemberKey};
 use member::MemberIndex;
 pub(crate) use member::sort_work;
-pub(crate) use pointer::{Pointers, Step};
-use read::{Keys, Length, Numbers, Reader, Reading};
+pub(crate) use pointer::{PathStep, Pointers};
+use read::{DocumentReader, KeyTraits, Length, NumberTraits, ReadCells};
 
 /// The most duplicate keys that a document reports.
 const MAX_DUPLICATES: usize = 1_000;
@@ -47,8 +47,8 @@ pub(crate) struct Document<'t> {
     /// At most a handful, as each takes millions of bytes of text.
     lengths: Vec<Length>,
     duplicates: Vec<u32>,
-    keys: Keys,
-    numbers: Numbers,
+    keys: KeyTraits,
+    numbers: NumberTraits,
 }
 
 /// The limits for reading a text.
@@ -58,7 +58,7 @@ pub(crate) struct ReadOptions {
     pub(crate) max_depth: usize,
 }
 
-/// The reason why a text is not read.
+/// The reason why a text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadFault {
     /// The text is not JSON from this byte on.
@@ -73,16 +73,16 @@ pub(crate) enum ReadFault {
     Spent,
 }
 
-impl From<Spent> for ReadFault {
-    fn from(Spent: Spent) -> Self {
+impl From<BudgetSpent> for ReadFault {
+    fn from(BudgetSpent: BudgetSpent) -> Self {
         Self::Spent
     }
 }
 
 impl<'t> Document<'t> {
-    /// Reads a text. The memory of the document is taken from the budget for good.
-    pub(crate) fn read(text: &'t str, options: ReadOptions, budget: &mut Budget) -> Result<Self, ReadFault> {
-        let reading = Reader::run(text, options, budget)?;
+    /// Reads a text. The memory of the document is charged to the budget and never released.
+    pub(crate) fn read(text: &'t str, options: ReadOptions, budget: &mut WorkBudget) -> Result<Self, ReadFault> {
+        let reading = DocumentReader::run(text, options, budget)?;
         Self::assemble(Cow::Borrowed(text), reading, budget)
     }
 
@@ -98,28 +98,28 @@ impl<'t> Document<'t> {
     }
 
     /// Returns the keys that repeat an earlier key of their object, in text order: the first thousand of them.
-    pub(crate) fn duplicates(&self) -> impl ExactSizeIterator<Item = Key<'_>> {
-        self.duplicates.iter().map(|cell| Key::new(self, *cell))
+    pub(crate) fn duplicates(&self) -> impl ExactSizeIterator<Item = MemberKey<'_>> {
+        self.duplicates.iter().map(|cell| MemberKey::new(self, *cell))
     }
 
-    /// Returns whether some number with a point or an exponent may be another number as a float.
-    pub(crate) fn has_fine_float(&self) -> bool {
-        self.numbers.has_fine_float
+    /// Reports whether a number with a point or an exponent may change when it is converted to a float.
+    pub(crate) fn has_inexact_float(&self) -> bool {
+        self.numbers.has_inexact_float
     }
 
-    /// Returns whether some whole number is written with a point or an exponent, or as `-0`.
+    /// Reports whether a whole number is written with a point or an exponent, or as `-0`.
     pub(crate) fn has_integral_float(&self) -> bool {
         self.numbers.has_integral_float
     }
 
-    /// Returns whether some integer is written with more digits than 64 bits are sure to hold.
+    /// Reports whether an integer has more digits than 64 bits are certain to hold.
     pub(crate) fn has_long_integer(&self) -> bool {
         self.numbers.has_long_integer
     }
 
-    /// Returns whether some key may be one that no object may have.
-    pub(crate) fn has_odd_key(&self) -> bool {
-        self.keys.has_odd
+    /// Reports whether a key may be one that is forbidden in every object.
+    pub(crate) fn may_have_forbidden_key(&self) -> bool {
+        self.keys.may_be_forbidden
     }
 
     /// Returns every value and key, in text order.
@@ -132,8 +132,8 @@ impl<'t> Document<'t> {
         &self.text
     }
 
-    fn assemble(text: Cow<'t, str>, reading: Reading, budget: &mut Budget) -> Result<Self, ReadFault> {
-        let Reading { cells, index, lengths, keys, numbers } = reading;
+    fn assemble(text: Cow<'t, str>, reading: ReadCells, budget: &mut WorkBudget) -> Result<Self, ReadFault> {
+        let ReadCells { cells, index, lengths, keys, numbers } = reading;
         let mut duplicates = Vec::new();
         if keys.has_duplicates {
             budget.work(cells.len() as u64 / 16)?;
@@ -151,9 +151,9 @@ impl<'t> Document<'t> {
 }
 
 impl Document<'static> {
-    /// Reads a text that the document then owns, as the constants of a schema are.
-    pub(crate) fn read_owned(text: String, options: ReadOptions, budget: &mut Budget) -> Result<Self, ReadFault> {
-        let reading = Reader::run(&text, options, budget)?;
+    /// Reads a text into a document that owns it, as for the constants of a schema.
+    pub(crate) fn read_owned(text: String, options: ReadOptions, budget: &mut WorkBudget) -> Result<Self, ReadFault> {
+        let reading = DocumentReader::run(&text, options, budget)?;
         Self::assemble(Cow::Owned(text), reading, budget)
     }
 }

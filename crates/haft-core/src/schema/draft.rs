@@ -1,4 +1,4 @@
-//! The drafts of JSON Schema that are evaluated.
+//! The supported drafts of JSON Schema.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub(super) enum Draft {
 }
 
 impl Draft {
-    /// Reads the draft that `$schema` names.
+    /// Determines the draft from `$schema`.
     pub(super) fn detect(schema: &Value) -> Result<Self, Issue> {
         let Some(address) = schema.get("$schema") else {
             return Ok(Self::Draft202012);
@@ -43,7 +43,7 @@ impl Draft {
         })
     }
 
-    /// Reports whether keywords beside a `$ref` count.
+    /// Reports whether keywords beside a `$ref` apply.
     pub(super) fn keeps_ref_siblings(self) -> bool {
         self >= Self::Draft201909
     }

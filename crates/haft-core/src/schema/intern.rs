@@ -1,6 +1,6 @@
-//! Equal schemas share one compiled form: a hundred tools that take the same parameters compile them once.
+//! Sharing of compiled forms between equal schemas: a hundred tools with the same parameters compile them once.
 //!
-//! The list holds nothing alive: when the last tool with a schema is gone, so is its compiled form.
+//! The table holds weak references only: when the last tool with a schema is dropped, so is its compiled form.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,32 +11,32 @@ use serde_json::Value;
 use super::Compiled;
 use super::compile::Widths;
 
-type Shelf = HashMap<u64, Vec<Weak<Compiled>>>;
+type CompiledByDigest = HashMap<u64, Vec<Weak<Compiled>>>;
 
-/// The compiled form of a schema that is already in use.
+/// Finds the compiled form of an equal schema that is in use.
 pub(super) fn find(json: &Value, widths: Widths) -> Option<Arc<Compiled>> {
     let digest = digest(json, widths);
-    let shelf = shelf().lock().unwrap_or_else(PoisonError::into_inner);
-    let known = shelf.get(&digest)?;
+    let compiled_forms = compiled_forms().lock().unwrap_or_else(PoisonError::into_inner);
+    let known = compiled_forms.get(&digest)?;
     known.iter().filter_map(Weak::upgrade).find(|compiled| compiled.widths == widths && identical(&compiled.json, json))
 }
 
-/// Lets others find a compiled form.
+/// Makes a compiled form available to equal schemas.
 pub(super) fn share(compiled: &Arc<Compiled>) {
     let digest = digest(&compiled.json, compiled.widths);
-    let mut shelf = shelf().lock().unwrap_or_else(PoisonError::into_inner);
-    let slot = shelf.entry(digest).or_default();
+    let mut compiled_forms = compiled_forms().lock().unwrap_or_else(PoisonError::into_inner);
+    let slot = compiled_forms.entry(digest).or_default();
     slot.retain(|weak| weak.strong_count() > 0);
     slot.push(Arc::downgrade(compiled));
-    // Emptied slots are few next to live ones; sweep them when the shelf has doubled since it was last full.
-    if shelf.len().is_power_of_two() {
-        shelf.retain(|_, slot| slot.iter().any(|weak| weak.strong_count() > 0));
+    // Few entries are dead, so they are removed only when the table has doubled in size.
+    if compiled_forms.len().is_power_of_two() {
+        compiled_forms.retain(|_, slot| slot.iter().any(|weak| weak.strong_count() > 0));
     }
 }
 
-fn shelf() -> &'static Mutex<Shelf> {
-    static SHELF: OnceLock<Mutex<Shelf>> = OnceLock::new();
-    SHELF.get_or_init(Mutex::default)
+fn compiled_forms() -> &'static Mutex<CompiledByDigest> {
+    static COMPILED: OnceLock<Mutex<CompiledByDigest>> = OnceLock::new();
+    COMPILED.get_or_init(Mutex::default)
 }
 
 fn digest(json: &Value, widths: Widths) -> u64 {
@@ -46,7 +46,7 @@ fn digest(json: &Value, widths: Widths) -> u64 {
     hasher.finish()
 }
 
-/// Whether two schemas are the same to the byte, the order of keys included: each is shown as it was given.
+/// Reports whether two schemas are identical, including the order of keys: each is shown as it was given.
 fn identical(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b)),

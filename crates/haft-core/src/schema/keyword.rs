@@ -1,10 +1,12 @@
-//! The keywords of JSON Schema, each in one place.
+//! The table of JSON Schema keywords.
 //!
-//! A keyword is a row of a table: its name, the drafts that know it, the form its value must have, and how it compiles.
-//! Its compiled form checks values and says what is wrong with them: rules by type where a value can be checked
-//! while it is read (see [`Typed`](super::node::Typed)), a [`Rule`](super::rule::Rule) where it takes the whole value.
+//! A keyword is a row of a table: its name, the drafts that define it, the required form of its value, and how it
+//! compiles. Its compiled form checks values and reports their problems: rules by type where a value can be checked
+//! while it is read (see [`TypeRules`](super::node::TypeRules)), or a [`KeywordRule`](super::rule::KeywordRule) where
+//! the whole value is needed.
 //!
-//! To add a keyword, write its file with its row and its rule, and name the file in [`GROUPS`]. `even.rs` is a worked example.
+//! To add a keyword, write its file with its row and its rule, and add the file to [`GROUPS`]. `even.rs` is a worked
+//! example.
 
 mod annotation;
 mod array;
@@ -30,30 +32,30 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::compile::Subschema;
+use super::compile::SubschemaCompiler;
 use super::draft::Draft;
 use super::shape::Shape;
 
 pub(super) use self::combination::AllOf;
 pub(super) use self::type_name::types as types_named;
 
-/// A keyword as certain drafts know it.
+/// A keyword, as a range of drafts defines it.
 #[derive(Debug)]
 pub(super) struct Keyword {
     pub(super) name: &'static str,
-    /// The first and the last draft that know it in this form.
+    /// The first and the last draft that define it in this form.
     drafts: (Draft, Draft),
     pub(super) shape: Shape,
     pub(super) compile: Compile,
-    /// The keyword that must stand beside it.
+    /// The keyword without which it has no effect.
     pub(super) beside: Option<&'static str>,
-    /// The part of a value that its subschemas are about.
-    pub(super) part: Part,
+    /// The part of a value that its subschemas apply to.
+    pub(super) part: ValuePart,
 }
 
-/// The part of a value that the subschemas of a keyword are about.
+/// The part of a value that the subschemas of a keyword apply to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ValuePart {
     /// None: there are no subschemas, or only definitions.
     Nothing,
     /// The value itself.
@@ -62,23 +64,23 @@ pub(super) enum Part {
     Members,
     /// Members, by a pattern of their names.
     MatchingMembers,
-    /// Members that nothing else speaks of.
+    /// Members that no other keyword covers.
     OtherMembers,
     MemberNames,
-    /// Items: by index where there is a list of subschemas, else all of them.
+    /// Items: by index if there is a list of subschemas, otherwise all of them.
     Items,
 }
 
-/// The way a keyword compiles.
+/// The compilation of a keyword.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Compile {
-    /// To rules.
-    Rules(for<'c, 'a> fn(&mut Subschema<'c, 'a>, &'a Value)),
-    /// Not at all: it annotates, holds definitions, or is read by the keyword it belongs to.
+    /// The keyword compiles to rules.
+    Rules(for<'c, 'a> fn(&mut SubschemaCompiler<'c, 'a>, &'a Value)),
+    /// The keyword is not compiled: it annotates, holds definitions, or is read by the keyword it belongs to.
     Nothing,
 }
 
-/// Every keyword. Rules are checked in this order, so what depends on others comes last.
+/// Every keyword. Rules are checked in this order, so keywords that depend on others come last.
 const GROUPS: &[&[Keyword]] = &[
     annotation::KEYWORDS,
     reference::KEYWORDS,
@@ -103,29 +105,29 @@ const GROUPS: &[&[Keyword]] = &[
 const ALL: (Draft, Draft) = (Draft::Draft4, Draft::Draft202012);
 
 impl Keyword {
-    /// A keyword that these drafts know.
+    /// Creates a keyword that these drafts define.
     const fn new(name: &'static str, drafts: (Draft, Draft), shape: Shape, compile: Compile) -> Self {
-        Self { name, drafts, shape, compile, part: Part::Nothing, beside: None }
+        Self { name, drafts, shape, compile, part: ValuePart::Nothing, beside: None }
     }
 
-    /// Says what of a value the keyword's subschemas are about.
-    const fn about(mut self, part: Part) -> Self {
+    /// Sets the part of a value that the keyword's subschemas apply to.
+    const fn about(mut self, part: ValuePart) -> Self {
         self.part = part;
         self
     }
 
-    /// Says that the keyword means something only beside another.
+    /// Declares that the keyword has an effect only beside another.
     const fn beside(mut self, other: &'static str) -> Self {
         self.beside = Some(other);
         self
     }
 
-    /// Reports whether the keyword refers to a subschema somewhere else.
+    /// Reports whether the keyword refers to another subschema.
     pub(super) fn is_reference(&self) -> bool {
         matches!(self.name, "$ref" | "$dynamicRef" | "$recursiveRef")
     }
 
-    /// Finds a keyword of a draft, with its place in the order of rules.
+    /// Finds a keyword of a draft, with its index in the order of rules.
     pub(super) fn find(name: &str, draft: Draft) -> Option<(usize, &'static Self)> {
         static BY_NAME: OnceLock<HashMap<&'static str, Vec<(usize, &'static Keyword)>>> = OnceLock::new();
         let by_name = BY_NAME.get_or_init(|| {
@@ -155,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_draft_knows_each_keyword_in_one_form() {
+    fn a_draft_defines_each_keyword_once() {
         for draft in [Draft::Draft4, Draft::Draft6, Draft::Draft7, Draft::Draft201909, Draft::Draft202012] {
             let mut names = HashSet::new();
             let twice: Vec<&str> =

@@ -1,4 +1,4 @@
-//! Limits of argument text and of the nesting of JSON, and how leniently text is read.
+//! Limits for argument text and for the nesting of JSON, and options for decoding.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,27 +6,27 @@ use serde_json::Value;
 use super::scan::nests_within;
 use crate::issue::{Issue, Issues};
 
-/// What argument text may cost before it is refused unread.
+/// The limits that argument text must satisfy before it is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
     /// The longest text, in bytes. Default: 4 MiB.
     pub max_bytes: usize,
-    /// How deep arrays and objects may nest. Default: 128. Every level takes stack while it is read, so more than 256
-    /// counts as 256.
+    /// The deepest nesting of arrays and objects. Default: 128. Every level takes stack while it is read, so more than
+    /// 256 counts as 256.
     pub max_depth: usize,
-    /// What to do with a key that stands twice in one object. Default: refuse.
+    /// The treatment of a duplicate key in an object. Default: reject.
     pub duplicate_keys: DuplicateKeys,
 }
 
-/// What to do with a key that stands twice in one object.
+/// The treatment of a key that occurs twice in one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DuplicateKeys {
-    /// Refuse the arguments and name the key. Two parsers may disagree on which one counts.
+    /// Reject the arguments and name the key. Parsers disagree on which one counts.
     #[default]
     Refuse,
-    /// Take the last one, as most JSON parsers do.
+    /// Use the last one, as most JSON parsers do.
     LastWins,
 }
 
@@ -36,13 +36,14 @@ impl Default for Limits {
     }
 }
 
-/// The levels that a result, or a value that is emitted on the way to it, may nest: as arguments by default.
+/// The deepest nesting of a result or an emitted value, equal to the default for arguments.
 pub(crate) const OUTPUT_DEPTH: usize = 128;
 
-/// The levels that JSON may nest that is held here and made a tree of: results and arguments within whatever holds them.
-pub(crate) const HELD_DEPTH: usize = 512;
+/// The deepest nesting of stored JSON that is parsed into a tree: results and arguments, inside the values that contain
+/// them.
+pub(crate) const STORED_DEPTH: usize = 512;
 
-/// Rejects a tree that nests too deep to be walked through.
+/// Rejects a tree that nests too deeply to be processed recursively.
 pub(super) fn within_depth(value: &Value) -> Result<(), Issues> {
     if nests_within(value, Limits::DEEPEST) {
         return Ok(());
@@ -52,30 +53,30 @@ pub(super) fn within_depth(value: &Value) -> Result<(), Issues> {
 }
 
 impl Limits {
-    /// The most levels that are ever read of text from outside.
+    /// The deepest nesting that is ever read from outside.
     pub(crate) const DEEPEST: usize = 256;
 
-    /// How deep values may nest, within what any thread can bear.
+    /// Returns the nesting limit, capped at what the stack of any thread allows.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.max_depth.min(Self::DEEPEST)
     }
 
-    /// The same limits with another cap on the text's length.
+    /// Sets the longest text, in bytes.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// The same limits with another cap on nesting.
+    /// Sets the deepest nesting.
     #[must_use]
     pub fn max_depth(mut self, depth: usize) -> Self {
         self.max_depth = depth;
         self
     }
 
-    /// The same limits with another rule for duplicate keys.
+    /// Sets the treatment of duplicate keys.
     #[must_use]
     pub fn duplicate_keys(mut self, rule: DuplicateKeys) -> Self {
         self.duplicate_keys = rule;
@@ -83,27 +84,27 @@ impl Limits {
     }
 }
 
-/// Which small mistakes of a model are mended instead of refused. All off by default; every repair that was made is
+/// The small mistakes of a model that are repaired instead of rejected. All are off by default; every repair is
 /// recorded on the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Repairs {
-    /// A JSON string that holds the JSON of the expected type: `"{\"a\":1}"` for `{"a":1}`.
+    /// A JSON string that contains the JSON of the expected type: `"{\"a\":1}"` for `{"a":1}`.
     pub nested_json: bool,
-    /// A string that spells the expected number or boolean: `"3"` for `3`.
+    /// A string that contains the expected number or boolean: `"3"` for `3`.
     pub quoted_scalars: bool,
     /// One value where an array of such values is expected: `"a"` for `["a"]`.
     pub single_item_arrays: bool,
 }
 
 impl Repairs {
-    /// No repairs: the default.
+    /// Creates the default: no repairs.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Every repair there is.
+    /// Enables every repair.
     #[must_use]
     pub fn all() -> Self {
         Self { nested_json: true, quoted_scalars: true, single_item_arrays: true }
@@ -114,13 +115,13 @@ impl Repairs {
     }
 }
 
-/// How argument text is read: its limits and the repairs that are allowed.
+/// The options for decoding argument text: its limits and the allowed repairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecodeOptions {
-    /// What the text may cost.
+    /// The limits of the text.
     pub limits: Limits,
-    /// Which mistakes are mended.
+    /// The mistakes that are repaired.
     pub repairs: Repairs,
 }
 
@@ -137,14 +138,14 @@ impl DecodeOptions {
         repairs: Repairs { nested_json: false, quoted_scalars: false, single_item_arrays: false },
     };
 
-    /// The same options with other limits.
+    /// Sets the limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The same options with other repairs.
+    /// Sets the allowed repairs.
     #[must_use]
     pub fn repairs(mut self, repairs: Repairs) -> Self {
         self.repairs = repairs;
@@ -152,13 +153,13 @@ impl DecodeOptions {
     }
 }
 
-/// One mistake that was mended before the handler saw the arguments.
+/// One mistake that was repaired before the handler received the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Repair {
-    /// JSON Pointer to the value that was changed.
+    /// A JSON Pointer to the value that was changed.
     pub pointer: String,
-    /// What was done.
+    /// The kind of repair.
     pub kind: RepairKind,
 }
 
@@ -167,10 +168,10 @@ pub struct Repair {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RepairKind {
-    /// JSON was read out of a string.
+    /// JSON was parsed from a string.
     NestedJson,
-    /// A number or boolean was read out of a string.
+    /// A number or boolean was parsed from a string.
     QuotedScalar,
-    /// A single value was wrapped into an array.
+    /// A single value was wrapped in an array.
     SingleItemArray,
 }

@@ -1,4 +1,4 @@
-//! The members and items of one value that some keyword has evaluated, for the keywords about those that none has.
+//! The members and items of one value that some keyword has evaluated, for the `unevaluated*` keywords.
 
 use std::collections::HashSet;
 
@@ -13,25 +13,25 @@ pub(super) struct Marks {
     all: bool,
     /// A bit for each member or item, in order.
     bits: Vec<u64>,
-    /// The nodes that have marked what they evaluate, of those that may be asked again.
+    /// The nodes whose evaluated parts are already marked, for nodes that may be visited again.
     nodes: HashSet<NodeId, RandomState>,
 }
 
 impl Marks {
-    /// The memory of one entered node, in bytes.
+    /// The memory of one visited node, in bytes.
     pub(super) const BYTES_PER_NODE: usize = 8;
 
-    /// Creates marks for a value, none of its parts evaluated.
+    /// Creates marks for a value with no part evaluated.
     pub(super) fn new(parts: usize) -> Self {
         Self { all: false, bits: vec![0; parts.div_ceil(64)], nodes: HashSet::default() }
     }
 
-    /// Returns how many bytes the marks of so many parts take.
+    /// Returns the memory that the marks of this many parts take, in bytes.
     pub(super) fn bytes(parts: usize) -> usize {
         parts.div_ceil(64) * 8
     }
 
-    /// Enters a node; `false` if it was entered before.
+    /// Records a visit to a node; `false` if it was visited before.
     pub(super) fn enter(&mut self, node: NodeId) -> bool {
         self.nodes.insert(node)
     }
@@ -50,7 +50,7 @@ impl Marks {
         self.all || self.bits.get(at / 64).is_some_and(|word| word & (1 << (at % 64)) != 0)
     }
 
-    /// Adds the first parts, up to this many.
+    /// Marks the first `count` parts.
     pub(super) fn add_first(&mut self, count: usize, value: Instance<'_>) {
         (0..count.min(value.len())).for_each(|at| self.add(at));
     }

@@ -1,24 +1,24 @@
-//! Problems in words: one sentence each, for a model to act on.
+//! The texts of problems: one sentence each, for a model to act on.
 
 use serde_json::Value;
 
 use super::document::Instance;
-use super::keyword::union::{Slip, Variants};
+use super::keyword::union::{VariantFormMismatch, Variants};
 use super::node::Property;
-use super::problem::{Listed, Problem, Words};
+use super::problem::{AllowedValues, CustomProblem, Problem};
 use super::types::{JsonType, Types};
 use crate::issue::{CharBoundary, Issue};
 
-/// The longest piece of a value that is quoted, in bytes.
+/// The longest excerpt of a value, in bytes.
 const EXCERPT: usize = 60;
 
-/// A value as far as words need it.
-pub(super) struct Found {
+/// The parts of a value that its description needs.
+pub(super) struct DescribedValue {
     json_type: JsonType,
     excerpt: String,
 }
 
-impl Found {
+impl DescribedValue {
     pub(super) fn of(value: Instance<'_>) -> Self {
         let excerpt = match value.kind() {
             JsonType::String => excerpt_of_text(&value.string().unwrap_or_default()),
@@ -30,21 +30,21 @@ impl Found {
     }
 }
 
-/// Returns the issue for a problem of what was found at a place.
-pub(super) fn issue(problem: &Problem<'_>, found: Found, pointer: String) -> Issue {
+/// Returns the issue for a problem of the value at `pointer`.
+pub(super) fn issue(problem: &Problem<'_>, found: DescribedValue, pointer: String) -> Issue {
     let (keyword, expected, message) = words(problem, &found);
     let (expected, message) = (cut(expected), cut(message));
     Issue { pointer, keyword: keyword.into(), expected, found: found.excerpt, message }
 }
 
-/// Returns the issue that stands for those beyond the ones that are listed.
+/// Returns the issue that stands for those beyond the limit of the list.
 pub(super) fn too_many(listed: usize) -> Issue {
     Issue::new("", "maxIssues", format!("there are more problems than the {listed} that are listed"))
 }
 
-/// Returns the issue for a check that was given up.
+/// Returns the issue for a check that ran out of budget.
 ///
-/// Where even a short value costs too much, no other value will do.
+/// If even a short value exceeds the budget, the schema is at fault, and no other value helps.
 pub(super) fn too_costly(bytes: usize) -> Issue {
     const SHORT: usize = 4_096;
     let message = if bytes > SHORT {
@@ -62,13 +62,13 @@ fn cut(mut text: String) -> String {
     if text.len() > LONGEST {
         text.truncate(text.floor_char_boundary_at(LONGEST));
         text.push('…');
-        // A rejection may hold many issues.
+        // A rejection may contain many issues.
         text.shrink_to_fit();
     }
     text
 }
 
-/// Returns as much of a part of an issue as may be shown, so that no more than that is copied.
+/// Returns the part of a text that an issue may contain, so that no more than that is copied.
 pub(super) fn clipped(part: &str) -> &str {
     &part[..part.floor_char_boundary_at(LONGEST.min(part.len()))]
 }
@@ -80,7 +80,7 @@ fn shortened(text: &str) -> String {
     format!("{}…", &text[..text.floor_char_boundary_at(EXCERPT)])
 }
 
-/// A value, or its beginning, as it may be quoted: strings in quotes, containers by their size.
+/// Returns an excerpt of a value: strings in quotes, arrays and objects by their size.
 pub(crate) fn excerpt(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -100,7 +100,7 @@ fn excerpt_of_object(keys: usize) -> String {
     format!("an object with {}", counted(keys, "key"))
 }
 
-/// A string, or its beginning, in quotes.
+/// Returns a string in quotes, truncated to an excerpt.
 pub(super) fn excerpt_of_text(text: &str) -> String {
     if text.len() > EXCERPT {
         return format!("{}…", in_quotes(&text[..text.floor_char_boundary_at(EXCERPT)]));
@@ -108,7 +108,7 @@ pub(super) fn excerpt_of_text(text: &str) -> String {
     in_quotes(text)
 }
 
-/// Returns a string as JSON, as much of it as may be shown.
+/// Returns a string as JSON, truncated to what an issue may contain.
 pub(super) fn in_quotes(text: &str) -> String {
     let text = clipped(text);
     if text.bytes().any(|byte| matches!(byte, b'"' | b'\\') || byte < b' ') {
@@ -124,7 +124,7 @@ pub(super) fn in_quotes(text: &str) -> String {
 /// The keyword of an issue about an integer that would have to be rounded.
 pub(crate) const INEXACT: &str = "exact";
 
-/// Returns the issue for an integer that would have to be rounded for whoever reads it.
+/// Returns the issue for an integer that cannot be read without rounding.
 pub(super) fn inexact(pointer: String, integer: &str) -> Issue {
     const LONGEST: usize = 60;
     let (shown, rest) = integer.split_at(integer.floor_char_boundary_at(LONGEST));
@@ -133,8 +133,8 @@ pub(super) fn inexact(pointer: String, integer: &str) -> Issue {
     Issue::new(pointer, INEXACT, message).expected("an integer of at most 64 bits").found(format!("{shown}{more}"))
 }
 
-fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String) {
-    let Found { json_type, excerpt: found } = found;
+fn words(problem: &Problem<'_>, found: &DescribedValue) -> (&'static str, String, String) {
+    let DescribedValue { json_type, excerpt: found } = found;
     match problem {
         Problem::Never => ("false", "nothing".to_owned(), "no value is allowed here".to_owned()),
         Problem::Type(types) => {
@@ -162,7 +162,7 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
         Problem::TooFewItems(min) => size("minItems", "at least", *min, "item", found),
         Problem::TooManyItems(max) => size("maxItems", "at most", *max, "item", found),
         Problem::NotUnique => {
-            ("uniqueItems", "different items".to_owned(), "must not hold the same item twice".to_owned())
+            ("uniqueItems", "different items".to_owned(), "must not contain the same item twice".to_owned())
         }
         Problem::Missing(name, types) => missing(name, *types),
         Problem::Unknown(name, properties, nearest) => unknown(name, properties, *nearest),
@@ -176,21 +176,21 @@ fn words(problem: &Problem<'_>, found: &Found) -> (&'static str, String, String)
             let message = format!("must have exactly one key, which is {}{expected}", one_of(keys.len()));
             ("oneOf", expected, message)
         }
-        Problem::Variant(variants, slip) => variant(variants, slip.as_ref(), found),
+        Problem::Variant(variants, form_mismatch) => variant(variants, form_mismatch.as_ref(), found),
         Problem::TooFewKeys(min) => size("minProperties", "at least", *min, "key", found),
         Problem::TooManyKeys(max) => size("maxProperties", "at most", *max, "key", found),
         Problem::NoBranch { keyword, count } => (
             keyword,
             format!("one of {count} forms"),
-            format!("fits none of the {count} forms that are allowed here; look at the schema of this value"),
+            format!("matches none of the {count} forms that are allowed here; look at the schema of this value"),
         ),
         Problem::SeveralBranches => (
             "oneOf",
             "exactly one form".to_owned(),
-            "fits several of the forms that are allowed here, and must fit exactly one".to_owned(),
+            "matches several of the forms that are allowed here, and must match exactly one".to_owned(),
         ),
-        Problem::Said { keyword, words } => {
-            let Words { expected, message } = words();
+        Problem::Custom { keyword, words } => {
+            let CustomProblem { expected, message } = words();
             (keyword, expected, message)
         }
     }
@@ -202,7 +202,7 @@ fn size(keyword: &'static str, bound: &str, count: usize, what: &str, found: &st
     (keyword, expected, message)
 }
 
-/// "1 item", "2 items".
+/// Returns a count with its unit: "1 item", "2 items".
 fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
@@ -233,20 +233,23 @@ fn unknown(name: &str, properties: &[Property], nearest: Option<&str>) -> (&'sta
     ("additionalProperties", "only declared keys".to_owned(), message)
 }
 
-/// A variant named in the form of another is the likeliest mistake, and told apart.
+/// Returns the text for a value that is no variant. A variant written in the form of another is the most likely
+/// mistake, and has a text of its own.
 fn variant(
     Variants { plain, keys }: &Variants<'_>,
-    slip: Option<&Slip<'_>>,
+    form_mismatch: Option<&VariantFormMismatch<'_>>,
     found: &str,
 ) -> (&'static str, String, String) {
     let (plain_names, key_names) = (listed(plain), listed(keys));
     let objects = ["an object with exactly one key, ", one_of(keys.count), &key_names].concat();
     let expected = [one_of(plain.count), &plain_names, ", or ", &objects].concat();
-    let message = match slip {
-        Some(Slip::LacksContent(name)) => {
+    let message = match form_mismatch {
+        Some(VariantFormMismatch::LacksContent(name)) => {
             format!("{0} needs a value: send an object with {0} as its one key", in_quotes(name))
         }
-        Some(Slip::HasContent(name)) => format!("{0} takes no value: send the string {0} alone", in_quotes(name)),
+        Some(VariantFormMismatch::HasContent(name)) => {
+            format!("{0} takes no value: send the string {0} alone", in_quotes(name))
+        }
         None => ["must be ", &expected, ", not ", found].concat(),
     };
     ("oneOf", expected, message)
@@ -256,8 +259,8 @@ fn one_of(count: usize) -> &'static str {
     if count == 1 { "" } else { "one of " }
 }
 
-/// Returns a list of values in words: the first few, and how many there are beyond.
-pub(super) fn listed(Listed { first, count }: &Listed<'_>) -> String {
+/// Returns a list of values in words: the first few, and the number of the others.
+pub(super) fn listed(AllowedValues { first, count }: &AllowedValues<'_>) -> String {
     list_of(first.iter(), *count)
 }
 
@@ -266,11 +269,11 @@ fn list<I: AsRef<str>>(items: impl ExactSizeIterator<Item = I>) -> String {
     list_of(items, count)
 }
 
-/// Lists the first few of so many items.
+/// Lists the first few of `count` items.
 fn list_of<I: AsRef<str>>(items: impl Iterator<Item = I>, count: usize) -> String {
-    let more = count.saturating_sub(Listed::MOST);
+    let more = count.saturating_sub(AllowedValues::MOST);
     let mut text = String::with_capacity(64);
-    for (at, item) in items.take(Listed::MOST).enumerate() {
+    for (at, item) in items.take(AllowedValues::MOST).enumerate() {
         if text.len() > LONGEST {
             return text;
         }

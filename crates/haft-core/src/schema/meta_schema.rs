@@ -1,6 +1,6 @@
 //! The meta-schemas of the drafts, for schemas that refer to one: "this argument is itself a JSON Schema".
 //!
-//! They are written from the table of keywords, so they say what is enforced.
+//! They are generated from the table of keywords, so they describe what is enforced.
 
 use std::sync::OnceLock;
 

@@ -1,40 +1,40 @@
-//! The compiled form of a schema: a flat list of nodes that point at each other by index.
+//! The compiled form of a schema: a flat list of nodes that refer to each other by index.
 //!
-//! A node holds, for each JSON type, the rules that apply to a value of that type, so a value can be checked while it is
-//! read: whoever reads knows the type first and looks up only that type's rules. What takes the whole value is a
-//! [`Rule`]; a node that has one is *buffered*: the text of the value is read as a document and checked by
+//! A node holds, for each JSON type, the rules that apply to a value of that type, so that a value can be checked while
+//! it is read: a reader knows the type first and looks up only that type's rules. A rule that needs the whole value is
+//! a [`KeywordRule`]; a node that has one is *buffered*: the text of the value is read as a document and checked by
 //! [`Walk`](super::walk::Walk).
 //!
-//! Nodes never change after compilation, and no check of one leads back to itself on the same value.
+//! Nodes never change after compilation, and no check of a node leads back to that node on the same value.
 
 use super::keyword::number::NumberRule;
 use super::keyword::string::StringRule;
-use super::rule::{Applied, Rule};
+use super::rule::{AppliedTo, KeywordRule};
 use super::sorted::Sorted;
 use super::types::{JsonType, Types};
 
-/// A node of an [`Arena`]: its index, and in the bits above it what a reader needs to know without looking it up: whether
+/// A node of an [`Arena`]: its index, with flags in the bits above it for what a reader needs without a lookup: whether
 /// values must be [buffered](Arena::is_buffered), and for which types there is [anything to check](Arena::is_free).
 pub(super) type NodeId = u32;
 
 /// The bit that marks a buffered node.
 const BUFFERED: NodeId = 1 << 31;
-/// The bits that mark, by type, where values may be rejected; the first is that of the first [`JsonType`].
+/// The bits that mark, by type, whether values may be rejected; the first is that of the first [`JsonType`].
 const RULED: NodeId = 0x3f << RULED_SHIFT;
 const RULED_SHIFT: u32 = 24;
-/// The bits that are the index.
+/// The bits of the index.
 const INDEX: NodeId = (1 << RULED_SHIFT) - 1;
 
-/// The node that accepts every value. Always at this index.
+/// The node that accepts every value. It is always at this index.
 pub(super) const ANY: NodeId = 0;
-/// The node that accepts none. Always at this index.
+/// The node that accepts no value. It is always at this index.
 pub(super) const NEVER: NodeId = 1 | RULED;
 
 /// The compiled schema.
 #[derive(Debug)]
 pub(super) struct Arena {
     nodes: Vec<Node>,
-    /// The nodes that are applied from more than one place, by index: their verdicts are worth remembering.
+    /// The nodes that are applied from more than one node, by index: their verdicts are worth caching.
     shared: Vec<bool>,
     root: NodeId,
     from_type: bool,
@@ -43,28 +43,28 @@ pub(super) struct Arena {
 /// One compiled subschema.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// Every value fits.
+    /// Every value is valid.
     Any,
-    /// No value fits.
+    /// No value is valid.
     Never,
     /// Rules by type, and rules for whole values.
-    Typed(Box<Typed>),
-    /// Alternatives that differ by JSON type: the value's type picks the node.
+    Typed(Box<TypeRules>),
+    /// Alternatives that differ by JSON type: the value's type selects the node.
     ByType(Box<[Option<NodeId>; JsonType::COUNT]>),
-    /// The same as another node. Only while compiling.
+    /// An alias of another node. It exists only during compilation.
     Same(NodeId),
 }
 
 /// The rules of one subschema.
 #[derive(Debug)]
-pub(super) struct Typed {
+pub(super) struct TypeRules {
     pub(super) types: Types,
     pub(super) number: NumberRule,
     pub(super) string: StringRule,
     pub(super) array: ArrayRule,
     pub(super) object: ObjectRule,
-    /// Rules that take the whole value, in the order they are checked.
-    pub(super) rules: Vec<Box<dyn Rule>>,
+    /// Rules that need the whole value, in the order they are checked.
+    pub(super) rules: Vec<Box<dyn KeywordRule>>,
 }
 
 /// Rules for arrays.
@@ -72,7 +72,7 @@ pub(super) struct Typed {
 pub(super) struct ArrayRule {
     pub(super) prefix: Box<[NodeId]>,
     pub(super) items: NodeId,
-    /// Set if the schema speaks of the items beyond the prefix.
+    /// Set if the schema constrains the items beyond the prefix.
     pub(super) covers_rest: bool,
     pub(super) min: usize,
     pub(super) max: usize,
@@ -82,27 +82,27 @@ pub(super) struct ArrayRule {
 #[derive(Debug)]
 pub(super) struct ObjectRule {
     pub(super) properties: Box<[Property]>,
-    /// The places of the properties by name, only for objects too wide to scan.
+    /// The indices of the properties by name; only for objects with too many properties for a linear search.
     index: Sorted,
     /// The number of `properties` that are required.
     pub(super) required: usize,
     pub(super) additional: NodeId,
-    /// Set if the schema speaks of all other members.
+    /// Set if the schema constrains all other members.
     pub(super) covers_rest: bool,
-    pub(super) open: Open,
+    pub(super) open: Openness,
     pub(super) min: usize,
     pub(super) max: usize,
 }
 
 /// The reason why an object may have keys beyond its properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Open {
-    /// The schema declares no keys at all: whatever the value holds is wanted.
+pub(super) enum Openness {
+    /// The schema declares no keys at all, so all keys of the value are kept.
     Silent,
-    /// Properties are declared and nothing is said of others. A type that such a schema was made from has no field for
-    /// them.
+    /// Properties are declared and others are neither allowed nor forbidden explicitly. The type that such a schema was
+    /// generated from has no field for them.
     Implied,
-    /// The schema speaks of them.
+    /// The schema constrains or allows them explicitly.
     Declared,
 }
 
@@ -116,37 +116,37 @@ pub(super) struct Property {
     pub(super) required: bool,
     /// Set if `properties` names it, rather than `required` alone.
     pub(super) declared: bool,
-    /// Whether the name means nothing beyond what is declared, wherever the object stands.
+    /// Set if the name needs no check besides being declared, wherever the object occurs.
     pub(super) plain: bool,
 }
 
 /// Objects with more properties than this are searched by an index.
 const WIDE: usize = 16;
 
-/// The most subschemas that may apply to one value, each by the one before: so many levels of a check one level of a value
-/// may take.
+/// The most subschemas that may apply to one value in a chain. It bounds how many levels of a check one level of a
+/// value may take.
 pub(super) const MOST_IN_PLACE: usize = 500;
 
-/// The reason why no value could be checked.
+/// The reason why a schema cannot be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unfit {
+pub(super) enum CompileFault {
     /// A node applies itself to the same value again.
     Cycle,
-    /// More than [`MOST_IN_PLACE`] nodes apply to one value, each by the one before.
+    /// More than [`MOST_IN_PLACE`] nodes apply to one value in a chain.
     TooTall,
 }
 
 impl Arena {
-    /// Closes an arena: shortcuts are followed once, here, so that no reader has to.
-    pub(super) fn new(mut nodes: Vec<Node>, root: NodeId) -> Result<Self, Unfit> {
-        let targets = follow(&nodes).ok_or(Unfit::Cycle)?;
+    /// Finishes an arena. Aliases are resolved once, here, so that no reader has to.
+    pub(super) fn new(mut nodes: Vec<Node>, root: NodeId) -> Result<Self, CompileFault> {
+        let targets = follow(&nodes).ok_or(CompileFault::Cycle)?;
         for node in &mut nodes {
             node.edges(&mut |id, _| *id = targets[index(*id)]);
         }
         let root = targets[index(root)];
-        let edges: Vec<Vec<(usize, Applied)>> = nodes.iter_mut().map(Node::targets).collect();
-        if in_place_height(&edges).ok_or(Unfit::Cycle)? > MOST_IN_PLACE {
-            return Err(Unfit::TooTall);
+        let edges: Vec<Vec<(usize, AppliedTo)>> = nodes.iter_mut().map(Node::targets).collect();
+        if in_place_height(&edges).ok_or(CompileFault::Cycle)? > MOST_IN_PLACE {
+            return Err(CompileFault::TooTall);
         }
         let mut uses = vec![0_usize; nodes.len()];
         uses[index(root)] += 1;
@@ -164,7 +164,7 @@ impl Arena {
         Ok(Self { nodes, shared, root: marked[index(root)], from_type: false })
     }
 
-    /// The same nodes, known to be made from the Rust type they are read into.
+    /// Marks the nodes as generated from the Rust type that they are read into.
     pub(super) fn made_from_type(self) -> Self {
         Self { from_type: true, ..self }
     }
@@ -183,7 +183,7 @@ impl Arena {
         Self { root: NEVER, ..Self::any() }
     }
 
-    /// Reports whether there is room for one more node.
+    /// Reports whether one more node can be added.
     pub(super) fn has_room(nodes: usize) -> bool {
         nodes < INDEX as usize
     }
@@ -196,7 +196,7 @@ impl Arena {
         &self.nodes[index(id)]
     }
 
-    /// Reports whether verdicts of this node are worth remembering.
+    /// Reports whether verdicts of this node are worth caching.
     pub(super) fn is_shared(&self, id: NodeId) -> bool {
         self.shared[index(id)]
     }
@@ -207,18 +207,18 @@ impl Arena {
         id & BUFFERED != 0
     }
 
-    /// Reports whether every value of this type fits, so that nothing is left to check; of arrays and objects, whatever
-    /// they hold.
+    /// Reports whether every value of this type is valid, so that nothing is left to check; for arrays and objects,
+    /// including their content.
     #[inline]
     pub(super) fn is_free(id: NodeId, json_type: JsonType) -> bool {
         id & ruled(json_type) == 0
     }
 
-    /// Returns the rules for a value of type `json_type` at an unbuffered node: `Ok(None)` when there are none, `Err` when
-    /// no value of that type fits.
+    /// Returns the rules for a value of type `json_type` at an unbuffered node: `Ok(None)` if there are none, `Err` if
+    /// no value of that type is valid.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "asked for every value there is; measured")]
-    pub(super) fn rules(&self, id: NodeId, json_type: JsonType) -> Result<Option<&Typed>, Mismatch> {
+    #[expect(clippy::inline_always, reason = "called for every value; measured")]
+    pub(super) fn rules(&self, id: NodeId, json_type: JsonType) -> Result<Option<&TypeRules>, Mismatch> {
         match self.node(id) {
             Node::Any => Ok(None),
             Node::Typed(typed) if typed.types.allows(json_type) => Ok(Some(typed)),
@@ -227,7 +227,7 @@ impl Arena {
         }
     }
 
-    fn branch_rules(&self, branch: Option<NodeId>, json_type: JsonType) -> Result<Option<&Typed>, Mismatch> {
+    fn branch_rules(&self, branch: Option<NodeId>, json_type: JsonType) -> Result<Option<&TypeRules>, Mismatch> {
         match self.node(branch.ok_or(Mismatch)?) {
             Node::Any => Ok(None),
             Node::Typed(typed) if typed.types.allows(json_type) => Ok(Some(typed)),
@@ -236,7 +236,7 @@ impl Arena {
         }
     }
 
-    /// Reports whether every value that fits, `null` aside, is one of a set of strings.
+    /// Reports whether every valid value, apart from `null`, is one of a set of strings.
     pub(super) fn is_string_enum(&self, id: NodeId) -> bool {
         match self.node(id) {
             Node::Typed(typed) => typed.types.without(Types::NULL) == Types::STRING,
@@ -249,11 +249,11 @@ impl Arena {
     }
 }
 
-/// No value of that type fits.
+/// The error for a type of which no value is valid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mismatch;
 
-impl Default for Typed {
+impl Default for TypeRules {
     fn default() -> Self {
         Self {
             types: Types::ALL,
@@ -266,7 +266,7 @@ impl Default for Typed {
     }
 }
 
-impl Typed {
+impl TypeRules {
     /// Reports whether there are rules for values of this type.
     fn rules(&self, json_type: JsonType) -> bool {
         match json_type {
@@ -277,7 +277,7 @@ impl Typed {
         }
     }
 
-    /// Reports whether only whole numbers fit.
+    /// Reports whether only whole numbers are valid.
     #[inline]
     pub(super) fn integers_only(&self) -> bool {
         !self.types.contains(Types::NUMBER)
@@ -285,23 +285,25 @@ impl Typed {
 }
 
 impl Node {
-    /// Visits every node that this one applies, and to what.
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
+    /// Visits every node that this one applies, with the part of the value it applies it to.
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
         match self {
             Self::Any | Self::Never => {}
-            Self::Same(target) => visit(target, Applied::InPlace),
-            Self::ByType(branches) => branches.iter_mut().flatten().for_each(|branch| visit(branch, Applied::InPlace)),
+            Self::Same(target) => visit(target, AppliedTo::InPlace),
+            Self::ByType(branches) => {
+                branches.iter_mut().flatten().for_each(|branch| visit(branch, AppliedTo::InPlace));
+            }
             Self::Typed(typed) => {
-                typed.array.prefix.iter_mut().for_each(|item| visit(item, Applied::ToParts));
-                visit(&mut typed.array.items, Applied::ToParts);
-                typed.object.properties.iter_mut().for_each(|property| visit(&mut property.node, Applied::ToParts));
-                visit(&mut typed.object.additional, Applied::ToParts);
+                typed.array.prefix.iter_mut().for_each(|item| visit(item, AppliedTo::ToParts));
+                visit(&mut typed.array.items, AppliedTo::ToParts);
+                typed.object.properties.iter_mut().for_each(|property| visit(&mut property.node, AppliedTo::ToParts));
+                visit(&mut typed.object.additional, AppliedTo::ToParts);
                 typed.rules.iter_mut().for_each(|rule| rule.edges(visit));
             }
         }
     }
 
-    fn targets(&mut self) -> Vec<(usize, Applied)> {
+    fn targets(&mut self) -> Vec<(usize, AppliedTo)> {
         let mut targets = Vec::new();
         self.edges(&mut |id, applied| targets.push((index(*id), applied)));
         targets
@@ -330,7 +332,7 @@ impl Default for ObjectRule {
             required: 0,
             additional: ANY,
             covers_rest: false,
-            open: Open::Silent,
+            open: Openness::Silent,
             min: 0,
             max: usize::MAX,
         }
@@ -344,7 +346,7 @@ impl Property {
         Self { name: name.into(), written, node, required: false, declared: true, plain }
     }
 
-    /// Returns the memory of a property of this name, its place in an index included.
+    /// Returns the memory of a property of this name, including its entry in an index.
     pub(super) fn bytes(name: &str) -> usize {
         size_of::<Self>() + 2 * name.len() + 8
     }
@@ -360,7 +362,8 @@ impl ObjectRule {
         self.properties = properties.into();
     }
 
-    /// Returns where `name` is declared. `hint` is where it stands if keys come in declaration order, as they mostly do.
+    /// Returns the index of the property `name`. `hint` is the expected index if keys come in declaration order, as
+    /// they usually do.
     #[inline]
     pub(super) fn find(&self, name: &str, hint: usize) -> Option<usize> {
         if self.properties.get(hint).is_some_and(|property| &*property.name == name) {
@@ -373,19 +376,19 @@ impl ObjectRule {
     }
 }
 
-/// Returns where in its arena a node stands.
+/// Returns the index of a node in its arena.
 #[inline]
 pub(super) fn index(id: NodeId) -> usize {
     (id & INDEX) as usize
 }
 
-/// Returns the mark of nodes that check values of this type.
+/// Returns the flag of nodes that check values of this type.
 #[inline]
 fn ruled(json_type: JsonType) -> NodeId {
     1 << (RULED_SHIFT + json_type as u32)
 }
 
-/// Returns what is to be known of a node without looking it up.
+/// Returns the flags of a node.
 fn marks(nodes: &[Node], node: &Node) -> NodeId {
     if needs_buffer(nodes, node) {
         return BUFFERED | RULED;
@@ -413,13 +416,13 @@ fn needs_buffer(nodes: &[Node], node: &Node) -> bool {
     }
 }
 
-/// Returns, for each node, where the chain of shortcuts from it ends; `None` if one never does.
+/// Returns, for each node, the target of its chain of aliases; `None` if a chain has no end.
 fn follow(nodes: &[Node]) -> Option<Vec<NodeId>> {
     let mut targets: Vec<Option<NodeId>> = vec![None; nodes.len()];
     let mut chain = Vec::new();
     for start in 0..nodes.len() {
         let mut at = start;
-        // Each node is followed once: a chain ends where the target is known.
+        // Each node is resolved once: a chain ends at the first node whose target is known.
         let target = loop {
             match (targets[at], &nodes[at]) {
                 (Some(target), _) => break target,
@@ -437,15 +440,16 @@ fn follow(nodes: &[Node]) -> Option<Vec<NodeId>> {
     targets.into_iter().collect()
 }
 
-/// Returns how many nodes apply to one value at most, each by the one before; `None` if there is no end of it.
-fn in_place_height(edges: &[Vec<(usize, Applied)>]) -> Option<usize> {
+/// Returns the length of the longest chain of nodes that apply to one value; `None` if a chain has no end.
+fn in_place_height(edges: &[Vec<(usize, AppliedTo)>]) -> Option<usize> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
         New,
         Open,
         Done,
     }
-    let in_place = |at: usize| edges[at].iter().filter(|(_, applied)| *applied == Applied::InPlace).map(|(to, _)| *to);
+    let in_place =
+        |at: usize| edges[at].iter().filter(|(_, applied)| *applied == AppliedTo::InPlace).map(|(to, _)| *to);
     let mut marks = vec![Mark::New; edges.len()];
     let mut heights = vec![0_usize; edges.len()];
     for start in 0..edges.len() {

@@ -1,5 +1,5 @@
-//! Tests on real material that the test set-up brings: the official JSON Schema tests, and what real MCP servers say
-//! of their tools.
+//! Tests against external material that the test setup downloads: the official JSON Schema test suite, and the tool
+//! schemas of real MCP servers.
 
 mod bfcl;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{DecodeOptions, Schema};
 use crate::canonical::canonical_text;
 
-/// Where the set-up puts things.
+/// Returns the path of a download of the test setup.
 fn parts(name: &str) -> PathBuf {
     let folder = std::env::var_os("HAFT_PARTS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/parts"), PathBuf::from);
@@ -41,23 +41,23 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A group of the suite: a schema, and values for it.
+/// A group of the test suite: a schema, and values for it.
 #[derive(Deserialize)]
-struct Group {
+struct SuiteGroup {
     description: String,
     schema: Value,
-    tests: Vec<Case>,
+    tests: Vec<SuiteCase>,
 }
 
 #[derive(Deserialize)]
-struct Case {
+struct SuiteCase {
     description: String,
-    /// The value as it is written: a tree would round its numbers.
+    /// The value as text: a tree would round its numbers.
     data: Box<RawValue>,
     valid: bool,
 }
 
-/// The suite's remote documents, under the address the tests know them by.
+/// Returns the suite's remote documents, by the address that the tests use.
 fn remotes(draft: &str) -> Map<String, Value> {
     let folder = parts("json-schema-test-suite").join("remotes");
     let documents: Map<String, Value> = files(&folder)
@@ -73,7 +73,7 @@ fn remotes(draft: &str) -> Map<String, Value> {
     documents
 }
 
-/// The schema with the documents it refers to inside of it: nothing is fetched, so that is how a schema brings them along.
+/// Embeds the documents that a schema refers to in the schema: nothing is ever fetched, so a schema must contain them.
 fn bundled(schema: &Value, draft: &str, remotes: &Map<String, Value>) -> Value {
     let text = schema.to_string();
     let Value::Object(mut root) = schema.clone() else { return schema.clone() };
@@ -113,7 +113,7 @@ fn document_text(document: &Map<String, Value>) -> String {
     Value::Object(document.clone()).to_string()
 }
 
-/// Cases that are expected to disagree, with the reason: `draft/file.json: group: test`.
+/// Returns the cases that are expected to disagree, with the reason: `draft/file.json: group: test`.
 fn expected_failures() -> BTreeMap<String, String> {
     include_str!("expected_failures.txt")
         .lines()
@@ -125,7 +125,8 @@ fn expected_failures() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Runs the required tests of one draft, through the public API; returns how many ran and which disagreed.
+/// Runs the required tests of one draft through the public API. Returns the number of tests that ran and the names of
+/// those that disagreed.
 fn run(draft: &str) -> (usize, Vec<String>) {
     let remotes = remotes(draft);
     let folder = parts("json-schema-test-suite").join("tests").join(draft);
@@ -135,7 +136,7 @@ fn run(draft: &str) -> (usize, Vec<String>) {
     let optional = ["bignum.json", "ecmascript-regex.json"].map(|file| folder.join("optional").join(file));
     for path in required.chain(optional.into_iter().filter(|path| path.is_file())) {
         let file = path.file_name().unwrap().to_str().unwrap().to_owned();
-        let groups: Vec<Group> = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let groups: Vec<SuiteGroup> = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         for group in groups {
             let schema = Schema::json(bundled(&group.schema, draft, &remotes));
             for test in &group.tests {
@@ -149,9 +150,9 @@ fn run(draft: &str) -> (usize, Vec<String>) {
     (ran, disagreed)
 }
 
-/// Reports whether a schema decides as the test says, about the tree and about the text. Text with a
-/// forbidden key is always rejected, and so is an integer that a tree would round.
-fn agrees(schema: &Schema, test: &Case) -> bool {
+/// Reports whether a schema decides as the test expects, about the tree and about the text. Text with a forbidden key
+/// is always rejected, and so is an integer that a tree would round.
+fn agrees(schema: &Schema, test: &SuiteCase) -> bool {
     let tree: Value = serde_json::from_str(test.data.get()).unwrap();
     let decoded_agrees = match schema.decode::<Value>(test.data.get(), &DecodeOptions::default()) {
         Ok(decoded) => test.valid && canonical_text(&decoded.value) == canonical_text(&tree),
@@ -198,7 +199,7 @@ fn agrees_with_the_official_tests_of_draft_4() {
     assert_agrees("draft4", 600);
 }
 
-/// The tools of servers that the set-up does not start.
+/// The tools of servers that the setup does not start.
 const OTHER_SERVERS: [(&str, &str); 3] = [
     ("eslint", include_str!("parts/eslint.json")),
     ("fetch", include_str!("parts/fetch.json")),
@@ -206,7 +207,7 @@ const OTHER_SERVERS: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn builds_from_every_schema_of_real_servers() {
+fn every_schema_of_real_servers_builds() {
     let started = files(&parts("mcp-tools")).into_iter().map(|path| (path.display().to_string(), read_json(&path)));
     let others = OTHER_SERVERS.into_iter().map(|(name, answer)| {
         let mut answer: Value = serde_json::from_str(answer).unwrap();

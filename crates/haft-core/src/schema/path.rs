@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use crate::issue::CharBoundary;
 
-/// The longest key that is spelled out, in bytes; a hostile one could be as long as the text.
+/// The longest key that is written in full, in bytes; a hostile one could be as long as the text.
 const LONGEST_KEY: usize = 256;
-/// The longest pointer that is spelled out, in bytes.
+/// The longest pointer that is written in full, in bytes.
 const LONGEST_POINTER: usize = 1_024;
 
-/// Appends a key to a JSON Pointer, escaped. Of a very long one only the beginning, with `…` behind it. A very long
-/// pointer stays as it is.
+/// Appends an escaped key to a JSON Pointer. A very long key is truncated and ends with `…`. A very long pointer is
+/// left unchanged.
 pub(super) fn push_key(pointer: &mut String, key: &str) {
     if pointer.len() > LONGEST_POINTER {
         return;
@@ -38,7 +38,7 @@ fn push_key_characters(pointer: &mut String, key: &str) {
     }
 }
 
-/// Appends an index to a JSON Pointer. A very long pointer stays as it is.
+/// Appends an index to a JSON Pointer. A very long pointer is left unchanged.
 pub(super) fn push_index(pointer: &mut String, index: usize) {
     if pointer.len() > LONGEST_POINTER {
         return;

@@ -1,22 +1,25 @@
-//! The regular expressions of schemas (`pattern`, `patternProperties`), as ECMA-262 means them with its `u` flag.
+//! The regular expressions of schemas (`pattern`, `patternProperties`), with the semantics of ECMA-262 and its `u`
+//! flag.
 //!
-//! Texts and many patterns come from strangers, so the time of a match is bounded by construction:
+//! Texts and many patterns come from untrusted sources, so the time of a match is bounded by construction:
 //!
-//! - A pattern without backreferences is matched by [`Scan`], which moves a set of states over the text. It takes at
-//!   most one step per operation and character, O(program × text), and memory in proportion to the program plus one bit
-//!   per byte of text and lookaround.
-//! - A pattern with backreferences is matched by [`Backtrack`]. No bound better than exponential is known for these;
-//!   the budget ends the search.
+//! - A pattern without backreferences is matched by [`ScanProgram`], which moves a set of states over the text. It
+//!   takes at most one step per operation and character, O(program × text), and memory in proportion to the program
+//!   plus one bit per byte of text and lookaround.
+//! - A pattern with backreferences is matched by [`BacktrackProgram`]. No bound better than exponential is known for
+//!   these; the budget ends the search.
 //!
-//! A step tests one character, follows one edge of the program, compares or skips up to 16 bytes, or clears up to 16 words.
+//! A step tests one character, follows one edge of the program, compares or skips up to 16 bytes, or clears up to 16
+//! words.
 //!
-//! Both charge their steps to the budget ([`Budget::steps`]), and at least one unit of work per match. Neither recurses while
-//! it matches, and groups nest at most [`MAX_DEPTH`] deep, so neither patterns nor texts can overflow the stack.
+//! Both charge their steps to the budget ([`WorkBudget::steps`]), and at least one unit of work per match. Neither
+//! recurses while it matches, and groups nest at most [`MAX_DEPTH`] deep, so neither patterns nor texts can overflow
+//! the stack.
 //!
-//! Where the `u` flag is stricter than schemas in use, the parser is lenient as Annex B is: `\-` and other escaped
-//! punctuation, a lone `]`, `{` or `}`, and `[\w-.]`. Syntax of other dialects is rejected with advice, never guessed.
+//! The parser is as lenient as Annex B where existing schemas need it: `\-` and other escaped punctuation, a lone `]`,
+//! `{` or `}`, and `[\w-.]`. Syntax of other dialects is rejected with advice, never guessed.
 
-use crate::schema::budget::{Budget, Spent};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 
 mod backtrack;
 mod class;
@@ -30,20 +33,20 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-use backtrack::Backtrack;
+use backtrack::BacktrackProgram;
 use class::Class;
 pub(crate) use fault::PatternFault;
 use meter::Meter;
-use scan::{Obstacle, Scan};
-use syntax::Node;
+use scan::{Obstacle, ScanProgram};
+use syntax::SyntaxNode;
 
-/// The operations that a program may have, and the parts that a pattern may have.
+/// The most operations of a program, and the most parts of a pattern.
 const MAX_SIZE: usize = 10_000;
 
-/// The visits to parts of a pattern while it is compiled. Repetitions visit their bodies several times.
+/// The most visits to parts of a pattern while it is compiled. Repetitions visit their bodies several times.
 const MAX_VISITS: usize = 4 * MAX_SIZE;
 
-/// The groups that may stand inside each other.
+/// The most groups that may nest.
 const MAX_DEPTH: usize = 100;
 
 /// The visits to parts of a pattern, while it is compiled, that one unit of work pays for.
@@ -59,21 +62,21 @@ pub(crate) struct Pattern {
 
 #[derive(Debug)]
 enum Matcher {
-    Scan(Scan),
-    Backtrack(Backtrack),
+    Scan(ScanProgram),
+    Backtrack(BacktrackProgram),
 }
 
 impl Pattern {
     /// Compiles a pattern. Its program, at most [`MAX_SIZE`] operations, is charged to the budget.
-    pub(crate) fn compile(source: &str, budget: &mut Budget) -> Result<Self, PatternFault> {
+    pub(crate) fn compile(source: &str, budget: &mut WorkBudget) -> Result<Self, PatternFault> {
         budget.work(1 + source.len() as u64 / VISITS_PER_UNIT)?;
         // A part of a pattern takes at least one byte of its source.
-        let tree = source.len().min(MAX_SIZE) * size_of::<Node>();
+        let tree = source.len().min(MAX_SIZE) * size_of::<SyntaxNode>();
         budget.memory(tree)?;
         let syntax = parse::parse(source)?;
-        let matcher = match Scan::compile(&syntax, budget) {
+        let matcher = match ScanProgram::compile(&syntax, budget) {
             Ok(scan) => Matcher::Scan(scan),
-            Err(Obstacle::Reference) => Matcher::Backtrack(Backtrack::compile(&syntax, budget)?),
+            Err(Obstacle::Reference) => Matcher::Backtrack(BacktrackProgram::compile(&syntax, budget)?),
             Err(Obstacle::Size) => return Err(PatternFault::TooLarge),
             Err(Obstacle::Spent) => return Err(PatternFault::Spent),
         };
@@ -89,8 +92,8 @@ impl Pattern {
     }
 
     /// Searches for the pattern anywhere in `text`.
-    pub(crate) fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, Spent> {
-        // Positions are kept in 32 bits.
+    pub(crate) fn is_match(&self, text: &str, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
+        // Positions are stored in 32 bits.
         if text.len() >= u32::MAX as usize {
             budget.work(u64::MAX)?;
         }

@@ -1,23 +1,23 @@
-//! A problem at one place, as a value: words are made of it in [`message`](super::message) alone.
+//! The problems of values as data; only [`message`](super::message) turns them into text.
 
 use std::borrow::Cow;
 
-use super::keyword::union::{Slip, Variants};
+use super::keyword::union::{VariantFormMismatch, Variants};
 use super::node::Property;
 use super::types::Types;
 
-/// A problem at one place.
+/// One problem of a value.
 pub(super) enum Problem<'a> {
     /// No value is allowed.
     Never,
     /// The value has none of these types.
     Type(Types),
-    /// The value must be what `expected` says.
+    /// The value must be what `expected` describes.
     Is {
         keyword: &'static str,
         expected: Cow<'a, str>,
     },
-    /// The value must be one of so many, which are listed.
+    /// The value must be one of the listed values.
     OneOf {
         keyword: &'static str,
         listed: Cow<'a, str>,
@@ -35,12 +35,12 @@ pub(super) enum Problem<'a> {
     TooManyItems(usize),
     NotUnique,
     Missing(&'a str, Types),
-    /// The key, what is declared, and the declared name that was probably meant.
+    /// An undeclared key, the declared properties, and the declared name that was probably meant.
     Unknown(Cow<'a, str>, &'a [Property], Option<&'a str>),
-    Tag(Listed<'a>),
+    Tag(AllowedValues<'a>),
     Keys(Vec<&'a str>),
-    /// None of an enum's variants, or one in the form of another.
-    Variant(Variants<'a>, Option<Slip<'a>>),
+    /// The value is no variant of an enum, or a variant written in the form of another.
+    Variant(Variants<'a>, Option<VariantFormMismatch<'a>>),
     TooFewKeys(usize),
     TooManyKeys(usize),
     NoBranch {
@@ -48,29 +48,29 @@ pub(super) enum Problem<'a> {
         count: usize,
     },
     SeveralBranches,
-    /// A problem that a keyword has words of its own for, which are made only if somebody wants them.
-    Said {
+    /// A problem whose text comes from its keyword, created only on demand.
+    Custom {
         keyword: &'static str,
-        words: &'a dyn Fn() -> Words,
+        words: &'a dyn Fn() -> CustomProblem,
     },
 }
 
-/// The words of a keyword: what it asks for, and the sentence for a value that does not have it.
+/// The text of a keyword's own problem: what it requires, and the sentence for an invalid value.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct CustomProblem {
     pub(super) expected: String,
     pub(super) message: String,
 }
 
-/// The values that are allowed: the first few of them, as JSON, and their number. A rejection of many values must not cost
-/// the whole list each time.
+/// The allowed values: the first few of them, as JSON, and their number. A rejection of many values must not copy the
+/// whole list each time.
 #[derive(Debug, Default)]
-pub(super) struct Listed<'a> {
+pub(super) struct AllowedValues<'a> {
     pub(super) first: Vec<Cow<'a, str>>,
     pub(super) count: usize,
 }
 
-impl<'a> Listed<'a> {
+impl<'a> AllowedValues<'a> {
     /// The number of values that are listed.
     pub(super) const MOST: usize = 12;
 
@@ -89,8 +89,8 @@ impl<'a> Listed<'a> {
 }
 
 impl Problem<'_> {
-    /// Returns the types that a value must have, where its type is the problem.
-    pub(super) fn wanted(&self) -> Option<Types> {
+    /// Returns the types that a value must have, if its type is the problem.
+    pub(super) fn expected_types(&self) -> Option<Types> {
         match self {
             Self::Type(types) => Some(*types),
             _ => None,

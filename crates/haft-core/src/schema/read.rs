@@ -1,14 +1,14 @@
-//! From argument text into a type: checked on the way, and with every problem named when it is rejected.
+//! Decoding of argument text into a type, with checks during decoding.
 //!
-//! The way in is one pass over the text (`deserializer`), which rejects whatever it is not sure of. Only then is the text
-//! looked at with care ([`verify`](super::verify)): that names everything that is wrong, or returns text that fits, which
-//! is read by the same pass. So a type is compiled against one deserializer, and a good call pays for one pass.
+//! A single pass over the text (`deserializer`) rejects every value that is not certain to be valid. Only then is the
+//! text verified as a whole ([`verify`]): that reports every problem, or returns valid text, which the same pass
+//! decodes. A type is therefore compiled against one deserializer only, and a valid call costs one pass.
 
 mod deserializer;
 mod key;
 mod map;
 mod number;
-mod place;
+mod position;
 mod seq;
 mod unit;
 mod visitor;
@@ -19,9 +19,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Error;
 use serde_json::de::StrRead;
 
-use self::deserializer::{Checked, refusal};
-use self::place::Place;
-use super::budget::Budget;
+use self::deserializer::{CheckedDeserializer, rejection};
+use self::position::ReadPosition;
+use super::budget::WorkBudget;
 use super::document::{Document, ReadOptions};
 use super::forbidden::Inside;
 use super::keyword::union::types;
@@ -36,39 +36,40 @@ use super::verify::{self, Verified, key_faults};
 use super::walk;
 use crate::issue::{Issue, Issues, TypeError};
 
-/// What is read against.
-pub(super) struct Reading<'a> {
+/// The context of a decoding pass.
+pub(super) struct ReadContext<'a> {
     pub(super) arena: &'a Arena,
     pub(super) limits: Limits,
-    /// How deep values may nest.
+    /// The deepest allowed nesting.
     pub(super) depth: usize,
     /// The treatment of integers beyond 64 bits that are read as floats.
     wide: Cell<Wide>,
-    /// Set once anything was rejected, also if the type passed over it.
+    /// Set once anything was rejected, even if the type ignored the error.
     has_rejected: Cell<bool>,
     /// Set once such an integer was rejected.
     rejected_wide: Cell<bool>,
-    /// The number of values around this one that the type does not look at.
+    /// The number of enclosing values that the type ignores.
     pub(super) ignored: Cell<u32>,
-    /// The budget of patterns, and of values that are checked whole.
-    budget: RefCell<Budget>,
-    /// Set if a declared key in its place says all there is to know of it.
+    /// The budget for patterns, and for values that are checked as a whole.
+    budget: RefCell<WorkBudget>,
+    /// Set if a declared key in declaration order needs no further check.
     is_plain: bool,
-    /// The place where the type rejects a value; there when the text was verified, so that nothing else can.
-    trail: Option<&'a Trail>,
+    /// The path to the value that the type rejects. Present only for verified text, where no other rejection is
+    /// possible.
+    path_to_rejected: Option<&'a RejectedPath>,
 }
 
-/// The way to the value that the type itself rejected.
+/// The path to the value that the type itself rejected.
 #[derive(Default)]
-struct Trail {
-    /// The steps to it, innermost first; filled on the way back up.
+struct RejectedPath {
+    /// The steps to it, innermost first; filled while the call stack unwinds.
     steps: RefCell<Vec<String>>,
     /// The node of the innermost value, once there is a step.
     node: Cell<Option<NodeId>>,
 }
 
-impl Trail {
-    /// Notes a step, on the way back from a value at this node.
+impl RejectedPath {
+    /// Records a step of the path, with the node of the value.
     fn leave(&self, step: String, node: NodeId) {
         self.steps.borrow_mut().push(step);
         self.node.set(self.node.get().or(Some(node)));
@@ -79,28 +80,28 @@ impl Trail {
     }
 }
 
-/// The purpose that a value is read for.
+/// The purpose of decoding a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To be used by a tool, whose types say how exact a number has to be.
+    /// Use by a tool, whose types determine how exact a number has to be.
     Use,
-    /// To decide about a call: no number may be read as another.
+    /// A decision about a call: no number may be read as another.
     Decide,
 }
 
-/// The treatment of an integer beyond 64 bits where a type takes a float for it, as a tree does.
+/// The treatment of an integer beyond 64 bits where a type reads a float, as a tree does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wide {
-    /// The type is given the float, which is the same number or only needs to be near it.
+    /// The type receives the float, which is the same number or only needs to be near it.
     Float,
-    /// The type is given the float, but not where the schema asks for an integer.
+    /// The type receives the float, unless the schema requires an integer.
     NotAsInteger,
-    /// It is rejected, unless the type ignores it.
+    /// The integer is rejected, unless the type ignores it.
     Rejected,
 }
 
 impl Purpose {
-    /// Decides by the integers that a text holds.
+    /// Chooses the treatment of wide integers by the integers in the text.
     fn wide(self, text: &str) -> Wide {
         match self {
             _ if rounded_integer(text).is_none() => Wide::Float,
@@ -110,18 +111,24 @@ impl Purpose {
     }
 }
 
-/// A value read from text, and the repairs it took.
+/// A value decoded from text, and the repairs that were made.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Decoded<T> {
-    /// The value.
+    /// The decoded value.
     pub value: T,
     /// The repairs, in order; empty unless repairs were allowed and needed.
     pub repairs: Vec<Repair>,
 }
 
-impl<'a> Reading<'a> {
-    fn new(arena: &'a Arena, text: &str, limits: Limits, wide: Wide, trail: Option<&'a Trail>) -> Self {
+impl<'a> ReadContext<'a> {
+    fn new(
+        arena: &'a Arena,
+        text: &str,
+        limits: Limits,
+        wide: Wide,
+        path_to_rejected: Option<&'a RejectedPath>,
+    ) -> Self {
         Self {
             arena,
             limits,
@@ -130,13 +137,13 @@ impl<'a> Reading<'a> {
             has_rejected: Cell::new(false),
             rejected_wide: Cell::new(false),
             ignored: Cell::new(0),
-            budget: RefCell::new(Budget::for_input(text.len())),
-            is_plain: trail.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse,
-            trail,
+            budget: RefCell::new(WorkBudget::for_input(text.len())),
+            is_plain: path_to_rejected.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse,
+            path_to_rejected,
         }
     }
 
-    /// Reports whether a float stands for an integer that no float is, where that must not be.
+    /// Reports whether a float stands for an integer that no float represents, where that is not allowed.
     #[inline]
     fn rejects(&self, float: f64) -> bool {
         const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
@@ -147,7 +154,7 @@ impl<'a> Reading<'a> {
         rejects
     }
 
-    /// Reports whether a float may be given to a type where the schema asks for an integer; the text is verified.
+    /// Reports whether a type may receive a float where the schema requires an integer; the text is verified.
     fn takes_as_integer(&self) -> bool {
         let takes = self.wide.get() == Wide::Float || self.ignored.get() > 0;
         if !takes {
@@ -156,16 +163,16 @@ impl<'a> Reading<'a> {
         takes
     }
 
-    /// Reports whether the text was looked at with care, so that there is nothing left to check.
+    /// Reports whether the text is already verified, so that nothing is left to check.
     fn is_verified(&self) -> bool {
-        self.trail.is_some()
+        self.path_to_rejected.is_some()
     }
 
-    /// Reports whether the text of a value fits a node and can be given to its type as it is.
+    /// Reports whether the text of a value is valid for a node and can be passed to its type unchanged.
     #[inline(never)]
     fn fits_whole(&self, node: NodeId, text: &str, depth: usize, inside: Inside) -> bool {
         if self.is_verified() {
-            // In here the type is not told where the schema asks for an integer.
+            // Inside this value the schema's integer positions are not tracked.
             if self.wide.get() == Wide::NotAsInteger && rounded_integer(text).is_some() {
                 self.wide.set(Wide::Rejected);
             }
@@ -175,17 +182,17 @@ impl<'a> Reading<'a> {
         let options = ReadOptions { max_depth: self.depth.saturating_sub(depth) };
         let Ok(document) = Document::read(text, options, &mut budget) else { return false };
         !document.has_long_integer()
-            && !document.has_fine_float()
+            && !document.has_inexact_float()
             && walk::fits(self.arena, node, document.root(), &mut budget)
             && key_faults(&document, inside, &self.limits).is_empty()
-            && rewrite::is_as_wanted(self.arena, node, &document, &mut budget)
+            && rewrite::needs_no_rewrite(self.arena, node, &document, &mut budget)
     }
 }
 
-/// Reads argument text. Blank text stands for `{}`: that is what models send when a tool takes nothing. The value goes
-/// straight to `take`, as every move of it shows in what a call costs.
+/// Decodes argument text. Blank text is read as `{}`: models send it when a tool has no parameters. The value goes
+/// straight to `take`, as every move of it shows in the cost of a call.
 ///
-/// Only what must know the types is generic: it is compiled again for every type there is, in the user's crate.
+/// Only the code that depends on the types is generic: it is compiled again for every type, in the user's crate.
 #[inline]
 pub(super) fn from_text<T: DeserializeOwned, U>(
     arena: &Arena,
@@ -196,21 +203,21 @@ pub(super) fn from_text<T: DeserializeOwned, U>(
     take: impl FnOnce(T) -> U,
 ) -> Result<Decoded<U>, Issues> {
     let (mut take, mut taken) = (Some(take), None);
-    let repairs = read_text(arena, custom, text, options, purpose, &mut |deserializer, reading| {
-        let value = one_value(deserializer, reading)?;
+    let repairs = read_text(arena, custom, text, options, purpose, &mut |deserializer, context| {
+        let value = one_value(deserializer, context)?;
         taken = take.take().map(|take| take(value));
         Ok(())
     })?;
     match taken {
         Some(value) => Ok(Decoded { value, repairs }),
-        None => Err(undecodable(arena, &Trail::default(), refusal())),
+        None => Err(undecodable(arena, &RejectedPath::default(), rejection())),
     }
 }
 
-/// Reads one value from text, as a type.
-type ReadValue<'r> = dyn FnMut(&mut serde_json::Deserializer<StrRead<'_>>, &Reading<'_>) -> Result<(), Error> + 'r;
+/// A function that reads one value from text, as a type.
+type ReadValue<'r> = dyn FnMut(&mut serde_json::Deserializer<StrRead<'_>>, &ReadContext<'_>) -> Result<(), Error> + 'r;
 
-/// Reads argument text by `read`, and returns the repairs it took.
+/// Decodes argument text with `read`, and returns the repairs that were made.
 fn read_text(
     arena: &Arena,
     custom: Option<&Validator>,
@@ -225,69 +232,70 @@ fn read_text(
     }
     if custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse {
         let wide = if purpose == Purpose::Use { Wide::Float } else { purpose.wide(text) };
-        let reading = Reading::new(arena, text, options.limits, wide, None);
-        if one_pass(&reading, text, read).is_ok() {
+        let context = ReadContext::new(arena, text, options.limits, wide, None);
+        if one_pass(&context, text, read).is_ok() {
             return Ok(Vec::new());
         }
-        if reading.budget.borrow().is_spent() {
+        if context.budget.borrow().is_spent() {
             return Err(message::too_costly(text.len()).into());
         }
     }
     let Verified { text, repairs } = verify::verify(arena, custom, text, options)?;
-    let trail = Trail::default();
-    let reading = Reading::new(arena, &text, options.limits, purpose.wide(&text), Some(&trail));
-    match one_pass(&reading, &text, read) {
+    let path_to_rejected = RejectedPath::default();
+    let context = ReadContext::new(arena, &text, options.limits, purpose.wide(&text), Some(&path_to_rejected));
+    match one_pass(&context, &text, read) {
         Ok(()) => Ok(repairs),
-        Err(error) if reading.rejected_wide.get() => Err(inexact(&trail, &text, error)),
-        Err(error) => Err(undecodable(arena, &trail, error)),
+        Err(error) if context.rejected_wide.get() => Err(inexact(&path_to_rejected, &text, error)),
+        Err(error) => Err(undecodable(arena, &path_to_rejected, error)),
     }
 }
 
-fn one_pass(reading: &Reading<'_>, text: &str, read: &mut ReadValue<'_>) -> Result<(), Error> {
+fn one_pass(context: &ReadContext<'_>, text: &str, read: &mut ReadValue<'_>) -> Result<(), Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    // Depth is counted here, and may be set beyond what serde_json would take by itself.
+    // Depth is counted here, and its limit may exceed the recursion limit of `serde_json`.
     deserializer.disable_recursion_limit();
-    read(&mut deserializer, reading)
+    read(&mut deserializer, context)
 }
 
 /// Reads one value and nothing after it.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "moves the value once less; measured")]
+#[expect(clippy::inline_always, reason = "saves one move of the value; measured")]
 fn one_value<T: DeserializeOwned>(
     deserializer: &mut serde_json::Deserializer<StrRead<'_>>,
-    reading: &Reading<'_>,
+    context: &ReadContext<'_>,
 ) -> Result<T, Error> {
-    let value = T::deserialize(Checked { inner: &mut *deserializer, place: &Place::root(reading) })?;
+    let value =
+        T::deserialize(CheckedDeserializer { inner: &mut *deserializer, position: &ReadPosition::root(context) })?;
     deserializer.end()?;
-    // A type may pass over an error of a field, and hide what its schema forbids.
-    if reading.has_rejected.get() { Err(refusal()) } else { Ok(value) }
+    // A type may ignore the error of a field, and hide that the schema forbids the value.
+    if context.has_rejected.get() { Err(rejection()) } else { Ok(value) }
 }
 
 /// Returns the issue for an integer that would have to be rounded to be read at all.
 #[cold]
 #[inline(never)]
-fn inexact(trail: &Trail, text: &str, error: Error) -> Issues {
+fn inexact(path_to_rejected: &RejectedPath, text: &str, error: Error) -> Issues {
     let integer = rounded_integer(text).unwrap_or_default();
-    Issues::from(message::inexact(trail.pointer(), integer)).because(TypeError(error))
+    Issues::from(message::inexact(path_to_rejected.pointer(), integer)).because(TypeError(error))
 }
 
-/// Returns the issue for text that fits its schema and that the type itself rejects. What the type says of it is for the
-/// operator: it is user code, and may say anything.
+/// Returns the issue for text that is valid for the schema and rejected by the type. The error text of the type is for
+/// the operator: it comes from user code, and may contain anything.
 #[cold]
 #[inline(never)]
-fn undecodable(arena: &Arena, trail: &Trail, error: Error) -> Issues {
-    let expected = described(arena, trail.node.get().unwrap_or(arena.root()));
+fn undecodable(arena: &Arena, path_to_rejected: &RejectedPath, error: Error) -> Issues {
+    let expected = described(arena, path_to_rejected.node.get().unwrap_or(arena.root()));
     let message = if expected.is_empty() {
         "the tool does not accept this value; send another".to_owned()
     } else {
         format!("the tool does not accept this value; send another that is {expected}")
     };
-    let expected = if expected.is_empty() { "a value the tool can take".to_owned() } else { expected };
-    let issue = Issue::new(trail.pointer(), "decode", message).expected(expected);
+    let expected = if expected.is_empty() { "a value that the tool accepts".to_owned() } else { expected };
+    let issue = Issue::new(path_to_rejected.pointer(), "decode", message).expected(expected);
     Issues::from(issue).because(TypeError(error))
 }
 
-/// Returns the values that a node accepts, in words, as far as these say more than that anything is.
+/// Returns a description of the values that a node accepts, or an empty string if it accepts anything.
 fn described(arena: &Arena, id: NodeId) -> String {
     let types = types(arena, id);
     if types.is_empty() || types.contains(Types::ALL) {

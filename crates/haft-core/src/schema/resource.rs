@@ -1,35 +1,35 @@
-//! The resources of a schema: which subschema has which address, and what a reference leads to.
+//! The resources of a schema: the addresses of its subschemas, and the targets of references.
 //!
-//! The scan visits every subschema once. It finds identifiers and anchors, and reports every keyword whose value does not
-//! have the form its draft asks for. A reference that leads nowhere inside the schema is a fault: nothing is fetched.
+//! The scan visits every subschema once. It finds identifiers and anchors, and reports every keyword whose value does
+//! not have the form its draft requires. A reference without a target inside the schema is a fault: nothing is fetched.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::budget::{Budget, Spent};
+use super::budget::{BudgetSpent, WorkBudget};
 use super::draft::Draft;
 use super::keyword::Keyword;
 use super::meta_schema;
 use super::path::{push_index, push_key};
-use super::shape::Step;
+use super::shape::PointerToken;
 use super::uri;
 use crate::issue::Issue;
 
 /// An index into the list of resources.
 pub(super) type ResourceId = usize;
 
-/// The faults that are listed.
+/// The most faults that are listed.
 pub(super) const MOST_FAULTS: usize = 100;
 
-/// A schema with an address of its own, and what can be found in it by name.
+/// A schema with its own address, and the subschemas in it that have a name.
 #[derive(Debug)]
 pub(super) struct Resource<'a> {
     uri: String,
     pub(super) root: &'a Value,
     pub(super) draft: Draft,
     anchors: HashMap<&'a str, &'a Value>,
-    /// The anchors that a dynamic reference looks for, by name; that of `$recursiveAnchor` is the empty name.
+    /// The dynamic anchors by name; that of `$recursiveAnchor` has the empty name.
     pub(super) dynamic: BTreeMap<&'a str, &'a Value>,
 }
 
@@ -37,39 +37,39 @@ pub(super) struct Resource<'a> {
 pub(super) struct Resources<'a> {
     list: Vec<Resource<'a>>,
     by_uri: HashMap<String, ResourceId>,
-    /// The resource that each subschema belongs to, by where it stands in memory.
+    /// The resource of each subschema, by its address in memory.
     owners: HashMap<usize, ResourceId>,
     /// The references of the schema itself.
-    references: Vec<Reference<'a>>,
+    references: Vec<UnresolvedReference<'a>>,
     pub(super) faults: Vec<Issue>,
 }
 
-/// A reference, and where it stands.
-struct Reference<'a> {
+/// A reference that is yet to be resolved, and the pointer to it.
+struct UnresolvedReference<'a> {
     keyword: &'static str,
     to: &'a str,
     pointer: String,
     from: ResourceId,
 }
 
-/// The subschema that a reference leads to.
+/// The target of a reference.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target<'a> {
+pub(super) struct ReferenceTarget<'a> {
     pub(super) schema: &'a Value,
     pub(super) resource: ResourceId,
-    /// The name under which a dynamic reference may find something else.
+    /// The name by which a dynamic reference may resolve to another subschema.
     pub(super) dynamic: Option<&'a str>,
 }
 
-/// A subschema that is to be scanned.
-struct Place<'a> {
+/// A subschema that is yet to be scanned.
+struct PendingSubschema<'a> {
     schema: &'a Value,
     pointer: String,
     resource: ResourceId,
 }
 
-impl Place<'_> {
-    /// Returns the memory of a place with this pointer.
+impl PendingSubschema<'_> {
+    /// Returns the memory of an entry with this pointer.
     fn bytes(pointer: &str) -> usize {
         size_of::<Self>() + pointer.len()
     }
@@ -77,7 +77,7 @@ impl Place<'_> {
 
 impl<'a> Resources<'a> {
     /// Scans a schema.
-    pub(super) fn scan(root: &'a Value, draft: Draft, budget: &mut Budget) -> Result<Self, Spent> {
+    pub(super) fn scan(root: &'a Value, draft: Draft, budget: &mut WorkBudget) -> Result<Self, BudgetSpent> {
         let mut resources = Self {
             list: Vec::new(),
             by_uri: HashMap::new(),
@@ -89,19 +89,19 @@ impl<'a> Resources<'a> {
         Ok(resources)
     }
 
-    /// Reports every reference that leads nowhere, also where no value is ever checked.
-    pub(super) fn check_references(&mut self, budget: &mut Budget) -> Result<(), Spent> {
+    /// Reports every reference without a target, even where no value is ever checked.
+    pub(super) fn check_references(&mut self, budget: &mut WorkBudget) -> Result<(), BudgetSpent> {
         let mut next = 0;
-        // Following one may bring others along.
+        // Following a reference may add others.
         while next < self.references.len() {
-            let Reference { keyword, to, ref pointer, from } = self.references[next];
+            let UnresolvedReference { keyword, to, ref pointer, from } = self.references[next];
             let pointer = pointer.clone();
             next += 1;
             if self.resolve(from, to, budget)?.is_none() {
                 let message = if to.starts_with('#') {
-                    "must point at a subschema of this schema that exists"
+                    "must refer to an existing subschema of this schema"
                 } else {
-                    "refers to something outside the schema, and nothing is fetched; put it under $defs"
+                    "refers to a document outside the schema, which is never fetched; put it under $defs"
                 };
                 self.fault(&pointer, keyword, message, &Value::from(to));
             }
@@ -113,7 +113,7 @@ impl<'a> Resources<'a> {
         &self.list[id]
     }
 
-    /// Returns every subschema that has a dynamic anchor of this name, in whatever resource.
+    /// Returns every subschema that has a dynamic anchor of this name, in any resource.
     pub(super) fn dynamic_anchors(&self, name: &str) -> Vec<&'a Value> {
         let anchors = self.list.iter().flat_map(|resource| &resource.dynamic);
         anchors.filter(|(anchor, _)| **anchor == name).map(|(_, schema)| *schema).collect()
@@ -124,14 +124,14 @@ impl<'a> Resources<'a> {
         self.owners.get(&address(schema)).copied()
     }
 
-    /// Finds what a reference in a resource leads to.
+    /// Finds the target of a reference in a resource.
     pub(super) fn resolve(
         &mut self,
         from: ResourceId,
         reference: &'a str,
-        budget: &mut Budget,
-    ) -> Result<Option<Target<'a>>, Spent> {
-        // A reference may be followed from many places.
+        budget: &mut WorkBudget,
+    ) -> Result<Option<ReferenceTarget<'a>>, BudgetSpent> {
+        // A reference may be followed from many subschemas.
         budget.work(1 + reference.len() as u64 / 16)?;
         let (address, fragment) = uri::split_fragment(reference);
         let resource = if address.is_empty() {
@@ -149,7 +149,7 @@ impl<'a> Resources<'a> {
         let Some(fragment) = uri::percent_decoded(fragment) else { return Ok(None) };
         if fragment.is_empty() {
             let dynamic = self.list[resource].dynamic.contains_key("").then_some("");
-            return Ok(Some(Target { schema: self.list[resource].root, resource, dynamic }));
+            return Ok(Some(ReferenceTarget { schema: self.list[resource].root, resource, dynamic }));
         }
         if fragment.starts_with('/') {
             return self.by_pointer(resource, &fragment, budget);
@@ -157,17 +157,17 @@ impl<'a> Resources<'a> {
         let found = self.list[resource].anchors.get_key_value(fragment.as_str());
         Ok(found.map(|(name, schema)| {
             let is_dynamic = self.list[resource].dynamic.contains_key(name);
-            Target { schema, resource, dynamic: is_dynamic.then_some(*name) }
+            ReferenceTarget { schema, resource, dynamic: is_dynamic.then_some(*name) }
         }))
     }
 
-    /// Follows a JSON Pointer from the root of a resource. It may lead into a resource inside.
+    /// Follows a JSON Pointer from the root of a resource. It may lead into a nested resource.
     fn by_pointer(
         &mut self,
         resource: ResourceId,
         pointer: &str,
-        budget: &mut Budget,
-    ) -> Result<Option<Target<'a>>, Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<Option<ReferenceTarget<'a>>, BudgetSpent> {
         let mut at = self.list[resource].root;
         let mut owner = resource;
         for step in pointer.split('/').skip(1) {
@@ -185,11 +185,11 @@ impl<'a> Resources<'a> {
             return Ok(None);
         }
         if self.owner_of(at).is_none() && at.is_object() {
-            // A subschema under a keyword that no draft knows.
-            self.visit(vec![Place { schema: at, pointer: pointer.to_owned(), resource: owner }], budget)?;
+            // A subschema under a keyword that no draft defines.
+            self.visit(vec![PendingSubschema { schema: at, pointer: pointer.to_owned(), resource: owner }], budget)?;
             owner = self.owner_of(at).unwrap_or(owner);
         }
-        Ok(Some(Target { schema: at, resource: owner, dynamic: None }))
+        Ok(Some(ReferenceTarget { schema: at, resource: owner, dynamic: None }))
     }
 
     fn add_document(
@@ -197,11 +197,11 @@ impl<'a> Resources<'a> {
         uri: &str,
         root: &'a Value,
         draft: Draft,
-        budget: &mut Budget,
-    ) -> Result<ResourceId, Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<ResourceId, BudgetSpent> {
         let resource = self.add(uri.to_owned(), root, draft);
-        self.visit(vec![Place { schema: root, pointer: String::new(), resource }], budget)?;
-        // The root may have named itself.
+        self.visit(vec![PendingSubschema { schema: root, pointer: String::new(), resource }], budget)?;
+        // The root may have its own identifier.
         Ok(self.owner_of(root).unwrap_or(resource))
     }
 
@@ -212,12 +212,12 @@ impl<'a> Resources<'a> {
         id
     }
 
-    fn visit(&mut self, mut places: Vec<Place<'a>>, budget: &mut Budget) -> Result<(), Spent> {
-        for place in &places {
-            budget.memory(Place::bytes(&place.pointer))?;
+    fn visit(&mut self, mut pending: Vec<PendingSubschema<'a>>, budget: &mut WorkBudget) -> Result<(), BudgetSpent> {
+        for subschema in &pending {
+            budget.memory(PendingSubschema::bytes(&subschema.pointer))?;
         }
-        while let Some(Place { schema, pointer, resource }) = places.pop() {
-            budget.release(Place::bytes(&pointer));
+        while let Some(PendingSubschema { schema, pointer, resource }) = pending.pop() {
+            budget.release(PendingSubschema::bytes(&pointer));
             budget.work(1 + pointer.len() as u64 / 16)?;
             let draft = self.list[resource].draft;
             let map = match schema {
@@ -239,7 +239,7 @@ impl<'a> Resources<'a> {
             let resource = self.identify(map, schema, &pointer, resource);
             self.owners.insert(address(schema), resource);
             let draft = self.list[resource].draft;
-            let first = places.len();
+            let first = pending.len();
             let mut spent = Ok(());
             for (name, value) in map {
                 let Some((_, keyword)) = Keyword::find(name, draft) else { continue };
@@ -250,34 +250,39 @@ impl<'a> Resources<'a> {
                     continue;
                 }
                 if let Some(other) = keyword.beside.filter(|other| !map.contains_key(*other)) {
-                    self.fault(&at, name, &format!("means something only beside {other:?}, which is missing"), value);
+                    self.fault(&at, name, &format!("has an effect only beside {other:?}, which is missing"), value);
                 }
                 if let (true, Some(to)) = (keyword.is_reference(), value.as_str()) {
                     budget.memory(64 + at.len())?;
-                    self.references.push(Reference { keyword: keyword.name, to, pointer: at, from: resource });
+                    self.references.push(UnresolvedReference {
+                        keyword: keyword.name,
+                        to,
+                        pointer: at,
+                        from: resource,
+                    });
                     continue;
                 }
                 keyword.shape.subschemas(value, &mut |step, schema| {
                     let mut pointer = at.clone();
                     match step {
-                        Step::Here => {}
-                        Step::Index(index) => push_index(&mut pointer, index),
-                        Step::Name(name) => push_key(&mut pointer, name),
+                        PointerToken::Here => {}
+                        PointerToken::Index(index) => push_index(&mut pointer, index),
+                        PointerToken::Name(name) => push_key(&mut pointer, name),
                     }
-                    spent = spent.and_then(|()| budget.memory(Place::bytes(&pointer)));
+                    spent = spent.and_then(|()| budget.memory(PendingSubschema::bytes(&pointer)));
                     if spent.is_ok() {
-                        places.push(Place { schema, pointer, resource });
+                        pending.push(PendingSubschema { schema, pointer, resource });
                     }
                 });
                 spent?;
             }
-            // The first one first, so that faults come in the order of the schema.
-            places[first..].reverse();
+            // Entries are popped from the end, so this keeps faults in the order of the schema.
+            pending[first..].reverse();
         }
         Ok(())
     }
 
-    /// Notes the identifiers of a subschema; returns the resource it belongs to.
+    /// Records the identifiers of a subschema, and returns its resource.
     fn identify(
         &mut self,
         map: &'a Map<String, Value>,
@@ -304,7 +309,7 @@ impl<'a> Resources<'a> {
                     self.fault(
                         pointer,
                         draft.id_keyword(),
-                        "is the address of another subschema too",
+                        "is also the address of another subschema",
                         &map[draft.id_keyword()],
                     );
                 }

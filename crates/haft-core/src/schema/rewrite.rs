@@ -1,35 +1,34 @@
-//! A document written anew, for a type to read.
+//! Rewriting of valid text for the type that reads it.
 //!
-//! A type is given what its schema speaks of. Integers written as `3.0` or `1e3` become integers, as many types take no
-//! others; of keys that stand more than once the last one is kept; and keys that the schema neither declares nor expects
-//! are left out where the schema was made from the type, which could mistake one for an alias the schema knows nothing
-//! of.
+//! A type receives only what its schema describes. Integers written as `3.0` or `1e3` become integers, as many types
+//! accept no others; of duplicate keys the last one is kept; and if the schema was generated from the type, keys that
+//! it does not declare are removed, because the type could take one for an alias that the schema does not describe.
 
 use std::collections::{HashMap, HashSet};
 
-use super::budget::{Budget, Spent};
+use super::budget::{BudgetSpent, WorkBudget};
 use super::decimal::Decimal;
-use super::document::{Document, Instance, Key};
-use super::node::{Arena, Node, NodeId, Open, Typed};
+use super::document::{Document, Instance, MemberKey};
+use super::node::{Arena, Node, NodeId, Openness, TypeRules};
 use super::types::JsonType;
 use super::walk::Walk;
 
-/// Returns the text of a fitting value as its type should be given it; `None` where that is the text as it is.
+/// Returns the text of a valid value in the form that its type should receive, or `None` if that is the original text.
 pub(super) fn rewritten(
     arena: &Arena,
     id: NodeId,
     document: &Document<'_>,
-    budget: &mut Budget,
-) -> Result<Option<String>, Spent> {
-    let edits = Edits { unwanted: unwanted(arena, id, document, budget)?, ..Edits::default() };
+    budget: &mut WorkBudget,
+) -> Result<Option<String>, BudgetSpent> {
+    let edits = Edits { removed: undeclared_keys(arena, id, document, budget)?, ..Edits::default() };
     Ok(edits.change(document).then(|| edits.apply(document)))
 }
 
-/// Returns the text with every number that has a point or an exponent as a float holds it; `None` where that is the same.
+/// Returns the text with every number that has a point or an exponent rounded to a float, or `None` if nothing changes.
 ///
-/// A type that takes a float is given that number, so it has to fit as well.
+/// A type that reads a float receives the rounded number, so that number must be valid as well.
 pub(super) fn rounded(document: &Document<'_>) -> Option<String> {
-    if !document.has_fine_float() {
+    if !document.has_inexact_float() {
         return None;
     }
     let each = document.values().filter_map(|value| Some((value.id(), as_float(value)?)));
@@ -37,54 +36,59 @@ pub(super) fn rounded(document: &Document<'_>) -> Option<String> {
     (!edits.replaced.is_empty()).then(|| edits.apply(document))
 }
 
-/// Returns the digits of the float next to a number that is none.
+/// Returns the digits of the nearest float if the number is not exactly a float.
 fn as_float(value: Instance<'_>) -> Option<String> {
     let number = value.number().filter(|number| value.is_float() && !number.is_integer())?;
     let float = value.raw().parse().ok().and_then(serde_json::Number::from_f64)?.to_string();
     (Decimal::parse(&float) != number).then_some(float)
 }
 
-/// Reports whether a type should be given the text of a fitting value as it is.
-pub(super) fn is_as_wanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> bool {
-    let unwanted = unwanted(arena, id, document, budget);
-    unwanted.is_ok_and(|unwanted| !Edits { unwanted, ..Edits::default() }.change(document))
+/// Reports whether the type should receive the text of a valid value unchanged.
+pub(super) fn needs_no_rewrite(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut WorkBudget) -> bool {
+    let removed = undeclared_keys(arena, id, document, budget);
+    removed.is_ok_and(|removed| !Edits { removed, ..Edits::default() }.change(document))
 }
 
-fn unwanted(arena: &Arena, id: NodeId, document: &Document<'_>, budget: &mut Budget) -> Result<HashSet<u32>, Spent> {
+fn undeclared_keys(
+    arena: &Arena,
+    id: NodeId,
+    document: &Document<'_>,
+    budget: &mut WorkBudget,
+) -> Result<HashSet<u32>, BudgetSpent> {
     let mut keys = HashSet::new();
     if arena.is_from_type() {
-        let mut walk = Walk::over_fitting(arena, budget);
-        Unwanted { walk: &mut walk, keys: &mut keys }.collect(&[id], document.root());
+        let mut walk = Walk::over_valid(arena, budget);
+        UndeclaredKeys { walk: &mut walk, keys: &mut keys }.collect(&[id], document.root());
     }
-    // A search that was given up has found some of them only.
-    if budget.is_spent() { Err(Spent) } else { Ok(keys) }
+    // A search that ran out of budget has found only some of the keys.
+    if budget.is_spent() { Err(BudgetSpent) } else { Ok(keys) }
 }
 
-/// The parts of a document that are to be written otherwise.
+/// The changes to make when a document is written.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
-    /// Keys that are left out with their values.
-    pub(super) unwanted: HashSet<u32>,
-    /// Other text in the place of values.
+    /// Keys that are removed with their values.
+    pub(super) removed: HashSet<u32>,
+    /// Replacement text for values.
     pub(super) replaced: HashMap<u32, String>,
 }
 
 impl Edits {
     fn change(&self, document: &Document<'_>) -> bool {
-        !self.unwanted.is_empty()
+        !self.removed.is_empty()
             || !self.replaced.is_empty()
             || document.duplicates().len() > 0
             || (document.has_integral_float() && document.values().any(|value| integer(value).is_some()))
     }
 
-    /// Writes a document with the edits made.
+    /// Writes a document with the changes applied.
     pub(super) fn apply(&self, document: &Document<'_>) -> String {
         let mut text = String::with_capacity(document.text().len());
         self.write(document.root(), &mut text);
         text
     }
 
-    /// Depth is bounded by that of the document.
+    /// Writes a value. The depth of recursion is bounded by that of the document.
     fn write(&self, value: Instance<'_>, text: &mut String) {
         if let Some(replacement) = self.replaced.get(&value.id()) {
             text.push_str(replacement);
@@ -101,7 +105,7 @@ impl Edits {
             }
             JsonType::Object => {
                 text.push('{');
-                let wanted = value.members().filter(|(key, _)| !self.unwanted.contains(&key.id()));
+                let wanted = value.members().filter(|(key, _)| !self.removed.contains(&key.id()));
                 for (at, (key, member)) in wanted.enumerate() {
                     text.push_str(if at > 0 { "," } else { "" });
                     text.push_str(key.as_instance().raw());
@@ -118,34 +122,34 @@ impl Edits {
     }
 }
 
-/// Returns the digits of an integer that was written as a float, if a machine integer holds it.
+/// Returns the digits of an integer that was written as a float, if a machine integer can represent it.
 fn integer(value: Instance<'_>) -> Option<String> {
     let number = value.number().filter(|_| value.is_float() || value.raw() == "-0")?;
     number.to_i128().map(|integer| integer.to_string()).or_else(|| Some(number.to_u128()?.to_string()))
 }
 
-/// Finds the keys that the type a schema was made from has no field for.
-struct Unwanted<'w, 'a, 'b> {
+/// A search for keys that have no field in the type a schema was generated from.
+struct UndeclaredKeys<'w, 'a, 'b> {
     walk: &'w mut Walk<'a, 'b>,
     keys: &'w mut HashSet<u32>,
 }
 
 /// The rules that apply to one value.
 #[derive(Default)]
-struct Applied<'a> {
-    typed: Vec<&'a Typed>,
-    /// The nodes that were visited: many ways may lead to one.
+struct AppliedRules<'a> {
+    typed: Vec<&'a TypeRules>,
+    /// The nodes that were visited: several paths may lead to one.
     visited: Vec<NodeId>,
-    /// Set if these are all of them.
+    /// Set if `rules` contains all of them.
     is_complete: bool,
 }
 
-impl<'a> Unwanted<'_, 'a, '_> {
+impl<'a> UndeclaredKeys<'_, 'a, '_> {
     fn collect(&mut self, ids: &[NodeId], value: Instance<'_>) {
         if !matches!(value.kind(), JsonType::Array | JsonType::Object) || !self.walk.work(1) {
             return;
         }
-        let mut applied = Applied { is_complete: true, ..Applied::default() };
+        let mut applied = AppliedRules { is_complete: true, ..AppliedRules::default() };
         for id in ids {
             self.gather(*id, value, &mut applied);
         }
@@ -163,8 +167,8 @@ impl<'a> Unwanted<'_, 'a, '_> {
         }
     }
 
-    fn collect_members(&mut self, applied: &Applied<'a>, value: Instance<'_>) {
-        let declares = applied.typed.iter().any(|typed| typed.object.open == Open::Implied);
+    fn collect_members(&mut self, applied: &AppliedRules<'a>, value: Instance<'_>) {
+        let declares = applied.typed.iter().any(|typed| typed.object.open == Openness::Implied);
         for (at, (key, member)) in value.members().enumerate() {
             if !self.walk.work(applied.typed.len()) {
                 return;
@@ -173,7 +177,7 @@ impl<'a> Unwanted<'_, 'a, '_> {
                 self.keys.insert(key.id());
                 continue;
             }
-            let node = |typed: &&'a Typed| {
+            let node = |typed: &&'a TypeRules| {
                 let rule = &typed.object;
                 rule.find(&key.name(), at).map_or(rule.additional, |found| rule.properties[found].node)
             };
@@ -182,7 +186,7 @@ impl<'a> Unwanted<'_, 'a, '_> {
         }
     }
 
-    fn gather(&mut self, id: NodeId, value: Instance<'_>, applied: &mut Applied<'a>) {
+    fn gather(&mut self, id: NodeId, value: Instance<'_>, applied: &mut AppliedRules<'a>) {
         if applied.visited.contains(&id) || !self.walk.work(1) {
             return;
         }
@@ -208,6 +212,6 @@ impl<'a> Unwanted<'_, 'a, '_> {
     }
 }
 
-fn expects(typed: &Typed, key: Key<'_>, at: usize) -> bool {
-    typed.object.open == Open::Declared || typed.object.find(&key.name(), at).is_some()
+fn expects(typed: &TypeRules, key: MemberKey<'_>, at: usize) -> bool {
+    typed.object.open == Openness::Declared || typed.object.find(&key.name(), at).is_some()
 }

@@ -1,29 +1,29 @@
-//! Rules that take a whole value.
+//! Rules that need a whole value.
 
 use std::fmt;
 
 use super::document::Instance;
 use super::mark::Marks;
-use super::node::{NodeId, Typed};
+use super::node::{NodeId, TypeRules};
 use super::walk::Walk;
 
-/// A rule that takes the whole value.
-pub(super) trait Rule: fmt::Debug + Send + Sync {
-    /// Reports everything that is wrong with a value. `owner` holds the keywords that stand beside this one.
-    fn check(&self, owner: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>);
+/// A rule that needs the whole value.
+pub(super) trait KeywordRule: fmt::Debug + Send + Sync {
+    /// Reports all problems of a value. `owner` holds the rules of the keywords beside this one.
+    fn check(&self, owner: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>);
 
-    /// Marks the members and items that this rule has evaluated in a value that fits it.
+    /// Marks the members and items that this rule has evaluated in a valid value.
     fn mark(&self, _value: Instance<'_>, _walk: &mut Walk<'_, '_>, _marks: &mut Marks) {}
 
     /// Visits every node that this rule applies.
-    fn edges(&mut self, _visit: &mut dyn FnMut(&mut NodeId, Applied)) {}
+    fn edges(&mut self, _visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {}
 
-    /// Returns the nodes that a fitting value fits as well.
+    /// Returns the nodes for which a valid value is valid as well.
     fn all_of(&self) -> &[NodeId] {
         &[]
     }
 
-    /// Returns the alternatives of which a fitting value fits one.
+    /// Returns the alternatives, for one of which a valid value is valid.
     fn any_of(&self) -> &[NodeId] {
         &[]
     }
@@ -31,7 +31,7 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
 
 /// The part of a value that a node is applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Applied {
+pub(super) enum AppliedTo {
     /// The same value.
     InPlace,
     /// A member, an item or a key of it.

@@ -1,15 +1,15 @@
-//! A look over JSON without reading it: which numbers are written in a text, and how deep a text or a tree nests.
+//! A scan over JSON text without parsing: it finds integers and measures nesting.
 //!
-//! It is meant for text that is JSON. Of other text it reports something, and whoever reads the text rejects it.
+//! It is meant for text that is valid JSON. For other text the result is unspecified, and the parser rejects the text.
 
 use serde_json::{Number, Value};
 
 use super::tree::number_token;
 use crate::canonical::is_same_number;
 
-/// Returns the first integer in `text` that would be another number in a [`Value`].
+/// Returns the first integer in `text` that a [`Value`] would round to another number.
 ///
-/// A number with a fraction or an exponent stands for the float next to it, whoever reads it, and is never one.
+/// A number with a fraction or an exponent is never returned: every reader rounds it to the nearest float.
 pub(crate) fn rounded_integer(text: &str) -> Option<&str> {
     wide_integers(text).find(|integer| {
         let read = serde_json::from_str::<Number>(integer);
@@ -17,13 +17,13 @@ pub(crate) fn rounded_integer(text: &str) -> Option<&str> {
     })
 }
 
-/// Returns the integers beyond 64 bits; none where this build's values keep every digit.
+/// Returns the integers beyond 64 bits; none if this build's values keep every digit.
 fn wide_integers(text: &str) -> impl Iterator<Item = &str> {
     let text = if number_token().is_some() { "" } else { text };
     Tokens::new(text).filter_map(|token| token.number().filter(|number| is_wide(number)))
 }
 
-/// Returns how deep arrays and objects nest in `text`.
+/// Returns the nesting depth of arrays and objects in `text`.
 pub(crate) fn nesting(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     for token in Tokens::new(text) {
@@ -39,7 +39,7 @@ pub(crate) fn nesting(text: &str) -> usize {
     deepest
 }
 
-/// Reports whether arrays and objects nest at most so many levels in a tree.
+/// Reports whether arrays and objects nest at most `levels` deep in a tree.
 pub(crate) fn nests_within(value: &Value, levels: usize) -> bool {
     let inside = |value| levels > 0 && nests_within(value, levels - 1);
     match value {
@@ -50,12 +50,12 @@ pub(crate) fn nests_within(value: &Value, levels: usize) -> bool {
 }
 
 fn is_wide(number: &str) -> bool {
-    // Up to 18 digits fit without a look at them.
+    // Up to 18 digits always fit into 64 bits.
     let is_integer = !number.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
     is_integer && number.len() > 18 && number.parse::<i64>().is_err() && number.parse::<u64>().is_err()
 }
 
-/// A token of a text; strings and words are passed over.
+/// A token of a text; strings and words are skipped.
 enum Token<'a> {
     Open,
     Close,
@@ -82,7 +82,7 @@ impl<'a> Tokens<'a> {
         Self { text, at: 0 }
     }
 
-    /// Moves behind the string whose opening quote was just passed.
+    /// Skips the string whose opening quote was just read.
     fn pass_string(&mut self) {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
@@ -114,7 +114,7 @@ impl<'a> Iterator for Tokens<'a> {
                 b'-' | b'0'..=b'9' => {
                     let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
                     self.at += bytes[self.at..].iter().take_while(|byte| is_part(byte)).count();
-                    // All of these are ASCII, so the piece is text.
+                    // All of these bytes are ASCII, so the slice ends at character boundaries.
                     return Some(Token::Number(self.text.get(start..self.at).unwrap_or_default()));
                 }
                 _ => {}
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_integer_that_a_float_spells_alike_is_not_rounded() {
+    fn a_wide_integer_that_a_float_represents_exactly_is_not_rounded() {
         assert_eq!(rounded_integer("[100000000000000000000,123456789012345680000]"), None);
         assert_eq!(rounded_integer("[100000000000000000000,18446744073709551617]"), Some("18446744073709551617"));
         let huge = format!("[{}]", "9".repeat(400));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_json_is_passed_to_its_end() {
+    fn text_that_is_not_json_is_scanned_to_its_end() {
         for text in ["\"", "\"\\", "]]]", "-", "é\"é", "{\"a"] {
             assert_eq!(
                 (wide_integers(text).next(), nesting(text)),

@@ -1,6 +1,6 @@
-//! The declared properties of an object that it contains.
+//! The set of declared properties that an object contains.
 
-/// A set of declared properties: a bit each.
+/// A set of declared properties, one bit each.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     low: u64,
@@ -8,13 +8,13 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Adds one; `false` if it was there before.
+    /// Adds a property; `false` if it was already present.
     #[inline]
     pub(super) fn insert(&mut self, at: usize) -> bool {
         if at < 64 { mark(&mut self.low, at) } else { self.insert_beyond(at - 64) }
     }
 
-    /// Returns whether this one is in the set.
+    /// Reports whether the set contains a property.
     pub(super) fn contains(&self, at: usize) -> bool {
         let word = if at < 64 { Some(&self.low) } else { self.high.get(at / 64 - 1) };
         word.is_some_and(|word| word & (1 << (at % 64)) != 0)
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_new_once_however_far_out() {
+    fn each_property_is_new_once() {
         let mut seen = Seen::default();
         for at in [0, 63, 64, 65, 127, 128, 500, 1] {
             assert!(!seen.contains(at), "{at}");

@@ -1,7 +1,7 @@
-//! The form that the value of a keyword must have, and the subschemas it holds.
+//! The required form of a keyword's value, and the subschemas it contains.
 //!
-//! One description serves three readers: faults of a schema are found by it, subschemas are found by it, and the
-//! meta-schema of a draft is written from it.
+//! One description has three uses: it finds faults of a schema, it finds subschemas, and the meta-schema of a draft is
+//! generated from it.
 
 use serde_json::{Map, Value, json};
 
@@ -19,11 +19,11 @@ pub(super) enum Shape {
     Count,
     /// Type names: one, or a list of different ones.
     TypeNames,
-    /// Values, at least one where that is asked for.
+    /// An array of allowed values.
     Literals,
     /// Any array.
     List,
-    /// Different names.
+    /// A list of different names.
     Names,
     /// At least one name.
     SomeNames,
@@ -32,7 +32,7 @@ pub(super) enum Shape {
     /// Any object.
     Object,
     Schema,
-    /// A schema or a boolean, in a draft where a boolean is no schema.
+    /// A schema or a boolean, in a draft where a boolean is not a schema.
     SchemaOrBoolean,
     /// At least one schema.
     Schemas,
@@ -47,10 +47,10 @@ pub(super) enum Shape {
 const TYPE_NAMES: &str = "array, boolean, integer, null, number, object, string";
 
 impl Shape {
-    /// Reports what is wrong with a keyword's value, leaving subschemas to whoever visits them.
+    /// Returns the fault of a keyword's value. Subschemas are not examined: the caller visits them.
     pub(super) fn fault(self, value: &Value) -> Option<String> {
         let (fits, expected) = match self {
-            // What is no schema is reported as such, where it stands.
+            // JSON that is not a schema is reported when it is visited.
             Self::Any | Self::Schema | Self::SchemaOrBoolean => return None,
             Self::Boolean => (value.is_boolean(), "a boolean"),
             Self::Text => (value.is_string(), "a string"),
@@ -80,32 +80,32 @@ impl Shape {
         Some(format!("must be {expected}"))
     }
 
-    /// Visits the subschemas in a keyword's value, each with the pointer to it from there.
-    pub(super) fn subschemas<'a>(self, value: &'a Value, visit: &mut dyn FnMut(Step<'a>, &'a Value)) {
-        let each = |list: &'a [Value], visit: &mut dyn FnMut(Step<'a>, &'a Value)| {
-            list.iter().enumerate().for_each(|(index, schema)| visit(Step::Index(index), schema));
+    /// Visits the subschemas in a keyword's value, each with its JSON Pointer step.
+    pub(super) fn subschemas<'a>(self, value: &'a Value, visit: &mut dyn FnMut(PointerToken<'a>, &'a Value)) {
+        let each = |list: &'a [Value], visit: &mut dyn FnMut(PointerToken<'a>, &'a Value)| {
+            list.iter().enumerate().for_each(|(index, schema)| visit(PointerToken::Index(index), schema));
         };
-        let by_name = |map: &'a Map<String, Value>, visit: &mut dyn FnMut(Step<'a>, &'a Value)| {
-            map.iter().for_each(|(name, schema)| visit(Step::Name(name), schema));
+        let by_name = |map: &'a Map<String, Value>, visit: &mut dyn FnMut(PointerToken<'a>, &'a Value)| {
+            map.iter().for_each(|(name, schema)| visit(PointerToken::Name(name), schema));
         };
         match (self, value) {
             (Self::Schema | Self::SchemaOrSchemas, Value::Array(list)) if self == Self::SchemaOrSchemas => {
                 each(list, visit);
             }
             (Self::SchemaOrBoolean, Value::Bool(_)) => {}
-            (Self::Schema | Self::SchemaOrBoolean | Self::SchemaOrSchemas, schema) => visit(Step::Here, schema),
+            (Self::Schema | Self::SchemaOrBoolean | Self::SchemaOrSchemas, schema) => visit(PointerToken::Here, schema),
             (Self::Schemas, Value::Array(list)) => each(list, visit),
             (Self::SchemasByName, Value::Object(map)) => by_name(map, visit),
             (Self::SchemaOrNamesByName, Value::Object(map)) => {
                 map.iter().filter(|(_, member)| !member.is_array()).for_each(|(name, schema)| {
-                    visit(Step::Name(name), schema);
+                    visit(PointerToken::Name(name), schema);
                 });
             }
             _ => {}
         }
     }
 
-    /// Writes the form as a JSON Schema, for the meta-schema of a draft.
+    /// Returns the form as a JSON Schema, for the meta-schema of a draft.
     pub(super) fn as_schema(self, schema: &Value) -> Value {
         let names = json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true});
         let type_name = json!({"enum": TYPE_NAMES.split(", ").collect::<Vec<_>>()});
@@ -139,7 +139,7 @@ impl Shape {
 
 /// One step of a JSON Pointer within a keyword's value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step<'a> {
+pub(super) enum PointerToken<'a> {
     Here,
     Index(usize),
     Name(&'a str),

@@ -1,26 +1,27 @@
-//! A walk over the subschemas of a schema: where each stands, what of a value it is about, and what it refers to.
+//! The public walk over the subschemas of a schema: the pointer to each, the part of a value that it applies to, and
+//! its references.
 //!
-//! It knows every keyword that the check knows, from the same table, and resolves references as the check does. So
-//! whoever rewrites schemas or looks for marks in them needs no list of keywords of their own.
+//! It uses the same keyword table as the check, and resolves references in the same way. Code that rewrites schemas or
+//! searches them for marks therefore needs no keyword list of its own.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use serde_json::Value;
 
-use super::budget::Budget;
+use super::budget::WorkBudget;
 use super::compile::written_length;
 use super::draft::Draft;
-use super::keyword::{Keyword, Part};
+use super::keyword::{Keyword, ValuePart};
 use super::path::{push_index, push_key};
 use super::resource::{ResourceId, Resources};
-use super::shape::Step;
+use super::shape::PointerToken;
 
 /// All subschemas of a [`Schema`](super::Schema), the schema itself included. See
 /// [`Schema::subschemas`](super::Schema::subschemas).
 #[derive(Debug)]
 pub struct Subschemas<'a> {
-    list: Vec<Entry<'a>>,
+    list: Vec<SubschemaEntry<'a>>,
 }
 
 /// A schema within a schema.
@@ -30,30 +31,31 @@ pub struct Subschema<'s> {
     at: usize,
 }
 
-/// The part of a value that a subschema is about, seen from the schema around it.
+/// The part of a value that a subschema applies to, relative to the schema around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AppliesTo<'s> {
-    /// The same value: `allOf`, `anyOf`, `if`, `dependentSchemas` and their like. The root is about the whole value.
+    /// The same value: `allOf`, `anyOf`, `if`, `dependentSchemas` and similar keywords. The root applies to the whole
+    /// value.
     Value,
     /// The member of this name.
     Member(&'s str),
     /// The members whose names match this pattern.
     MatchingMembers(&'s str),
-    /// The members that nothing else speaks of.
+    /// The members that no other keyword covers.
     OtherMembers,
     /// The names of the members.
     MemberNames,
     /// The item at this index.
     Item(usize),
-    /// Every item, or every item that nothing else speaks of.
+    /// Every item, or every item that no other keyword covers.
     Items,
-    /// Nothing by itself: a definition for others to refer to.
+    /// No part: a definition for other subschemas to refer to.
     Nothing,
 }
 
 #[derive(Debug)]
-struct Entry<'a> {
+struct SubschemaEntry<'a> {
     json: &'a Value,
     pointer: String,
     keyword: Option<&'static str>,
@@ -65,17 +67,18 @@ struct Entry<'a> {
 }
 
 impl<'a> Subschemas<'a> {
-    /// Finds the subschemas of a schema, which is valid as such.
+    /// Finds the subschemas of a valid schema.
     pub(super) fn of(schema: &'a Value) -> Self {
         let draft = Draft::detect(schema).unwrap_or(Draft::Draft202012);
-        let mut budget = Budget::for_input(written_length(schema));
-        let root = Entry::new(schema, String::new(), None, AppliesTo::Value);
+        let mut budget = WorkBudget::for_input(written_length(schema));
+        let root = SubschemaEntry::new(schema, String::new(), None, AppliesTo::Value);
         let Ok(resources) = Resources::scan(schema, draft, &mut budget) else {
-            // No schema is made of JSON that can't be scanned within its budget.
-            return Self { list: vec![Entry { has_unresolved: true, ..root }] };
+            // No schema is created from JSON that cannot be scanned within its budget.
+            return Self { list: vec![SubschemaEntry { has_unresolved: true, ..root }] };
         };
         let known = HashMap::from([(std::ptr::from_ref(schema), 0)]);
-        let mut survey = Survey { root: schema, resources, budget, list: vec![root], known, references: Vec::new() };
+        let mut survey =
+            SubschemaWalk { root: schema, resources, budget, list: vec![root], known, references: Vec::new() };
         survey.run();
         Self { list: survey.list }
     }
@@ -100,52 +103,53 @@ impl<'s> Subschema<'s> {
         self.entry().json
     }
 
-    /// Returns the JSON Pointer to it from the root of the schema. In a meta-schema that is referred to, it comes after the
-    /// address and `#`; what is found there says what haft accepts, in words of its own.
+    /// Returns the JSON Pointer to it from the root of the schema. In a meta-schema that is referred to, the pointer
+    /// follows the address and `#`; haft's own meta-schemas describe what it accepts, and differ in wording from the
+    /// official ones.
     #[must_use]
     pub fn pointer(self) -> &'s str {
         &self.entry().pointer
     }
 
-    /// Returns the keyword it stands under; none for the root and for what is only found by reference.
+    /// Returns the keyword that contains it; `None` for the root and for subschemas that are only found by reference.
     #[must_use]
     pub fn keyword(self) -> Option<&'s str> {
         self.entry().keyword
     }
 
-    /// Returns the part of a value that it is about, seen from the schema around it.
+    /// Returns the part of a value that it applies to, relative to the schema around it.
     #[must_use]
     pub fn applies_to(self) -> AppliesTo<'s> {
         self.entry().applies_to
     }
 
-    /// Returns the subschemas that stand directly in it, in the order of its keywords. Where a draft ignores keywords
-    /// beside a `$ref`, theirs are returned as well.
+    /// Returns its direct subschemas, in the order of its keywords. If a draft ignores keywords beside a `$ref`, their
+    /// subschemas are returned as well.
     #[must_use]
     pub fn parts(self) -> impl ExactSizeIterator<Item = Self> {
         self.entry().parts.iter().map(move |at| Self { all: self.all, at: *at })
     }
 
-    /// Returns what its references lead to, each with its keyword: one subschema for a `$ref`, all that may be meant for a
-    /// `$dynamicRef` or `$recursiveRef`.
+    /// Returns the targets of its references, each with its keyword: one subschema for a `$ref`, all possible targets
+    /// for a `$dynamicRef` or `$recursiveRef`.
     #[must_use]
     pub fn references(self) -> impl ExactSizeIterator<Item = (&'s str, Self)> {
         self.entry().targets.iter().map(move |(keyword, at)| (*keyword, Self { all: self.all, at: *at }))
     }
 
-    /// Reports whether its draft ignores all other keywords beside its `$ref`, as those before 2019-09 do.
+    /// Reports whether its draft ignores all other keywords beside its `$ref`, as drafts before 2019-09 do.
     #[must_use]
     pub fn is_only_reference(self) -> bool {
         self.entry().is_only_reference
     }
 
-    /// Reports whether a reference of it leads nowhere, as in a schema that is only shown one may.
+    /// Reports whether one of its references cannot be resolved, which is possible in a schema that is only shown.
     #[must_use]
     pub fn has_unresolved_reference(self) -> bool {
         self.entry().has_unresolved
     }
 
-    fn entry(self) -> &'s Entry<'s> {
+    fn entry(self) -> &'s SubschemaEntry<'s> {
         &self.all.list[self.at]
     }
 }
@@ -164,7 +168,7 @@ impl fmt::Debug for Subschema<'_> {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> SubschemaEntry<'a> {
     fn new(json: &'a Value, pointer: String, keyword: Option<&'static str>, applies_to: AppliesTo<'a>) -> Self {
         Self {
             json,
@@ -181,27 +185,27 @@ impl<'a> Entry<'a> {
 
 /// A reference of a subschema.
 #[derive(Clone, Copy)]
-struct Reference<'a> {
+struct SubschemaReference<'a> {
     at: usize,
     resource: ResourceId,
     keyword: &'static str,
     to: &'a str,
 }
 
-/// A walk under way.
-struct Survey<'a> {
+/// A walk in progress.
+struct SubschemaWalk<'a> {
     root: &'a Value,
     resources: Resources<'a>,
-    budget: Budget,
-    list: Vec<Entry<'a>>,
+    budget: WorkBudget,
+    list: Vec<SubschemaEntry<'a>>,
     known: HashMap<*const Value, usize>,
-    /// References, of which some are yet to be followed.
-    references: Vec<Reference<'a>>,
+    /// References, some of which are not yet followed.
+    references: Vec<SubschemaReference<'a>>,
 }
 
-impl<'a> Survey<'a> {
-    /// References are followed when everything that stands in its place is known, so that only what stands nowhere else is
-    /// found by them.
+impl<'a> SubschemaWalk<'a> {
+    /// Runs the walk. References are followed after all subschemas in place are known, so that they only add subschemas
+    /// that occur nowhere else.
     fn run(&mut self) {
         let (mut visited, mut followed) = (0, 0);
         while visited < self.list.len() || followed < self.references.len() {
@@ -215,7 +219,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Finds the parts of a subschema and its references.
+    /// Finds the direct subschemas and the references of a subschema.
     fn visit(&mut self, at: usize) {
         let Value::Object(map) = self.list[at].json else { return };
         let Some(resource) = self.resources.owner_of(self.list[at].json) else { return };
@@ -224,7 +228,7 @@ impl<'a> Survey<'a> {
         for (name, value) in map {
             let Some((_, keyword)) = Keyword::find(name, draft) else { continue };
             if let (true, Value::String(reference)) = (keyword.is_reference(), value) {
-                self.references.push(Reference { at, resource, keyword: keyword.name, to: reference });
+                self.references.push(SubschemaReference { at, resource, keyword: keyword.name, to: reference });
                 continue;
             }
             let mut pointer = self.list[at].pointer.clone();
@@ -234,17 +238,18 @@ impl<'a> Survey<'a> {
             for (step, schema) in found {
                 let mut pointer = pointer.clone();
                 match step {
-                    Step::Here => {}
-                    Step::Index(index) => push_index(&mut pointer, index),
-                    Step::Name(name) => push_key(&mut pointer, name),
+                    PointerToken::Here => {}
+                    PointerToken::Index(index) => push_index(&mut pointer, index),
+                    PointerToken::Name(name) => push_key(&mut pointer, name),
                 }
-                let part = self.add(Entry::new(schema, pointer, Some(keyword.name), applies_to(keyword.part, step)));
+                let part =
+                    self.add(SubschemaEntry::new(schema, pointer, Some(keyword.name), applies_to(keyword.part, step)));
                 self.list[at].parts.push(part);
             }
         }
     }
 
-    fn follow(&mut self, Reference { at, resource, keyword, to: reference }: Reference<'a>) {
+    fn follow(&mut self, SubschemaReference { at, resource, keyword, to: reference }: SubschemaReference<'a>) {
         let Ok(Some(target)) = self.resources.resolve(resource, reference, &mut self.budget) else {
             self.list[at].has_unresolved = true;
             return;
@@ -258,7 +263,7 @@ impl<'a> Survey<'a> {
                 Some(known) => *known,
                 None => {
                     let pointer = pointer_to(self.root, schema).unwrap_or_else(|| address(reference));
-                    self.add(Entry::new(schema, pointer, None, AppliesTo::Nothing))
+                    self.add(SubschemaEntry::new(schema, pointer, None, AppliesTo::Nothing))
                 }
             };
             if !self.list[at].targets.contains(&(keyword, to)) {
@@ -267,7 +272,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    fn add(&mut self, entry: Entry<'a>) -> usize {
+    fn add(&mut self, entry: SubschemaEntry<'a>) -> usize {
         if let Some(known) = self.known.get(&std::ptr::from_ref(entry.json)) {
             // A reference led to it before the subschema around it was found.
             let before = &mut self.list[*known];
@@ -285,7 +290,7 @@ fn address(reference: &str) -> String {
     if reference.contains('#') { reference.to_owned() } else { format!("{reference}#") }
 }
 
-/// Searches a tree for a value that is part of it.
+/// Returns the pointer to a value inside a tree.
 fn pointer_to(root: &Value, part: &Value) -> Option<String> {
     let mut open = vec![(root, String::new())];
     while let Some((value, pointer)) = open.pop() {
@@ -312,16 +317,16 @@ fn pointer_to(root: &Value, part: &Value) -> Option<String> {
     None
 }
 
-fn applies_to(part: Part, step: Step<'_>) -> AppliesTo<'_> {
+fn applies_to(part: ValuePart, step: PointerToken<'_>) -> AppliesTo<'_> {
     match (part, step) {
-        (Part::Members, Step::Name(name)) => AppliesTo::Member(name),
-        (Part::MatchingMembers, Step::Name(pattern)) => AppliesTo::MatchingMembers(pattern),
-        (Part::Items, Step::Index(index)) => AppliesTo::Item(index),
-        (Part::Items, _) => AppliesTo::Items,
-        (Part::OtherMembers, _) => AppliesTo::OtherMembers,
-        (Part::MemberNames, _) => AppliesTo::MemberNames,
-        (Part::Value, _) => AppliesTo::Value,
-        (Part::Nothing | Part::Members | Part::MatchingMembers, _) => AppliesTo::Nothing,
+        (ValuePart::Members, PointerToken::Name(name)) => AppliesTo::Member(name),
+        (ValuePart::MatchingMembers, PointerToken::Name(pattern)) => AppliesTo::MatchingMembers(pattern),
+        (ValuePart::Items, PointerToken::Index(index)) => AppliesTo::Item(index),
+        (ValuePart::Items, _) => AppliesTo::Items,
+        (ValuePart::OtherMembers, _) => AppliesTo::OtherMembers,
+        (ValuePart::MemberNames, _) => AppliesTo::MemberNames,
+        (ValuePart::Value, _) => AppliesTo::Value,
+        (ValuePart::Nothing | ValuePart::Members | ValuePart::MatchingMembers, _) => AppliesTo::Nothing,
     }
 }
 
@@ -332,7 +337,7 @@ mod tests {
     use super::*;
     use crate::schema::shape::Shape;
 
-    /// Lists each subschema by pointer, with what it is about.
+    /// Lists each subschema by pointer, with the part that it applies to.
     fn listed(schema: &Value) -> Vec<(String, String)> {
         let all = Subschemas::of(schema);
         all.iter().map(|found| (found.pointer().to_owned(), format!("{:?}", found.applies_to()))).collect()
@@ -345,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn every_subschema_is_found_once_with_what_it_is_about() {
+    fn every_subschema_is_found_once_with_what_it_applies_to() {
         let schema = json!({
             "properties": {"a/b": {"items": {"type": "string"}}, "$ref": {"const": {"$ref": "#/nowhere"}}},
             "patternProperties": {"^x": true},
@@ -409,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_told_apart_by_keyword() {
+    fn references_are_distinguished_by_keyword() {
         let schema =
             json!({"$ref": "#/$defs/a", "$dynamicRef": "#b", "$defs": {"a": {}, "b": {"$dynamicAnchor": "b"}}});
         let all = Subschemas::of(&schema);
@@ -421,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dynamic_reference_leads_to_all_that_may_be_meant() {
+    fn a_dynamic_reference_has_all_possible_targets() {
         let schema = json!({
             "$id": "https://example.com/strict",
             "$dynamicAnchor": "node",
@@ -432,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_to_nowhere_is_said_to_be_one() {
+    fn an_unresolved_reference_is_reported() {
         for reference in ["#/nowhere", "#anchor", "other.json", "#/%zz"] {
             let schema = json!({"not": {"$ref": reference}});
             let all = Subschemas::of(&schema);
@@ -443,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn every_keyword_that_holds_subschemas_says_what_they_are_about() {
+    fn every_keyword_with_subschemas_declares_what_they_apply_to() {
         for draft in [Draft::Draft4, Draft::Draft6, Draft::Draft7, Draft::Draft201909, Draft::Draft202012] {
             for keyword in Keyword::of(draft) {
                 let holds_schemas = matches!(
@@ -456,7 +461,7 @@ mod tests {
                         | Shape::SchemaOrNamesByName
                 );
                 let is_about_nothing = ["$defs", "definitions", "contentSchema"].contains(&keyword.name);
-                assert_eq!(keyword.part != Part::Nothing, holds_schemas && !is_about_nothing, "{}", keyword.name);
+                assert_eq!(keyword.part != ValuePart::Nothing, holds_schemas && !is_about_nothing, "{}", keyword.name);
             }
         }
     }

@@ -1,6 +1,7 @@
-//! JSON as a tree, read without trust in how deep it is or what its keys are.
+//! Trees from untrusted JSON, independent of its depth and its keys.
 //!
-//! `Value`'s own reader would take an object with one of `serde_json`'s private keys for what that holds.
+//! The reader of `Value` itself would interpret an object with one of `serde_json`'s private keys as the data behind
+//! it.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -9,11 +10,11 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::limit::{HELD_DEPTH, Limits};
+use super::limit::{Limits, STORED_DEPTH};
 use super::verify;
 use crate::issue::Issue;
 
-/// Reads text from outside; returns the tree, if there is one, and everything that is wrong with the text.
+/// Reads text from outside, and returns the tree, if there is one, and all problems of the text.
 pub(crate) fn read(text: &[u8], limits: &Limits) -> (Option<Value>, Vec<Issue>) {
     if text.len() > limits.max_bytes {
         return (None, vec![verify::too_long(text.len(), limits.max_bytes)]);
@@ -31,39 +32,39 @@ pub(crate) fn read(text: &[u8], limits: &Limits) -> (Option<Value>, Vec<Issue>) 
     }
 }
 
-/// Reads text that is held here: as long as it is, and as deep as a tree may be.
+/// Reads text that this crate stores: of any length, and up to the depth limit of a tree.
 pub(crate) fn read_written(text: &str) -> Option<Value> {
     from_text(text)
 }
 
 /// Reads a tree from any deserializer.
 pub(crate) fn tree<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    Tree { levels: HELD_DEPTH }.deserialize(deserializer)
+    TreeSeed { levels: STORED_DEPTH }.deserialize(deserializer)
 }
 
 fn from_text(text: &str) -> Option<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here.
     deserializer.disable_recursion_limit();
-    let tree = Tree { levels: HELD_DEPTH }.deserialize(&mut deserializer).ok()?;
+    let tree = TreeSeed { levels: STORED_DEPTH }.deserialize(&mut deserializer).ok()?;
     deserializer.end().ok()?;
     Some(tree)
 }
 
-/// Reads one value into a tree of at most so many levels.
+/// A seed that reads one value into a tree with a limited number of levels.
 #[derive(Clone, Copy)]
-struct Tree {
+struct TreeSeed {
     levels: usize,
 }
 
-impl Tree {
+impl TreeSeed {
     fn inside<E: Error>(self) -> Result<Self, E> {
-        let levels = self.levels.checked_sub(1).ok_or_else(|| E::custom("nests too deep"))?;
+        let levels = self.levels.checked_sub(1).ok_or_else(|| E::custom("nests too deeply"))?;
         Ok(Self { levels })
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Tree {
+impl<'de> DeserializeSeed<'de> for TreeSeed {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -71,7 +72,7 @@ impl<'de> DeserializeSeed<'de> for Tree {
     }
 }
 
-impl<'de> Visitor<'de> for Tree {
+impl<'de> Visitor<'de> for TreeSeed {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -142,11 +143,11 @@ impl<'de> Visitor<'de> for Tree {
     }
 }
 
-/// Returns the key under which `serde_json` hands over a number when its `arbitrary_precision` is on somewhere in the
-/// build; asked of the crate itself once, by reading a number and looking at what comes.
+/// Returns the key under which `serde_json` passes a number if `arbitrary_precision` is enabled anywhere in the build.
+/// It is determined once, by deserializing a number and inspecting what the visitor receives.
 pub(super) fn number_token() -> Option<&'static str> {
-    struct Probe;
-    impl<'de> Visitor<'de> for Probe {
+    struct TreeProbe;
+    impl<'de> Visitor<'de> for TreeProbe {
         type Value = Option<String>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -164,5 +165,7 @@ pub(super) fn number_token() -> Option<&'static str> {
         }
     }
     static TOKEN: OnceLock<Option<String>> = OnceLock::new();
-    TOKEN.get_or_init(|| serde_json::Deserializer::from_str("0.5").deserialize_any(Probe).unwrap_or(None)).as_deref()
+    TOKEN
+        .get_or_init(|| serde_json::Deserializer::from_str("0.5").deserialize_any(TreeProbe).unwrap_or(None))
+        .as_deref()
 }

@@ -1,15 +1,16 @@
-//! Schemas made from Rust types, by schemars.
+//! Schemas generated from Rust types by schemars.
 
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-/// The exact form of "no parameters".
+/// Returns the schema of "no parameters".
 pub(super) fn empty_object() -> Value {
     json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false})
 }
 
-/// The draft 2020-12 schema of a type: without `$schema` and the type's name as title, definitions in `$defs`.
+/// Returns the draft 2020-12 schema of a type: definitions in `$defs`, without `$schema` and without the type's name as
+/// title.
 #[inline]
 pub(super) fn schema<T: JsonSchema + ?Sized>(contract: Contract) -> Value {
     tidied(generator(contract).into_root_schema_for::<T>(), &T::schema_name())
@@ -36,7 +37,7 @@ fn tidied(schema: Schema, name: &str) -> Value {
     schema
 }
 
-/// The same for a tool's parameters: a type without content (`()`, a unit struct) takes the empty object.
+/// Returns the schema of a tool's parameters: a type without content (`()`, a unit struct) accepts the empty object.
 #[inline]
 pub(super) fn parameters<T: JsonSchema + ?Sized>() -> Value {
     of_parameters(schema::<T>(Contract::Deserialize))
@@ -51,7 +52,7 @@ fn of_parameters(schema: Value) -> Value {
     }
 }
 
-/// Whether this is a struct without fields. A map is not: it speaks of its keys.
+/// Reports whether this is the schema of a struct without fields. That of a map is not: it describes its keys.
 fn is_empty_object(root: &Map<String, Value>) -> bool {
     const SAYS_NOTHING: &[&str] = &["type", "description", "title", "additionalProperties", "properties", "required"];
     let is_empty = |word: &str| {
@@ -68,7 +69,7 @@ fn is_empty_object(root: &Map<String, Value>) -> bool {
         && root.get("additionalProperties").is_none_or(|additional| additional == false)
 }
 
-/// Carries the type's own description over, for tools that have no other.
+/// Copies the description of the type, for tools that have no other.
 fn with_description(mut schema: Value, from: &Map<String, Value>) -> Value {
     if let (Value::Object(schema), Some(description)) = (&mut schema, from.get("description")) {
         schema.insert("description".to_owned(), description.clone());

@@ -1,6 +1,6 @@
-//! The types of JSON values: as a reader tells them apart, and as schemas name them.
+//! The types of JSON values: as a reader distinguishes them, and as schemas name them.
 
-/// The JSON types as a reader tells them apart; an integer is a number to it.
+/// The JSON types that a reader distinguishes; an integer is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum JsonType {
@@ -37,7 +37,7 @@ impl Types {
     pub(super) const NULL: Self = Self(1);
     pub(super) const BOOLEAN: Self = Self(1 << 1);
     pub(super) const INTEGER: Self = Self(1 << 2);
-    /// Every number; holds [`Types::INTEGER`].
+    /// Every number; includes [`Types::INTEGER`].
     pub(super) const NUMBER: Self = Self(1 << 2 | 1 << 3);
     pub(super) const STRING: Self = Self(1 << 4);
     pub(super) const ARRAY: Self = Self(1 << 5);
@@ -78,13 +78,13 @@ impl Types {
         self.0 == 0
     }
 
-    /// Returns whether some value of this type fits.
+    /// Reports whether some value of this type is valid.
     #[inline]
     pub(super) fn allows(self, json_type: JsonType) -> bool {
         self.0 & Self::of(json_type).0 != 0
     }
 
-    /// Returns all types whose values a reader tells apart as `json_type`.
+    /// Returns all types whose values a reader reads as `json_type`.
     pub(super) fn of(json_type: JsonType) -> Self {
         match json_type {
             JsonType::Null => Self::NULL,

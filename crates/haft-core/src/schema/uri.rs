@@ -1,9 +1,10 @@
-//! References between schemas, resolved as RFC 3986 says. Nothing here is ever fetched: addresses are only names.
+//! Resolution of references between schemas, according to RFC 3986. Nothing here is ever fetched: addresses are only
+//! names.
 
-/// The base of a schema that has no address of its own.
+/// The base of a schema that has no address.
 pub(super) const NAMELESS: &str = "haft:///schema";
 
-/// A URI or relative reference, taken apart.
+/// The components of a URI or relative reference.
 struct Parts<'a> {
     scheme: Option<&'a str>,
     authority: Option<&'a str>,
@@ -11,7 +12,7 @@ struct Parts<'a> {
     query: Option<&'a str>,
 }
 
-/// Splits a reference into what stands before its fragment and the fragment.
+/// Splits a reference into the part before its fragment and the fragment.
 pub(super) fn split_fragment(reference: &str) -> (&str, &str) {
     reference.split_once('#').unwrap_or((reference, ""))
 }
@@ -37,7 +38,7 @@ pub(super) fn resolve(base: &str, reference: &str) -> String {
     Parts { path: &path, query, ..base }.write()
 }
 
-/// Decodes a fragment, if what it decodes to is text.
+/// Decodes a fragment, or returns `None` if the result is not text.
 pub(super) fn percent_decoded(fragment: &str) -> Option<String> {
     if !fragment.contains('%') {
         return Some(fragment.to_owned());
@@ -100,7 +101,7 @@ fn is_scheme(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
 }
 
-/// Puts a relative path in the place of the last segment of the base's.
+/// Replaces the last segment of the base's path with a relative path.
 fn merged(base: &Parts<'_>, path: &str) -> String {
     if base.authority.is_some() && base.path.is_empty() {
         return format!("/{path}");
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_resolve_as_rfc_3986_shows() {
+    fn references_resolve_as_in_rfc_3986() {
         let base = "http://a/b/c/d;p?q";
         let table = [
             ("g:h", "g:h"),

@@ -1,7 +1,7 @@
-//! How values of a raw schema are checked.
+//! The modes in which values of a raw schema are checked.
 //!
-//! Without the `validate` feature the two full modes don't exist: a program that asks for them doesn't compile, and
-//! none is ever put in their place.
+//! Without the `validate` feature the two full modes do not exist: a program that uses them does not compile, and no
+//! weaker check is ever substituted.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use serde_json::Value;
 
 use crate::issue::{Issue, Issues};
 
-/// How values of a raw schema are checked.
+/// The mode in which values of a raw schema are checked.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Validation {
-    /// By the schema, in full.
+    /// The schema is enforced in full.
     #[cfg(feature = "validate")]
     Full,
-    /// By a check of your own, instead of the schema's.
+    /// A custom validator replaces the check by the schema.
     With(Validator),
-    /// By the schema, in full, then by a check of your own.
+    /// The schema is enforced in full, followed by a custom validator.
     #[cfg(feature = "validate")]
     FullThen(Validator),
-    /// Not at all: the schema is shown to the model and the handler gets whatever JSON comes.
+    /// Nothing is checked: the schema is shown to the model, and the handler receives any JSON that it sends.
     None,
 }
 
-/// A check of your own.
+/// A custom check of values.
 ///
 /// ```
 /// use haft_core::{Issue, Validator};
@@ -37,12 +37,12 @@ pub enum Validation {
 /// });
 /// ```
 #[derive(Clone)]
-pub struct Validator(Arc<Check>);
+pub struct Validator(Arc<ValidatorFn>);
 
-type Check = dyn Fn(&Value) -> Result<(), Issues> + Send + Sync;
+type ValidatorFn = dyn Fn(&Value) -> Result<(), Issues> + Send + Sync;
 
 impl Validator {
-    /// A check by function. It gets the whole value, and gives every issue it finds.
+    /// Creates a validator from a function. It receives the whole value, and returns every issue it finds.
     #[must_use]
     pub fn new(check: impl Fn(&Value) -> Result<(), Issues> + Send + Sync + 'static) -> Self {
         Self(Arc::new(check))
@@ -54,9 +54,9 @@ impl Validator {
 
     pub(super) fn check(&self, value: &Value) -> Result<(), Issues> {
         (self.0)(value).map_err(|issues| {
-            // A refusal without a reason is still a refusal, and gets one.
-            let unsaid = || Issue::new("", "validator", "is refused by the tool's own check").into();
-            if issues.is_empty() { unsaid() } else { issues }
+            // A rejection without an issue is still a rejection, and gets a generic one.
+            let unexplained = || Issue::new("", "validator", "is rejected by the tool's own check").into();
+            if issues.is_empty() { unexplained() } else { issues }
         })
     }
 }

@@ -1,14 +1,14 @@
-//! Text that is looked at with care: everything that is wrong with it, or the text that a type should be given.
+//! Full verification of text: reports every problem, or returns the text that the type should receive.
 //!
-//! This is the authority on what fits. The reader that goes straight into a type may reject whatever it is not sure of;
-//! what is decided here counts.
+//! This module decides what is valid. The single-pass reader may reject anything that it is not certain of; the
+//! decision made here is final.
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::budget::{Budget, Spent};
-use super::document::{Document, Instance, Key, Pointers, ReadFault, ReadOptions};
+use super::budget::{BudgetSpent, WorkBudget};
+use super::document::{Document, Instance, MemberKey, Pointers, ReadFault, ReadOptions};
 use super::forbidden::Inside;
 use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::message::{self, excerpt_of_text};
@@ -20,7 +20,7 @@ use super::validation::Validator;
 use super::walk::{self, Explained, Finding, MOST_ISSUES};
 use crate::issue::{ISSUES_CAP, Issue, Issues};
 
-/// Text that fits, as a type should be given it.
+/// Valid text, in the form that a type should receive.
 pub(super) struct Verified<'t> {
     pub(super) text: Cow<'t, str>,
     /// The repairs, in order.
@@ -34,7 +34,7 @@ pub(super) fn verify<'t>(
     text: &'t str,
     options: &DecodeOptions,
 ) -> Result<Verified<'t>, Issues> {
-    let mut budget = Budget::for_input(text.len());
+    let mut budget = WorkBudget::for_input(text.len());
     let document = read(text, &options.limits, &mut budget)?;
     let faults = key_faults(&document, Inside::Other, &options.limits);
     let explained = walk::explain(arena, arena.root(), document.root(), &mut budget);
@@ -53,44 +53,45 @@ pub(super) fn verify<'t>(
     Err(all_issues(faults, explained))
 }
 
-/// Returns a fitting value as its type should be given it, if that fits as well; `None` where that is the text as it is.
+/// Returns a valid value in the form that its type should receive, if that form is valid as well; `None` if it is the
+/// original text.
 pub(super) fn as_given(
     arena: &Arena,
     document: &Document<'_>,
     limits: &Limits,
-    budget: &mut Budget,
+    budget: &mut WorkBudget,
 ) -> Result<Option<String>, Issues> {
     check_rounded(arena, document, limits)?;
-    let too_costly = |Spent| Issues::from(message::too_costly(document.text().len()));
+    let too_costly = |BudgetSpent| Issues::from(message::too_costly(document.text().len()));
     rewritten(arena, arena.root(), document, budget).map_err(too_costly)
 }
 
-/// Checks a fitting value once more with its numbers as floats hold them.
+/// Checks a valid value once more with its numbers rounded to floats.
 fn check_rounded(arena: &Arena, document: &Document<'_>, limits: &Limits) -> Result<(), Issues> {
     let Some(text) = rounded(document) else { return Ok(()) };
-    let mut budget = Budget::for_input(text.len());
+    let mut budget = WorkBudget::for_input(text.len());
     let document = read(&text, limits, &mut budget)?;
     let explained = walk::explain(arena, arena.root(), document.root(), &mut budget);
     let fits = explained.findings.is_empty() && explained.cut.is_none();
     if fits { Ok(()) } else { Err(all_issues(Vec::new(), explained)) }
 }
 
-/// Finds everything that is wrong with a value.
+/// Checks a value, and returns all its problems.
 pub(super) fn check(arena: &Arena, custom: Option<&Validator>, text: &str) -> Result<(), Issues> {
     let issues = problems_of_written(arena, text);
     if issues.is_empty() { check_custom(custom, text) } else { Err(Issues::new(issues)) }
 }
 
-/// Decides whether text that was written here fits a node.
-pub(super) fn fits_written(arena: &Arena, node: NodeId, text: &str, budget: &mut Budget) -> bool {
+/// Reports whether text that this crate wrote is valid for a node.
+pub(super) fn fits_written(arena: &Arena, node: NodeId, text: &str, budget: &mut WorkBudget) -> bool {
     let document = Document::read(text, ReadOptions { max_depth: usize::MAX }, budget);
     document.is_ok_and(|document| walk::fits(arena, node, document.root(), budget))
 }
 
-/// Finds everything that is wrong with text that was written here. What keys it may have is for its schema to say, but none
-/// may stand twice.
+/// Returns all problems of text that this crate wrote. Its schema decides which keys it may have, but none may occur
+/// twice.
 pub(super) fn problems_of_written(arena: &Arena, text: &str) -> Vec<Issue> {
-    let mut budget = Budget::for_input(text.len());
+    let mut budget = WorkBudget::for_input(text.len());
     let document = match Document::read(text, ReadOptions { max_depth: usize::MAX }, &mut budget) {
         Ok(document) => document,
         Err(fault) => return vec![read_issue(text, &Limits::default(), fault)],
@@ -99,14 +100,14 @@ pub(super) fn problems_of_written(arena: &Arena, text: &str) -> Vec<Issue> {
     all_issues(duplicates, walk::explain(arena, arena.root(), document.root(), &mut budget)).into_vec()
 }
 
-/// Finds what is wrong with text before any schema is asked: keys that may not be there. `Err` if it is no JSON.
+/// Returns the faults of a text that do not depend on a schema: forbidden keys. `Err` if it is not JSON.
 pub(super) fn text_faults(text: &str, limits: &Limits) -> Result<Vec<Issue>, Issues> {
-    let document = read(text, limits, &mut Budget::for_input(text.len()))?;
+    let document = read(text, limits, &mut WorkBudget::for_input(text.len()))?;
     Ok(key_faults(&document, Inside::Other, limits))
 }
 
-/// Reads text as a document, or says why it is none.
-fn read<'t>(text: &'t str, limits: &Limits, budget: &mut Budget) -> Result<Document<'t>, Issues> {
+/// Reads text as a document, or returns the issues that prevent it.
+fn read<'t>(text: &'t str, limits: &Limits, budget: &mut WorkBudget) -> Result<Document<'t>, Issues> {
     let options = ReadOptions { max_depth: limits.depth() };
     Document::read(text, options, budget).map_err(|fault| Issues::from(read_issue(text, limits, fault)))
 }
@@ -128,27 +129,27 @@ fn read_issue(text: &str, limits: &Limits, fault: ReadFault) -> Issue {
     }
 }
 
-/// Returns the issue for text that is no JSON, in the words of the parser that everybody knows.
+/// Returns the issue for text that is not JSON, in the words of `serde_json`.
 fn malformed(text: &str) -> Issue {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
     let read = serde::Deserialize::deserialize(&mut deserializer).and_then(|_: IgnoredAny| deserializer.end());
-    let said =
-        read.err().map_or_else(|| "a string holds half of a surrogate pair".to_owned(), |error| error.to_string());
-    Issue::new("", "json", format!("not valid JSON: {said}; send one complete JSON value")).expected("valid JSON")
+    let error =
+        read.err().map_or_else(|| "a string contains half of a surrogate pair".to_owned(), |error| error.to_string());
+    Issue::new("", "json", format!("not valid JSON: {error}; send one complete JSON value")).expected("valid JSON")
 }
 
-/// Returns the issue for text that is too long to be read at all.
+/// Returns the issue for text that is too long to be parsed.
 pub(super) fn too_long(bytes: usize, max: usize) -> Issue {
     Issue::new("", "maxBytes", format!("the JSON text has {bytes} bytes and may have at most {max}; send less"))
         .expected(format!("at most {max} bytes"))
         .found(format!("{bytes} bytes"))
 }
 
-/// Finds the keys that no object may have, and those that stand more than once.
+/// Finds forbidden keys, and keys that occur more than once.
 pub(super) fn key_faults(document: &Document<'_>, inside: Inside, limits: &Limits) -> Vec<Issue> {
     let mut forbidden = Vec::new();
-    if document.has_odd_key() {
+    if document.may_have_forbidden_key() {
         collect_forbidden(document.root(), inside, &mut forbidden);
     }
     let mut pointers = Pointers::new(document);
@@ -172,13 +173,13 @@ fn duplicate_faults<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (u32
     let mut pointers = Pointers::new(document);
     document.duplicates().map(move |key| {
         let name = excerpt_of_text(&key.name());
-        let message = format!("the key {name} stands twice in this object; give it once");
+        let message = format!("the key {name} occurs twice in this object; send it once");
         (key.id(), Issue::new(pointers.to(key.id()), "duplicateKey", message))
     })
 }
 
-/// Collects the keys that no object may have. Depth is bounded by that of the document.
-fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Key<'d>>) {
+/// Collects forbidden keys. The depth of recursion is bounded by that of the document.
+fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<MemberKey<'d>>) {
     for item in value.items() {
         collect_forbidden(item, Inside::Other, found);
     }
@@ -194,7 +195,7 @@ fn collect_forbidden<'d>(value: Instance<'d>, inside: Inside, found: &mut Vec<Ke
     }
 }
 
-/// Puts faults of the text and problems of the value together, without naming a key twice.
+/// Combines faults of the text and problems of the value, without naming a key twice.
 fn all_issues(mut faults: Vec<Issue>, explained: Explained) -> Issues {
     let Explained { findings, mut cut } = explained;
     if faults.is_empty() {

@@ -1,58 +1,57 @@
-//! Checking a value: whether it fits, and if not, everything that is wrong with it.
+//! The walk that checks a value: it decides whether the value is valid, or collects all its problems.
 //!
-//! One walk serves both questions. A walk that only decides stops at the first problem; one that explains collects all of
-//! them. Both draw on one budget: work for every node that is visited, memory for every verdict that is remembered.
-//! When it is spent, the walk ends, and the value is rejected: a check that was not finished has accepted nothing.
+//! One walk serves both purposes. A walk that only decides stops at the first problem; one that explains collects all
+//! of them. Both use one budget: work for every visited node, memory for every cached verdict. When it is exhausted,
+//! the walk ends and the value is rejected: an unfinished check never accepts a value.
 
 use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
-use super::budget::Budget;
-use super::document::{Instance, Key, Step};
+use super::budget::WorkBudget;
+use super::document::{Instance, MemberKey, PathStep};
 use super::keyword::union;
 use super::mark::Marks;
-use super::message::{self, Found};
-use super::node::{Arena, NEVER, Node, NodeId, Property, Typed};
+use super::message::{self, DescribedValue};
+use super::node::{Arena, NEVER, Node, NodeId, Property, TypeRules};
 use super::problem::Problem;
-use super::rule::Rule;
+use super::rule::KeywordRule;
 use super::seen::Seen;
 use super::types::{JsonType, Types};
 use crate::issue::{ISSUES_CAP, Issue};
 use crate::nearest::nearest;
 
-/// The number of issues that are listed; a hostile value could have one per byte.
+/// The most issues that are listed; a hostile value could have one per byte.
 pub(super) const MOST_ISSUES: usize = 1_000;
 
-/// The levels that nodes may be applied inside each other. Every level takes stack, and the nesting of a value is bounded
-/// elsewhere; this bounds what a schema makes of each of its levels.
+/// The deepest nesting of node applications. Every level takes stack. The nesting of a value is limited elsewhere; this
+/// limits how many levels a schema adds to it.
 const MOST_LEVELS: u32 = 1_500;
 
-/// The number of names that unknown keys are compared with, names of usual length.
+/// The most names that unknown keys are compared with, for names of usual length.
 const MOST_SUGGESTIONS: usize = 20_000;
 
-/// The memory of a remembered verdict, in bytes.
+/// The memory of a cached verdict, in bytes.
 const VERDICT: usize = 20;
 
 /// A walk over one document.
 pub(super) struct Walk<'a, 'b> {
     pub(super) arena: &'a Arena,
-    pub(super) budget: &'b mut Budget,
-    mode: Mode,
-    /// The way from the root to the value, kept while problems are wanted in words.
-    path: Vec<Step>,
+    pub(super) budget: &'b mut WorkBudget,
+    mode: WalkMode,
+    /// The path from the root to the value, maintained only while problems are collected.
+    path: Vec<PathStep>,
     levels: u32,
     /// The number of names that unknown keys may still be compared with.
     suggestions: usize,
-    /// Verdicts of shared nodes. Without them, alternatives within alternatives would be tried again for every way to
-    /// reach them.
+    /// Cached verdicts of shared nodes. Without them, nested alternatives would be tried again for every path to them.
     verdicts: HashMap<(u32, u32), bool, RandomState>,
-    /// The rejections by shared nodes that were reported already.
+    /// The rejections by shared nodes that are already reported.
     reported: HashSet<(u32, u32), RandomState>,
 }
 
-/// The way a walk treats problems.
-enum Mode {
+/// The treatment of problems by a walk.
+enum WalkMode {
     Deciding { fits: bool },
     Explaining(Report),
 }
@@ -65,37 +64,37 @@ pub(super) struct Report {
     size: usize,
 }
 
-/// One problem, for people and for programs.
+/// One problem, as an issue and as data.
 #[derive(Debug)]
 pub(super) struct Finding {
     pub(super) issue: Issue,
-    /// The value it is about.
+    /// The id of the value.
     pub(super) value: u32,
-    /// The types that a value must have here, where its type is the problem.
-    pub(super) wanted: Option<Types>,
+    /// The types that the value must have, if its type is the problem.
+    pub(super) expected_types: Option<Types>,
 }
 
-/// The outcome of a check that looks for all problems.
+/// The result of a check that collects all problems.
 pub(super) struct Explained {
     pub(super) findings: Vec<Finding>,
-    /// The issue that says why the list may not be complete.
+    /// The issue that explains why the list may be incomplete.
     pub(super) cut: Option<Issue>,
 }
 
-/// Decides whether a value fits a node. A spent budget means no.
-pub(super) fn fits(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut Budget) -> bool {
-    let mut walk = Walk::new(arena, budget, Mode::Deciding { fits: true });
+/// Reports whether a value is valid for a node; `false` if the budget is exhausted.
+pub(super) fn fits(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut WorkBudget) -> bool {
+    let mut walk = Walk::new(arena, budget, WalkMode::Deciding { fits: true });
     walk.visit(id, value);
-    let fits = matches!(walk.mode, Mode::Deciding { fits: true });
+    let fits = matches!(walk.mode, WalkMode::Deciding { fits: true });
     fits && !walk.budget.is_spent()
 }
 
-/// Finds everything that keeps a value from fitting a node.
-pub(super) fn explain(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut Budget) -> Explained {
-    let mut walk = Walk::new(arena, budget, Mode::Explaining(Report::default()));
+/// Collects all problems that make a value invalid for a node.
+pub(super) fn explain(arena: &Arena, id: NodeId, value: Instance<'_>, budget: &mut WorkBudget) -> Explained {
+    let mut walk = Walk::new(arena, budget, WalkMode::Explaining(Report::default()));
     walk.visit(id, value);
     let is_spent = walk.budget.is_spent();
-    let Mode::Explaining(report) = walk.mode else { return Explained { findings: Vec::new(), cut: None } };
+    let WalkMode::Explaining(report) = walk.mode else { return Explained { findings: Vec::new(), cut: None } };
     let is_full = report.is_full();
     let mut findings = report.findings;
     findings.truncate(MOST_ISSUES);
@@ -124,7 +123,7 @@ impl Report {
 }
 
 impl<'a, 'b> Walk<'a, 'b> {
-    fn new(arena: &'a Arena, budget: &'b mut Budget, mode: Mode) -> Self {
+    fn new(arena: &'a Arena, budget: &'b mut WorkBudget, mode: WalkMode) -> Self {
         Self {
             arena,
             budget,
@@ -137,68 +136,70 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Creates a walk that marks what was evaluated in values that fit.
-    pub(super) fn over_fitting(arena: &'a Arena, budget: &'b mut Budget) -> Self {
-        Self::new(arena, budget, Mode::Deciding { fits: true })
+    /// Creates a walk that marks the evaluated parts of valid values.
+    pub(super) fn over_valid(arena: &'a Arena, budget: &'b mut WorkBudget) -> Self {
+        Self::new(arena, budget, WalkMode::Deciding { fits: true })
     }
 
-    /// Reports whether problems are wanted in words, so that it is worth finding the likeliest alternative of a union.
-    pub(super) fn wants_words(&self) -> bool {
-        matches!(self.mode, Mode::Explaining(_))
+    /// Reports whether problems are collected as text, so that it is worth finding the most likely alternative of a
+    /// union.
+    pub(super) fn collects_issues(&self) -> bool {
+        matches!(self.mode, WalkMode::Explaining(_))
     }
 
-    /// Reports whether more problems are wanted.
+    /// Reports whether the walk should continue.
     pub(super) fn goes_on(&self) -> bool {
         let wants_more = match &self.mode {
-            Mode::Deciding { fits } => *fits,
-            Mode::Explaining(report) => !report.is_full(),
+            WalkMode::Deciding { fits } => *fits,
+            WalkMode::Explaining(report) => !report.is_full(),
         };
         wants_more && !self.budget.is_spent()
     }
 
-    /// Takes note of a problem.
+    /// Records a problem.
     pub(super) fn report(&mut self, value: Instance<'_>, problem: &Problem<'_>) {
         match &mut self.mode {
-            Mode::Deciding { fits } => *fits = false,
-            Mode::Explaining(report) if !report.is_full() => {
-                let issue = message::issue(problem, Found::of(value), value.document().pointer_along(&self.path));
-                report.add(Finding { issue, value: value.id(), wanted: problem.wanted() });
+            WalkMode::Deciding { fits } => *fits = false,
+            WalkMode::Explaining(report) if !report.is_full() => {
+                let issue =
+                    message::issue(problem, DescribedValue::of(value), value.document().pointer_along(&self.path));
+                report.add(Finding { issue, value: value.id(), expected_types: problem.expected_types() });
             }
-            Mode::Explaining(_) => {}
+            WalkMode::Explaining(_) => {}
         }
     }
 
-    /// Takes note of a problem with a key, or with the value that stands under it.
-    pub(super) fn report_member(&mut self, key: Key<'_>, value: Instance<'_>, problem: &Problem<'_>) {
+    /// Records a problem of a key, or of the value under it.
+    pub(super) fn report_member(&mut self, key: MemberKey<'_>, value: Instance<'_>, problem: &Problem<'_>) {
         match &mut self.mode {
-            Mode::Deciding { fits } => *fits = false,
-            Mode::Explaining(_) => {
-                self.path.push(Step::Key(key.id()));
+            WalkMode::Deciding { fits } => *fits = false,
+            WalkMode::Explaining(_) => {
+                self.path.push(PathStep::Key(key.id()));
                 self.report(value, problem);
                 self.path.pop();
             }
         }
     }
 
-    /// Takes units of work; `false` when there are none left.
+    /// Spends units of work; `false` if the budget is exhausted.
     pub(super) fn work(&mut self, units: usize) -> bool {
         self.budget.work(units as u64).is_ok()
     }
 
-    /// Decides whether a value fits a node, whatever the walk is for.
+    /// Reports whether a value is valid for a node, in either mode of the walk.
     pub(super) fn fits(&mut self, id: NodeId, value: Instance<'_>) -> bool {
         if let Some(known) = self.known(id, value) {
             return known;
         }
-        let outer = std::mem::replace(&mut self.mode, Mode::Deciding { fits: true });
+        let outer = std::mem::replace(&mut self.mode, WalkMode::Deciding { fits: true });
         self.apply(id, value);
         let inner = std::mem::replace(&mut self.mode, outer);
-        let fits = matches!(inner, Mode::Deciding { fits: true }) && !self.budget.is_spent();
+        let fits = matches!(inner, WalkMode::Deciding { fits: true }) && !self.budget.is_spent();
         self.remember(id, value, fits);
         fits
     }
 
-    /// Applies a node to a value and reports what is wrong.
+    /// Applies a node to a value and records its problems.
     pub(super) fn visit(&mut self, id: NodeId, value: Instance<'_>) {
         if !self.goes_on() {
             return;
@@ -209,9 +210,9 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
         let fits = self.fits(id, value);
         match &mut self.mode {
-            Mode::Deciding { fits: all } => *all &= fits,
-            Mode::Explaining(_) if fits || self.budget.is_spent() => {}
-            Mode::Explaining(_) => {
+            WalkMode::Deciding { fits: all } => *all &= fits,
+            WalkMode::Explaining(_) if fits || self.budget.is_spent() => {}
+            WalkMode::Explaining(_) => {
                 if self.budget.memory(VERDICT).is_ok() && self.reported.insert(key(id, value)) {
                     self.apply(id, value);
                 }
@@ -220,12 +221,12 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Applies a node to a member of an object.
-    pub(super) fn visit_member(&mut self, id: NodeId, member: Key<'_>, value: Instance<'_>) {
+    pub(super) fn visit_member(&mut self, id: NodeId, member: MemberKey<'_>, value: Instance<'_>) {
         if Arena::is_free(id, value.kind()) && !is_container(value) {
             return;
         }
-        if self.wants_words() {
-            self.path.push(Step::Key(member.id()));
+        if self.collects_issues() {
+            self.path.push(PathStep::Key(member.id()));
             self.visit(id, value);
             self.path.pop();
         } else {
@@ -238,8 +239,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         if Arena::is_free(id, value.kind()) && !is_container(value) {
             return;
         }
-        if self.wants_words() {
-            self.path.push(Step::Index(at));
+        if self.collects_issues() {
+            self.path.push(PathStep::Index(at));
             self.visit(id, value);
             self.path.pop();
         } else {
@@ -268,7 +269,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.levels -= 1;
     }
 
-    fn typed(&mut self, typed: &'a Typed, value: Instance<'_>) {
+    fn typed(&mut self, typed: &'a TypeRules, value: Instance<'_>) {
         if !typed.types.allows(value.kind()) {
             let problem = if typed.types.is_empty() { Problem::Never } else { Problem::Type(typed.types) };
             self.report(value, &problem);
@@ -292,7 +293,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    fn array(&mut self, typed: &'a Typed, value: Instance<'_>) {
+    fn array(&mut self, typed: &'a TypeRules, value: Instance<'_>) {
         let rule = &typed.array;
         let length = value.len();
         if length < rule.min {
@@ -305,7 +306,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             return;
         }
         for (at, item) in value.items().enumerate() {
-            // Elements beyond the longest allowed array were reported with it.
+            // Elements beyond the longest allowed array were reported with its length.
             let beyond = at >= rule.max && rule.element(at) == NEVER;
             if !self.goes_on() || !self.work(1) || beyond {
                 return;
@@ -314,7 +315,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    fn object(&mut self, typed: &'a Typed, value: Instance<'_>) {
+    fn object(&mut self, typed: &'a TypeRules, value: Instance<'_>) {
         let rule = &typed.object;
         let mut seen = None;
         if rule.required > 0 {
@@ -350,10 +351,10 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Reports the properties that must be there and are not.
-    fn report_missing(&mut self, typed: &'a Typed, declared: &Declared, value: Instance<'_>) {
+    /// Records the required properties that are missing.
+    fn report_missing(&mut self, typed: &'a TypeRules, declared: &DeclaredMembers, value: Instance<'_>) {
         let properties = &typed.object.properties;
-        // All of them are looked through, and small objects may lack few of many.
+        // The loop visits all properties, and a small object may lack few of many.
         if !self.work(properties.len() / 64) {
             return;
         }
@@ -367,10 +368,10 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Returns the declared name that an unknown key was probably meant to be, if it is not there. All names are compared
-    /// with it, so this is done for the first unknown keys only.
+    /// Returns the declared name that an unknown key was probably meant to be, if the object lacks it. The key is
+    /// compared with all names, so this is done for the first unknown keys only.
     fn nearest<'p>(&mut self, name: &str, properties: &'p [Property], seen: &Seen) -> Option<&'p str> {
-        if !self.wants_words() {
+        if !self.collects_issues() {
             return None;
         }
         let cost = properties.len().saturating_mul(1 + name.len().pow(2) / 256);
@@ -379,7 +380,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         nearest(name, absent.map(|(_, property)| &*property.name)).first().copied()
     }
 
-    /// Marks what a node has evaluated in a value that fits it.
+    /// Marks the parts that a node has evaluated in a valid value.
     pub(super) fn mark(&mut self, id: NodeId, value: Instance<'_>, marks: &mut Marks) {
         if self.levels >= MOST_LEVELS {
             self.budget.exhaust();
@@ -400,28 +401,34 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.levels -= 1;
     }
 
-    /// Reports whether a node has not marked these parts before: one that is reached in several ways would mark the same
-    /// again.
+    /// Reports whether a node has not marked these parts before: one that is reached on several paths would mark the
+    /// same parts again.
     fn is_first_mark(&mut self, id: NodeId, marks: &mut Marks) -> bool {
         !self.arena.is_shared(id) || (self.budget.memory(Marks::BYTES_PER_NODE).is_ok() && marks.enter(id))
     }
 
-    fn mark_typed(&mut self, typed: &Typed, value: Instance<'_>, marks: &mut Marks) {
+    fn mark_typed(&mut self, typed: &TypeRules, value: Instance<'_>, marks: &mut Marks) {
         self.mark_declared(typed, value, marks);
         for rule in &typed.rules {
             rule.mark(value, self, marks);
         }
     }
 
-    /// Marks what the keywords beside one rule have evaluated.
-    pub(super) fn mark_siblings(&mut self, owner: &Typed, except: &dyn Rule, value: Instance<'_>, marks: &mut Marks) {
+    /// Marks the parts that the keywords beside one rule have evaluated.
+    pub(super) fn mark_siblings(
+        &mut self,
+        owner: &TypeRules,
+        except: &dyn KeywordRule,
+        value: Instance<'_>,
+        marks: &mut Marks,
+    ) {
         self.mark_declared(owner, value, marks);
         for rule in owner.rules.iter().filter(|rule| !std::ptr::addr_eq(&raw const ***rule, &raw const *except)) {
             rule.mark(value, self, marks);
         }
     }
 
-    fn mark_declared(&mut self, typed: &Typed, value: Instance<'_>, marks: &mut Marks) {
+    fn mark_declared(&mut self, typed: &TypeRules, value: Instance<'_>, marks: &mut Marks) {
         match value.kind() {
             JsonType::Array if typed.array.covers_rest => marks.add_all(),
             JsonType::Array => marks.add_first(typed.array.prefix.len(), value),
@@ -441,8 +448,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Reports whether the verdict of this node on this value is worth remembering: scalars without rules of their own
-    /// are cheaper to check again.
+    /// Reports whether the verdict of this node on this value is worth caching: scalars without keyword rules are
+    /// cheaper to check again.
     fn is_remembered(&self, id: NodeId, value: Instance<'_>) -> bool {
         self.arena.is_shared(id) && (Arena::is_buffered(id) || is_container(value))
     }
@@ -467,14 +474,14 @@ fn is_container(value: Instance<'_>) -> bool {
 }
 
 /// The declared properties that an object has.
-struct Declared {
+struct DeclaredMembers {
     seen: Seen,
     /// The number of them that are required.
     required: usize,
 }
 
-fn declared(typed: &Typed, value: Instance<'_>) -> Declared {
-    let mut declared = Declared { seen: Seen::default(), required: 0 };
+fn declared(typed: &TypeRules, value: Instance<'_>) -> DeclaredMembers {
+    let mut declared = DeclaredMembers { seen: Seen::default(), required: 0 };
     for found in value.members().enumerate().filter_map(|(at, (key, _))| typed.object.find(&key.name(), at)) {
         declared.seen.insert(found);
         declared.required += usize::from(typed.object.properties[found].required);

@@ -1,9 +1,9 @@
-//! From a type to JSON text, checked on the way out.
+//! Encoding of a typed value to JSON text, with checks during encoding.
 //!
-//! The value is serialised once, straight into the text that travels on. A number that JSON has no form for (NaN,
-//! infinity) is a problem, not `null`, and so is nesting beyond what every reader takes: each level takes stack here and
-//! in whoever reads the text. Checking and writing are one step (`serializer`, `compound`): what the schema knows of an
-//! object, such as how its keys are spelled in JSON, need not be found out again.
+//! The value is serialized once, straight into the final text. A number that JSON cannot represent (NaN, infinity) is a
+//! problem, not `null`, and so is nesting beyond the limit: each level takes stack here and in every reader of the
+//! text. Checking and writing are one step (`serializer`, `compound`), so that what the schema knows of an object, such
+//! as the escaped form of its keys, is not computed again.
 
 mod compound;
 mod key;
@@ -16,11 +16,11 @@ use serde::Serialize;
 use serde::ser::Error as _;
 use serde_json::Error;
 
-use self::serializer::Checked;
-use self::text::Text;
-use super::budget::Budget;
-use super::disclosure::{Rejected, Step};
-use super::limit::{HELD_DEPTH, OUTPUT_DEPTH};
+use self::serializer::CheckedSerializer;
+use self::text::JsonBuffer;
+use super::budget::WorkBudget;
+use super::disclosure::{Rejected, ResultStep};
+use super::limit::{OUTPUT_DEPTH, STORED_DEPTH};
 use super::node::{ANY, Arena, NEVER, NodeId};
 use super::scan::nesting;
 use super::tree::read_written;
@@ -29,12 +29,13 @@ use super::verify;
 use crate::issue::Issue;
 use crate::json_text::JsonText;
 
-/// Writes one value, held to what a node says of it.
+/// A function that writes one value, checked against a node.
 type WriteValue<'v> = dyn Fn(&mut Writing<'_>, NodeId) -> Result<(), Error> + 'v;
 
-/// Encodes a value: checked while it is written, or, where that can't be done or refuses, written and then checked.
+/// Encodes a value. It is checked while it is written or, if that is not possible or rejects it, written first and
+/// checked afterwards.
 ///
-/// Only what must know the type is generic: it is compiled again for every type there is, in the user's crate.
+/// Only the code that depends on the type is generic: it is compiled again for every type, in the user's crate.
 #[inline]
 pub(super) fn to_text<T: Serialize + ?Sized>(
     arena: &Arena,
@@ -53,7 +54,7 @@ fn encode(arena: &Arena, custom: Option<&Validator>, value: &WriteValue<'_>) -> 
                 Err(issues) => Err(Box::new(Rejected::Check(issues))),
             },
         },
-        // Not only for refusals: variants with content are left to this way too.
+        // Reached not only by rejections: variants with content are always checked this way.
         Err(_) => write_then_check(arena, custom, value),
     }
 }
@@ -67,22 +68,22 @@ pub(super) fn check_text(arena: &Arena, custom: Option<&Validator>, text: &str) 
     check(arena, custom, text)
 }
 
-/// Writes any value as JSON text. What JSON can't say of a number is `null`, as `serde_json` has it.
-pub(super) fn freely<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
-    let unruled = Arena::any();
-    let (text, budget) = (Text::new(), Budget::for_input(0));
+/// Writes any value as JSON text. A number that JSON cannot represent is written as `null`, as `serde_json` does.
+pub(super) fn write_unchecked<T: Serialize + ?Sized>(value: &T) -> Result<JsonText, Error> {
+    let unchecked = Arena::any();
+    let (text, budget) = (JsonBuffer::new(), WorkBudget::for_input(0));
     let mut writing = Writing {
-        arena: &unruled,
-        trail: None,
+        arena: &unchecked,
+        failure: None,
         text,
         is_broken: false,
         is_verbatim: false,
-        room: HELD_DEPTH,
-        odd: Odd::IsNull,
+        room: STORED_DEPTH,
+        non_finite: NonFinite::IsNull,
         budget,
     };
     writing.value(ANY, value)?;
-    if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
+    if writing.is_broken { Err(writing.rejection()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
 
 #[cold]
@@ -92,11 +93,11 @@ fn write_then_check(
     custom: Option<&Validator>,
     value: &WriteValue<'_>,
 ) -> Result<JsonText, Box<Rejected>> {
-    let unruled = Arena::any();
-    let trail = Trail::default();
-    match write(&unruled, Some(&trail), ANY, value) {
+    let unchecked = Arena::any();
+    let failure = WriteFailure::default();
+    match write(&unchecked, Some(&failure), ANY, value) {
         Ok(text) => check(arena, custom, text.as_str()).map(|()| text),
-        Err(error) => Err(Box::new(trail.rejected(error))),
+        Err(error) => Err(Box::new(failure.rejected(error))),
     }
 }
 
@@ -115,78 +116,83 @@ fn too_deep() -> Issue {
     Issue::new("", "maxDepth", message).expected(format!("at most {OUTPUT_DEPTH} levels"))
 }
 
-/// Writes a value, held to what a node says of it.
-fn write(arena: &Arena, trail: Option<&Trail>, node: NodeId, value: &WriteValue<'_>) -> Result<JsonText, Error> {
-    let (text, budget) = (Text::new(), Budget::for_input(0));
+/// Writes a value, checked against a node.
+fn write(
+    arena: &Arena,
+    failure: Option<&WriteFailure>,
+    node: NodeId,
+    value: &WriteValue<'_>,
+) -> Result<JsonText, Error> {
+    let (text, budget) = (JsonBuffer::new(), WorkBudget::for_input(0));
     let mut writing = Writing {
         arena,
-        trail,
+        failure,
         text,
         is_broken: false,
         is_verbatim: false,
         room: OUTPUT_DEPTH,
-        odd: Odd::IsRejected,
+        non_finite: NonFinite::IsRejected,
         budget,
     };
     value(&mut writing, node)?;
-    // A type may pass over an error; what was written by then is not JSON.
-    if writing.is_broken { Err(writing.refusal()) } else { Ok(JsonText::written(writing.text.into_string())) }
+    // A type may ignore an error; the text written until then is not valid JSON.
+    if writing.is_broken { Err(writing.rejection()) } else { Ok(JsonText::written(writing.text.into_string())) }
 }
 
-/// Text that is being written, and what it is held to.
+/// The state of an encoding in progress: the text so far, and what it is checked against.
 struct Writing<'a> {
     arena: &'a Arena,
-    /// Kept only when somebody asks.
-    trail: Option<&'a Trail>,
-    text: Text,
-    /// Whether something was refused: the text is good for nothing then.
+    /// Present only if the caller needs the reason for a failure.
+    failure: Option<&'a WriteFailure>,
+    text: JsonBuffer,
+    /// Set once something was rejected, after which the text must not be used.
     is_broken: bool,
-    /// Set if the next string is JSON already, and the only value that may come.
+    /// Set if the next string is already JSON, and no other value may follow.
     is_verbatim: bool,
-    /// The number of arrays and objects that may still be opened inside of each other.
+    /// The number of further levels that arrays and objects may nest.
     room: usize,
-    odd: Odd,
-    /// The budget of patterns, and of values that are checked whole. It grows with their text.
-    budget: Budget,
+    non_finite: NonFinite,
+    /// The budget for patterns, and for values that are checked after they are written. It grows with their text.
+    budget: WorkBudget,
 }
 
-/// The treatment of a number that isn't finite.
+/// The treatment of a number that is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Odd {
+enum NonFinite {
     IsRejected,
     IsNull,
 }
 
-/// The reason why a value can't be written, and its place.
+/// The reason why a value cannot be written, and the path to it.
 #[derive(Default)]
-struct Trail {
-    begin: Cell<Begin>,
-    /// The steps to the place, innermost first; filled on the way back up.
-    steps: RefCell<Vec<Step>>,
+struct WriteFailure {
+    reason: Cell<WriteFailureReason>,
+    /// The steps to the value, innermost first; filled while the call stack unwinds.
+    steps: RefCell<Vec<ResultStep>>,
 }
 
-/// The reason why a value can't be written.
+/// The reason why a value cannot be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Begin {
-    /// Its type says so.
+enum WriteFailureReason {
+    /// Its type reported an error.
     #[default]
     Type,
     NotFinite,
     TooDeep,
 }
 
-impl Trail {
+impl WriteFailure {
     fn rejected(self, error: Error) -> Rejected {
         let steps = || self.steps.take().into_iter().rev().collect();
-        match self.begin.get() {
-            Begin::NotFinite => {
-                let message = "is NaN or infinite, which JSON can't say; give a finite number or null";
+        match self.reason.get() {
+            WriteFailureReason::NotFinite => {
+                let message = "is NaN or infinite, which JSON cannot represent; return a finite number or null";
                 let issue = Issue::new("", "finite", message).expected("a finite number");
                 Rejected::Unwritten { issue, steps: steps(), cause: None }
             }
-            // The way down is as long as it is deep.
-            Begin::TooDeep => Rejected::Unwritten { issue: too_deep(), steps: Vec::new(), cause: None },
-            Begin::Type => {
+            // The path would be as long as the nesting is deep.
+            WriteFailureReason::TooDeep => Rejected::Unwritten { issue: too_deep(), steps: Vec::new(), cause: None },
+            WriteFailureReason::Type => {
                 let issue = Issue::new("", "encode", "the tool's own type could not be written as JSON");
                 Rejected::Unwritten { issue, steps: Vec::new(), cause: Some(error) }
             }
@@ -196,38 +202,38 @@ impl Trail {
 
 impl Writing<'_> {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every value there is; measured")]
+    #[expect(clippy::inline_always, reason = "runs for every value; measured")]
     fn value<T: Serialize + ?Sized>(&mut self, node: NodeId, value: &T) -> Result<(), Error> {
         let (is_buffered, before) = (Arena::is_buffered(node), self.text.len());
         let known = if is_buffered { ANY } else { node };
-        let written = value.serialize(Checked { writing: &mut *self, node: known });
-        if is_buffered || written.is_err() { self.settle(node, before, written) } else { written }
+        let written = value.serialize(CheckedSerializer { writing: &mut *self, node: known });
+        if is_buffered || written.is_err() { self.finish_value(node, before, written) } else { written }
     }
 
-    /// Checks a value whole that was written from here on, or notes that it could not be.
+    /// Checks a value after it was written, or records that writing failed.
     #[cold]
     #[inline(never)]
-    fn settle(&mut self, node: NodeId, before: usize, written: Result<(), Error>) -> Result<(), Error> {
+    fn finish_value(&mut self, node: NodeId, before: usize, written: Result<(), Error>) -> Result<(), Error> {
         if let Err(error) = written {
-            // Also an error of the type's own, which whoever holds the value may pass over.
+            // This includes an error of the type itself, which the value around it may ignore.
             self.is_broken = true;
             return Err(error);
         }
         let written = self.text.since(before);
         self.budget.extend(written.len());
         let fits = verify::fits_written(self.arena, node, written, &mut self.budget);
-        if fits { Ok(()) } else { Err(self.refusal()) }
+        if fits { Ok(()) } else { Err(self.rejection()) }
     }
 
-    /// The error that ends a writing when a rule is broken. Its text is never shown.
+    /// Returns the error that aborts an encoding when a rule is violated. Its text is never shown.
     #[cold]
     #[inline(never)]
-    fn refusal(&mut self) -> Error {
+    fn rejection(&mut self) -> Error {
         self.is_broken = true;
         Error::custom("")
     }
 
-    /// Writes a string that does not fit its node: as it is where it is JSON text, else not at all.
+    /// Writes a string that violates its node: unchanged if it is JSON text already, otherwise rejected.
     #[cold]
     #[inline(never)]
     fn verbatim(&mut self, node: NodeId, text: &str) -> Result<(), Error> {
@@ -235,31 +241,31 @@ impl Writing<'_> {
             self.text.push(text);
             return Ok(());
         }
-        Err(self.refusal())
+        Err(self.rejection())
     }
 
-    /// A number that isn't finite.
+    /// Writes or rejects a number that is not finite.
     #[cold]
     #[inline(never)]
     fn not_finite(&mut self) -> Result<(), Error> {
-        if self.odd == Odd::IsNull {
+        if self.non_finite == NonFinite::IsNull {
             self.text.push("null");
             return Ok(());
         }
-        Err(self.begin(Begin::NotFinite, "a number that is not finite"))
+        Err(self.fail(WriteFailureReason::NotFinite, "a number that is not finite"))
     }
 
     #[cold]
     #[inline(never)]
-    fn begin(&mut self, begin: Begin, error: &str) -> Error {
+    fn fail(&mut self, reason: WriteFailureReason, error: &str) -> Error {
         self.is_broken = true;
-        if let Some(trail) = self.trail {
-            trail.begin.set(begin);
+        if let Some(failure) = self.failure {
+            failure.reason.set(reason);
         }
         Error::custom(error)
     }
 
-    /// Makes room for an array or object. Whoever closes it gives the room back.
+    /// Enters an array or object. Closing it must restore `room`.
     #[inline]
     fn enter(&mut self) -> Result<(), Error> {
         match self.room.checked_sub(1) {
@@ -267,18 +273,18 @@ impl Writing<'_> {
                 self.room = room;
                 Ok(())
             }
-            None => Err(self.begin(Begin::TooDeep, "nests too deep")),
+            None => Err(self.fail(WriteFailureReason::TooDeep, "nests too deeply")),
         }
     }
 
-    /// Notes the way back from where something can't be written: a step, in a variant if one is named.
+    /// Records a step of the path to a value that cannot be written, inside a variant if one is named.
     #[cold]
     #[inline(never)]
-    fn leave(&self, variant: Option<&'static str>, step: Step) {
-        if let Some(trail) = self.trail.filter(|trail| trail.begin.get() == Begin::NotFinite) {
-            let mut steps = trail.steps.borrow_mut();
+    fn leave(&self, variant: Option<&'static str>, step: ResultStep) {
+        if let Some(failure) = self.failure.filter(|failure| failure.reason.get() == WriteFailureReason::NotFinite) {
+            let mut steps = failure.steps.borrow_mut();
             steps.push(step);
-            steps.extend(variant.map(|variant| Step::Named(variant.to_owned())));
+            steps.extend(variant.map(|variant| ResultStep::Named(variant.to_owned())));
         }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::arguments::Decisive;
+use crate::arguments::PolicyArguments;
 use crate::call::{CallId, ToolCall};
 use crate::cx::{Caller, Cx};
 use crate::executor::Isolated;
@@ -68,7 +68,7 @@ pub enum ApprovalNeed {
 #[derive(Clone, Debug)]
 pub struct PolicyError(Arc<Isolated<BoxError>>);
 
-type PolicyFn = dyn Fn(&Decisive<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
+type PolicyFn = dyn Fn(&PolicyArguments<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
 
 #[derive(Clone, Default)]
 enum PolicyRule {
@@ -146,13 +146,13 @@ impl ApprovalPolicy {
         arguments: &Value,
         cx: ApprovalCx,
     ) -> impl Future<Output = ApprovalNeed> + Send + 'static + use<> {
-        self.decide(&Decisive::tree(arguments), cx)
+        self.decide(&PolicyArguments::tree(arguments), cx)
     }
 
     /// Decides whether a call requires approval.
     pub(crate) fn decide(
         &self,
-        arguments: &Decisive<'_>,
+        arguments: &PolicyArguments<'_>,
         cx: ApprovalCx,
     ) -> impl Future<Output = ApprovalNeed> + Send + 'static + use<> {
         let decided = match &self.0 {

@@ -75,7 +75,7 @@ pub enum Concurrency {
 /// let limits = ExecutionLimits::new().output_cap(cap);
 /// let kit: Toolkit = Toolkit::new().with(Tool::new("log").limits(limits).run(|(), _cx| async { "line after line" })?)?;
 /// let result = kit.run_call(&ToolCall::new("c1", "log", "{}")).await;
-/// assert_eq!(result.to_model_text(), "line \n[cut off: these are the first 5 of 15 bytes]");
+/// assert_eq!(result.to_model_text(), "line \n[truncated: the first 5 of 15 bytes are shown]");
 /// assert_eq!(result.decode::<String>()?, "line after line");
 /// # Ok(())
 /// # }

@@ -1,4 +1,4 @@
-//! Reading and checking the arguments of a call, before anything of its tool runs.
+//! Decoding and checking the arguments of a call, before its handler runs.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,18 +16,18 @@ use crate::tool::{Execution, Tool};
 /// The message to the model about a call that requires approval where no approver is configured.
 pub(crate) const NO_APPROVAL: &str = "this call requires approval and no approver is configured";
 
-/// A tool that should be run here and has no handler.
+/// The error of a tool that should run here and has no handler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the tool `{tool}` has no handler")]
 #[non_exhaustive]
 pub struct MissingHandler {
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
 }
 
 impl Tool {
-    /// The arguments of a call of this tool, checked and read as a `P`. Works on every kind of tool: this is how a loop
-    /// reads signals and interactions.
+    /// Checks the arguments of a call of this tool and decodes them as a `P`. This works on every kind of tool: a loop
+    /// reads signals and interactions with it.
     ///
     /// ```
     /// use haft_core::{Tool, ToolCall};
@@ -43,8 +43,9 @@ impl Tool {
         decoded.map(|decoded| decoded.value).map_err(invalid_input)
     }
 
-    /// The arguments of a call of this tool, checked, as a tree that holds them exactly. An integer beyond 64 bits, which a
-    /// tree would round, is rejected; [`decode_args`](Tool::decode_args) reads it into an integer of 128 bits.
+    /// Checks the arguments of a call of this tool and returns them as a tree that represents them exactly. An integer
+    /// beyond 64 bits, which a tree would round, is rejected; [`decode_args`](Tool::decode_args) decodes it into an
+    /// integer of 128 bits.
     ///
     /// ```
     /// use haft_core::{Tool, ToolCall};
@@ -61,7 +62,7 @@ impl Tool {
         Arguments::tree(self, &call.arguments, &DecodeOptions::default()).map_err(invalid_input)
     }
 
-    /// Reads and checks the arguments of a call of this very tool. Nothing has run when this returns.
+    /// Decodes and checks the arguments of a call of this tool. Nothing of the handler has run when this returns.
     pub(crate) fn prepare_found(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
         let handler = match self.handler() {
             Some(handler) if !call.provider_executed => handler,
@@ -77,9 +78,9 @@ impl Tool {
         Ok(self.layers().prepare(self, &call.arguments, cx, read))
     }
 
-    /// Returns the failure of a call that no handler runs. One that surfaces must have valid arguments.
+    /// Returns the failure of a call that no handler runs. A call that surfaces must have valid arguments.
     #[cold]
-    #[allow(clippy::unnecessary_box_returns, reason = "the failure is handed on in its box")]
+    #[allow(clippy::unnecessary_box_returns, reason = "the failure stays in its box up to the executor")]
     fn not_run_here(&self, call: &ToolCall, cx: &Cx) -> Box<ToolFailure> {
         let read = match self.execution(call) {
             Execution::Surfaced => {

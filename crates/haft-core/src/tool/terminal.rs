@@ -1,7 +1,7 @@
-//! The last step of describing a tool: its handler.
+//! The last step of building a tool: attaching its handler.
 //!
-//! One method per form a handler can take. They differ in what the function returns and where it runs, and in nothing
-//! else: arguments are always checked before it and results after it.
+//! One method per form of handler. They differ in the return type of the function and in the thread it runs on, and in
+//! nothing else: arguments are always checked before it runs and results after it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::handler::{
 use crate::tool::{DefinitionError, SchemaPart, Slot, Tool, ToolBuilder};
 
 impl<P, R> ToolBuilder<P, R> {
-    /// A handler that always succeeds.
+    /// Attaches a handler that always succeeds.
     ///
     /// ```
     /// use haft_core::Tool;
@@ -36,7 +36,7 @@ impl<P, R> ToolBuilder<P, R> {
         self.infer::<A, T>().attach(AsyncFn::<_, A, PLAIN>::new(handler))
     }
 
-    /// A handler that succeeds or fails with a failure the model reads.
+    /// Attaches a handler that succeeds, or fails with a declared failure, which the model reads.
     ///
     /// ```
     /// use haft_core::Tool;
@@ -59,7 +59,7 @@ impl<P, R> ToolBuilder<P, R> {
         self.infer::<A, T>().declare::<E>().attach(AsyncFn::<_, A, DECLARED>::new(handler))
     }
 
-    /// A handler that succeeds or fails with an error the model doesn't see.
+    /// Attaches a handler that succeeds, or fails with an error that the model does not see.
     pub fn try_run_opaque<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
@@ -73,7 +73,8 @@ impl<P, R> ToolBuilder<P, R> {
         self.infer::<A, T>().attach(AsyncFn::<_, A, OPAQUE>::new(handler))
     }
 
-    /// A handler that has both: failures for the model and errors for the operator.
+    /// Attaches a handler that can fail both ways: with declared failures for the model and with errors for the
+    /// operator.
     pub fn handle<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
@@ -87,7 +88,7 @@ impl<P, R> ToolBuilder<P, R> {
         self.infer::<A, T>().declare::<E>().attach(AsyncFn::<_, A, MIXED>::new(handler))
     }
 
-    /// A handler that answers in several steps.
+    /// Attaches a handler that returns a stream of outputs.
     pub fn run_stream<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
@@ -105,8 +106,8 @@ impl<P, R> ToolBuilder<P, R> {
         self.infer::<A, T>().declare::<E>().attach(AsyncFn::<_, A, STREAM>::new(start))
     }
 
-    /// A handler that blocks its thread and always succeeds. It runs on tokio's threads for such work, and goes on to
-    /// its end when the call is dropped: a long one should look at [`Cx::is_cancelled`].
+    /// Attaches a handler that blocks its thread and always succeeds. It runs on tokio's blocking pool, and runs to its
+    /// end even if the call is dropped: a long-running one should check [`Cx::is_cancelled`].
     pub fn run_blocking<A, T, F>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
@@ -118,7 +119,7 @@ impl<P, R> ToolBuilder<P, R> {
         self.infer::<A, T>().attach(BlockingFn::<_, A, PLAIN>::new(handler))
     }
 
-    /// A handler that blocks its thread, and succeeds or fails with a failure the model reads.
+    /// Attaches a handler that blocks its thread and succeeds, or fails with a declared failure, which the model reads.
     pub fn try_run_blocking<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
@@ -131,7 +132,8 @@ impl<P, R> ToolBuilder<P, R> {
         self.infer::<A, T>().declare::<E>().attach(BlockingFn::<_, A, DECLARED>::new(handler))
     }
 
-    /// A handler that blocks its thread and has both: failures for the model and errors for the operator.
+    /// Attaches a handler that blocks its thread and can fail both ways: with declared failures for the model and with
+    /// errors for the operator.
     pub fn handle_blocking<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
@@ -144,7 +146,7 @@ impl<P, R> ToolBuilder<P, R> {
         self.infer::<A, T>().declare::<E>().attach(BlockingFn::<_, A, MIXED>::new(handler))
     }
 
-    /// Fills the slots that are to be read off the handler's types.
+    /// Sets the schemas that are inferred from the handler's types.
     fn infer<A, T>(mut self) -> Self
     where
         P: Slot<A>,
@@ -159,7 +161,7 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
-    /// Takes the failure's own schema, unless one was given.
+    /// Sets the failure schema from the failure's type, unless one was set.
     fn declare<E: Failure>(mut self) -> Self {
         if self.draft.failure.is_none() {
             self.draft.set_schema(SchemaPart::Failure, failure_schema::<E>());

@@ -1,4 +1,4 @@
-//! What is written down about approvals.
+//! The audit records of approvals.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -23,14 +23,14 @@ use crate::executing::{calls, kit};
 struct Book(Arc<Mutex<Vec<ApprovalRecord>>>);
 
 impl Book {
-    /// Options that write into it, with a clock that stands.
+    /// Returns options that record into it, with a fixed clock.
     fn open(&self) -> RunOptions {
         let Self(records) = self.clone();
         let options = RunOptions::new().caller("ana").approval_clock(|| Timestamp::from_unix_millis(1_000));
         options.audit(move |record| records.lock().unwrap().push(record.clone()))
     }
 
-    /// What was written since this was last asked.
+    /// Returns the records since the last call of this function.
     fn records(&self) -> Vec<ApprovalRecord> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
@@ -44,7 +44,7 @@ fn bob(response: ApprovalResponse) -> ApprovalResponse {
     response.decided("bob", Timestamp::from_unix_millis(77))
 }
 
-/// A verdict, what is written down of it, and the arguments that ran instead.
+/// A verdict, the recorded outcome and reason, and the arguments that ran instead.
 type Case = (Decide, ApprovalOutcome, Option<&'static str>, Option<u16>);
 
 const CASES: [Case; 4] = [
@@ -55,14 +55,14 @@ const CASES: [Case; 4] = [
 ];
 
 #[tokio::test]
-async fn every_verdict_is_written_down_once_by_every_way() {
+async fn every_verdict_is_recorded_once_in_every_way() {
     for (decide, outcome, reason, edited) in CASES {
         for way in Way::ALL {
             let ((kit, _), book) = (bench(), Book::default());
             let calls = calls([("pay", "5"), ("look", "1")]);
             way.results(&kit, &book.open(), &calls, decide).await;
             let mut records = book.records();
-            // Where the question leaves the process, that it was put off is noted as well.
+            // If the request leaves the process, its suspension is recorded as well.
             match way {
                 Way::Resume | Way::Map => assert_eq!(records.remove(0).outcome, ApprovalOutcome::Suspended),
                 _ => {}
@@ -85,7 +85,7 @@ async fn every_verdict_is_written_down_once_by_every_way() {
 }
 
 #[tokio::test]
-async fn a_verdict_that_does_not_count_is_written_down_with_whoever_sent_it() {
+async fn a_verdict_that_does_not_count_is_recorded_with_its_sender() {
     let ((kit, _), book) = (bench(), Book::default());
     let other = |request: ApprovalRequest, _: Cx| async move { bob(request.approve().digest("sha256:00")) };
     kit.run(calls([("pay", "5")])).with(book.open()).approvals(other).collect_results().await;
@@ -96,7 +96,7 @@ async fn a_verdict_that_does_not_count_is_written_down_with_whoever_sent_it() {
 }
 
 #[tokio::test]
-async fn that_nobody_answered_is_written_down_too() {
+async fn an_unanswered_request_is_recorded() {
     type Answer = fn() -> Result<ApprovalAnswer, &'static str>;
     let table: [(Answer, &str, Option<&str>); 5] = [
         (|| Ok(ApprovalAnswer::Nobody { reason: "asleep".into() }), "unanswered", Some("asleep")),
@@ -124,7 +124,7 @@ async fn never_answers(_: ApprovalRequest, _: Cx) -> ApprovalAnswer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_is_given_up_is_written_down_once() {
+async fn a_cancelled_request_is_recorded_once() {
     let ((kit, _), book) = (bench(), Book::default());
     let run = || kit.run(calls([("pay", "5")]));
     let options = book.open().approvals(never_answers);
@@ -154,9 +154,9 @@ async fn a_question_that_is_given_up_is_written_down_once() {
     assert_eq!(book.outcomes(), ["lapsed"]);
 }
 
-/// A call that is taken up again and fails before its question matters: the question is closed all the same.
+/// A resumed call that fails before its verdict matters still closes its approval request.
 #[tokio::test]
-async fn a_question_from_before_is_closed_whatever_becomes_of_its_call() {
+async fn a_resumed_request_is_closed_whatever_the_outcome_of_its_call() {
     let book = Book::default();
     let (asking, _) = bench();
     let gone = kit([noting("look", &Journal::default())]);
@@ -181,7 +181,7 @@ async fn a_question_from_before_is_closed_whatever_becomes_of_its_call() {
 }
 
 #[tokio::test]
-async fn a_question_that_does_not_fit_any_more_is_written_down_as_refused() {
+async fn a_request_that_is_no_longer_valid_is_recorded_as_rejected() {
     let book = Book::default();
     let journal = Journal::default();
     let changed = kit([gated("pay", &journal).map(|tool| tool.annotate(haft_core::Readonly(true)))]);
@@ -190,13 +190,13 @@ async fn a_question_that_does_not_fit_any_more_is_written_down_as_refused() {
     changed.resume(suspended, verdicts).with(book.open()).collect_results().await;
     let records = book.records();
     let told: Vec<_> = records.iter().map(|record| (record.outcome.as_str(), record.who.as_deref())).collect();
-    // The old question is over, and a new one is put off.
+    // The old request is closed, and a new one is suspended.
     assert_eq!(told, [("suspended", None), ("refused", Some("bob")), ("suspended", None)]);
     assert_ne!(records[1].request_id, records[2].request_id);
 }
 
 #[tokio::test]
-async fn what_is_remembered_is_written_down_for_every_call_it_lets_run() {
+async fn a_remembered_verdict_is_recorded_for_every_call_it_approves() {
     let ((kit, _), book, memory) = (bench(), Book::default(), ApprovalMemory::new());
     let options = book.open().approval_memory(&memory);
     let yes = |request: ApprovalRequest, _: Cx| async move { bob(request.approve()).scope(ApprovalScope::ThisTool) };
@@ -218,7 +218,7 @@ async fn what_is_remembered_is_written_down_for_every_call_it_lets_run() {
 }
 
 #[tokio::test]
-async fn the_rule_is_written_down() {
+async fn the_rule_is_recorded() {
     let ((kit, _), book) = (bench(), Book::default());
     let broken = ApprovalPolicy::try_when(|_: u16, _| async { Err::<bool, _>("no idea") });
     for (policy, call, rule) in [
@@ -233,7 +233,7 @@ async fn the_rule_is_written_down() {
 }
 
 #[tokio::test]
-async fn an_auditor_that_breaks_changes_nothing() {
+async fn an_auditor_that_panics_changes_nothing() {
     for way in Way::ALL {
         let (kit, journal) = bench();
         let options = RunOptions::new().audit(|record| panic!("out of ink for {}", record.call_id));
@@ -243,7 +243,7 @@ async fn an_auditor_that_breaks_changes_nothing() {
     }
 }
 
-/// Whether a question has lapsed is not known then, so nobody is asked and nothing runs. No other clock takes its place.
+/// Without the time, expiry is unknown, so no approval is requested and nothing runs. No other clock is used instead.
 #[tokio::test]
 async fn a_clock_that_panics_approves_nothing() {
     for lifetime in [None, Some(Duration::from_secs(3_600))] {
@@ -298,7 +298,7 @@ async fn records_hold_no_arguments_and_no_results() {
     assert!(!written.contains("12345") && !written.contains("54321"), "{written}");
 }
 
-/// Keeps the events of one target.
+/// Collects the events of one target.
 #[derive(Clone, Default)]
 struct Ear(Arc<Mutex<Vec<BTreeMap<&'static str, String>>>>);
 
@@ -338,9 +338,9 @@ impl Subscriber for Ear {
     fn exit(&self, _: &Id) {}
 }
 
-/// Tracing is told without an auditor, and never of arguments.
+/// Tracing events are emitted without an auditor, and never contain arguments.
 #[tokio::test]
-async fn tracing_is_told_of_every_question() {
+async fn every_request_emits_a_tracing_event() {
     let (kit, _) = bench();
     let ear = Ear::default();
     let guard = tracing::subscriber::set_default(ear.clone());

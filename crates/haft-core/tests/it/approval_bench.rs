@@ -1,4 +1,4 @@
-//! Gated tools that write down what they do, and every way a verdict can reach them.
+//! Gated tools that record their calls, and every way in which a verdict can reach them.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
@@ -11,10 +11,10 @@ use haft_core::{
 
 use crate::executing::{self, came, kit};
 
-/// Somebody who decides at once.
+/// An approver that decides at once.
 pub(crate) type Decide = fn(&ApprovalRequest) -> ApprovalResponse;
 
-/// What handlers did, in order.
+/// The actions of handlers, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal(Arc<Mutex<Vec<String>>>);
 
@@ -28,7 +28,7 @@ impl Journal {
     }
 }
 
-/// Gives its number back and notes it. Ungated.
+/// Creates a tool that records its number and returns it. Ungated.
 pub(crate) fn noting(name: &'static str, journal: &Journal) -> Result<Tool, DefinitionError> {
     let journal = journal.clone();
     Tool::new(name).run(move |cents: u16, _cx| {
@@ -40,33 +40,33 @@ pub(crate) fn noting(name: &'static str, journal: &Journal) -> Result<Tool, Defi
     })
 }
 
-/// The same, gated always.
+/// Creates the same tool, always gated.
 pub(crate) fn gated(name: &'static str, journal: &Journal) -> Result<Tool, DefinitionError> {
     noting(name, journal)?.set_needs_approval(ApprovalPolicy::always())
 }
 
-/// A toolkit of `pay`, which is gated, and `look`, which is not.
+/// Creates a toolkit of `pay`, which is gated, and `look`, which is not.
 pub(crate) fn bench() -> (Toolkit, Journal) {
     let journal = Journal::default();
     (kit([gated("pay", &journal), noting("look", &journal)]), journal)
 }
 
-/// An approver that decides at once.
+/// Returns options with an approver that decides at once.
 pub(crate) fn asking(decide: Decide) -> RunOptions {
     RunOptions::new().approvals(move |request: ApprovalRequest, _: Cx| async move { decide(&request) })
 }
 
-/// What came of each result, in a word.
+/// Returns the outcome of each result, in a word.
 pub(crate) fn all_came(results: &[ToolResult]) -> Vec<&str> {
     results.iter().map(came).collect()
 }
 
-/// What the model reads of the first result, when it failed.
+/// Returns the message that the model reads of the first result, which must be a failure.
 pub(crate) fn message(results: &[ToolResult]) -> &str {
     results[0].failure().map_or("", |failure| &failure.message)
 }
 
-/// Every event of a stream, in a word each.
+/// Returns every event of a stream, in a word each.
 pub(crate) async fn tell(events: impl Stream<Item = ToolEvent>) -> Vec<String> {
     let mut events = pin!(events);
     let mut all = Vec::new();
@@ -79,23 +79,23 @@ pub(crate) async fn tell(events: impl Stream<Item = ToolEvent>) -> Vec<String> {
     all
 }
 
-/// What is left of calls whose questions were put off, as another process reads it.
+/// Suspends calls and returns them as another process reads them.
 pub(crate) async fn suspend(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall]) -> Suspended {
     let run = kit.run(calls).with(options.clone().approvals(Suspend));
     let suspended = run.collect_or_suspend().await.unwrap_err();
     serde_json::from_str(&serde_json::to_string(&suspended).unwrap()).unwrap()
 }
 
-/// How a verdict reaches its call.
+/// A way in which a verdict reaches its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// Somebody in the same process is asked.
+    /// An approver in the same process decides.
     Approver,
-    /// A run waits at a queue.
+    /// A run waits on a queue.
     Queue,
     /// Verdicts come with a second request.
     Map,
-    /// A plan waits at a queue.
+    /// A plan waits on a queue.
     QueuePlan,
     /// The run is suspended, stored and resumed.
     Resume,
@@ -104,7 +104,7 @@ pub(crate) enum Way {
 impl Way {
     pub(crate) const ALL: [Self; 5] = [Self::Approver, Self::Queue, Self::Map, Self::QueuePlan, Self::Resume];
 
-    /// The results of calls whose questions are all answered, in the order of the calls.
+    /// Returns the results of calls whose approval requests are all answered, in the order of the calls.
     pub(crate) async fn results(
         self,
         kit: &Toolkit,
@@ -160,7 +160,7 @@ async fn by_queue_plan(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall], 
     plan.into_run().collect_results().await
 }
 
-/// An approver that must not be reached.
+/// An approver that must not be called.
 pub(crate) async fn never_asked(request: ApprovalRequest, _: Cx) -> ApprovalResponse {
     panic!("asked about {request:?}")
 }

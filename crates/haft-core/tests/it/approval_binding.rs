@@ -1,4 +1,4 @@
-//! What a yes is bound to: the tool, its definition and the arguments as they were decoded.
+//! The binding of an approval: to the tool, its definition and the arguments as they were decoded.
 
 use haft_core::{ApprovalPolicy, ApprovalRequest, Permission, Readonly, RunOptions, Tool, ToolCall, Toolkit};
 use schemars::JsonSchema;
@@ -24,7 +24,7 @@ fn bank(journal: &Journal) -> Toolkit {
     })])
 }
 
-/// The digest of the question about one call.
+/// Returns the digest of the approval request for one call.
 async fn digest(kit: &Toolkit, arguments: &str) -> String {
     let call = ToolCall::new("c1", kit.iter().next().unwrap().name().to_owned(), arguments);
     kit.plan_from_map(RunOptions::new(), [], [call]).await.requests[0].digest.clone()
@@ -44,7 +44,7 @@ async fn the_spelling_of_arguments_does_not_matter() {
     }
 }
 
-/// Two account numbers that a float can't tell apart are two accounts.
+/// Two account numbers that a float can't distinguish are two accounts.
 #[tokio::test]
 async fn large_integers_keep_digests_apart() {
     let journal = Journal::default();
@@ -69,7 +69,7 @@ async fn large_integers_keep_digests_apart() {
     assert_eq!(journal.lines(), ["9007199254740992 ana"]);
 }
 
-/// A yes given for a call holds for the same call in another spelling, and for nothing else.
+/// An approval of a call holds for the same call in another spelling, and for nothing else.
 #[tokio::test]
 async fn a_verdict_holds_for_the_arguments_it_was_given_for() {
     let (kit, journal) = bench();
@@ -81,7 +81,7 @@ async fn a_verdict_holds_for_the_arguments_it_was_given_for() {
     assert_eq!(journal.lines(), ["pay 5", "pay 5"]);
 }
 
-/// Toolkits that are not the one that asked, and what comes of a resumed `pay 5` there.
+/// Returns toolkits other than the one that requested approval, and the outcome of a resumed `pay 5` there.
 fn successors(journal: &Journal) -> [(&'static str, Toolkit, &'static str); 6] {
     let always = ApprovalPolicy::always;
     let described = |said: &str| {
@@ -121,7 +121,7 @@ async fn a_tool_that_changed_since_runs_nothing() {
 }
 
 #[tokio::test]
-async fn an_approved_call_runs_only_where_it_was_approved() {
+async fn an_approved_call_runs_only_with_the_tool_it_was_approved_for() {
     let journal = Journal::default();
     for (name, successor, came_of) in successors(&journal) {
         let asked = kit([gated("pay", &Journal::default())]);
@@ -133,7 +133,7 @@ async fn an_approved_call_runs_only_where_it_was_approved() {
     assert_eq!(journal.lines(), ["pay 5"]);
 }
 
-/// A call that nobody needed to be asked about was planned by its definition all the same.
+/// A call that required no approval is bound to the definition it was planned with as well.
 #[tokio::test]
 async fn an_ungated_call_that_was_planned_is_bound_too() {
     let journal = Journal::default();
@@ -145,9 +145,9 @@ async fn an_ungated_call_that_was_planned_is_bound_too() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// A yes from before a permit was taken away is no permit.
+/// An approval does not replace a permit that was revoked since.
 #[tokio::test]
-async fn a_permit_that_was_revoked_meanwhile_counts() {
+async fn a_permit_that_was_revoked_since_applies() {
     let (kit, journal) = bench();
     let revoked = RunOptions::new().permit(|_: &Tool, _: &ToolCall, _: &haft_core::Cx| Permission::denied("no longer"));
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;

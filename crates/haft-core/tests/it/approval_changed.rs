@@ -1,4 +1,4 @@
-//! Tools whose definition changed between a question and its verdict: approval is requested again.
+//! Tools whose definition changed between an approval request and its verdict: approval is requested again.
 
 use haft_core::{
     ApprovalOutcome, ApprovalPolicy, ApprovalRequest, ApprovalRule, Cx, RunOptions, Suspend, Suspended, Tool,
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::approval_bench::{Journal, all_came, gated, noting, suspend, tell};
 use crate::executing::{calls, kit};
 
-/// `pay`, as it is described.
+/// Creates `pay` with this description.
 fn described(journal: &Journal, said: &str) -> Toolkit {
     let journal = journal.clone();
     let pay = Tool::new("pay").describe(said).needs_approval(ApprovalPolicy::always());
@@ -52,7 +52,7 @@ async fn a_changed_definition_voids_the_verdict_and_approval_is_requested_again(
         ];
         assert_eq!(*records.lock().unwrap(), written);
 
-        // The old verdict is good for nothing any more, and the new one is for the tool as it is now.
+        // The old verdict is void, and the new one is for the tool as it is now.
         let mut run = after.resume(suspended, [asked.approve()]);
         assert_eq!(tell(&mut run).await, ["c1 suspended"]);
         assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::UnknownRequest);
@@ -63,7 +63,7 @@ async fn a_changed_definition_voids_the_verdict_and_approval_is_requested_again(
 }
 
 #[tokio::test]
-async fn a_definition_that_changes_each_time_is_asked_about_each_time() {
+async fn a_definition_that_changes_each_time_requires_approval_each_time() {
     let journal = Journal::default();
     let (mut suspended, mut asked) = open(&described(&journal, "0")).await;
     for version in 1..5 {
@@ -77,7 +77,7 @@ async fn a_definition_that_changes_each_time_is_asked_about_each_time() {
 }
 
 #[tokio::test]
-async fn an_approver_or_a_queue_is_asked_about_the_definition_as_it_is_now() {
+async fn an_approver_or_a_queue_receives_a_request_for_the_current_definition() {
     let journal = Journal::default();
     let (before, after) = (described(&journal, "Pays."), described(&journal, "Pays twice."));
     let (suspended, asked) = open(&before).await;
@@ -99,7 +99,7 @@ async fn an_approver_or_a_queue_is_asked_about_the_definition_as_it_is_now() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_again_about_a_call_that_can_not_run_any_more() {
+async fn no_approval_is_requested_again_for_a_call_that_can_no_longer_run() {
     let journal = Journal::default();
     let always = ApprovalPolicy::always;
     let narrower = Tool::new("pay").needs_approval(always()).run(|flag: bool, _cx| async move { flag });
@@ -114,9 +114,9 @@ async fn nobody_is_asked_again_about_a_call_that_can_not_run_any_more() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// A question is only asked again while it is open.
+/// A request is only renewed while it is pending.
 #[tokio::test]
-async fn a_question_that_lapsed_is_not_asked_again() {
+async fn an_expired_request_is_not_renewed() {
     let journal = Journal::default();
     let (before, after) = (described(&journal, "Pays."), described(&journal, "Pays twice."));
     let lapsing = RunOptions::new().approval_lifetime(std::time::Duration::ZERO);

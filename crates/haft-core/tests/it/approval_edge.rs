@@ -1,4 +1,4 @@
-//! What becomes of finished and suspended calls at the edges of a run.
+//! Finished and suspended calls of runs that end early, and of single calls.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,9 +9,9 @@ use tokio::time::Instant;
 use crate::approval_bench::{all_came, bench, suspend, tell};
 use crate::executing::calls;
 
-/// A resumed run that is called off before it begins, or has no time left, keeps the results from before.
+/// A resumed run that is cancelled before it begins, or is past its deadline, keeps the earlier results.
 #[tokio::test]
-async fn results_from_before_survive_a_run_that_never_begins() {
+async fn earlier_results_survive_a_run_that_never_begins() {
     let flag = Cancellation::new();
     flag.cancel();
     let past = Instant::now() - Duration::from_millis(1);
@@ -28,7 +28,7 @@ async fn results_from_before_survive_a_run_that_never_begins() {
     }
 }
 
-/// A single call as a stream has nobody to hand what is left of it to either.
+/// The caller of a streamed single call can't receive a suspended call either.
 #[tokio::test]
 async fn a_streamed_call_that_would_be_suspended_is_denied() {
     let (kit, _) = bench();
@@ -38,7 +38,7 @@ async fn a_streamed_call_that_would_be_suspended_is_denied() {
     assert!(stream.next().await.is_none());
 }
 
-/// The observer of a single call is told of the result that its caller gets.
+/// The observer of a single call receives the result that its caller receives.
 #[tokio::test]
 async fn an_observer_sees_the_one_result_of_a_single_call() {
     let (kit, _) = bench();
@@ -51,9 +51,9 @@ async fn an_observer_sees_the_one_result_of_a_single_call() {
     assert_eq!(*seen.lock().unwrap(), 1);
 }
 
-/// What passes events on hands over what is left as well.
+/// A stream that forwards events also hands over the suspended calls.
 #[tokio::test]
-async fn what_is_left_can_be_taken_wherever_events_come_from() {
+async fn suspended_calls_can_be_taken_from_every_stream_of_events() {
     let (kit, journal) = bench();
     let calls = calls([("look", "1"), ("pay", "2")]);
     let mut run = kit.run(&calls).approvals(Suspend).continue_with_results(|results| results.len());

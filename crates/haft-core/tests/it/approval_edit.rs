@@ -1,4 +1,4 @@
-//! Verdicts that put other arguments in the place of the model's.
+//! Verdicts that replace the model's arguments.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,13 +11,13 @@ use serde_json::json;
 use crate::approval_bench::{Journal, Way, all_came, asking, bench, gated, message, tell};
 use crate::executing::{calls, kit};
 
-/// Nobody may pay more than ten.
+/// Denies payments of more than ten.
 fn thrifty(_: &Tool, call: &ToolCall, _: &Cx) -> Permission {
     if call.arguments.len() > 1 { Permission::denied("too much for you") } else { Permission::Allowed }
 }
 
 #[tokio::test]
-async fn an_edit_is_permitted_or_not_like_any_call() {
+async fn an_edit_is_subject_to_permits_like_any_call() {
     for way in Way::ALL {
         let (kit, journal) = bench();
         let options = RunOptions::new().permit(thrifty);
@@ -30,9 +30,9 @@ async fn an_edit_is_permitted_or_not_like_any_call() {
     }
 }
 
-/// Whoever wrote the arguments agreed to them: nobody is asked a second time, whatever policies say.
+/// The approver who edited the arguments has approved them: no second approval is requested, whatever the policies.
 #[tokio::test]
-async fn nobody_is_asked_about_an_edit() {
+async fn an_edit_requires_no_second_approval() {
     let (kit, journal) = bench();
     let run = kit.run(calls([("pay", "5")])).with(asking(|request| request.edit(json!(6))));
     let told = tell(run.policy(ApprovalPolicy::always())).await;
@@ -55,7 +55,7 @@ async fn the_call_has_the_arguments_that_it_ran_with() {
     assert_eq!(approved.verdict().unwrap().decision.as_str(), "edited");
 }
 
-/// Notes the arguments that pass, and puts others in their place if it is told to.
+/// Records the arguments that pass, and replaces them if others are given.
 fn passing(seen: &Journal, instead: Option<u16>) -> impl Middleware<Services = ()> {
     let seen = seen.clone();
     move |request: Request, next: Next| {
@@ -69,7 +69,7 @@ fn passing(seen: &Journal, instead: Option<u16>) -> impl Middleware<Services = (
 }
 
 #[tokio::test]
-async fn a_middleware_sees_the_edited_arguments_and_not_the_others() {
+async fn a_middleware_sees_only_the_edited_arguments() {
     for way in Way::ALL {
         let (journal, seen) = (Journal::default(), Journal::default());
         let kit = kit([gated("pay", &journal)]).wrap(passing(&seen, None));
@@ -80,9 +80,9 @@ async fn a_middleware_sees_the_edited_arguments_and_not_the_others() {
     }
 }
 
-/// What somebody decided about is what runs: a middleware can't put other arguments behind their back.
+/// The approved arguments are those that run: a middleware can't replace them afterwards.
 #[tokio::test]
-async fn a_middleware_can_not_change_what_was_decided_on() {
+async fn a_middleware_can_not_change_approved_arguments() {
     let decided: [fn(&ApprovalRequest) -> _; 2] = [ApprovalRequest::approve, |request| request.edit(json!(6))];
     for decide in decided {
         for way in Way::ALL {
@@ -96,9 +96,9 @@ async fn a_middleware_can_not_change_what_was_decided_on() {
     }
 }
 
-/// What a call showed before it was asked about is not lost, and nothing of the first try is left in the second.
+/// Values emitted before the approval request are kept, and nothing of the first attempt remains in the second.
 #[tokio::test]
-async fn an_edited_call_is_one_call() {
+async fn an_edited_call_has_one_output_and_keeps_its_events() {
     let (kit, journal) = bench();
     let observed = Arc::new(Mutex::new(0));
     let counting = Arc::clone(&observed);

@@ -1,4 +1,4 @@
-//! Edits and answers that fail their checks: the verdict is rejected with its issues, and the question stays open.
+//! Edits and answers that fail their checks: the verdict is rejected with its issues, and the request stays pending.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::approval_bench::{Decide, Journal, all_came, bench, gated, message, noting, suspend, tell};
 use crate::executing::{calls, kit};
 
-/// Verdicts with invalid content, and what the issue says.
+/// Verdicts with invalid content, and the text of the issue.
 const INVALID: [(&str, Decide, &str); 4] = [
     ("a string", |request| request.edit(json!("much")), "must be"),
     ("too large", |request| request.edit(json!(70_000)), "must be at most 65535"),
@@ -21,7 +21,7 @@ const INVALID: [(&str, Decide, &str); 4] = [
     ("a bad answer", |request| request.answer(json!("paid")), "must be"),
 ];
 
-/// The reason that the issues of a rejected verdict add up to.
+/// Joins the issues of a rejected verdict.
 fn reason(fault: &VerdictFault) -> String {
     match fault {
         VerdictFault::Invalid { issues } => issues.reason(1_000),
@@ -31,7 +31,7 @@ fn reason(fault: &VerdictFault) -> String {
 
 type Records = Arc<Mutex<Vec<(ApprovalOutcome, Option<String>)>>>;
 
-/// Options that note what is recorded.
+/// Returns options that collect the audit records.
 fn audited() -> (RunOptions, Records) {
     let records = Records::default();
     let noted = Arc::clone(&records);
@@ -42,7 +42,7 @@ fn audited() -> (RunOptions, Records) {
 }
 
 #[tokio::test]
-async fn an_invalid_verdict_sent_to_a_queue_comes_back_with_its_issues_and_the_question_stays_open() {
+async fn an_invalid_verdict_sent_to_a_queue_is_returned_with_its_issues_and_the_request_stays_pending() {
     for (name, decide, said) in INVALID {
         let ((kit, journal), (sender, queue)) = (bench(), VerdictQueue::new());
         let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
@@ -57,7 +57,7 @@ async fn an_invalid_verdict_sent_to_a_queue_comes_back_with_its_issues_and_the_q
 }
 
 #[tokio::test]
-async fn an_invalid_verdict_that_came_before_its_question_leaves_it_open() {
+async fn an_invalid_verdict_that_came_before_its_request_leaves_it_pending() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
     let request = suspended.pending().next().unwrap().clone();
@@ -88,7 +88,7 @@ async fn a_run_that_is_resumed_with_an_invalid_verdict_waits_for_another() {
         assert_eq!(all_came(&results), ["5", "1"], "{name}");
         assert_eq!(journal.lines(), ["look 1", "pay 5"], "{name}");
 
-        // A record says that it was rejected, and holds nothing of what it brought.
+        // The record contains the rejection, and nothing of the verdict's content.
         let records = records.lock().unwrap();
         let [(ApprovalOutcome::Refused, Some(said))] = &records[..] else { panic!("{name}: {records:?}") };
         assert!(said.contains("are invalid, with 1 issues"), "{name}: {said}");
@@ -96,7 +96,7 @@ async fn a_run_that_is_resumed_with_an_invalid_verdict_waits_for_another() {
 }
 
 #[tokio::test]
-async fn a_plan_hands_an_invalid_verdict_back_and_asks_again() {
+async fn a_plan_returns_an_invalid_verdict_and_requests_approval_again() {
     for (name, decide, said) in INVALID {
         let (kit, journal) = bench();
         let calls = calls([("pay", "5")]);
@@ -115,9 +115,9 @@ async fn a_plan_hands_an_invalid_verdict_back_and_asks_again() {
     }
 }
 
-/// Somebody tried to change a call that needs no approval: it must not run as if nobody had.
+/// The edit was meant to change the call, so the unchanged call must not run even though it needs no approval.
 #[tokio::test]
-async fn an_invalid_edit_of_a_call_that_needs_no_approval_does_not_let_it_run_as_it_was() {
+async fn an_invalid_edit_of_a_call_that_needs_no_approval_does_not_let_it_run_unedited() {
     let (kit, journal) = bench();
     let calls = calls([("look", "1")]);
     let asked = kit.plan_from_map(ApprovalPolicy::always(), [], &calls).await.requests.remove(0);
@@ -142,10 +142,10 @@ fn calls_of(tool: &'static str, arguments: &'static str) -> Vec<haft_core::ToolC
     calls([(tool, arguments)])
 }
 
-/// The words to an approver each time: which attempt it is, and what was wrong before.
+/// The attempt and the previous issue of each approval request that an approver received.
 type Told = Arc<Mutex<Vec<(u32, Option<String>)>>>;
 
-/// An approver that gives these verdicts one after the other.
+/// Returns an approver that gives these verdicts one after the other.
 fn in_turn(verdicts: Vec<Decide>, told: &Told) -> impl haft_core::Approve {
     let told = Arc::clone(told);
     move |request: ApprovalRequest, cx: Cx| {
@@ -188,7 +188,7 @@ async fn an_approver_is_asked_at_most_three_times_and_then_the_call_is_denied() 
     assert_eq!(told.lock().unwrap().len(), 3);
     let outcomes: Vec<_> = records.lock().unwrap().iter().map(|(outcome, _)| *outcome).collect();
     assert_eq!(outcomes, [ApprovalOutcome::Refused; 3]);
-    // The model did not write those arguments, and reads nothing of them.
+    // The model did not write those arguments, so its message contains nothing of them.
     let failure = results[0].failure().unwrap();
     assert!(failure.issues.is_empty() && !failure.message.contains("must be"), "{failure:?}");
     assert!(!serde_json::to_string(&results[0]).unwrap().contains("secret-word"));
@@ -196,7 +196,7 @@ async fn an_approver_is_asked_at_most_three_times_and_then_the_call_is_denied() 
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// The schema takes any string; the type does not.
+/// A type that rejects strings which its schema accepts.
 #[derive(Debug, JsonSchema)]
 #[schemars(transparent)]
 struct Even(#[allow(dead_code, reason = "only read")] u16);
@@ -223,7 +223,7 @@ async fn an_edit_that_only_the_handlers_type_rejects_is_rejected_too() {
     assert_eq!(tell(run).await, ["c1 edited", "c1 output 2"]);
 }
 
-/// A plan may be run where the tool takes other arguments: what a person wrote is still no business of the model's.
+/// A plan may run where the tool takes other arguments. Even then the model reads nothing of what a person wrote.
 #[tokio::test]
 async fn the_model_never_reads_about_arguments_that_a_person_wrote() {
     let journal = Journal::default();

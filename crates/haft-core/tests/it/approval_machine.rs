@@ -1,14 +1,15 @@
-//! Approvals as a state machine: random rounds of calls, random verdicts, and everything that may come between.
+//! Approvals as a state machine: random rounds of calls, random verdicts, and random disturbances.
 //!
-//! [`script`] says what can be drawn: overlapping rounds of calls that are gated in every way, verdicts with every flaw,
-//! time, cancels, drops, ends and restarts. A case is played in each of the ways to get approvals: [`queued`] (runs,
-//! plans and suspended runs that share a queue), [`planned`] (all verdicts come with a request) and [`stored`] (runs
-//! that are suspended, kept as JSON and resumed, over and over). [`model`] knows what should become of every call and
-//! every verdict, from what came in alone; [`bench`] sees what did, and [`check`] compares.
+//! [`script`] generates cases: overlapping rounds of calls that are gated in every way, verdicts with every flaw,
+//! time, cancellations, drops, ends and restarts. Each case is played in each of the ways to get approvals: [`queued`]
+//! (runs, plans and suspended runs that share a queue), [`planned`] (all verdicts come with a request) and [`stored`]
+//! (runs that are suspended, stored as JSON and resumed, repeatedly). [`model`] computes the expected outcome of every
+//! call and every verdict from the inputs alone; [`bench`] records the actual ones, and [`check`] compares them.
 //!
-//! Whatever is drawn: no handler runs without an approval of exactly its arguments, none runs twice, every call has one
-//! result over its whole life, every verdict that is not used is reported, every question has one final record, and
-//! nothing waits for ever. [`gatekeeper`] holds four broken ways to hand on verdicts, each of which must be noticed.
+//! In every case: no handler runs without an approval of exactly its arguments, none runs twice, every call has one
+//! result over its lifetime, every verdict that is not used is reported, every approval request has one final record,
+//! and nothing waits for ever. [`gatekeeper`] has four broken ways to deliver verdicts, each of which must be
+//! detected.
 
 mod bench;
 mod check;
@@ -60,7 +61,7 @@ fn plans_that_share_a_queue_keep_every_promise() {
 }
 
 #[test]
-fn verdicts_that_come_before_their_questions_are_asked_again_keep_every_promise() {
+fn verdicts_that_come_before_their_requests_are_renewed_keep_every_promise() {
     for_all(CASES, scripts(), |script| play(&script, &Sound, Way::Queued(Opening::Suspended)));
 }
 
@@ -74,7 +75,7 @@ fn runs_that_are_stored_and_resumed_keep_every_promise() {
     for_all(CASES, scripts(), |script| play(&script, &Sound, Way::Stored));
 }
 
-/// The machine finds a case in which a broken gatekeeper breaks this promise.
+/// Asserts that the machine finds a case in which a broken gatekeeper violates this promise.
 fn notices(gate: &dyn Gatekeeper, way: Way, breach: &str) {
     let (mut runner, seed) = runner(CASES);
     let played = runner.run(&scripts(), |script| match play(&script, gate, way) {
@@ -85,28 +86,28 @@ fn notices(gate: &dyn Gatekeeper, way: Way, breach: &str) {
 }
 
 #[test]
-fn a_gate_that_fails_open_is_noticed() {
+fn a_gate_that_fails_open_is_detected() {
     for opening in [Opening::Run, Opening::Suspended] {
         notices(&FailOpen, Way::Queued(opening), "ran without a matching approval");
     }
 }
 
 #[test]
-fn a_gate_that_runs_a_call_twice_is_noticed() {
+fn a_gate_that_runs_a_call_twice_is_detected() {
     for opening in [Opening::Run, Opening::Plan, Opening::Suspended] {
         notices(&RunTwice, Way::Queued(opening), "ran twice");
     }
 }
 
 #[test]
-fn a_gate_that_ignores_the_digest_is_noticed() {
+fn a_gate_that_ignores_the_digest_is_detected() {
     for way in [Way::Queued(Opening::Run), Way::Queued(Opening::Plan), Way::Planned, Way::Stored] {
         notices(&NoDigest, way, "ran without a matching approval");
     }
 }
 
 #[test]
-fn a_gate_that_loses_verdicts_is_noticed() {
+fn a_gate_that_loses_verdicts_is_detected() {
     for opening in [Opening::Run, Opening::Plan, Opening::Suspended] {
         notices(&LoseVerdicts, Way::Queued(opening), "was free to run and did not");
     }

@@ -1,4 +1,4 @@
-//! Plans made by verdicts that are all there.
+//! Plans for which all verdicts are given at once.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use tokio::time::sleep;
 use crate::approval_bench::{Journal, all_came, asking, bench, gated, never_asked, noting, tell};
 use crate::executing::{calls, came, kit};
 
-/// The questions about calls, as a first request without verdicts gives them.
+/// Returns the approval requests for calls, as a first request without verdicts returns them.
 async fn questions(kit: &haft_core::Toolkit, calls: &[ToolCall]) -> Vec<ApprovalRequest> {
     kit.plan_from_map(RunOptions::new(), [], calls).await.requests
 }
 
 #[tokio::test]
-async fn a_plan_that_is_run_gives_every_result_in_the_order_of_the_calls() {
+async fn a_plan_that_is_run_returns_every_result_in_the_order_of_the_calls() {
     let (kit, journal) = bench();
     let calls =
         calls([("pay", "1"), ("look", "2"), ("ghost", ""), ("pay", "4"), ("pay", "x"), ("pay", "6"), ("pay", "7")]);
@@ -41,7 +41,7 @@ async fn a_plan_that_is_run_gives_every_result_in_the_order_of_the_calls() {
 }
 
 #[tokio::test]
-async fn the_events_of_a_plan_show_its_verdicts_and_ask_nobody() {
+async fn the_events_of_a_plan_contain_its_verdicts_and_no_requests() {
     let (kit, _) = bench();
     let calls = calls([("pay", "1"), ("look", "2"), ("pay", "3"), ("pay", "4")]);
     let asked = questions(&kit, &calls).await;
@@ -61,7 +61,7 @@ async fn the_events_of_a_plan_show_its_verdicts_and_ask_nobody() {
 }
 
 #[tokio::test]
-async fn verdicts_that_fit_no_call_are_told_in_the_order_they_came() {
+async fn verdicts_that_match_no_call_are_reported_in_order() {
     let (kit, journal) = bench();
     let calls = calls([("pay", "1"), ("pay", "2")]);
     let asked = questions(&kit, &calls).await;
@@ -83,7 +83,7 @@ async fn verdicts_that_fit_no_call_are_told_in_the_order_they_came() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// The first verdict on a call counts, whatever comes later.
+/// The first verdict on a call counts, whatever follows.
 #[tokio::test]
 async fn contradictory_verdicts_run_nothing_twice() {
     let (kit, journal) = bench();
@@ -99,7 +99,7 @@ async fn contradictory_verdicts_run_nothing_twice() {
 }
 
 #[tokio::test]
-async fn a_verdict_on_one_call_can_not_be_moved_to_another() {
+async fn a_verdict_on_one_call_is_not_valid_for_another() {
     let (kit, journal) = bench();
     let calls = calls([("pay", "1"), ("pay", "2")]);
     let mut moved = questions(&kit, &calls).await[0].approve();
@@ -111,7 +111,7 @@ async fn a_verdict_on_one_call_can_not_be_moved_to_another() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// A no counts, also where nobody had to be asked.
+/// A denial counts, even where no approval was required.
 #[tokio::test]
 async fn a_verdict_on_a_call_that_needs_none_counts_too() {
     let (kit, journal) = bench();
@@ -124,9 +124,9 @@ async fn a_verdict_on_a_call_that_needs_none_counts_too() {
     assert_eq!(journal.lines(), ["look 2"]);
 }
 
-/// Questions are in the order of the calls, however long it took to find out that they are needed.
+/// Approval requests are in the order of the calls, however long their policies took.
 #[tokio::test(start_paused = true)]
-async fn questions_are_in_the_order_of_the_calls() {
+async fn requests_are_in_the_order_of_the_calls() {
     let (kit, _) = bench();
     let slow_for_the_first = |_: &Tool, call: &ToolCall, _: &Cx| {
         let wait = Duration::from_secs(if call.call_id == "c1" { 5 } else { 1 });
@@ -146,9 +146,9 @@ async fn questions_are_in_the_order_of_the_calls() {
     assert_eq!(ids(&plan.approval_requests), ["c1", "c2"]);
 }
 
-/// Whoever takes results out of a plan gets the others from a run, each for its own call.
+/// The caller may take results out of a plan and run the other calls, each with its own result.
 #[tokio::test]
-async fn a_plan_may_be_taken_apart() {
+async fn a_plan_may_be_run_in_parts() {
     let (kit, journal) = bench();
     let calls = calls([("ghost", ""), ("pay", "x"), ("look", "3"), ("pay", "4")]);
     let mut plan = kit.plan_from_map(RunOptions::new(), [], &calls).await;
@@ -163,9 +163,9 @@ async fn a_plan_may_be_taken_apart() {
     assert_eq!(all_came(&kit.run(plan.approved).collect_results().await), ["3"]);
 }
 
-/// A plan that nobody runs has run nothing, and its observer was told nothing.
+/// A plan that is not run has run nothing, and its observer has received nothing.
 #[tokio::test]
-async fn planning_is_not_running() {
+async fn planning_runs_nothing() {
     let (kit, journal) = bench();
     let seen = Journal::default();
     let noting = seen.clone();
@@ -176,16 +176,16 @@ async fn planning_is_not_running() {
 }
 
 #[tokio::test]
-async fn a_plan_of_nothing_is_empty() {
+async fn a_plan_of_no_calls_is_empty() {
     let (kit, _) = bench();
     let plan = kit.plan_from_map(RunOptions::new(), [], Vec::<ToolCall>::new()).await;
     assert!(plan.approved.is_empty() && plan.rejected.is_empty() && plan.requests.is_empty());
     assert_eq!(tell(kit.run(plan)).await, [""; 0]);
 }
 
-/// A toolkit that can't be run says so for every call, and asks nobody.
+/// A toolkit that can't be run reports so for every call, and requests no approval.
 #[tokio::test]
-async fn what_can_not_run_is_not_asked_about() {
+async fn a_toolkit_that_can_not_run_requests_no_approval() {
     let undefined = Tool::new("pay").needs_approval(ApprovalPolicy::always()).params::<u16>().define();
     let kit = kit([undefined]);
     let plan = kit.plan_from_map(RunOptions::new(), [], calls([("pay", "1")])).await;
@@ -193,7 +193,7 @@ async fn what_can_not_run_is_not_asked_about() {
     assert_eq!(came(&plan.rejected[0]), "execution_error");
 }
 
-/// Nobody approved what needed no approval when it was planned: the policies that hold when it runs decide.
+/// A call that required no approval when it was planned was not approved: the policies of the run decide.
 #[tokio::test]
 async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
     let journal = Journal::default();
@@ -206,7 +206,7 @@ async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
     assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["denied"]);
     let run = free.run(planned().await).policy(ApprovalPolicy::always());
     assert_eq!(all_came(&run.collect_results().await), ["denied"]);
-    // The plan brings its queue along, which is asked now, and has nobody to answer.
+    // The plan keeps its queue, which now receives a request and has no sender to answer it.
     let (sender, queue) = VerdictQueue::new();
     let plan = free.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "5")])).await;
     drop(sender);
@@ -220,7 +220,7 @@ async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
     assert_eq!(journal.lines(), ["pay 5", "pay 5"]);
 }
 
-/// Whoever plans may put another policy in the place of the tools' own, and the plan brings it along.
+/// The options of a plan may replace the policies of the tools, and the plan keeps that policy.
 #[tokio::test]
 async fn a_plan_runs_under_the_policies_of_its_options_and_of_no_others() {
     let journal = Journal::default();
@@ -229,7 +229,7 @@ async fn a_plan_runs_under_the_policies_of_its_options_and_of_no_others() {
     let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
     assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["5"]);
 
-    // Options that take the place of the plan's bring no policy of theirs along, so the tool's own holds.
+    // Options that replace the plan's bring no policy, so the tool's own applies.
     let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
     assert_eq!(all_came(&guarded.run(plan).with(RunOptions::new()).collect_results().await), ["denied"]);
     let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;

@@ -15,7 +15,7 @@ fn shop(journal: &Journal) -> Toolkit {
     kit([gated("pay", journal), gated("refund", journal)])
 }
 
-/// Decides once, with a memory, about one call.
+/// Decides on one call, with a memory.
 async fn decide(
     kit: &Toolkit,
     memory: &ApprovalMemory,
@@ -28,7 +28,7 @@ async fn decide(
     tell(kit.run(calls([call])).with(options.approvals(approver))).await
 }
 
-/// What comes of calls when nobody can be asked.
+/// Returns the outcome of calls when no approver is configured.
 async fn remembered(kit: &Toolkit, memory: &ApprovalMemory, caller: &str, asked: [(&str, &str); 4]) -> Vec<String> {
     let run = kit.run(calls(asked)).with(RunOptions::new().caller(caller).approval_memory(memory));
     all_came(&run.collect_results().await).into_iter().map(str::to_owned).collect()
@@ -37,7 +37,7 @@ async fn remembered(kit: &Toolkit, memory: &ApprovalMemory, caller: &str, asked:
 const ASKED: [(&str, &str); 4] = [("pay", "5"), ("pay", "5.0"), ("pay", "6"), ("refund", "5")];
 
 #[tokio::test]
-async fn a_verdict_holds_for_what_its_scope_says_and_for_nothing_wider() {
+async fn a_verdict_holds_for_its_scope_and_for_nothing_wider() {
     type Row = (ApprovalScope, Decide, [&'static str; 4]);
     let (scoped, no) = (ApprovalRequest::approve as Decide, "denied");
     let edit = |request: &ApprovalRequest| request.edit(json!(1));
@@ -48,7 +48,7 @@ async fn a_verdict_holds_for_what_its_scope_says_and_for_nothing_wider() {
         (ApprovalScope::TheseArguments, scoped, ["5", "5", no, no]),
         (ApprovalScope::ThisTool, scoped, ["5", "5", "6", no]),
         (ApprovalScope::ThisSession, scoped, ["5", "5", "6", "5"]),
-        // An edit or an answer holds for these arguments only, whatever it says.
+        // An edit or an answer holds for these arguments only, whatever its scope.
         (ApprovalScope::TheseArguments, edit, ["1", "1", no, no]),
         (ApprovalScope::ThisTool, edit, ["1", "1", no, no]),
         (ApprovalScope::ThisSession, answer, ["2", "2", no, no]),
@@ -70,7 +70,7 @@ async fn a_verdict_holds_for_what_its_scope_says_and_for_nothing_wider() {
 }
 
 #[tokio::test]
-async fn what_is_remembered_survives_being_stored() {
+async fn a_memory_can_be_stored_and_read() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let kit = shop(&journal);
     decide(&kit, &memory, "ana", ("pay", "5"), |request| request.approve().scope(ApprovalScope::TheseArguments)).await;
@@ -94,9 +94,9 @@ async fn what_is_remembered_survives_being_stored() {
     }
 }
 
-/// Nobody in particular is a caller of its own, not everybody.
+/// A call without a caller has a separate identity, and does not stand for every caller.
 #[tokio::test]
-async fn what_nobody_in_particular_was_granted_is_not_everybodys() {
+async fn an_approval_without_a_caller_does_not_apply_to_other_callers() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let kit = shop(&journal);
     let options = RunOptions::new().approval_memory(&memory);
@@ -110,7 +110,7 @@ async fn what_nobody_in_particular_was_granted_is_not_everybodys() {
 }
 
 #[tokio::test]
-async fn a_tool_that_changed_since_is_another_tool() {
+async fn a_changed_tool_has_no_remembered_verdicts() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let scopes: [Decide; 2] = [
         |request| request.approve().scope(ApprovalScope::TheseArguments),
@@ -127,7 +127,7 @@ async fn a_tool_that_changed_since_is_another_tool() {
     }
 }
 
-/// The narrower verdict was given first. What a later, wider denial revokes lets nothing run, whatever it was.
+/// The narrower verdict was given first. A later, wider denial revokes it, whatever it was.
 #[tokio::test]
 async fn a_later_wider_denial_revokes_narrower_approvals_of_its_caller() {
     let narrow: [Decide; 4] = [
@@ -144,7 +144,7 @@ async fn a_later_wider_denial_revokes_narrower_approvals_of_its_caller() {
             decide(&kit, &memory, "bob", ("pay", "5"), verdict).await;
             let allowed = remembered(&kit, &memory, "bob", ASKED).await;
             assert_ne!(allowed[0], "denied", "{nth}");
-            // A question that was asked before: nobody would be asked about what is remembered.
+            // The request was made before, because none would be made for what is remembered.
             let deny: Decide = match scope {
                 ApprovalScope::ThisTool => |request| request.deny("no more").scope(ApprovalScope::ThisTool),
                 _ => |request| request.deny("no more").scope(ApprovalScope::ThisSession),
@@ -159,7 +159,7 @@ async fn a_later_wider_denial_revokes_narrower_approvals_of_its_caller() {
     }
 }
 
-/// Decides about a question that was open before anything was remembered.
+/// Decides on a request that was pending before anything was remembered.
 async fn decide_resumed(
     kit: &Toolkit,
     memory: &ApprovalMemory,
@@ -230,7 +230,7 @@ async fn denials_that_do_not_fit_are_merged_and_never_forgotten() {
     decide_resumed(&kit, &memory, "ana", ("pay", "9"), yes).await;
     assert_eq!(remembered(&kit, &memory, "ana", asked).await, ["denied"; 4], "an approval does not undo it");
 
-    // The callers are more than fit: in the end everything is denied, to everybody.
+    // The callers are more than fit: in the end everything is denied, for all callers.
     for caller in ["bob", "eve", "kim"] {
         decide(&kit, &memory, caller, ("pay", "1"), no).await;
         assert!(memory.len() <= 2, "{memory:?}");
@@ -258,7 +258,7 @@ async fn a_memory_holds_no_more_than_its_bound_however_many_verdicts_come() {
     assert_eq!(memory.len(), 1_024);
 }
 
-/// An older memory had no order: where an approval and a wider denial meet, the denial counts.
+/// An older memory has no order: where an approval and a wider denial conflict, the denial counts.
 #[tokio::test]
 async fn a_memory_stored_before_verdicts_had_an_order_is_read_strictly() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
@@ -298,9 +298,9 @@ async fn the_narrowest_verdict_holds_and_the_latest_of_two() {
     assert_eq!(remembered(&kit, &memory, "ana", ASKED).await[3], "5");
 }
 
-/// What could not be used once is not used again: somebody is asked the next time.
+/// An invalid verdict is not remembered: approval is requested again the next time.
 #[tokio::test]
-async fn an_edit_or_an_answer_that_is_refused_is_not_remembered() {
+async fn an_invalid_edit_or_answer_is_not_remembered() {
     let refused: [Decide; 2] = [
         |request| request.edit(json!("much")).scope(ApprovalScope::TheseArguments),
         |request| request.answer(json!("paid")).scope(ApprovalScope::ThisTool),
@@ -315,9 +315,9 @@ async fn an_edit_or_an_answer_that_is_refused_is_not_remembered() {
     }
 }
 
-/// A verdict from before is shown like any other, and nobody is asked.
+/// A remembered verdict is reported like any other, and no approval is requested.
 #[tokio::test]
-async fn a_remembered_verdict_is_shown_and_no_question_is() {
+async fn a_remembered_verdict_is_emitted_without_a_request() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let kit = shop(&journal);
     let yes = |request: &ApprovalRequest| request.approve().scope(ApprovalScope::ThisTool);
@@ -326,9 +326,9 @@ async fn a_remembered_verdict_is_shown_and_no_question_is() {
     assert_eq!(journal.lines(), ["pay 5", "pay 6"]);
 }
 
-/// Questions that are open from before are answered by what was decided since, before anybody is asked again.
+/// Pending requests are answered by verdicts that were remembered since, before approval is requested again.
 #[tokio::test]
-async fn a_resumed_call_finds_what_is_remembered() {
+async fn a_resumed_call_uses_remembered_verdicts() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let kit = shop(&journal);
     let records = Arc::new(Mutex::new(Vec::new()));
@@ -346,9 +346,9 @@ async fn a_resumed_call_finds_what_is_remembered() {
     assert_eq!(*records.lock().unwrap(), expected.map(|(call_id, outcome)| (call_id.into(), outcome)));
 }
 
-/// What is remembered is only ever a yes to arguments that were checked.
+/// A remembered approval does not skip the check of the arguments.
 #[tokio::test]
-async fn a_session_wide_yes_does_not_skip_the_checks() {
+async fn a_session_wide_approval_does_not_skip_the_checks() {
     let (journal, memory) = (Journal::default(), ApprovalMemory::new());
     let kit = shop(&journal);
     decide(&kit, &memory, "ana", ("pay", "5"), |request| request.approve().scope(ApprovalScope::ThisSession)).await;

@@ -1,4 +1,4 @@
-//! Approvals as those who come from other toolkits know them.
+//! Approvals as users of other toolkits know them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use crate::approval_bench::{Decide, Journal, all_came, bench, message, never_asked, noting, suspend, tell};
 use crate::executing::{calls, came, kit};
 
-/// Decides by a map from call ids, as a server that got one with a request does.
+/// Decides by a map from call ids, as a server that received one with a request does.
 async fn by_map(kit: &Toolkit, calls: &[ToolCall], map: &[(&str, Decide)]) -> Vec<haft_core::ToolResult> {
     let map: HashMap<_, _> = map.iter().copied().collect();
     let asked = kit.plan_from_map(RunOptions::new(), [], calls).await.requests;
@@ -40,9 +40,9 @@ async fn a_map_that_approves_everything_runs_everything() {
     assert_eq!(journal.lines(), ["pay 1", "pay 2"]);
 }
 
-/// A denied call has a result that says why, and does not run.
+/// A denied call has a result with the reason, and does not run.
 #[tokio::test]
-async fn a_map_that_denies_gives_the_reason() {
+async fn a_map_that_denies_reports_the_reason() {
     let (kit, journal) = bench();
     let results = by_map(&kit, &calls([("pay", "1")]), &[("c1", deny)]).await;
     assert_eq!((all_came(&results), message(&results)), (vec!["denied"], "not allowed"));
@@ -61,7 +61,7 @@ async fn a_call_that_the_map_does_not_mention_is_cancelled() {
 
 /// Approved, denied, missing and ungated calls side by side: one result each, in order.
 #[tokio::test]
-async fn a_mixed_map_gives_each_call_its_own() {
+async fn a_mixed_map_decides_each_call_separately() {
     let (kit, journal) = bench();
     let calls = calls([("pay", "1"), ("look", "2"), ("pay", "3"), ("pay", "4")]);
     let results = by_map(&kit, &calls, &[("c1", deny), ("c4", approve), ("c9", approve)]).await;
@@ -69,7 +69,7 @@ async fn a_mixed_map_gives_each_call_its_own() {
     assert_eq!(journal.lines(), ["look 2", "pay 4"]);
 }
 
-/// A name that nobody knows has its result and does not stop its neighbours.
+/// A call of an unknown tool has its result and does not affect its neighbours.
 #[tokio::test]
 async fn an_unknown_tool_does_not_stop_its_siblings() {
     let (kit, journal) = bench();
@@ -79,9 +79,9 @@ async fn an_unknown_tool_does_not_stop_its_siblings() {
     assert_eq!(journal.lines(), ["look 2", "pay 3"]);
 }
 
-/// Two questions, one yes and one no, in the order the verdicts come.
+/// Two requests, one approved and one denied, in the order in which the verdicts arrive.
 #[tokio::test]
-async fn a_queue_takes_a_yes_and_a_no() {
+async fn a_queue_accepts_an_approval_and_a_denial() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1"), ("look", "2"), ("pay", "3")])).await;
@@ -107,7 +107,7 @@ async fn without_gates_everything_runs() {
     assert_eq!(journal.lines(), ["look 1", "look 2", "look 3"]);
 }
 
-/// Safe calls run at once, gated ones when their verdict comes, and a no is a clean result.
+/// Safe calls run at once, gated ones when their verdict arrives, and a denial is an ordinary result.
 #[tokio::test(start_paused = true)]
 async fn safe_calls_do_not_wait_for_gated_ones() {
     let (kit, journal) = bench();
@@ -128,7 +128,7 @@ async fn safe_calls_do_not_wait_for_gated_ones() {
     assert_eq!(journal.lines(), ["look 1", "pay 2"]);
 }
 
-/// Over HTTP: the questions go out as JSON with the first answer, verdicts come back with the next request.
+/// Over HTTP: the approval requests leave as JSON with the first response, verdicts return with the next request.
 #[tokio::test]
 async fn a_server_without_memory_gets_its_verdicts_with_a_request() {
     let (kit, journal) = bench();
@@ -146,9 +146,9 @@ async fn a_server_without_memory_gets_its_verdicts_with_a_request() {
     assert_eq!(journal.lines(), ["pay 1"]);
 }
 
-/// A gated call gives a question and no result.
+/// A gated call results in an approval request and no result.
 #[tokio::test]
-async fn a_gated_call_gives_a_question_and_no_result() {
+async fn a_gated_call_results_in_a_request_and_no_result() {
     let (kit, journal) = bench();
     let events: Vec<_> = kit.run(calls([("pay", "1")])).approvals(Suspend).collect().await;
     assert!(matches!(events[0], ToolEvent::ApprovalRequested { index: 0, .. }));
@@ -156,7 +156,7 @@ async fn a_gated_call_gives_a_question_and_no_result() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// Whether a call is gated may depend on its arguments.
+/// A policy may depend on the arguments.
 #[tokio::test]
 async fn a_gate_may_depend_on_the_arguments() {
     let journal = Journal::default();
@@ -167,7 +167,7 @@ async fn a_gate_may_depend_on_the_arguments() {
     assert_eq!(journal.lines(), ["pay 100"]);
 }
 
-/// An approved call runs before the model is asked again, and its result is what the history needs.
+/// An approved call runs before the next turn of the model, and its result is what the history needs.
 #[tokio::test]
 async fn verdicts_turn_into_results_before_the_next_turn() {
     let (kit, journal) = bench();
@@ -188,9 +188,9 @@ async fn verdicts_turn_into_results_before_the_next_turn() {
     assert_eq!(journal.lines(), ["pay 1"]);
 }
 
-/// Questions of a history that are still open stay open; those that were answered are not asked or run again.
+/// Pending requests of a history stay pending; those that were answered are neither made nor run again.
 #[tokio::test]
-async fn only_what_is_still_open_is_taken_up() {
+async fn only_pending_requests_of_a_history_are_resumed() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2")])).await;
     let first = suspended.pending().next().unwrap().approve();
@@ -201,9 +201,9 @@ async fn only_what_is_still_open_is_taken_up() {
     assert_eq!(journal.lines(), ["pay 1"]);
 }
 
-/// Approve and approve, or approve and deny, for one question: one run, one result.
+/// Two approvals, or an approval and a denial, of one request: one run, one result.
 #[tokio::test]
-async fn contradictory_answers_give_one_result() {
+async fn contradictory_answers_produce_one_result() {
     let contradictions: [[Decide; 2]; 3] = [[approve, approve], [approve, deny], [deny, approve]];
     for answers in contradictions {
         let (kit, journal) = bench();
@@ -217,7 +217,7 @@ async fn contradictory_answers_give_one_result() {
     }
 }
 
-/// Arguments that were changed in the history between question and answer do not run.
+/// Arguments that were changed in the history between request and verdict do not run.
 #[tokio::test]
 async fn a_history_that_was_tampered_with_runs_nothing() {
     let (kit, journal) = bench();
@@ -229,7 +229,7 @@ async fn a_history_that_was_tampered_with_runs_nothing() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// An approved call that fails still answers its call.
+/// An approved call that fails still has a result.
 #[tokio::test]
 async fn an_approved_call_that_fails_still_answers() {
     let failing = Tool::new("pay").needs_approval(ApprovalPolicy::always());
@@ -238,9 +238,9 @@ async fn an_approved_call_that_fails_still_answers() {
     assert_eq!((came(&results[0]), message(&results)), ("tool_failed", "no funds"));
 }
 
-/// A verdict for an id that nobody asked about is kept and told, and the run goes on.
+/// A verdict for an unknown id is kept and reported, and the run continues.
 #[tokio::test]
-async fn a_verdict_for_an_unknown_id_is_neither_lost_nor_in_the_way() {
+async fn a_verdict_for_an_unknown_id_is_reported_and_blocks_nothing() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let stray = ApprovalRequest::new("unknown", &ToolCall::new("c1", "pay", "1")).approve();
@@ -252,7 +252,7 @@ async fn a_verdict_for_an_unknown_id_is_neither_lost_nor_in_the_way() {
     assert_eq!(journal.lines(), ["pay 1"]);
 }
 
-/// When the queue ends decisions do too: nothing hangs, and what was open is cancelled.
+/// At the end of the queue nothing waits any more, and pending calls are cancelled.
 #[tokio::test(start_paused = true)]
 async fn decisions_end_with_the_queue() {
     let (kit, journal) = bench();
@@ -266,9 +266,9 @@ async fn decisions_end_with_the_queue() {
     assert_eq!(journal.lines(), ["pay 2"]);
 }
 
-/// Two gated calls of one id: one question, one run, and the second is told what is wrong with it.
+/// Two gated calls of one id: one request, one run, and an error for the second.
 #[tokio::test]
-async fn two_gated_calls_of_one_id_are_one_question() {
+async fn two_gated_calls_of_one_id_make_one_request() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let twins = [ToolCall::new("c1", "pay", "1"), ToolCall::new("c1", "pay", "2")];
@@ -280,9 +280,9 @@ async fn two_gated_calls_of_one_id_are_one_question() {
     assert_eq!(journal.lines(), ["pay 1"]);
 }
 
-/// A call that no policy gates runs without anybody being asked, whoever could be.
+/// A call that no policy gates runs without an approval request, even if an approver is configured.
 #[tokio::test]
-async fn an_ungated_call_asks_nobody() {
+async fn an_ungated_call_requests_no_approval() {
     let (kit, journal) = bench();
     let run = kit.run(calls([("look", "1")])).approvals(never_asked);
     assert_eq!(tell(run).await, ["c1 output 1"]);

@@ -24,7 +24,7 @@ struct Gauge {
     most: AtomicUsize,
 }
 
-/// A gated `pay` that takes a second, needs an account, and may be limited.
+/// Creates a gated `pay` that takes a second, needs an account, and may be limited.
 fn slow(gauge: &Arc<Gauge>, limits: ExecutionLimits) -> Toolkit {
     let gauge = Arc::clone(gauge);
     let pay = Tool::new("pay").needs_approval(ApprovalPolicy::when(|cents: u16, _| async move { cents > 9 }));
@@ -44,7 +44,7 @@ fn of_ana() -> RunOptions {
     RunOptions::new().services(Services::new().with(Account("ana")))
 }
 
-/// The index and the call of every event.
+/// Returns the index and the call of every event.
 async fn indexed(mut run: haft_core::Run) -> Vec<(usize, String)> {
     let mut all = Vec::new();
     while let Some(event) = run.next().await {
@@ -91,7 +91,7 @@ async fn a_queue_plan_keeps_the_concurrency_of_its_options() {
         for request in &plan.approval_requests {
             sender.send(request.approve()).unwrap();
         }
-        // Reading the decisions first changes nothing about the run.
+        // Reading the decisions first does not affect the run.
         while plan.decisions.next().await.is_some() {}
         assert_eq!(gauge.most.load(Ordering::SeqCst), 0);
         let results = plan.into_run().collect_results().await;
@@ -109,7 +109,7 @@ async fn a_plan_with_all_verdicts_runs_with_the_limits_services_and_indexes_of_o
     let asked = kit.plan_from_map(&options, [], &calls).await.requests;
     let verdicts: Vec<_> = asked.iter().map(ApprovalRequest::approve).collect();
     let mut plan = kit.plan_from_map(&options, verdicts.clone(), &calls).await;
-    // Whatever is taken out, the others stay where they were.
+    // The others keep their positions, whatever is taken out.
     assert_eq!(came(&plan.rejected.remove(0)), "unknown_tool");
     let taken = plan.approved.remove(1);
     assert_eq!(taken.call().call_id, "c3");
@@ -121,7 +121,7 @@ async fn a_plan_with_all_verdicts_runs_with_the_limits_services_and_indexes_of_o
     assert_eq!(gauge.most.load(Ordering::SeqCst), 1);
     assert_eq!(indexed(kit.run([taken])).await, [(2, "c3 output \"1 by ana\"".to_owned())]);
 
-    // Options of the run come on top, and a run that is never polled answers only what it was given.
+    // Options of the run come on top, and a run that is never polled answers only the calls it was given.
     let plan = kit.plan_from_map(&options, verdicts, &calls).await;
     let results = kit.run(plan.approved).services(Services::new().with(Account("bob"))).collect_results().await;
     assert_eq!(all_came(&results), ["\"10 by bob\"", "\"1 by bob\"", "\"20 by bob\""]);
@@ -140,7 +140,7 @@ async fn a_run_of_some_calls_of_a_plan_answers_only_those_when_it_is_dropped() {
     assert_eq!(seen.lines(), ["1 c2"]);
 }
 
-/// One approval runs one call: what is taken out of a plan is not run by the plan as well.
+/// One approval runs one call: a call that is taken out of a plan is not run by the plan as well.
 #[tokio::test]
 async fn a_call_that_is_taken_out_of_a_queue_plan_runs_where_it_is_taken() {
     let (kit, journal) = bench();
@@ -157,7 +157,7 @@ async fn a_call_that_is_taken_out_of_a_queue_plan_runs_where_it_is_taken() {
     assert_eq!(indexed(kit.run([taken])).await, [(0, "c1 output 1".to_owned())]);
 }
 
-/// Time counts from the moment the plan is made, as it does for a run that waits for verdicts.
+/// The deadline counts from the moment the plan is made, as for a run that waits for verdicts.
 #[tokio::test(start_paused = true)]
 async fn a_queue_plan_keeps_the_deadline_of_its_options() {
     let (kit, journal) = bench();

@@ -1,4 +1,4 @@
-//! Who is asked about, by which rule, and for how long.
+//! Approval policies: the rules by which approval is required, and the lifetime of requests.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,14 +33,14 @@ fn unreadable() -> ApprovalPolicy {
     ApprovalPolicy::when(|_: Vec<String>, _| async { false })
 }
 
-/// The first question about a call of a tool with a policy, in a run with options.
+/// Returns the first approval request for a call of a tool with a policy, in a run with options.
 async fn asked(policy: ApprovalPolicy, options: &RunOptions, call: ToolCall) -> Option<ApprovalRequest> {
     let kit = kit([noting("pay", &Journal::default()).and_then(|tool| tool.set_needs_approval(policy))]);
     kit.plan_from_map(options, [], [call]).await.requests.into_iter().next()
 }
 
 #[tokio::test]
-async fn the_rule_that_asked_is_in_the_question() {
+async fn a_request_contains_the_rule_that_required_it() {
     let more_than = |least: u16| ApprovalPolicy::when(move |cents: u16, _| async move { cents > least });
     let (never, always) = (ApprovalPolicy::never, ApprovalPolicy::always);
     let run = |policy: ApprovalPolicy| RunOptions::new().policy(policy);
@@ -51,17 +51,17 @@ async fn the_rule_that_asked_is_in_the_question() {
         (always(), RunOptions::new(), Some(tool)),
         (more_than(4), RunOptions::new(), Some(tool)),
         (more_than(5), RunOptions::new(), None),
-        // The application can demand more, and not less.
+        // The application can require more approvals, and not fewer.
         (never(), run(always()), Some(of_run)),
         (more_than(5), run(more_than(4)), Some(of_run)),
         (always(), run(never()), Some(tool)),
         (more_than(4), run(more_than(5)), Some(tool)),
         (more_than(5), run(always()), Some(of_run)),
-        // Unless it says so.
+        // Unless it replaces the policy explicitly.
         (always(), instead(never()), None),
         (always(), instead(more_than(5)), None),
         (never(), instead(more_than(4)), Some(of_run)),
-        // A policy that can't decide asks.
+        // A policy that fails requires approval.
         (broken(), RunOptions::new(), Some(failed)),
         (panicking(), RunOptions::new(), Some(failed)),
         (panicking_at_once(), RunOptions::new(), Some(failed)),
@@ -78,7 +78,7 @@ async fn the_rule_that_asked_is_in_the_question() {
 }
 
 #[tokio::test]
-async fn a_policy_that_breaks_lets_nothing_run_unasked() {
+async fn a_policy_that_fails_requires_approval() {
     for policy in [broken, panicking, panicking_at_once, unreadable] {
         for way in Way::ALL {
             let journal = Journal::default();
@@ -108,7 +108,7 @@ async fn a_policy_knows_the_call_the_caller_and_the_conversation() {
     assert!(asked(policy, &RunOptions::new().caller("ana"), call).await.is_some());
 }
 
-/// A clock that stands until it is moved.
+/// Creates a clock that is moved by hand.
 fn clock() -> (Arc<AtomicU64>, impl Fn() -> Timestamp + Send + Sync + Clone + 'static) {
     let now = Arc::new(AtomicU64::new(1_000));
     let reading = Arc::clone(&now);
@@ -116,7 +116,7 @@ fn clock() -> (Arc<AtomicU64>, impl Fn() -> Timestamp + Send + Sync + Clone + 's
 }
 
 #[tokio::test]
-async fn a_question_says_how_long_it_stays_open() {
+async fn a_request_contains_its_expiry() {
     let (_, read) = clock();
     let always = ApprovalPolicy::always;
     let call = || ToolCall::new("c1", "pay", "5");
@@ -129,7 +129,7 @@ async fn a_question_says_how_long_it_stays_open() {
 }
 
 #[tokio::test]
-async fn a_verdict_counts_until_its_question_lapses_and_not_a_moment_longer() {
+async fn a_verdict_counts_until_its_request_expires() {
     for (moment, came_of) in [(1_499, "5"), (1_500, "cancelled"), (1_501, "cancelled"), (u64::MAX, "cancelled")] {
         let (kit, journal) = bench();
         let calls = calls([("pay", "5")]);
@@ -159,9 +159,9 @@ async fn a_verdict_counts_until_its_question_lapses_and_not_a_moment_longer() {
     }
 }
 
-/// The end of a question travels with it: a resumed run needs no lifetime of its own to keep it.
+/// The expiry of a request is stored with it: a resumed run needs no lifetime setting to enforce it.
 #[tokio::test]
-async fn a_question_lapses_wherever_it_is_taken_up_again() {
+async fn a_request_expires_wherever_it_is_resumed() {
     let (kit, journal) = bench();
     let (now, read) = clock();
     let options = RunOptions::new().approval_clock(read.clone()).approval_lifetime(Duration::from_millis(500));
@@ -171,7 +171,7 @@ async fn a_question_lapses_wherever_it_is_taken_up_again() {
     let elsewhere = RunOptions::new().approval_clock(read);
     let results = kit.resume(suspended.clone(), verdicts).with(elsewhere.clone()).collect_results().await;
     assert_eq!(all_came(&results), ["cancelled"]);
-    // Nobody is asked once more either.
+    // Approval is not requested again either.
     let run = kit.resume(suspended, []).with(elsewhere).approvals(never_asked);
     assert_eq!(tell(run).await, ["c1 output cancelled"]);
     assert_eq!(journal.lines(), [""; 0]);
@@ -182,7 +182,7 @@ async fn never_answers(_: ApprovalRequest, _: Cx) -> ApprovalAnswer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_longer_than_the_approval_timeout() {
+async fn no_call_waits_longer_than_the_approval_timeout() {
     let (kit, journal) = bench();
     let began = Instant::now();
     let options = RunOptions::new().approval_timeout(Duration::from_secs(5));
@@ -197,13 +197,13 @@ async fn nobody_waits_longer_than_the_approval_timeout() {
     assert!(plan.decisions.next().await.is_none());
     let results = plan.into_run().collect_results().await;
     assert_eq!(all_came(&results), ["cancelled", "1"]);
-    assert!(message(&results).contains("no answer came in time"));
+    assert!(message(&results).contains("the approval request timed out"));
     assert_eq!(journal.lines(), ["look 1", "look 1"]);
 }
 
-/// A question that has lapsed can't be answered any more, so nobody waits for it.
+/// An expired request can't be answered any more, so no run waits for it.
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_longer_than_the_question_is_open() {
+async fn no_call_waits_longer_than_the_lifetime_of_its_request() {
     let lifetime = Duration::from_secs(5);
     for (timeout, waited) in [(None, 5), (Some(3), 3), (Some(9), 5)] {
         let (kit, _) = bench();
@@ -219,9 +219,9 @@ async fn nobody_waits_longer_than_the_question_is_open() {
     }
 }
 
-/// A lifetime beyond the end of time is no limit.
+/// A lifetime beyond the largest time is no limit.
 #[tokio::test]
-async fn a_question_may_stay_open_for_ever() {
+async fn a_request_may_never_expire() {
     let (kit, _) = bench();
     let later = |request: ApprovalRequest, _: Cx| async move {
         tokio::task::yield_now().await;
@@ -232,9 +232,9 @@ async fn a_question_may_stay_open_for_ever() {
     assert_eq!(all_came(&results), ["5"]);
 }
 
-/// The time a person takes is not the tool's.
+/// The time that an approver takes does not count toward the tool's timeout.
 #[tokio::test(start_paused = true)]
-async fn waiting_for_a_person_is_not_running() {
+async fn waiting_for_approval_does_not_count_toward_the_timeout() {
     let (kit, journal) = bench();
     let slow = |request: ApprovalRequest, _: Cx| async move {
         sleep(Duration::from_secs(3_600)).await;
@@ -246,16 +246,16 @@ async fn waiting_for_a_person_is_not_running() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_runs_own_time_ends_the_wait_too() {
+async fn the_deadline_of_the_run_ends_the_wait_too() {
     let (kit, journal) = bench();
     let run = kit.run(calls([("pay", "5")])).timeout(Duration::from_secs(2)).approvals(never_answers);
     assert_eq!(tell(run).await, ["c1 asked", "c1 output timed_out"]);
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// An approver gets the context of the call, and what it shows is shown before its answer.
+/// An approver receives the context of the call, and values it emits precede its answer.
 #[tokio::test]
-async fn an_approver_can_show_that_it_is_at_work() {
+async fn an_approver_can_emit_progress() {
     let (kit, _) = bench();
     let showing = |request: ApprovalRequest, cx: Cx| async move {
         cx.emit("reading").await.unwrap();
@@ -266,7 +266,7 @@ async fn an_approver_can_show_that_it_is_at_work() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_called_off_while_it_waits_is_over_at_once() {
+async fn a_call_that_is_cancelled_while_it_waits_ends_at_once() {
     let (kit, journal): (Toolkit, _) = bench();
     let dropped = Arc::new(Mutex::new(false));
     let noting = Arc::clone(&dropped);

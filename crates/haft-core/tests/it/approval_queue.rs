@@ -1,4 +1,4 @@
-//! Verdicts that come by a queue.
+//! Verdicts that arrive through a queue.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use tokio::time::{Instant, sleep};
 use crate::approval_bench::{all_came, bench, message, suspend, tell};
 use crate::executing::{calls, came, kit};
 
-/// Why a verdict came back.
+/// Returns the fault of a rejected verdict.
 fn fault(sent: Result<Delivery, haft_core::RefusedVerdict>) -> VerdictFault {
     sent.unwrap_err().fault
 }
 
-/// The question of a run of one call that waits at a queue.
+/// Returns the approval request of a run of one call that waits on a queue.
 async fn asked(run: &mut haft_core::Run) -> ApprovalRequest {
     match run.next().await {
         Some(ToolEvent::ApprovalRequested { request, .. }) => *request,
@@ -30,7 +30,7 @@ fn stray(id: &str) -> ApprovalResponse {
 }
 
 #[tokio::test]
-async fn the_first_verdict_wins_and_the_second_is_told_so() {
+async fn the_first_verdict_wins_and_the_second_is_returned() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
@@ -45,9 +45,9 @@ async fn the_first_verdict_wins_and_the_second_is_told_so() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// A verdict that can't be used changes nothing: its question stays open.
+/// An invalid verdict changes nothing: its request stays pending.
 #[tokio::test]
-async fn a_refused_verdict_does_not_use_the_question_up() {
+async fn a_rejected_verdict_leaves_the_request_pending() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
@@ -64,9 +64,9 @@ async fn a_refused_verdict_does_not_use_the_question_up() {
     assert_eq!(journal.lines(), ["pay 5"]);
 }
 
-/// A question that was asked in another process may get its verdict before it is asked here.
+/// A request that was made in another process may get its verdict before it is made here.
 #[tokio::test]
-async fn a_verdict_may_come_before_its_question() {
+async fn a_verdict_may_come_before_its_request() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5"), ("pay", "6"), ("pay", "7")])).await;
     let (sender, queue) = VerdictQueue::new();
@@ -92,7 +92,7 @@ async fn a_verdict_may_come_before_its_question() {
     assert_eq!(queue.take_unmatched(), []);
 }
 
-/// Verdicts that nobody asked for, as anybody can make them up.
+/// Sends verdicts on unknown requests, as any sender can invent them.
 fn flood(sender: &VerdictSender, count: usize) {
     for n in 0..count {
         let made_up = stray(&format!("approval_{n:032x}")).digest(format!("sha256:{n:064x}"));
@@ -101,7 +101,7 @@ fn flood(sender: &VerdictSender, count: usize) {
 }
 
 #[tokio::test]
-async fn made_up_verdicts_do_not_block_one_that_comes_before_its_question() {
+async fn invented_verdicts_do_not_block_one_that_comes_before_its_request() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
     let (sender, queue) = VerdictQueue::new();
@@ -114,14 +114,14 @@ async fn made_up_verdicts_do_not_block_one_that_comes_before_its_question() {
     assert_eq!(journal.lines(), ["pay 5"]);
 }
 
-/// Nothing that does not belong to an announced question takes its place, and nothing displaces what does.
+/// Verdicts on unknown requests don't take the slot of an announced request, and don't displace its verdict.
 #[tokio::test]
-async fn made_up_verdicts_do_not_displace_one_on_an_announced_question() {
+async fn invented_verdicts_do_not_displace_one_on_an_announced_request() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5"), ("pay", "6")])).await;
     let (sender, queue) = VerdictQueue::new();
     let requests: Vec<_> = suspended.pending().cloned().collect();
-    // One that came before the announcement is examined by it.
+    // One that arrived before the announcement is checked by it.
     sender.send(requests[1].approve().digest("sha256:00")).unwrap();
     for request in &requests {
         queue.expect(request);
@@ -152,12 +152,12 @@ fn an_announcement_can_be_withdrawn() {
 }
 
 #[tokio::test]
-async fn of_the_verdicts_that_nobody_waits_for_the_newest_are_kept() {
+async fn of_the_unclaimed_verdicts_the_newest_are_kept() {
     let (sender, queue) = VerdictQueue::new();
     for n in 0..=1_024 {
         assert_eq!(sender.send(stray(&format!("q{n}"))), Ok(Delivery::Parked));
     }
-    // Those that somebody waits for still get through.
+    // Verdicts that a run waits for are still delivered.
     let (kit, _) = bench();
     let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
     let request = asked(&mut run).await;
@@ -172,7 +172,7 @@ async fn of_the_verdicts_that_nobody_waits_for_the_newest_are_kept() {
 }
 
 #[tokio::test]
-async fn when_the_queue_ends_whatever_waits_is_cancelled() {
+async fn when_the_queue_ends_waiting_calls_are_cancelled() {
     for by_close in [true, false] {
         let (kit, journal) = bench();
         let (sender, queue) = VerdictQueue::new();
@@ -201,9 +201,9 @@ async fn when_the_queue_ends_whatever_waits_is_cancelled() {
     }
 }
 
-/// A verdict on a call that was called off is handed back: nobody will ask its question again.
+/// A verdict on a cancelled call is returned: its request will not be made again.
 #[tokio::test]
-async fn a_verdict_on_a_call_that_is_over_is_refused() {
+async fn a_verdict_on_a_finished_call_is_rejected() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let ends: [fn(haft_core::Run) -> Option<haft_core::Run>; 2] = [
@@ -231,12 +231,12 @@ async fn a_verdict_on_a_call_that_is_over_is_refused() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// One queue serves rounds that overlap: each verdict finds the round that asked.
+/// One queue serves overlapping rounds: each verdict reaches the round that requested it.
 #[tokio::test]
-async fn rounds_that_overlap_share_a_queue() {
+async fn overlapping_rounds_share_a_queue() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
-    // The same calls, with the same ids: only their questions tell the rounds apart.
+    // The same calls, with the same ids: only their requests distinguish the rounds.
     let round = || calls([("pay", "1"), ("pay", "2")]);
     let first = kit.plan_from_queue(RunOptions::new(), &queue, round()).await;
     let second = kit.plan_from_queue(RunOptions::new(), &queue, round()).await;
@@ -250,9 +250,9 @@ async fn rounds_that_overlap_share_a_queue() {
     assert_eq!(journal.lines(), ["pay 1", "pay 2"]);
 }
 
-/// Two runs of one stored value ask the same question: the later takes the earlier one's place, and one call runs.
+/// Two runs of one stored value make the same request: the later replaces the earlier, and one call runs.
 #[tokio::test]
-async fn a_question_that_is_asked_twice_is_answered_once() {
+async fn a_request_that_is_made_twice_is_answered_once() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
     let (sender, queue) = VerdictQueue::new();
@@ -267,7 +267,7 @@ async fn a_question_that_is_asked_twice_is_answered_once() {
     assert_eq!(journal.lines(), ["pay 5"]);
 }
 
-/// Tools that take a while, and are gated.
+/// Creates gated tools that take some time.
 fn slow() -> Toolkit {
     kit([Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u16, _cx| async move {
         sleep(Duration::from_secs(u64::from(cents))).await;
@@ -291,7 +291,7 @@ async fn approved_calls_run_beside_each_other() {
     assert_eq!(began.elapsed(), Duration::from_secs(3));
 }
 
-/// Decisions come as they are made: a call need not wait for the verdict on its neighbour.
+/// Decisions are emitted when they are made: a call need not wait for the verdict on its neighbour.
 #[tokio::test]
 async fn decisions_come_in_the_order_of_the_verdicts() {
     let (kit, journal) = bench();
@@ -320,9 +320,9 @@ async fn decisions_come_in_the_order_of_the_verdicts() {
     assert_eq!(ran, ["look 4", "pay 3"]);
 }
 
-/// A plan that is dropped no longer waits for anything.
+/// A dropped plan no longer waits for anything.
 #[tokio::test]
-async fn a_plan_that_is_dropped_takes_its_questions_back() {
+async fn a_dropped_plan_withdraws_its_requests() {
     let (kit, _) = bench();
     let (sender, queue) = VerdictQueue::new();
     let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1")])).await;
@@ -332,7 +332,7 @@ async fn a_plan_that_is_dropped_takes_its_questions_back() {
     assert_eq!(fault(sender.send(verdict)), VerdictFault::UnknownRequest);
 }
 
-/// What is parked may be taken by a run on another thread.
+/// A parked verdict may be taken by a run on another thread.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn verdicts_may_come_from_another_thread() {
     let (kit, journal) = bench();
@@ -354,9 +354,9 @@ async fn verdicts_may_come_from_another_thread() {
     assert_eq!(journal.lines().len(), 50);
 }
 
-/// Nothing of what a sender or a queue shows of itself is a secret or a question.
+/// The `Debug` output of a sender or a queue contains neither secrets nor requests.
 #[test]
-fn a_queue_shows_how_much_it_holds() {
+fn the_debug_output_of_a_queue_contains_counts_only() {
     let (sender, queue) = VerdictQueue::new();
     sender.send(stray("q1")).unwrap();
     assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_closed: false }");
@@ -365,9 +365,9 @@ fn a_queue_shows_how_much_it_holds() {
     assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_closed: true }");
 }
 
-/// An approver of one's own may stand in front of a queue.
+/// A custom approver may delegate to a queue.
 #[tokio::test]
-async fn a_queue_can_be_asked_by_another_approver() {
+async fn an_approver_may_delegate_to_a_queue() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let waiting = queue.clone();

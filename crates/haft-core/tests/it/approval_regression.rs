@@ -1,4 +1,4 @@
-//! Faults of approvals that were found once, each in its smallest form.
+//! Faults of approvals that were found before, each in its smallest form.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -38,7 +38,7 @@ fn unsigned(question: &ApprovalRequest) -> ApprovalResponse {
     verdict
 }
 
-/// A verdict that says nothing that could be done.
+/// Returns a verdict without a usable decision.
 fn mumbled(question: &ApprovalRequest) -> ApprovalResponse {
     question.respond(ApprovalDecision::Other("perhaps".to_owned()))
 }
@@ -47,7 +47,7 @@ async fn mumble(question: ApprovalRequest, _: Cx) -> Result<ApprovalAnswer, BoxE
     Ok(mumbled(&question).into())
 }
 
-/// What became of questions, in a word each.
+/// Returns options that collect the outcomes of approval requests, in a word each.
 fn audited(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<ApprovalOutcome>>>) {
     let outcomes = Arc::<Mutex<Vec<_>>>::default();
     let noting = Arc::clone(&outcomes);
@@ -55,7 +55,7 @@ fn audited(options: RunOptions) -> (RunOptions, Arc<Mutex<Vec<ApprovalOutcome>>>
 }
 
 #[tokio::test]
-async fn a_plan_hands_back_verdicts_that_do_not_count() {
+async fn a_plan_returns_verdicts_that_do_not_count() {
     let kit = pay("Pays.");
     let signed = signed();
     let raised = kit.plan_from_map(&signed, [], [call("5")]).await.requests.remove(0);
@@ -69,7 +69,7 @@ async fn a_plan_hands_back_verdicts_that_do_not_count() {
     let plan = kit.plan_from_map(&signed, [raised.approve()], [call("6")]).await;
     assert_eq!((plan.approved.len(), &plan.refused[0].fault), (0, &VerdictFault::OtherDigest));
 
-    // Nobody would have been asked about arguments that are refused anyway.
+    // No approval is requested for arguments that are rejected anyway.
     let (options, outcomes) = audited(signed);
     let plan = kit.plan_from_map(options, [raised.approve()], [call("much")]).await;
     assert_eq!(came(&plan.rejected[0]), "input_validation_error");
@@ -77,9 +77,9 @@ async fn a_plan_hands_back_verdicts_that_do_not_count() {
     assert_eq!(*outcomes.lock().unwrap(), [ApprovalOutcome::Refused]);
 }
 
-/// A verdict says itself which call it is about, and one yes must not do for two.
+/// A verdict itself names its call, and one approval must not count for two.
 #[tokio::test]
-async fn a_plan_takes_a_question_for_one_call_only() {
+async fn a_plan_accepts_a_verdict_for_one_call_only() {
     let kit = pay("Pays.");
     let calls = [call("5"), ToolCall::new("c2", "pay", "5")];
     let verdict = kit.plan_from_map(RunOptions::new(), [], &calls).await.requests[0].approve();
@@ -93,7 +93,7 @@ async fn a_plan_takes_a_question_for_one_call_only() {
 }
 
 #[tokio::test]
-async fn a_resumed_run_hands_back_verdicts_that_do_not_count() {
+async fn a_resumed_run_returns_verdicts_that_do_not_count() {
     let (kept, question) = suspended(&pay("Pays.")).await;
     let mut run = pay("Pays twice.").resume(kept, [question.approve()]);
     while run.next().await.is_some() {}
@@ -108,7 +108,7 @@ async fn a_resumed_run_hands_back_verdicts_that_do_not_count() {
 }
 
 #[tokio::test]
-async fn a_question_about_a_tool_that_is_gone_is_closed() {
+async fn a_request_for_a_removed_tool_is_closed() {
     let gone: Toolkit = Toolkit::new();
     for (verdicts, outcome) in [(false, ApprovalOutcome::Unanswered), (true, ApprovalOutcome::Refused)] {
         let (kept, question) = suspended(&pay("Pays.")).await;
@@ -122,9 +122,9 @@ async fn a_question_about_a_tool_that_is_gone_is_closed() {
     }
 }
 
-/// Whoever sends a verdict that does not count hears of it, and the question stays open.
+/// The sender of a verdict that does not count gets it back, and the request stays pending.
 #[tokio::test]
-async fn a_queue_hands_back_verdicts_that_do_not_count() {
+async fn a_queue_returns_verdicts_that_do_not_count() {
     let (sender, queue) = VerdictQueue::new();
     let mut run = pay("Pays.").run([call("5")]).with(signed().approvals(queue.clone()));
     assert!(run.next().await.is_some());
@@ -138,7 +138,7 @@ async fn a_queue_hands_back_verdicts_that_do_not_count() {
     assert!(run.refused_verdicts().is_empty());
 }
 
-/// A function has one answer only: there is nobody to wait for after it.
+/// A function answers only once, so there is no further verdict to wait for.
 #[tokio::test]
 async fn a_function_whose_verdict_does_not_count_ends_the_call() {
     let (options, outcomes) = audited(RunOptions::new().approvals(mumble));
@@ -154,9 +154,9 @@ async fn a_function_whose_verdict_does_not_count_ends_the_call() {
     assert_eq!(*outcomes.lock().unwrap(), [ApprovalOutcome::Refused]);
 }
 
-/// One verdict that does not count came with the call, another from whoever was asked after that.
+/// One verdict that does not count came with the call, another from the approver after that.
 #[tokio::test]
-async fn a_run_hands_back_every_verdict_that_does_not_count() {
+async fn a_run_returns_every_verdict_that_does_not_count() {
     let (kept, question) = suspended(&pay("Pays.")).await;
     let mut run = pay("Pays.").resume(kept, [mumbled(&question)]).with(RunOptions::new().approvals(mumble));
     while run.next().await.is_some() {}
@@ -170,9 +170,9 @@ fn remembering(memory: &ApprovalMemory, scope: ApprovalScope) -> RunOptions {
     })
 }
 
-/// A tree holds integers of 64 bits: beyond, what was written is what an approval is bound to.
+/// A tree holds integers of 64 bits: beyond them, an approval is bound to the text.
 #[tokio::test]
-async fn a_yes_for_a_number_too_large_for_a_tree_is_for_that_number() {
+async fn an_approval_of_a_number_too_large_for_a_tree_is_for_that_number() {
     let number = Schema::json(serde_json::json!({"type": "number"})).unwrap();
     let mint =
         Tool::new("mint").needs_approval(ApprovalPolicy::always()).run(|n: u128, _cx| async move { n.to_string() });
@@ -188,9 +188,9 @@ async fn a_yes_for_a_number_too_large_for_a_tree_is_for_that_number() {
     }
 }
 
-/// What was taken out of a memory is not put back by a call that found it there a moment before.
+/// A verdict that was removed from a memory is not restored by a call that read it just before.
 #[tokio::test]
-async fn what_is_recalled_is_not_remembered_anew() {
+async fn a_removed_verdict_is_not_remembered_again() {
     let (memory, kit) = (ApprovalMemory::new(), pay("Pays."));
     let first = kit.run([ToolCall::new("c1", "pay", "5")]).with(remembering(&memory, ApprovalScope::ThisTool));
     assert!(first.collect_results().await[0].is_ok());
@@ -200,9 +200,9 @@ async fn what_is_recalled_is_not_remembered_anew() {
     assert!(memory.is_empty());
 }
 
-/// Two tools that are called and described alike are still two tools.
+/// Two tools with the same name and description are still two tools.
 #[tokio::test]
-async fn a_yes_to_a_tool_is_not_one_to_its_double() {
+async fn an_approval_of_a_tool_does_not_apply_to_its_namesake() {
     let double = |id: &str| -> Toolkit {
         let tool = Tool::new(id).needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents });
         Toolkit::from_iter([tool.unwrap().with_name("act").unwrap()])
@@ -215,9 +215,9 @@ async fn a_yes_to_a_tool_is_not_one_to_its_double() {
     assert!(!double("wipe").run(&calls).with(known).collect_results().await[0].is_ok());
 }
 
-/// A verdict that was delivered, and whose call was called off before it could read it, is not lost.
+/// A delivered verdict is not lost when its call is cancelled before it reads it.
 #[tokio::test]
-async fn a_verdict_delivered_to_a_call_that_is_called_off_is_told() {
+async fn a_verdict_delivered_to_a_cancelled_call_is_reported() {
     for is_dropped in [true, false] {
         let ((sender, queue), kit) = (VerdictQueue::new(), pay("Pays."));
         let mut run = kit.run([ToolCall::new("c1", "pay", "5")]).approvals(queue.clone());
@@ -235,18 +235,18 @@ async fn a_verdict_delivered_to_a_call_that_is_called_off_is_told() {
     }
 }
 
-/// A single call can't wait beyond its run, and the record says what became of its question.
+/// A single call can't be suspended, and the record contains the outcome of its request.
 #[tokio::test]
-async fn the_question_of_a_single_call_that_could_wait_is_closed() {
+async fn the_request_of_a_single_call_that_would_be_suspended_is_closed() {
     let (options, records) = audited(RunOptions::new().approvals(Suspend));
     let result = pay("Pays.").run_call_with(&ToolCall::new("c1", "pay", "5"), &options).await;
     assert_eq!(result.failure().unwrap().kind, FailureKind::Denied);
     assert_eq!(*records.lock().unwrap(), [ApprovalOutcome::NobodyAsked]);
 }
 
-/// A plan that is run where the tool promises something else is refused, and its verdict is neither shown nor lost.
+/// A plan that is run with a changed tool is rejected, and its verdict is neither applied nor lost.
 #[tokio::test]
-async fn an_approved_call_that_no_longer_fits_gives_its_verdict_back() {
+async fn an_approved_call_that_is_no_longer_valid_returns_its_verdict() {
     let (kit, calls) = (pay("Pays."), [ToolCall::new("c1", "pay", "5")]);
     let asked = kit.plan_from_map(RunOptions::new(), [], &calls).await.requests;
     let plan = kit.plan_from_map(RunOptions::new(), [asked[0].approve()], &calls).await;
@@ -259,9 +259,9 @@ async fn an_approved_call_that_no_longer_fits_gives_its_verdict_back() {
     assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::OtherDigest);
 }
 
-/// Where questions lapse, a verdict can't talk its own question into staying open.
+/// A verdict can't extend the lifetime of its request where requests expire.
 #[tokio::test]
-async fn a_verdict_without_the_end_of_its_question_is_too_late_where_questions_lapse() {
+async fn a_verdict_without_the_expiry_of_its_request_is_rejected_where_requests_expire() {
     let (kit, calls) = (pay("Pays."), [ToolCall::new("c1", "pay", "5")]);
     let standing = || Timestamp::from_unix_millis(1_000);
     let options = RunOptions::new().approval_clock(standing).approval_lifetime(Duration::from_secs(60));
@@ -275,7 +275,7 @@ async fn a_verdict_without_the_end_of_its_question_is_too_late_where_questions_l
     assert_eq!(kit.plan_from_map(&options, [asked.approve()], &calls).await.approved.len(), 1);
 }
 
-/// Whoever is woken by a verdict may use the queue at once.
+/// A task that is woken by a verdict may use the queue at once.
 #[tokio::test]
 async fn waking_happens_without_the_queues_lock() {
     struct Looking(VerdictQueue, AtomicUsize);

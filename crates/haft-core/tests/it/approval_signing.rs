@@ -1,4 +1,4 @@
-//! Verdicts that must prove that their question was asked here.
+//! Verdicts that must prove that their request was made here.
 
 use std::error::Error;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn keys() -> RunOptions {
 }
 
 #[tokio::test]
-async fn a_verdict_that_gives_the_signature_back_counts_by_every_way() {
+async fn a_verdict_that_repeats_the_signature_counts_in_every_way() {
     let options = keys().approval_lifetime(Duration::from_secs(3_600));
     for way in Way::ALL {
         let (kit, journal) = bench();
@@ -36,7 +36,7 @@ async fn a_verdict_that_gives_the_signature_back_counts_by_every_way() {
     }
 }
 
-/// A verdict with something about its signature that is not right, and what is wrong with it.
+/// A verdict with a signature fault, and the fault.
 type Forgery = (&'static str, Decide, SignatureError);
 
 fn forgeries() -> [Forgery; 6] {
@@ -81,9 +81,9 @@ fn signed_by(key_id: &str, mac: &str, request: &ApprovalRequest) -> ApprovalResp
     serde_json::from_value(written).unwrap()
 }
 
-/// Where the question was not kept, what the verdict gives back of it has to be as it was signed.
+/// A verdict whose request was not stored must repeat its signed fields unchanged.
 #[tokio::test]
-async fn a_verdict_with_a_plan_proves_its_question_or_does_not_count() {
+async fn a_verdict_in_a_plan_proves_its_request_or_does_not_count() {
     for (name, forge, fault) in forgeries() {
         let (kit, journal) = bench();
         let calls = calls([("pay", "5")]);
@@ -98,9 +98,9 @@ async fn a_verdict_with_a_plan_proves_its_question_or_does_not_count() {
     }
 }
 
-/// A question whose end was moved in store is not the one that was asked.
+/// A request whose expiry was changed in store is not the original one.
 #[tokio::test]
-async fn a_question_that_was_changed_in_store_is_not_ours() {
+async fn a_request_that_was_changed_in_store_is_rejected() {
     let changes: [fn(&mut serde_json::Value); 6] = [
         |request| request["arguments"] = json!("1"),
         |request| request["tool"] = json!("look"),
@@ -119,16 +119,16 @@ async fn a_question_that_was_changed_in_store_is_not_ours() {
         let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
         let results = kit.resume(suspended.clone(), verdicts).with(keys()).collect_or_suspend().await.unwrap();
         assert_eq!(all_came(&results), ["denied"]);
-        // Nor is anybody asked about it again.
+        // Approval is not requested again either.
         let asked = kit.resume(suspended, []).with(keys()).approvals(crate::approval_bench::never_asked);
         assert_eq!(tell(asked).await, ["c1 output denied"]);
         assert_eq!(journal.lines(), [""; 0]);
     }
 }
 
-/// Keys are changed without losing open questions, until the old one is taken away.
+/// Keys can be rotated without losing pending requests, until the old key is removed.
 #[tokio::test]
-async fn questions_outlive_the_key_they_were_signed_with_for_as_long_as_it_is_accepted() {
+async fn requests_survive_key_rotation_while_the_old_key_is_accepted() {
     let before = RunOptions::new().approval_keys(SigningKeys::new("old", OLD).unwrap());
     let during = SigningKeys::new("new", NEW).unwrap().accepting("old", OLD).unwrap();
     let during = RunOptions::new().approval_keys(during);
@@ -149,10 +149,9 @@ async fn questions_outlive_the_key_they_were_signed_with_for_as_long_as_it_is_ac
     assert_eq!(asked.requests[0].signature.as_ref().unwrap().key_id, "new");
 }
 
-/// With keys or without: a question that was signed is not taken where nobody can tell by whom, nor one without a signature
-/// where there should be one.
+/// A signed request is rejected where no key can verify it, and so is an unsigned one where a signature is required.
 #[tokio::test]
-async fn questions_are_signed_where_there_are_keys_and_nowhere_else() {
+async fn requests_are_signed_only_if_keys_are_configured() {
     let (kit, journal) = bench();
     let calls = calls([("pay", "5")]);
     for (asking, taking, fault) in [
@@ -172,9 +171,9 @@ async fn questions_are_signed_where_there_are_keys_and_nowhere_else() {
     assert_eq!(journal.lines(), [""; 0]);
 }
 
-/// A signature is of one question: it does not carry a verdict to another of the same call.
+/// A signature covers one request: it does not make a verdict valid for another request of the same call.
 #[tokio::test]
-async fn a_signature_can_not_be_taken_along() {
+async fn a_signature_is_not_valid_for_another_request() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let plan = kit.plan_from_queue(keys(), &queue, calls([("pay", "5"), ("pay", "5")])).await;

@@ -1,4 +1,4 @@
-//! Approvals as stored data: what holds together is read back, what does not is refused.
+//! Approvals as stored data: consistent values are read back, others are rejected.
 
 use haft_core::{
     ApprovalDecision, ApprovalMemory, ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalScope, RunOptions,
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::approval_bench::{bench, suspend};
 use crate::executing::calls;
 
-/// What stands in a stored value whose first call is done and whose others wait.
+/// Returns a stored value whose first call is done and whose others wait.
 async fn sample() -> Value {
     let (kit, _) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("look", "1"), ("pay", "2"), ("pay", "3")])).await;
@@ -31,7 +31,7 @@ fn read(value: Value) -> Result<Suspended, String> {
 }
 
 #[tokio::test]
-async fn a_stored_value_that_does_not_hold_together_is_refused() {
+async fn an_inconsistent_stored_value_is_rejected() {
     type Change = fn(&mut Value);
     let table: [(&str, Change, &str); 17] = [
         ("no such call", |it| it["pending"][0]["index"] = json!(3), "there are only 3 calls"),
@@ -88,9 +88,9 @@ fn share_question(it: &mut Value) {
     it["pending"][1]["request"]["request_id"] = it["pending"][0]["request"]["request_id"].clone();
 }
 
-/// Arguments that were changed in store are other arguments: their approval does not fit.
+/// Arguments that were changed in store are other arguments: their approval does not apply.
 #[tokio::test]
-async fn what_was_changed_in_store_is_not_what_was_approved() {
+async fn arguments_that_were_changed_in_store_are_not_approved() {
     let (kit, journal) = bench();
     let mut value = sample().await;
     value["calls"][1]["arguments"] = json!("200");
@@ -101,9 +101,9 @@ async fn what_was_changed_in_store_is_not_what_was_approved() {
     assert_eq!(journal.lines(), ["pay 3"]);
 }
 
-/// A question whose digest is not that of the call binds nobody: another one is asked.
+/// A request whose digest is not that of the call is void: approval is requested again.
 #[tokio::test]
-async fn a_question_whose_digest_was_changed_in_store_is_asked_anew() {
+async fn a_request_whose_digest_was_changed_in_store_is_made_again() {
     let changes: [fn(&mut Value); 2] = [
         |it| it["pending"][0]["request"]["digest"] = json!("sha256:00"),
         |it| drop(it["pending"][0]["request"].as_object_mut().unwrap().remove("digest")),
@@ -123,7 +123,7 @@ async fn a_question_whose_digest_was_changed_in_store_is_asked_anew() {
 }
 
 #[test]
-fn calls_and_questions_that_belong_to_each_other_are_enough() {
+fn matching_calls_and_requests_are_sufficient() {
     let call = |id: &str| ToolCall::new(id, "pay", "1");
     let ask = |id: &str, question: &str| (call(id), ApprovalRequest::new(question, &call(id)));
     assert_eq!(Suspended::of([]).unwrap().calls().len(), 0);
@@ -142,7 +142,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Any JSON. Floats are eighths: printing and parsing keeps them, whatever the parser's precision.
+/// Generates any JSON. Floats are eighths: printing and parsing preserves them, whatever the parser's precision.
 fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -206,7 +206,7 @@ fn verdict() -> impl Strategy<Value = ApprovalResponse> {
     })
 }
 
-/// Some calls that wait and some that are done, as they are stored.
+/// Generates some waiting calls and some finished ones, in their stored form.
 fn suspended() -> impl Strategy<Value = Value> {
     vec((text(), text(), option::of(json_value())), 0..4).prop_map(|calls| {
         let mut value = json!({"v": 1, "calls": [], "pending": [], "finished": []});
@@ -289,7 +289,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn questions_and_verdicts_are_read_as_they_were_written(question in question(), verdict in verdict()) {
+    fn requests_and_verdicts_are_read_as_they_were_written(question in question(), verdict in verdict()) {
         check(&question)?;
         check(&verdict)?;
     }

@@ -1,4 +1,4 @@
-//! Approval of calls that nobody runs here: signals and interactions surface only when they may.
+//! Approval of calls without a local handler: signals and interactions surface only when they may.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use crate::approval_bench::{Way, all_came, asking, never_asked, suspend, tell};
 use crate::executing::{calls, came, kit};
 use crate::running::alone;
 
-/// A signal and an interaction, both gated, and a signal that is not.
+/// Creates a signal and an interaction, both gated, and a signal that is not.
 fn surfacing() -> Toolkit {
     let always = ApprovalPolicy::always;
     kit([
@@ -45,7 +45,7 @@ async fn a_signal_or_interaction_that_is_approved_surfaces_unrun() {
 }
 
 #[tokio::test]
-async fn nothing_gated_surfaces_where_nobody_can_be_asked() {
+async fn no_gated_call_surfaces_without_an_approver() {
     let kit = surfacing();
     assert_eq!(all_came(&kit.run(asked()).collect_results().await), ["denied", "denied"]);
     for call in asked() {
@@ -69,7 +69,7 @@ async fn the_policy_of_a_run_covers_signals_and_interactions() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_about_a_signal_whose_arguments_are_invalid() {
+async fn no_approval_is_requested_for_a_signal_with_invalid_arguments() {
     let results = surfacing().run(calls([("halt", "900"), ("ask", "7"), ("note", "\"x\"")])).approvals(never_asked);
     assert_eq!(all_came(&results.collect_results().await), ["input_validation_error"; 3]);
     let call = ToolCall::new("c1", "note", "900");
@@ -77,16 +77,16 @@ async fn nobody_is_asked_about_a_signal_whose_arguments_are_invalid() {
 }
 
 #[tokio::test]
-async fn a_permit_covers_signals_and_interactions_before_anybody_is_asked() {
+async fn a_permit_applies_to_signals_and_interactions_before_approval() {
     let forbidding =
         RunOptions::new().permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("not you")).approvals(never_asked);
     let results = surfacing().run(asked()).with(forbidding).collect_results().await;
     assert_eq!(all_came(&results), ["permission_denied", "permission_denied"]);
 }
 
-/// What is edited is checked and permitted like what the model wrote, and the run holds it for whoever reads the call.
+/// Edited arguments are checked and permitted like those of the model, and the run holds them for the application.
 #[tokio::test]
-async fn edited_arguments_are_what_surfaces() {
+async fn edited_arguments_surface() {
     let mut run = surfacing().run(calls([("halt", "1"), ("halt", "2")])).with(asking(|request| {
         if request.arguments == "1" { request.edit(json!(7)) } else { request.edit(json!(900)) }
     }));
@@ -100,7 +100,7 @@ async fn edited_arguments_are_what_surfaces() {
     assert_eq!(run.decode_args::<u8>(0).unwrap(), 7);
 }
 
-/// A tool that promises nothing takes any answer, as it does from whoever reads the call.
+/// A tool without an output schema accepts any answer, as it does from the application.
 #[tokio::test]
 async fn an_answer_in_place_of_a_signal_or_interaction_is_its_result() {
     for way in Way::ALL {
@@ -131,7 +131,7 @@ async fn a_verdict_on_a_signal_is_remembered_recorded_and_bound_to_its_arguments
     assert_eq!(still.pending().len(), 2, "a verdict on other arguments lets nothing surface");
 }
 
-/// Nothing that the provider runs can be prevented here: only a permit is asked about it.
+/// Calls that the provider executes can't be prevented here: only permits apply to them.
 #[tokio::test]
 async fn policies_do_not_apply_to_calls_that_the_provider_runs_and_permits_do() {
     let search = || Tool::provider("vendor.search").with_args(()).define();

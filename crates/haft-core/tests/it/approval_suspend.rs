@@ -1,4 +1,4 @@
-//! Runs that stop to wait, and go on elsewhere.
+//! Runs that are suspended and resumed elsewhere.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::approval_bench::{Journal, all_came, asking, bench, gated, noting, suspend, tell};
 use crate::executing::{calls, came, kit};
 
-/// The same value, as another process reads it.
+/// Returns the same value as another process reads it.
 fn stored(suspended: &Suspended) -> Suspended {
     serde_json::from_str(&serde_json::to_string(suspended).unwrap()).unwrap()
 }
@@ -41,9 +41,9 @@ async fn calls_that_need_no_approval_are_done_before_and_never_again() {
     assert_eq!(all_came(&results), ["1", "2", "unknown_tool", "input_validation_error", "5"]);
 }
 
-/// Nothing here knows what was resumed before: that a stored value is used once is up to whoever stores it.
+/// The library does not record what was resumed: using a stored value only once is the duty of the application.
 #[tokio::test]
-async fn a_value_that_is_resumed_twice_runs_twice_and_finished_calls_never_do() {
+async fn a_value_that_is_resumed_twice_runs_only_its_pending_calls_twice() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("look", "1"), ("pay", "2")])).await;
     for _ in 0..2 {
@@ -55,11 +55,11 @@ async fn a_value_that_is_resumed_twice_runs_twice_and_finished_calls_never_do() 
 }
 
 #[tokio::test]
-async fn what_nobody_has_decided_on_is_suspended_again() {
+async fn undecided_calls_are_suspended_again() {
     let (kit, journal) = bench();
     let mut suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2"), ("pay", "3")])).await;
     let requests: Vec<_> = suspended.pending().cloned().collect();
-    // The last one first, so that places and order can't be mistaken for each other.
+    // Starts with the last one, so that positions and order can't be confused.
     for left in (1..3).rev() {
         let verdict = requests[left].approve();
         let run = kit.resume(stored(&suspended), [verdict]);
@@ -84,9 +84,9 @@ async fn resuming_without_verdicts_changes_nothing() {
     assert_eq!(journal.lines(), ["look 1"]);
 }
 
-/// A run that is resumed may ask somebody who is there now.
+/// A resumed run may use another approver.
 #[tokio::test]
-async fn a_resumed_run_may_ask_somebody_else() {
+async fn a_resumed_run_may_use_another_approver() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2")])).await;
     let first = suspended.pending().next().unwrap().deny("no");
@@ -96,7 +96,7 @@ async fn a_resumed_run_may_ask_somebody_else() {
 }
 
 #[tokio::test]
-async fn verdicts_that_fit_no_open_question_are_reported() {
+async fn verdicts_that_match_no_pending_request_are_reported() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2"), ("look", "3")])).await;
     let requests: Vec<_> = suspended.pending().cloned().collect();
@@ -123,7 +123,7 @@ async fn verdicts_that_fit_no_open_question_are_reported() {
     assert_eq!(journal.lines(), ["look 3"]);
 }
 
-/// Of a repeated id the first call waits and the other is done; the answer is the first one's.
+/// Of a repeated id the first call waits and the other is done; the verdict is for the first.
 #[tokio::test]
 async fn a_repeated_id_survives_being_suspended() {
     let (kit, journal) = bench();
@@ -137,7 +137,7 @@ async fn a_repeated_id_survives_being_suspended() {
 }
 
 #[tokio::test]
-async fn the_questions_of_a_history_can_be_taken_up_without_a_run() {
+async fn the_requests_of_a_history_can_be_resumed_without_a_run() {
     let (kit, journal) = bench();
     let asked = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2")])).await;
     let waiting = asked.calls().iter().cloned().zip(asked.pending().cloned());
@@ -158,7 +158,7 @@ impl ToolType for Pay {
     type Services = ();
 }
 
-/// A single call has nobody to hand what is left of it to.
+/// The caller of a single call can't receive a suspended call.
 #[tokio::test]
 async fn a_single_call_that_would_be_suspended_is_denied() {
     let (kit, journal) = bench();
@@ -171,7 +171,7 @@ async fn a_single_call_that_would_be_suspended_is_denied() {
 }
 
 #[tokio::test]
-async fn what_follows_a_run_does_not_follow_a_suspended_one() {
+async fn a_suspended_run_has_no_continuation() {
     let (kit, _) = bench();
     let calls = calls([("look", "1"), ("pay", "2")]);
     let run = kit.run(&calls).approvals(Suspend);
@@ -204,7 +204,7 @@ async fn a_run_that_may_end_with_an_error_ends_with_one_beside_suspended_calls()
 }
 
 #[tokio::test]
-async fn a_dispatcher_shows_the_question_that_waits() {
+async fn a_dispatcher_reports_the_pending_request() {
     let (kit, journal) = bench();
     let dispatch: Arc<dyn Dispatch> = Arc::new(kit.clone());
     let calls = calls([("pay", "1"), ("look", "2")]);
@@ -219,9 +219,9 @@ async fn a_dispatcher_shows_the_question_that_waits() {
     assert_eq!(journal.lines(), ["look 2", "pay 1"]);
 }
 
-/// What has left the run can't be called off by it: its question stays open.
+/// A cancelled run does not affect a call that is already suspended: its request stays pending.
 #[tokio::test]
-async fn cancelling_ends_what_runs_and_leaves_what_waits() {
+async fn cancelling_ends_running_calls_and_keeps_suspended_ones() {
     let journal = Journal::default();
     let endless = Tool::new("wait").run(|(), _cx| std::future::pending::<()>());
     let kit = kit([gated("pay", &journal), endless]);
@@ -238,7 +238,7 @@ async fn cancelling_ends_what_runs_and_leaves_what_waits() {
     assert_eq!(all_came(&results), ["1", "cancelled"]);
 }
 
-/// A run that is called off before it begins has asked nobody, and nothing waits.
+/// A run that is cancelled before it begins has requested no approval, and nothing waits.
 #[tokio::test]
 async fn a_run_that_never_begins_suspends_nothing() {
     let (kit, journal) = bench();
@@ -250,7 +250,7 @@ async fn a_run_that_never_begins_suspends_nothing() {
 }
 
 #[tokio::test]
-async fn an_observer_sees_what_is_suspended_and_not_what_was_done_before() {
+async fn an_observer_sees_suspended_calls_and_no_earlier_results() {
     let (kit, _) = bench();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let observed = |run: haft_core::Run| {
@@ -267,7 +267,7 @@ async fn an_observer_sees_what_is_suspended_and_not_what_was_done_before() {
     let first = suspended.pending().next().unwrap().approve();
     let suspended = observed(kit.resume(*suspended, [first])).collect_or_suspend().await.unwrap_err();
     assert_eq!(seen.lock().unwrap().split_off(0), ["c2 approval_resolved", "c2 output", "c3 suspended"]);
-    // A run that nobody polls still answers what waits, and only that.
+    // A run that is never polled still answers the calls that wait, and only those.
     drop(observed(kit.resume(*suspended, [])));
     assert_eq!(seen.lock().unwrap().split_off(0), ["c3 output"]);
 }
@@ -284,9 +284,9 @@ async fn the_event_of_a_suspended_call_is_written_and_read() {
     assert!(events[1].result().is_none());
 }
 
-/// Places are given back when a call leaves: others need not wait for its verdict.
+/// A suspended call frees its slot: others need not wait for its verdict.
 #[tokio::test]
-async fn a_suspended_call_holds_no_place() {
+async fn a_suspended_call_holds_no_slot() {
     let journal = Journal::default();
     let alone = ExecutionLimits::new().concurrency(haft_core::Concurrency::Exclusive);
     let pay = gated("pay", &journal).and_then(|tool| tool.with_limits(alone));
@@ -299,9 +299,9 @@ async fn a_suspended_call_holds_no_place() {
     assert_eq!(all_came(&results), ["1", "2", "3"]);
 }
 
-/// An approver may put off some questions and answer others.
+/// An approver may suspend some requests and answer others.
 #[tokio::test]
-async fn some_answers_come_now_and_some_later() {
+async fn some_requests_are_answered_and_some_suspended() {
     let (kit, journal) = bench();
     let mixed = |request: ApprovalRequest, _: Cx| async move {
         match request.call_id.as_str() {
@@ -320,9 +320,9 @@ async fn some_answers_come_now_and_some_later() {
     assert_eq!(journal.lines(), ["pay 20", "pay 1"]);
 }
 
-/// A policy that no longer asks takes nothing back: the question was asked and its answer counts.
+/// A policy that no longer requires approval withdraws nothing: the request was made and its verdict counts.
 #[tokio::test]
-async fn an_open_question_is_answered_even_where_none_would_be_asked_now() {
+async fn a_pending_request_is_answered_even_if_none_would_be_made_now() {
     let (kit, journal): (Toolkit, _) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1")])).await;
     let lenient = || RunOptions::new().policy_instead(ApprovalPolicy::never());

@@ -1,4 +1,4 @@
-//! Every verdict, by every way it can reach its call.
+//! Every verdict, in every way in which it can reach its call.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::approval_bench::{Decide, Way, all_came, asking, bench, message, suspend, tell};
 use crate::executing::{calls, came, kit};
 
-/// A verdict, what comes of the call `pay 5` by it, what the model is told, and what ran.
+/// A verdict, the outcome of the call `pay 5` by it, the message to the model, and the calls that ran.
 type Case = (&'static str, Decide, &'static str, &'static str, &'static [&'static str]);
 
 const CASES: [Case; 7] = [
@@ -27,7 +27,7 @@ const CASES: [Case; 7] = [
 ];
 
 #[tokio::test]
-async fn every_verdict_counts_the_same_whichever_way_it_comes() {
+async fn every_verdict_counts_the_same_in_every_way() {
     for (name, decide, came_of, said, ran) in CASES {
         let options = [RunOptions::new(), RunOptions::new().spawned(), RunOptions::new().concurrency(1)];
         for (way, options) in Way::ALL.into_iter().flat_map(|way| options.iter().map(move |options| (way, options))) {
@@ -44,7 +44,7 @@ async fn every_verdict_counts_the_same_whichever_way_it_comes() {
     }
 }
 
-/// A verdict that does not count, and why.
+/// A verdict that does not count, and the reason.
 type Uncounted = (&'static str, Decide, VerdictFault);
 
 fn uncounted() -> [Uncounted; 6] {
@@ -75,13 +75,13 @@ fn signed_as(mac: Option<&str>, mut response: ApprovalResponse) -> ApprovalRespo
     response
 }
 
-/// Whoever sends something useless is told so, and takes nothing from whoever decides.
+/// The sender of an invalid verdict gets it back, and the request stays pending for the real approver.
 #[tokio::test]
-async fn a_verdict_that_does_not_count_leaves_its_question_open() {
+async fn a_verdict_that_does_not_count_leaves_its_request_pending() {
     let options = RunOptions::new().approval_keys(SigningKeys::new("k", b"a secret of thirty-two bytes....").unwrap());
     for (name, decide, fault) in uncounted() {
         let calls = calls([("pay", "5")]);
-        // By a queue:
+        // Through a queue:
         let ((kit, journal), (sender, queue)) = (bench(), VerdictQueue::new());
         let mut run = kit.run(&calls).with(options.clone().approvals(queue));
         let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!("{name}") };
@@ -101,7 +101,7 @@ async fn a_verdict_that_does_not_count_leaves_its_question_open() {
         let run = kit.resume(suspended, [asked.approve()]).with(options.clone());
         assert_eq!(all_came(&run.collect_or_suspend().await.unwrap()), ["5"], "{name}");
 
-        // In a run that asks once, there is nobody else to wait for:
+        // A run whose approver answers once has no further verdict to wait for:
         let run = kit.run(&calls).with(options.clone());
         let run = run.approvals(move |request: ApprovalRequest, _: Cx| async move { decide(&request) });
         assert_eq!(all_came(&run.collect_results().await), ["denied"], "{name}");
@@ -109,11 +109,11 @@ async fn a_verdict_that_does_not_count_leaves_its_question_open() {
     }
 }
 
-/// A way of answering that is no verdict on the very question, and what the model and the operator are told of it.
+/// An answer that is no verdict on the request, and what the model and the operator read about it.
 type Useless = (&'static str, Decide, &'static str, VerdictFault);
 
 #[tokio::test]
-async fn what_does_not_name_its_question_and_its_digest_is_no_verdict() {
+async fn an_answer_without_the_request_id_and_digest_is_no_verdict() {
     let changed = "was given for other arguments";
     let table: [Useless; 4] = [
         ("no digest", |request| request.approve().digest(""), changed, VerdictFault::OtherDigest),
@@ -147,7 +147,7 @@ async fn what_does_not_name_its_question_and_its_digest_is_no_verdict() {
 }
 
 #[tokio::test]
-async fn an_approver_that_breaks_has_not_agreed() {
+async fn an_approver_that_fails_approves_nothing() {
     type Broken = fn() -> Result<ApprovalAnswer, BoxError>;
     let table: [(Broken, &str, &str); 4] = [
         (|| Err("out of office".into()), "denied", "was not approved"),
@@ -165,9 +165,9 @@ async fn an_approver_that_breaks_has_not_agreed() {
     }
 }
 
-/// An approver that breaks before it gives anything to wait for.
+/// An approver that panics before it returns a future.
 #[tokio::test]
-async fn an_approver_that_panics_at_once_has_not_agreed() {
+async fn an_approver_that_panics_at_once_approves_nothing() {
     let (kit, journal) = bench();
     let broken = |request: ApprovalRequest, _: Cx| {
         assert!(request.arguments != "5", "can't read this");
@@ -178,9 +178,9 @@ async fn an_approver_that_panics_at_once_has_not_agreed() {
     assert_eq!(journal.lines(), ["pay 6"]);
 }
 
-/// A person's answer is what the tool promises: the same checks, the same cap.
+/// A person's answer must satisfy the tool's output schema and cap.
 #[tokio::test]
-async fn an_answer_is_held_to_what_the_tool_promises() {
+async fn an_answer_must_satisfy_the_output_schema_and_cap() {
     for (answer, came_of) in [(json!(7), "7"), (json!(65_536), "denied"), (json!(null), "denied")] {
         let (kit, journal) = bench();
         let run = kit.run(calls([("pay", "5")]));
@@ -203,10 +203,10 @@ async fn an_answer_is_held_to_what_the_tool_promises() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_refused_anyway_are_never_asked_about() {
+async fn no_approval_is_requested_for_rejected_arguments() {
     for way in Way::ALL {
         let (kit, journal) = bench();
-        // The last one keeps the ways that need a question going.
+        // The last call keeps the ways that need an approval request going.
         let bad = calls([("pay", "not json"), ("pay", "-1"), ("pay", ""), ("ghost", "1"), ("pay", "5")]);
         let asked = Arc::new(Mutex::new(Vec::new()));
         let noting = Arc::clone(&asked);
@@ -220,9 +220,9 @@ async fn arguments_that_are_refused_anyway_are_never_asked_about() {
     }
 }
 
-/// Calls that wait for an answer do not hold up those that do not.
+/// Calls that wait for a verdict do not delay those that do not.
 #[tokio::test]
-async fn a_yes_for_one_call_is_none_for_its_neighbour() {
+async fn an_approval_of_one_call_does_not_apply_to_its_neighbour() {
     for way in Way::ALL {
         let (kit, journal) = bench();
         let calls = calls([("pay", "5"), ("pay", "5"), ("pay", "6")]);
@@ -236,9 +236,9 @@ async fn a_yes_for_one_call_is_none_for_its_neighbour() {
     }
 }
 
-/// Of two calls with one id the first is asked about; the other has its result.
+/// Of two calls with one id, approval is requested for the first; the other has its result.
 #[tokio::test]
-async fn a_repeated_id_is_asked_about_once() {
+async fn a_repeated_id_makes_one_request() {
     for way in Way::ALL {
         let (kit, journal) = bench();
         let mut calls = calls([("pay", "5"), ("pay", "6"), ("look", "1")]);
@@ -249,9 +249,9 @@ async fn a_repeated_id_is_asked_about_once() {
     }
 }
 
-/// A verdict that lets a call run says nothing about how the run ends.
+/// An approval does not determine how the run of the call ends.
 #[tokio::test]
-async fn an_approved_call_that_breaks_still_has_its_result() {
+async fn an_approved_call_that_panics_still_has_its_result() {
     for way in Way::ALL {
         let broken = Tool::new("pay").needs_approval(haft_core::ApprovalPolicy::always());
         let kit = kit([broken.run(|_: u16, _cx| async { panic!("no funds") as u16 })]);

@@ -1,4 +1,4 @@
-//! Bad input, one case a test: each is refused at its place, by its rule, in a sentence that says what to do.
+//! Bad input, one case a test: each is rejected at its position, by its rule, with a sentence about the remedy.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -22,12 +22,12 @@ fn order(text: &str) -> Issues {
     schema.decode::<Order>(text, &DecodeOptions::default()).expect_err(text)
 }
 
-/// The same text for a dynamic tool, which takes whatever JSON comes.
+/// Reads the same text for a dynamic tool, which accepts any JSON.
 fn dynamic(text: &str) -> Result<Value, Issues> {
     Schema::unknown().decode(text, &DecodeOptions::default()).map(|decoded| decoded.value)
 }
 
-/// The only issue: at this place, by this rule, with these words in its sentence.
+/// Asserts that there is one issue: at this pointer, of this keyword, with these words in its sentence.
 fn assert_only(issues: &Issues, pointer: &str, keyword: &str, words: &str) {
     let [Issue { pointer: at, keyword: rule, message, .. }] = issues.as_slice() else {
         panic!("not one issue: {issues:?}");
@@ -36,14 +36,14 @@ fn assert_only(issues: &Issues, pointer: &str, keyword: &str, words: &str) {
     assert!(message.contains(words), "{words:?} is not in {message:?}");
 }
 
-/// A thread with the stack of a worker: what overflows must do so here.
+/// Runs on a thread with the stack of a worker, so that an overflow would happen here.
 fn on_a_small_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
     thread.spawn(work).unwrap().join().unwrap()
 }
 
 #[test]
-fn an_invalid_schema_is_refused_with_all_its_faults() {
+fn an_invalid_schema_is_rejected_with_all_its_faults() {
     let error = Schema::json(json!({"type": "text", "properties": {"a": {"maxLength": "x"}}})).unwrap_err();
     let pointers: Vec<&str> = error.issues().as_slice().iter().map(|issue| issue.pointer.as_str()).collect();
     assert_eq!(pointers.len(), 2, "{pointers:?}");
@@ -51,7 +51,7 @@ fn an_invalid_schema_is_refused_with_all_its_faults() {
 }
 
 #[test]
-fn a_reference_to_the_network_is_refused() {
+fn a_reference_to_the_network_is_rejected() {
     let error = Schema::json(json!({"items": {"$ref": "https://example.com/item.json"}})).unwrap_err();
     assert_only(error.issues(), "/items/$ref", "$ref", "put it under $defs");
 }
@@ -95,7 +95,7 @@ fn a_million_levels_do_not_overflow_the_stack() {
 
 #[test]
 fn a_key_given_twice_is_ambiguous() {
-    assert_only(&order(r#"{"item": "a", "count": 1, "count": 1}"#), "/count", "duplicateKey", "give it once");
+    assert_only(&order(r#"{"item": "a", "count": 1, "count": 1}"#), "/count", "duplicateKey", "send it once");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn an_escaped_prototype_is_still_the_prototype() {
 }
 
 #[test]
-fn what_is_no_number_is_no_json() {
+fn an_invalid_number_is_no_json() {
     for number in
         ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "0x1", "01", "+1", ".5", "1.", "1e", "--1", "1_000"]
     {
@@ -116,7 +116,7 @@ fn what_is_no_number_is_no_json() {
             (format!(r#"{{"item": "a", "count": {number}}}"#), "/count"),
             (format!(r#"{{"item": "a", "count": 1, "note": [{number}]}}"#), "/note/0"),
         ] {
-            // Where the text is no JSON there is no place in it either.
+            // Text that is not JSON has no positions.
             let place = if number.contains("999") { place } else { "" };
             assert_only(&order(&text), place, "json", advice);
         }
@@ -125,7 +125,7 @@ fn what_is_no_number_is_no_json() {
 }
 
 #[test]
-fn a_huge_integer_is_refused_or_kept_but_never_another_number() {
+fn a_huge_integer_is_rejected_or_kept_but_never_changed() {
     assert_only(&order(r#"{"item": "a", "count": 18446744073709551616}"#), "/count", "maximum", "at most 99");
     let read =
         |schema: &Schema, text: &str| schema.decode::<u128>(text, &DecodeOptions::default()).map(|read| read.value);
@@ -158,7 +158,7 @@ fn half_a_surrogate_pair_is_no_text() {
 
 #[test]
 fn half_a_surrogate_pair_is_no_bytes_either() {
-    /// Asks for bytes, and is given a string that need not be Unicode.
+    /// A type that reads bytes, from a string that need not be Unicode.
     #[derive(Debug)]
     struct Bytes(Vec<u8>);
 

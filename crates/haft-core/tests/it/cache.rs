@@ -1,4 +1,4 @@
-//! Whom a remembered answer reaches, and calls that are made from inside of remembered tools.
+//! The callers that a cached result may reach, and calls that a cached tool makes itself.
 
 mod nesting;
 
@@ -11,7 +11,7 @@ use haft_core::{Cache, Cx, Idempotent, Item, Next, Readonly, Request, RunOptions
 #[derive(Clone, Copy)]
 struct Tenant(&'static str);
 
-/// What makes the tenant known to the handler.
+/// The source from which the handler learns its tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     KitService,
@@ -31,11 +31,11 @@ const SOURCES: [Source; 5] =
     [Source::KitService, Source::RunService, Source::RunExtension, Source::Middleware, Source::Conversation];
 const CALLERS: [Option<&str>; 2] = [None, Some("ana")];
 
-/// A tool that tells whose answer it gives, behind a cache.
+/// A tool that returns its tenant, behind a cache.
 struct Bench {
     tool: Tool,
     runs: Arc<AtomicUsize>,
-    /// What the middleware outside of the cache attaches.
+    /// The tenant that the middleware outside of the cache attaches.
     attached: Arc<Mutex<Option<Tenant>>>,
     source: Source,
     caller: Option<&'static str>,
@@ -71,7 +71,7 @@ impl Bench {
         Self { tool, runs, attached, source, caller }
     }
 
-    /// The toolkit and the options of a tenant.
+    /// Returns the toolkit and the options of a tenant.
     fn tenant(&self, name: &'static str) -> (Toolkit, RunOptions) {
         let (tenant, services) = (Tenant(name), Services::new().with(Tenant(name)));
         let kit: Toolkit = Toolkit::from_iter([self.tool.clone()]);
@@ -86,7 +86,7 @@ impl Bench {
         (kit, self.caller.iter().fold(options, |options, caller| options.caller(*caller)))
     }
 
-    /// The answer for a tenant, in a run or as a single call.
+    /// Returns the result for a tenant, in a run or as a single call.
     async fn ask(&self, (kit, options): &(Toolkit, RunOptions), name: &'static str, alone: bool) -> String {
         *self.attached.lock().unwrap() = (self.source == Source::Middleware).then_some(Tenant(name));
         let call = ToolCall::new("c1", "whose", "");
@@ -103,7 +103,7 @@ impl Bench {
     }
 }
 
-/// Every row: what tells tenants apart, who calls, who may share, and whether the call is a run of its own.
+/// Returns every row: the source of the tenant, the caller, the sharing, and whether the call is a separate run.
 fn rows() -> impl Iterator<Item = (Source, Option<&'static str>, Sharing, bool)> {
     let sharings = [Sharing::SameCaller, Sharing::Everyone];
     SOURCES.into_iter().flat_map(move |source| {
@@ -113,7 +113,7 @@ fn rows() -> impl Iterator<Item = (Source, Option<&'static str>, Sharing, bool)>
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_reaches_no_other_tenant() {
+async fn a_cached_result_reaches_no_other_tenant() {
     for (source, caller, sharing, alone) in rows() {
         let bench = Bench::new(source, caller, sharing);
         let (one, other) = (bench.tenant("one"), bench.tenant("other"));
@@ -124,7 +124,7 @@ async fn an_answer_reaches_no_other_tenant() {
         ];
         let is_shared = match (sharing, source) {
             (Sharing::Everyone, source) => source != Source::KitService,
-            // The caller stands for its conversations.
+            // The caller identifies its conversations.
             (Sharing::SameCaller, Source::Conversation) => caller.is_some(),
             (Sharing::SameCaller, _) => false,
         };
@@ -134,7 +134,7 @@ async fn an_answer_reaches_no_other_tenant() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_with_the_very_same_services_and_extensions_is_answered_from_memory() {
+async fn a_call_with_the_same_services_and_extensions_is_answered_from_the_cache() {
     for (source, caller, sharing, alone) in rows() {
         let bench = Bench::new(source, caller, sharing);
         let tenant = bench.tenant("one");
@@ -144,7 +144,7 @@ async fn a_call_with_the_very_same_services_and_extensions_is_answered_from_memo
         let is_kept = match (sharing, source) {
             (Sharing::Everyone, _) | (_, Source::KitService | Source::RunService | Source::RunExtension) => true,
             (Sharing::SameCaller, Source::Conversation) => caller.is_some(),
-            // What is attached to each request is another value each time.
+            // The middleware attaches another value to each request.
             (Sharing::SameCaller, Source::Middleware) => false,
         };
         assert_eq!(bench.runs(), if is_kept { 1 } else { 3 }, "{source:?}, {caller:?}, {sharing:?}, {alone}");

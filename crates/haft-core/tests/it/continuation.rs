@@ -1,4 +1,4 @@
-//! What follows a run: one value made from all results.
+//! The continuation of a run: one value made from all results.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use crate::executing::{calls, came, kit};
 
-/// Shows what it is given and gives it back after as many seconds.
+/// Creates a tool that emits its argument and returns it after as many seconds.
 fn slow() -> Toolkit {
     kit([Tool::new("slow").handle(|takes: u64, cx: Cx| async move {
         cx.emit(takes).await?;
@@ -58,15 +58,15 @@ async fn nothing_comes_after_the_value() {
 }
 
 #[tokio::test]
-async fn no_calls_are_followed_all_the_same() {
+async fn a_run_of_no_calls_is_continued() {
     let times = Arc::default();
     let steps: Vec<_> = slow().run(Vec::<ToolCall>::new()).continue_with_results(counting(&times)).collect().await;
     assert_eq!(steps, [Step::Next(vec![])]);
 }
 
-/// Calls that took too long were answered; only a cancel means that nobody wants to go on.
+/// Calls that timed out have results; only a cancellation stops the continuation.
 #[tokio::test(start_paused = true)]
-async fn a_run_whose_time_is_over_goes_on() {
+async fn a_run_that_timed_out_is_continued() {
     let times = Arc::default();
     let run = slow().run(three()).timeout(Duration::from_secs(2));
     let steps: Vec<_> = run.continue_with_results(counting(&times)).collect().await;
@@ -74,7 +74,7 @@ async fn a_run_whose_time_is_over_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_called_off_answers_every_call_and_goes_no_further() {
+async fn a_cancelled_run_answers_every_call_and_is_not_continued() {
     let times = Arc::default();
     let mut steps = slow().run(three()).continue_with_results(counting(&times));
     assert!(steps.next().await.is_some());
@@ -87,7 +87,7 @@ async fn a_run_that_is_called_off_answers_every_call_and_goes_no_further() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flag_calls_it_off_like_the_stream_itself() {
+async fn a_flag_cancels_it_like_the_stream_itself() {
     let times = Arc::default();
     let flag = Cancellation::new();
     let mut steps = slow().run(three()).cancellation(flag.clone()).continue_with_results(counting(&times));
@@ -99,7 +99,7 @@ async fn a_flag_calls_it_off_like_the_stream_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_stream_is_followed_by_nothing() {
+async fn a_dropped_stream_is_not_continued() {
     let times = Arc::default();
     let mut steps = slow().run(three()).continue_with_results(counting(&times));
     assert!(steps.next().await.is_some());
@@ -109,7 +109,7 @@ async fn a_dropped_stream_is_followed_by_nothing() {
 }
 
 #[tokio::test]
-async fn a_panic_in_what_follows_is_the_callers_own() {
+async fn a_panic_in_the_continuation_reaches_the_caller() {
     let steps = slow().run(calls([("ghost", "")])).continue_with_results(|results| assert!(results.is_empty(), "mine"));
     let ended = tokio::spawn(steps.collect::<Vec<_>>()).await;
     assert!(ended.unwrap_err().is_panic());

@@ -1,4 +1,4 @@
-//! The values of a conversation: their written form is pinned, and everything written can be read back.
+//! The values of a conversation: their serialized form is pinned, and everything written can be read back.
 
 mod arbitrary;
 mod form;

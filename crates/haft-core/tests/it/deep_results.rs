@@ -1,4 +1,4 @@
-//! Results that nest deeper than any reader takes: an error that says so, on threads with little stack.
+//! Results that are nested deeper than any reader accepts: an error with that reason, on threads with little stack.
 
 use haft_core::{
     ApprovalPolicy, ApprovalRequest, ContentPart, Cx, EmitError, Emitted, HandlerOutput, JsonText, Next, NoFailure,
@@ -8,20 +8,20 @@ use schemars::{JsonSchema, Schema as Described, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// Half of what a thread of tokio's has.
+/// Half of the stack of a tokio worker.
 const STACK: usize = 1024 * 1024;
 
-/// The deepest that a result may nest.
+/// The deepest nesting of a result.
 const MOST: usize = 128;
 
-/// Levels beyond.
+/// Depths beyond it.
 const TOO_DEEP: [usize; 4] = [MOST + 1, 600, 1_500, 100_000];
 
-/// A tree that is never dropped, as dropping it takes stack.
+/// A tree that is never dropped, because dropping it takes stack.
 #[derive(Clone, Copy)]
 struct Deep(&'static Value);
 
-/// Arrays, objects or both in turn, this deep.
+/// Creates arrays, objects or both in turn, this deep.
 fn deep(levels: usize, shape: usize) -> Deep {
     let mut value = json!(null);
     for level in 0..levels {
@@ -33,7 +33,7 @@ fn deep(levels: usize, shape: usize) -> Deep {
     Deep(Box::leak(Box::new(value)))
 }
 
-/// The text of arrays this deep.
+/// Returns the text of arrays this deep.
 fn text(levels: usize) -> JsonText {
     JsonText::parse(&format!("{}{}", "[".repeat(levels), "]".repeat(levels))).unwrap()
 }
@@ -54,7 +54,7 @@ impl JsonSchema for Deep {
     }
 }
 
-/// Runs on a thread that has little stack.
+/// Runs on a thread with little stack.
 fn cramped(test: impl FnOnce() + Send + 'static) {
     on_stack(STACK, test);
 }
@@ -83,7 +83,7 @@ fn assert_too_deep(result: &ToolResult, case: &str) {
     assert!(failure.message.contains("128 levels"), "{case}: {failure}");
 }
 
-/// A schema that leads down as far as the value does.
+/// Creates a schema that is as deep as any value.
 fn endless() -> Schema {
     let inner = json!({"$ref": "#"});
     let array = json!({"type": "array", "items": inner});
@@ -110,7 +110,7 @@ fn a_result_that_nests_too_deep_is_an_output_validation_error() {
 }
 
 #[test]
-fn a_result_as_deep_as_one_may_be_is_given_stored_and_read() {
+fn a_result_of_the_greatest_depth_is_returned_stored_and_read() {
     cramped(|| {
         for schema in [Schema::unknown(), endless()] {
             for shape in 0..3 {
@@ -122,9 +122,9 @@ fn a_result_as_deep_as_one_may_be_is_given_stored_and_read() {
     });
 }
 
-/// `serde_json` hands such text on without looking into it.
+/// `serde_json` writes such text without examining it.
 #[test]
-fn text_that_is_handed_on_counts_too() {
+fn the_depth_of_json_text_counts_too() {
     cramped(|| {
         for levels in TOO_DEEP {
             let given = text(levels);
@@ -137,7 +137,7 @@ fn text_that_is_handed_on_counts_too() {
     });
 }
 
-/// Text within a value.
+/// Text inside a value.
 #[derive(Serialize)]
 struct Wrapped(JsonText);
 
@@ -168,7 +168,7 @@ fn a_result_made_by_hand_nests_no_deeper() {
 }
 
 #[test]
-fn answers_in_the_place_of_the_tool_nest_no_deeper() {
+fn answers_in_place_of_the_tool_nest_no_deeper() {
     cramped(|| {
         for levels in TOO_DEEP {
             let value = deep(levels, 0);
@@ -180,7 +180,7 @@ fn answers_in_the_place_of_the_tool_nest_no_deeper() {
             let options = RunOptions::new().policy(ApprovalPolicy::always()).approvals(
                 move |request: ApprovalRequest, _: Cx| async move { request.answer(JsonText::from(value.0)) },
             );
-            // A verdict that brings one does not count.
+            // A verdict with such an answer does not count.
             let denied = run_with(giving(deep(0, 0)), options);
             assert_eq!(denied.failure().unwrap().kind, haft_core::FailureKind::Denied, "a person's answer");
         }
@@ -188,7 +188,7 @@ fn answers_in_the_place_of_the_tool_nest_no_deeper() {
 }
 
 #[test]
-fn what_is_emitted_nests_no_deeper() {
+fn emitted_values_nest_no_deeper() {
     cramped(|| {
         for levels in TOO_DEEP {
             let value = deep(levels, 1);
@@ -207,7 +207,7 @@ fn what_is_emitted_nests_no_deeper() {
 }
 
 #[test]
-fn what_the_model_is_shown_nests_no_deeper() {
+fn model_output_nests_no_deeper() {
     cramped(|| {
         let unknown = ContentPart::Unknown(deep_enough());
         let tool = Tool::new("t").to_model_output(move |_: &u8| vec![unknown.clone()]).run(|(), _cx| async { 7_u8 });
@@ -215,7 +215,7 @@ fn what_the_model_is_shown_nests_no_deeper() {
     });
 }
 
-/// Deeper than a result may be, and not too deep to be dropped.
+/// Creates a tree that is deeper than a result may be, and not too deep to be dropped.
 fn deep_enough() -> Value {
     deep(MOST + 1, 0).0.clone()
 }
@@ -249,7 +249,7 @@ fn a_tree_that_nests_too_deep_is_rejected_unwalked() {
 }
 
 #[test]
-fn text_is_equal_only_to_text_that_says_the_same_however_deep() {
+fn text_is_equal_only_to_text_of_the_same_value_however_deep() {
     on_stack(2 * STACK, || {
         assert_eq!(text(100_000), text(100_000));
         assert_ne!(text(100_000), text(99_999));
@@ -260,7 +260,7 @@ fn text_is_equal_only_to_text_that_says_the_same_however_deep() {
 }
 
 #[test]
-fn json_that_is_held_nests_as_deep_as_a_thread_can_bear() {
+fn held_json_nests_as_deep_as_a_thread_allows() {
     on_stack(2 * STACK, || {
         assert!(JsonText::encode(&deep(513, 0)).is_err() && JsonText::encode(&deep(512, 0)).is_ok());
         assert_eq!(JsonText::from(deep(512, 2).0).to_value(), *deep(512, 2).0);

@@ -1,4 +1,4 @@
-//! Anything that lists tools and runs calls, whatever is behind it.
+//! Dispatchers: types that list tools and run calls, whatever is behind them.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn tools() -> Toolkit {
     ])
 }
 
-/// Everybody may read; only an administrator knows that there is more.
+/// A permit by which every caller may read, and only an administrator sees the other tools.
 struct ReadOnly;
 
 impl Permit for ReadOnly {
@@ -32,7 +32,7 @@ impl Permit for ReadOnly {
     }
 }
 
-/// Another machine, as far as anybody can tell: it lists one tool and answers every call.
+/// A stand-in for another machine: it lists one tool and answers every call.
 struct Remote;
 
 impl Dispatch for Remote {
@@ -53,7 +53,7 @@ fn names(dispatch: &dyn Dispatch, options: &RunOptions) -> Vec<String> {
     dispatch.list(options).iter().map(|descriptor| descriptor.name.clone()).collect()
 }
 
-/// Takes anything that dispatches, by value.
+/// Takes any dispatcher, by value.
 async fn serve(dispatch: impl Dispatch + 'static, calls: Vec<ToolCall>) -> Vec<String> {
     tell(dispatch.run_calls(calls, RunOptions::new().caller("ana"))).await
 }
@@ -70,7 +70,7 @@ async fn a_toolkit_dispatches_however_it_is_held() {
 }
 
 #[tokio::test]
-async fn what_dispatches_need_not_be_a_toolkit() {
+async fn a_dispatcher_need_not_be_a_toolkit() {
     let all: [Arc<dyn Dispatch>; 2] = [Arc::new(tools()), Arc::new(Remote)];
     let options = RunOptions::new();
     let listed: Vec<_> = all.iter().flat_map(|dispatch| names(dispatch, &options)).collect();
@@ -80,7 +80,7 @@ async fn what_dispatches_need_not_be_a_toolkit() {
 }
 
 #[test]
-fn the_list_is_what_the_caller_may_know_of() {
+fn the_list_contains_the_tools_that_the_caller_may_see() {
     let tools = tools();
     let everybody = RunOptions::new().permit(ReadOnly);
     assert_eq!(names(&tools, &RunOptions::new()), ["read", "write", "done"]);
@@ -91,7 +91,7 @@ fn the_list_is_what_the_caller_may_know_of() {
     assert_eq!(names(&erased, &everybody), ["read"]);
 }
 
-/// What is listed is the tool's own descriptor, not a copy.
+/// The list contains the tool's own descriptor, not a copy.
 #[test]
 fn descriptors_are_shared() {
     let tools = tools();
@@ -100,7 +100,7 @@ fn descriptors_are_shared() {
     }
 }
 
-/// A permit that breaks has shown nothing.
+/// A permit that panics hides the tool.
 #[test]
 fn a_permit_that_panics_hides_the_tool() {
     struct Breaks;

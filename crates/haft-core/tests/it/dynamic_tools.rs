@@ -1,7 +1,7 @@
 //! Tools whose schema is known only at run time.
 //!
-//! In the order a user meets them: making one, its defaults, telling it from other kinds, its JSON Schema, its handler,
-//! its results and failures, how much is validated, and the uses they are for. Two notions of dynamically typed
+//! In the order a user meets them: creating one, its defaults, distinguishing it from other kinds, its JSON Schema,
+//! its handler, its results and failures, the extent of validation, and its uses. Two notions of dynamically typed
 //! languages have no counterpart: a guard over arbitrary values (a [`Tool`] is always a tool), and choosing by
 //! inspection between a schema object and a plain JSON object (here they are different methods).
 
@@ -33,7 +33,7 @@ fn query_schema() -> Value {
     json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]})
 }
 
-// Making one.
+// Creating one.
 
 #[test]
 fn parameters_are_a_type_a_schema_or_raw_json() {
@@ -46,7 +46,7 @@ fn parameters_are_a_type_a_schema_or_raw_json() {
 }
 
 #[tokio::test]
-async fn without_more_said_anything_goes_in_and_comes_out() {
+async fn without_settings_any_value_is_accepted_and_returned() {
     let echo = Tool::dynamic("echo").run(|value: Value, _| async move { value }).unwrap();
     assert_eq!(echo.json_schema(), &json!({}));
     assert_eq!(echo.success().as_json(), &json!({}));
@@ -86,7 +86,7 @@ fn every_option_is_kept() {
     assert_eq!((tool.id().as_str(), tool.name()), ("risky", "risky"));
 }
 
-// Telling it from other kinds.
+// Distinguishing it from other kinds.
 
 #[test]
 fn a_dynamic_tool_is_dynamic_however_its_parameters_were_given() {
@@ -116,7 +116,7 @@ fn a_type_gives_a_derived_schema() {
 }
 
 #[test]
-fn raw_json_is_kept_as_it_is() {
+fn raw_json_is_kept_unchanged() {
     let plain = json!({
         "type": "object",
         "properties": {
@@ -155,7 +155,7 @@ fn the_description_of_a_raw_schema_is_the_tools_own() {
 }
 
 #[test]
-fn a_raw_schema_that_is_no_schema_is_refused_when_the_tool_is_made() {
+fn an_invalid_raw_schema_is_rejected_when_the_tool_is_created() {
     let error = Tool::dynamic("t")
         .params_json(json!({"type": "object", "properties": {"a": {"type": "nonsense"}, "b": {"minimum": "x"}}}))
         .define()
@@ -169,7 +169,7 @@ fn a_raw_schema_that_is_no_schema_is_refused_when_the_tool_is_made() {
 }
 
 #[test]
-fn strict_mode_is_said_on_dynamic_tools_too() {
+fn strict_mode_applies_to_dynamic_tools_too() {
     let tool = Tool::dynamic("t").params_json(query_schema()).annotate(Strict(false)).define().unwrap();
     assert_eq!(tool.strict(), Some(false));
     assert_eq!(tool.descriptor().strict, Some(false));
@@ -190,7 +190,7 @@ async fn a_typed_handler_gets_decoded_parameters() {
 }
 
 #[tokio::test]
-async fn a_raw_schema_gives_the_handler_the_json() {
+async fn a_raw_schema_passes_the_json_to_the_handler() {
     let search = Tool::dynamic("search")
         .params_json(json!({
             "type": "object",
@@ -206,7 +206,7 @@ async fn a_raw_schema_gives_the_handler_the_json() {
 }
 
 #[tokio::test]
-async fn a_raw_schema_can_be_read_as_a_type_of_ones_own() {
+async fn a_raw_schema_can_be_read_as_a_user_type() {
     #[derive(Deserialize)]
     struct NoSchema {
         query: String,
@@ -239,7 +239,7 @@ async fn a_success_is_encoded_by_its_schema() {
 }
 
 #[tokio::test]
-async fn an_output_that_does_not_fit_is_a_failure_with_its_place() {
+async fn an_invalid_output_is_a_failure_with_a_pointer() {
     let tool = Tool::dynamic("t")
         .success_json(json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}))
         .run(|n: Value, _| async move { json!({"n": n}) })
@@ -274,7 +274,7 @@ async fn declared_failures_have_their_schema() {
     assert_eq!(failure.details.unwrap().to_value(), json!({"code": "E1", "message": "no luck"}));
 }
 
-// How much is validated.
+// The extent of validation.
 
 #[tokio::test]
 async fn raw_schemas_are_enforced_in_full_by_default() {
@@ -286,7 +286,7 @@ async fn raw_schemas_are_enforced_in_full_by_default() {
 }
 
 #[tokio::test]
-async fn a_raw_schema_can_be_shown_without_being_enforced() {
+async fn a_raw_schema_can_be_sent_without_being_enforced() {
     let schema = Schema::json_with(query_schema(), Validation::None).unwrap();
     let tool = Tool::dynamic("t").params_schema(schema).run(|v: Value, _| async move { v }).unwrap();
     assert_eq!(value(&tool, r#"{"query":7}"#).await, json!({"query": 7}));
@@ -309,7 +309,7 @@ async fn a_function_can_validate_in_place_of_the_schema_or_after_it() {
     assert_eq!(failure(&tool, r#"{"query":"odd"}"#).await.issues.as_slice()[0].keyword, "even");
 }
 
-// What they are for.
+// Uses.
 
 #[tokio::test]
 async fn tools_discovered_at_run_time_make_a_toolkit() {

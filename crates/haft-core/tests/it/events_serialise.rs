@@ -1,9 +1,12 @@
-//! The written form of events: pinned, versioned, and read back as what was written.
+//! The serialized form of events: pinned, versioned, and read back as the same value.
+
+use std::collections::BTreeSet;
 
 use futures_util::StreamExt;
+use haft_core::tagged::TaggedEnum;
 use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, ContentPart, Cx, FailureKind, HandlerError, Issue, JsonText,
-    Timestamp, Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput, ToolResult, Toolkit,
+    ApprovalDecision, ApprovalRequest, ApprovalResponse, CallId, ContentPart, Cx, FailureKind, HandlerError, Issue,
+    JsonText, Timestamp, Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput, ToolResult, Toolkit,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -15,7 +18,7 @@ fn call() -> ToolCall {
     ToolCall::new("c1", "send", r#"{"to":"ana"}"#)
 }
 
-/// One event of each kind.
+/// Returns one event of each kind.
 fn one_of_each() -> [ToolEvent; 6] {
     let request = ApprovalRequest::new("r1", &call()).digest("d1").expires_at(Timestamp::from_unix_millis(5));
     let response = ApprovalResponse::new("r1", ApprovalDecision::Denied)
@@ -76,7 +79,7 @@ fn every_event_is_read_back_as_it_was() {
 }
 
 #[test]
-fn an_event_without_a_version_is_of_the_first_and_one_of_a_newer_version_is_refused() {
+fn an_event_without_a_version_is_of_the_first_and_one_of_a_newer_version_is_rejected() {
     for event in one_of_each() {
         let mut written = serde_json::to_value(&event).unwrap();
         assert_eq!(written["v"], 1);
@@ -95,9 +98,9 @@ fn an_event_without_a_version_is_of_the_first_and_one_of_a_newer_version_is_refu
     }
 }
 
-/// What is inside has a version of its own, and is refused by it.
+/// A value inside an event has its own version, by which it is rejected.
 #[test]
-fn a_newer_value_inside_an_event_is_refused() {
+fn a_newer_value_inside_an_event_is_rejected() {
     for event in one_of_each() {
         let mut written = serde_json::to_value(&event).unwrap();
         let Some(inner) = ["request", "response", "result"].into_iter().find(|name| written.get(name).is_some()) else {
@@ -110,7 +113,7 @@ fn a_newer_value_inside_an_event_is_refused() {
 }
 
 #[test]
-fn what_is_no_event_is_refused_by_its_fault() {
+fn an_invalid_event_is_rejected_by_its_fault() {
     let good = serde_json::to_value(&one_of_each()[0]).unwrap();
     for field in ["type", "index", "call_id", "tool", "seq", "data"] {
         let mut lacking = good.clone();
@@ -119,7 +122,6 @@ fn what_is_no_event_is_refused_by_its_fault() {
         assert!(error.contains(field), "{field}: {error}");
     }
     for (wrong, problem) in [
-        (json!({"type": "resumed", "index": 0}), "resumed"),
         (json!({"type": 1}), "`type` must be a string"),
         (json!([]), "type"),
         (json!("output"), "type"),
@@ -130,9 +132,47 @@ fn what_is_no_event_is_refused_by_its_fault() {
     }
 }
 
-/// A later minor version may say more; what this one knows is still read.
 #[test]
-fn fields_nobody_knows_are_passed_over() {
+fn an_event_of_an_unknown_type_is_kept_whole_and_names_its_call_where_it_can() {
+    let table = [
+        (json!({"type": "paused", "index": 3, "call_id": "c1", "tool": "send"}), (Some(3), Some("c1"), "send")),
+        (json!({"until": {"a": [null]}, "v": 9, "call_id": "c1", "type": "paused"}), (None, Some("c1"), "")),
+        (json!({"type": "", "index": -1, "call_id": 5, "tool": []}), (None, None, "")),
+    ];
+    for (written, (index, call_id, tool)) in table {
+        let event: ToolEvent = serde_json::from_value(written.clone()).unwrap();
+        let ToolEvent::Unknown(unknown) = &event else { panic!("{event:?}") };
+        assert_eq!(unknown.event_type(), written["type"]);
+        assert_eq!((unknown.index(), unknown.call_id().map(CallId::as_str)), (index, call_id));
+        assert_eq!(unknown.json(), &written);
+        assert_eq!((event.index(), event.call_id().as_str()), (index.unwrap_or(usize::MAX), call_id.unwrap_or("")));
+        assert_eq!((event.tool(), event.result()), (tool, None));
+        assert_eq!(serde_json::to_string(&event).unwrap(), written.to_string(), "written back unchanged");
+    }
+}
+
+/// A variant that is added must be in the table that is read, in the samples here, and in this match.
+#[test]
+fn every_event_type_is_read() {
+    let name = |event: &ToolEvent| match event {
+        ToolEvent::Progress { .. } => "progress",
+        ToolEvent::Preliminary { .. } => "preliminary",
+        ToolEvent::ApprovalRequested { .. } => "approval_requested",
+        ToolEvent::ApprovalResolved { .. } => "approval_resolved",
+        ToolEvent::Suspended { .. } => "suspended",
+        ToolEvent::Output { .. } => "output",
+        other => panic!("decide about {other:?}"),
+    };
+    let request = Box::new(ApprovalRequest::new("r1", &call()));
+    let samples = one_of_each().into_iter().chain([ToolEvent::Suspended { index: 0, request }]);
+    let sampled: BTreeSet<&str> = samples.map(|event| name(&event)).collect();
+    let known: BTreeSet<&str> = ToolEvent::VARIANTS.iter().map(|(tag, _)| *tag).collect();
+    assert_eq!(sampled, known);
+}
+
+/// A later minor version may add fields; the known ones are still read.
+#[test]
+fn unknown_fields_are_ignored() {
     for event in one_of_each() {
         let mut written = serde_json::to_value(&event).unwrap();
         written["at"] = json!("noon");
@@ -140,9 +180,9 @@ fn fields_nobody_knows_are_passed_over() {
     }
 }
 
-/// What really happens in a run is what is written: the events of one survive the way to another process.
+/// Events of a real run, and not only hand-made ones, can be sent to another process.
 #[tokio::test]
-async fn the_events_of_a_run_survive_the_way_to_another_process() {
+async fn the_events_of_a_run_can_be_sent_to_another_process() {
     let tool = Tool::new("t").handle(|(), cx: Cx| async move {
         cx.emit(json!({"exact": 0.1, "big": u64::MAX, "text": "\u{0}\u{1F600}"})).await?;
         cx.preliminary("early").await?;
@@ -159,7 +199,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z_]{0,8}", "\\PC{0,12}", select(vec!["", "type", "v", "\"", "\u{0}"]).prop_map(str::to_owned)]
 }
 
-/// Floats are eighths: printing and parsing keeps them, whatever the parser's precision.
+/// Floats are eighths: printing and parsing preserves them, whatever the parser's precision.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -252,5 +292,19 @@ proptest! {
         prop_assert_eq!(tree["v"].as_u64(), Some(1));
         let read: ToolEvent = serde_json::from_value(tree).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(&read, &event);
+    }
+
+    #[test]
+    fn any_event_of_an_unknown_type_is_written_back_unchanged(
+        members in vec((text(), value()), 0..6), name in "x_[a-z]{0,8}", at in 0_usize..6,
+    ) {
+        let mut members: Vec<_> = members.into_iter().filter(|(key, _)| key != "type").collect();
+        members.insert(at.min(members.len()), ("type".to_owned(), name.clone().into()));
+        let written = Value::Object(members.into_iter().collect()).to_string();
+        let event: ToolEvent =
+            serde_json::from_str(&written).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let ToolEvent::Unknown(unknown) = &event else { return Err(TestCaseError::fail(format!("{event:?}"))) };
+        prop_assert_eq!(unknown.event_type(), name);
+        prop_assert_eq!(serde_json::to_string(&event).unwrap_or_default(), written);
     }
 }

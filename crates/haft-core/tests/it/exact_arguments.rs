@@ -1,4 +1,4 @@
-//! Arguments that a tree of JSON can't hold: who decides about a call sees them exactly, or the call fails.
+//! Arguments that a JSON tree can't hold: code that decides about a call sees them exactly, or the call fails.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn shift() -> Tool {
     Tool::new("shift").run(|shift: Shift, _cx| async move { format!("{} {}", shift.to, shift.by) }).unwrap()
 }
 
-/// Calls of tools with an integer of 128 bits, and what each gives.
+/// Returns calls of tools with an integer of 128 bits, and the result of each.
 fn table() -> Vec<(ToolCall, String)> {
     let unsigned = UNSIGNED.map(|amount| ("mint", "amount", amount));
     let signed = SIGNED.map(|by| ("shift", "by", by));
@@ -64,7 +64,7 @@ fn minting(amount: &str) -> ToolCall {
     ToolCall::new("c1", "mint", format!(r#"{{"to":"Ada","amount":{amount}}}"#))
 }
 
-/// Reports whether the tree holds another number than the text: not the digits of an integer, but of the float next to it.
+/// Returns whether the tree holds another number than the text: not the integer, but the float next to it.
 fn is_rounded(integer: &str) -> bool {
     integer.parse::<u64>().is_err() && integer.parse::<f64>().unwrap().to_string() != integer
 }
@@ -98,7 +98,7 @@ async fn gated_and_ungated_calls_accept_the_same_text() {
 }
 
 #[tokio::test]
-async fn a_person_is_asked_about_the_very_text() {
+async fn an_approval_request_contains_the_exact_text() {
     for (call, _) in table() {
         let asked = Arc::new(Mutex::new(String::new()));
         let seen = Arc::clone(&asked);
@@ -113,7 +113,7 @@ async fn a_person_is_asked_about_the_very_text() {
 }
 
 #[tokio::test]
-async fn a_policy_sees_the_number_that_is_minted_or_asks() {
+async fn a_policy_sees_the_exact_number_or_requires_approval() {
     let limit = 1_u128 << 64;
     let typed = ApprovalPolicy::when(move |mint: Mint, _| async move { mint.amount > limit });
     let other = ApprovalPolicy::when(|to: To, _| async move { to.to != "Ada" });
@@ -145,7 +145,7 @@ struct Rounded {
     amount: f64,
 }
 
-/// Lets nobody but Ada have anything.
+/// A middleware that rejects every recipient but Ada.
 async fn ada_only(request: Request, next: Next) -> Outcome {
     match request.arguments() {
         Ok(arguments) if arguments["to"] == "Ada" => next.run(request).await,
@@ -154,7 +154,7 @@ async fn ada_only(request: Request, next: Next) -> Outcome {
     }
 }
 
-/// Takes an error for a yes.
+/// A middleware that continues when it can't read the arguments.
 async fn careless(request: Request, next: Next) -> Outcome {
     match request.arguments() {
         Ok(arguments) if arguments["to"] != "Ada" => {
@@ -164,7 +164,7 @@ async fn careless(request: Request, next: Next) -> Outcome {
     }
 }
 
-/// Reads what it looks at into a type.
+/// A middleware that reads the arguments into a type.
 async fn typed_guard(request: Request, next: Next) -> Outcome {
     match request.decode_arguments::<To>() {
         Ok(To { to }) if to == "Ada" => next.run(request).await,
@@ -197,7 +197,7 @@ async fn no_guard_passes_a_call_whose_arguments_it_did_not_see() {
     }
 }
 
-/// A schema that says nothing of 128 bits, before a handler that reads them.
+/// A schema without a 128-bit format, before a handler that reads 128 bits.
 #[tokio::test]
 async fn a_tree_never_rounds_what_the_handler_reads() {
     let number = Schema::json(json!({"type": "number"})).unwrap();
@@ -218,9 +218,9 @@ async fn a_tree_never_rounds_what_the_handler_reads() {
     }
 }
 
-/// Where the handler itself takes a float, the float is what there is to see.
+/// A handler that itself reads a float: the float is the value that others see.
 #[tokio::test]
-async fn an_integer_that_a_float_spells_alike_is_seen_as_that_float() {
+async fn an_integer_that_the_handler_reads_as_a_float_is_seen_as_that_float() {
     let tool = Tool::new("mint").run(|n: f64, _cx| async move { n }).unwrap().wrap(|request: Request, next: Next| {
         assert_eq!(request.arguments().unwrap().as_f64(), Some(1e20));
         next.run(request)
@@ -253,7 +253,7 @@ async fn every_number_has_a_digest_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_approval_of_one_number_is_none_of_its_neighbour() {
+async fn an_approval_of_one_number_does_not_apply_to_its_neighbour() {
     let options = RunOptions::new().policy(ApprovalPolicy::always());
     let plan = kit().plan_from_map(options.clone(), [], [minting("18446744073709551617")]).await;
     let approve = plan.requests[0].approve();
@@ -274,9 +274,9 @@ async fn a_person_may_edit_a_number_beyond_64_bits() {
     }
 }
 
-/// Two texts that nothing reads are not one.
+/// Two invalid texts are not equal to each other.
 #[tokio::test]
-async fn what_was_approved_is_not_replaced_by_what_no_tree_holds() {
+async fn approved_arguments_are_not_replaced_by_invalid_ones() {
     let spoiled = json!("not at all");
     for (before, after, is_ok) in [
         ("18446744073709551617", json!({"to": "Eve", "amount": 7}), false),

@@ -1,22 +1,22 @@
-//! Running calls through a toolkit in a test, and telling in a word what came of them.
+//! Helpers that run calls through a toolkit in a test, and describe the outcome in a word.
 
 use std::pin::pin;
 
 use futures_util::{Stream, StreamExt};
 use haft_core::{DefinitionError, Tool, ToolCall, ToolEvent, ToolResult, Toolkit};
 
-/// A toolkit of tools that must be well defined.
+/// Creates a toolkit of tools that must be well defined.
 pub(crate) fn kit(tools: impl IntoIterator<Item = Result<Tool, DefinitionError>>) -> Toolkit {
     tools.into_iter().map(Result::unwrap).collect()
 }
 
-/// The calls `c1`, `c2` and so on, each of a name and arguments.
+/// Creates the calls `c1`, `c2` and so on, each of a name and arguments.
 pub(crate) fn calls<const N: usize>(calls: [(&str, &str); N]) -> Vec<ToolCall> {
     let numbered = calls.into_iter().zip(1..);
     numbered.map(|((name, arguments), n)| ToolCall::new(format!("c{n}"), name, arguments)).collect()
 }
 
-/// What came of a call: its value as text, or its kind of failure.
+/// Returns the outcome of a call: its value as text, or its kind of failure.
 pub(crate) fn came(result: &ToolResult) -> &str {
     match (result.value(), result.failure()) {
         (Some(value), _) => value.as_str(),
@@ -25,7 +25,7 @@ pub(crate) fn came(result: &ToolResult) -> &str {
     }
 }
 
-/// An event in a word: whose it is, what it is, what it holds.
+/// Describes an event in a word: its call, its kind and its content.
 pub(crate) fn told(event: &ToolEvent) -> String {
     let call = event.call_id();
     match event {
@@ -38,7 +38,7 @@ pub(crate) fn told(event: &ToolEvent) -> String {
     }
 }
 
-/// Every event of a stream, in a word each.
+/// Describes every event of a stream, in a word each.
 pub(crate) async fn tell(events: impl Stream<Item = ToolEvent>) -> Vec<String> {
     let mut events = pin!(events);
     let mut all = Vec::new();

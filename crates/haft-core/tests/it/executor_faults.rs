@@ -1,18 +1,18 @@
-//! What goes wrong while calls run, and that nothing worse comes of it.
+//! Faults while calls run, each with the limited damage it may do.
 //!
-//! [`table`] has a row per fault: a call, and the one answer it must get. Every row is held four ways, alone and in the
-//! middle of 64 healthy siblings, in the reading task and spawned ([`way`]). [`case`] is the language of the rows and
-//! [`record`] what holds for every run whatever happens in it. The rest are stories that one row can't tell.
+//! [`table`] has a row per fault: a call, and the one result it must get. Every row is checked four ways, alone and in
+//! the middle of 64 healthy siblings, in the reading task and spawned ([`way`]). [`case`] is the language of the rows
+//! and [`record`] has the invariants of every run. The other modules are scenarios that a row can't express.
 
 mod broken;
 mod budget;
 mod case;
 mod clock;
 mod leak;
-mod place;
 mod reader;
 pub(crate) mod record;
 mod regression;
+mod slot;
 mod stale_waker;
 mod table;
 mod thread;

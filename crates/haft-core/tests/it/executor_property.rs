@@ -1,9 +1,9 @@
 //! Random batches of calls, run and read in random ways.
 //!
-//! [`batch`] says what can be asked for and how a run can go, [`bench`] is the set of tools, each with a gauge
-//! inside its handler, [`gauge`] counts what runs beside what. Whatever is drawn: every call has exactly one output and nothing
-//! after it, the observer misses nothing, no limit on neighbours is ever exceeded, everything ends in a bounded time,
-//! and nothing is left running.
+//! [`batch`] generates the calls and the course of a run, [`bench`] is the set of tools, each with a gauge inside its
+//! handler, [`gauge`] counts the handlers that run at the same time. In every case: each call has exactly one output
+//! and nothing after it, the observer misses nothing, no concurrency limit is ever exceeded, everything ends in a
+//! bounded time, and nothing is left running.
 
 mod batch;
 mod bench;
@@ -35,7 +35,7 @@ fn results_come_in_the_order_of_the_calls() {
     for_all(CASES, batches(), |batch| paused().block_on(hold_results(&batch)));
 }
 
-/// What a reader got before it went away, or to the end.
+/// The events that a reader got, to the end or before it stopped.
 struct Reading {
     events: Vec<ToolEvent>,
     elapsed: Duration,
@@ -115,7 +115,7 @@ fn options(batch: &Batch, gauge: &Gauge) -> (RunOptions, Cancellation) {
     (options, flag)
 }
 
-/// Reads as the batch says, and drops the run.
+/// Reads as the batch specifies, and drops the run.
 async fn read(mut run: Run, batch: &Batch, flag: Cancellation) -> Reading {
     let start = Instant::now();
     let (cancel_at, raise_at) = match batch.ending {
@@ -160,7 +160,7 @@ fn in_call_order(events: &[ToolEvent]) -> Vec<ToolResult> {
     results.into_iter().map(|(_, result)| result.clone()).collect()
 }
 
-/// Where nothing disturbs a run, every call comes to what it asked for, and shows all it has to show.
+/// Checks that without disturbances every call ends as its arguments require, and emits all its values.
 fn check_outcomes(batch: &Batch, events: &[ToolEvent]) -> TestCaseResult {
     for (index, result) in in_call_order(events).iter().enumerate() {
         let kind = result.failure().map(|failure| failure.kind.clone());

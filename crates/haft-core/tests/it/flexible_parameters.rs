@@ -1,8 +1,8 @@
 //! Any Rust type is a parameter schema: structs, unions, arrays, maps, primitives, nothing.
 //!
-//! Where another system needs a wrapper around loose fields, there is nothing to do here: the type is the schema. The
-//! same freedom holds for the arguments of provider-defined tools, for approval policies, for replaced parameters and
-//! for what a call carries.
+//! Other systems need a wrapper around loose fields. Here there is nothing to do: the type is the schema. The
+//! same holds for the arguments of provider-defined tools, for approval policies, for replaced parameters and for the
+//! arguments of a call.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
@@ -43,7 +43,7 @@ enum Units {
     Fahrenheit,
 }
 
-/// A tool that gives back what it was given, as its type sees it.
+/// Creates a tool that returns its arguments, as its type reads them.
 fn echo<P>() -> Tool
 where
     P: for<'de> Deserialize<'de> + Serialize + JsonSchema + Send + 'static,
@@ -102,7 +102,7 @@ async fn schemas_render_as_their_type() {
 }
 
 #[test]
-fn nothing_is_the_closed_empty_object() {
+fn the_unit_type_is_the_closed_empty_object() {
     #[derive(Deserialize, JsonSchema)]
     struct Braces {}
     #[derive(Deserialize, JsonSchema)]
@@ -123,7 +123,7 @@ fn nothing_is_the_closed_empty_object() {
 }
 
 #[tokio::test]
-async fn a_tool_without_parameters_takes_blank_text_and_refuses_keys() {
+async fn a_tool_without_parameters_accepts_blank_text_and_rejects_keys() {
     #[derive(Deserialize, JsonSchema)]
     struct Unit;
     let by_unit = Tool::new("t").run(|(), _| async { 1 }).unwrap();
@@ -138,7 +138,7 @@ async fn a_tool_without_parameters_takes_blank_text_and_refuses_keys() {
 }
 
 #[tokio::test]
-async fn provider_defined_tools_take_any_type_for_arguments_and_parameters() {
+async fn provider_defined_tools_accept_any_type_for_arguments_and_parameters() {
     let execute = Tool::provider("anthropic.code_execution_20250825")
         .custom_name("AnthropicCodeExecution")
         .provider_name("code_execution")

@@ -1,4 +1,4 @@
-//! Types of a user's own that decide on calls: permits and approvers.
+//! User-defined types that decide on calls: permits and approvers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::executing::{calls, came, kit, tell};
 
-/// Who may call what, looked up somewhere slow.
+/// The permissions of callers, with a slow lookup.
 struct Directory {
     takes: Duration,
     asked: Arc<AtomicUsize>,
@@ -60,9 +60,9 @@ async fn a_permit_that_takes_a_while_decides_on_every_call() {
     for (caller, kind, message, times) in [
         ("ana", "1", "", 2),
         ("bob", "permission_denied", "count by c1 is not for bob", 2),
-        // Nobody is asked about a tool that the caller must not know of.
+        // The permit is not called for a hidden tool, which is unknown to the caller.
         ("eve", "unknown_tool", "there is no tool called 'count'; there are no tools", 0),
-        ("mallory", "permission_denied", "whether this call is permitted could not be decided", 2),
+        ("mallory", "permission_denied", "the permission check failed, so this call was not run", 2),
     ] {
         let (permit, asked) = directory(1);
         let started = Instant::now();
@@ -77,9 +77,9 @@ async fn a_permit_that_takes_a_while_decides_on_every_call() {
     assert_eq!(began.load(Ordering::Relaxed), 2, "only ana's ran");
 }
 
-/// Whether a call is permitted is asked before its arguments are looked at: a refusal tells nothing about them.
+/// The permit is checked before the arguments are read: a denial contains nothing about them.
 #[tokio::test(start_paused = true)]
-async fn a_permit_is_asked_before_the_arguments_are_read_and_not_about_ghosts() {
+async fn a_permit_is_checked_before_the_arguments_are_read_and_not_for_unknown_tools() {
     let (permit, asked) = directory(0);
     let kit = kit([count(&Arc::default())]);
     let run = kit.run(calls([("count", "not json"), ("ghost", "")])).permit(permit).caller("bob");
@@ -88,9 +88,10 @@ async fn a_permit_is_asked_before_the_arguments_are_read_and_not_about_ghosts() 
     assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
 
-/// Nobody answers the one, somebody the other: each wait has its own end, and a call's own time begins with its handler.
+/// One call is never answered, the other is: each wait has its own timeout, and a call's timeout
+/// begins with its handler.
 #[tokio::test(start_paused = true)]
-async fn a_wait_for_an_answer_ends_when_it_should() {
+async fn a_wait_for_a_verdict_ends_at_its_own_timeout() {
     let gated = Tool::new("gated")
         .needs_approval(ApprovalPolicy::always())
         .limits(ExecutionLimits::new().timeout(Duration::from_secs(1)))
@@ -105,12 +106,12 @@ async fn a_wait_for_an_answer_ends_when_it_should() {
     let results = run.approval_timeout(Duration::from_secs(5)).collect_results().await;
     assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["cancelled", "2"]);
     let failure = results[0].failure().unwrap();
-    assert!(failure.message.contains("no answer came in time") && !failure.started, "{failure}");
+    assert!(failure.message.contains("the approval request timed out") && !failure.started, "{failure}");
     assert_eq!(began.elapsed(), Duration::from_secs(5));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_does_not_wait_for_a_permit_beyond_its_time() {
+async fn a_run_does_not_wait_for_a_permit_beyond_its_deadline() {
     let (permit, _) = directory(60);
     let began = Arc::default();
     let run = kit([count(&began)]).run(calls([("count", "1")])).permit(permit).caller("ana");
@@ -119,7 +120,7 @@ async fn a_run_does_not_wait_for_a_permit_beyond_its_time() {
 }
 
 #[tokio::test]
-async fn a_decision_can_be_waited_for_by_whoever_wraps_a_permit() {
+async fn a_permit_around_another_can_await_its_decision() {
     assert_eq!(Permitting::from(Permission::Allowed).decided().await.unwrap(), Permission::Allowed);
     let later = Permitting::later(async { Ok::<_, BoxError>(Permission::denied("no")) });
     assert_eq!(format!("{later:?}"), "Permitting(later)");
@@ -128,9 +129,9 @@ async fn a_decision_can_be_waited_for_by_whoever_wraps_a_permit() {
     assert_eq!(failed.decided().await.unwrap_err().to_string(), "broken");
 }
 
-/// A permit around another one: what it allows is allowed only if this one does not mind.
+/// A permit around another one allows a call only if both do.
 #[tokio::test]
-async fn permits_can_be_put_around_each_other() {
+async fn permits_can_be_nested() {
     struct OfficeHours<P>(P, bool);
     impl<P: Permit> Permit for OfficeHours<P> {
         fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting {
@@ -150,7 +151,7 @@ async fn permits_can_be_put_around_each_other() {
     assert_eq!(tell(run(false)).await, ["c1 output permission_denied"]);
 }
 
-/// A person with a rule of thumb, and a memory.
+/// An approver with a simple rule, and a memory.
 #[derive(Clone, Default)]
 struct Clerk(Arc<Mutex<Vec<String>>>);
 
@@ -176,7 +177,7 @@ fn pay(began: &Arc<AtomicUsize>) -> Result<Tool, DefinitionError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_a_plain_yes_to_the_very_question_lets_a_call_run() {
+async fn only_an_approval_of_the_exact_request_lets_a_call_run() {
     let (began, clerk) = (Arc::default(), Clerk::default());
     let kit = kit([pay(&began)]);
     let table = [
@@ -203,7 +204,7 @@ async fn only_a_plain_yes_to_the_very_question_lets_a_call_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_question_and_the_answer_are_events_of_the_call() {
+async fn the_request_and_the_verdict_are_events_of_the_call() {
     let kit = kit([pay(&Arc::default()), count(&Arc::default())]);
     let run = kit.run(calls([("pay", "7"), ("pay", "70"), ("count", "1")])).approvals(Clerk::default());
     let events: Vec<_> = run.collect().await;
@@ -222,7 +223,7 @@ async fn the_question_and_the_answer_are_events_of_the_call() {
 }
 
 #[tokio::test]
-async fn without_an_approver_gated_calls_are_denied_and_nobody_is_asked() {
+async fn without_an_approver_gated_calls_are_denied() {
     let began = Arc::default();
     let kit = kit([pay(&began), count(&began)]);
     let run = kit.run(calls([("pay", "1"), ("count", "1")]));

@@ -1,4 +1,4 @@
-//! Every form a handler can take, and what becomes of what it returns.
+//! Every form a handler can take, and the result of each.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -64,7 +64,7 @@ async fn an_explicit_success_schema_wins_over_the_handlers_type() {
 }
 
 #[test]
-fn a_result_where_a_value_is_meant_is_a_fault() {
+fn a_result_type_where_a_value_is_expected_is_a_fault() {
     let error = Tool::new("t").run(|(), _| async { Ok::<u8, String>(1) }).unwrap_err();
     assert!(matches!(error.faults[..], [DefinitionFault::ReturnsResult]));
     assert!(error.to_string().contains("use `try_run`"));
@@ -103,7 +103,7 @@ async fn plain_text_is_a_declared_failure() {
 }
 
 #[tokio::test]
-async fn a_failure_that_does_not_fit_its_schema_is_the_tools_fault() {
+async fn a_failure_that_breaks_its_schema_is_a_fault_of_the_tool() {
     let tool = Tool::new("t")
         .failure_schema(Schema::json(json!({"type": "integer"})).unwrap())
         .try_run(|(), _| async { Err::<(), _>("text") })
@@ -120,7 +120,7 @@ async fn an_opaque_error_is_kept_from_the_model() {
     let failure = result.failure().unwrap();
     assert_eq!(
         (failure.kind.as_str(), failure.message.as_str()),
-        ("execution_error", "the tool failed; what went wrong is known to its operator")
+        ("execution_error", "the tool failed with an internal error; only its operator can see the cause")
     );
     assert!(failure.started && failure.details.is_none());
     assert_eq!(failure.source().unwrap().to_string(), "password is hunter2");
@@ -139,7 +139,7 @@ async fn opaque_errors_come_in_any_form() {
 }
 
 #[tokio::test]
-async fn a_handler_can_make_the_failure_itself() {
+async fn a_handler_can_create_the_failure_itself() {
     let tool = Tool::new("t")
         .try_run_opaque(|(), _| async { Err::<(), _>(ToolFailure::new("out_of_stock", "none left").cause("shelf 7")) })
         .unwrap();
@@ -286,13 +286,13 @@ async fn a_panic_of_a_blocking_handler_is_the_failure_of_its_call() {
     let tool = Tool::new("t").run_blocking(|(), _| -> u8 { panic!("on the other thread") }).unwrap();
     let failure = failure(&tool, "{}").await;
     assert_eq!((failure.kind.as_str(), failure.started), ("execution_error", true));
-    assert_eq!(std::error::Error::source(&failure).unwrap().to_string(), "panicked: on the other thread");
+    assert_eq!(Error::source(&failure).unwrap().to_string(), "panicked: on the other thread");
 }
 
-// What the model sees.
+// The model's view.
 
 #[tokio::test]
-async fn the_model_may_see_something_else() {
+async fn the_model_may_see_another_rendering() {
     let tool = Tool::new("t")
         .to_model_output(|rows: &Vec<u8>| [ContentPart::text(format!("{} rows", rows.len()))])
         .run(|n: u8, _| async move { vec![7_u8; usize::from(n)] })
@@ -312,7 +312,7 @@ fn a_rendering_of_another_type_is_a_fault() {
     assert!(tool.with_run(|(), _| async { vec![2_u8] }).is_ok());
 }
 
-// Nothing runs that was not checked.
+// Nothing runs before it is checked.
 
 #[tokio::test]
 async fn nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved() {
@@ -339,7 +339,7 @@ async fn nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved
 }
 
 #[tokio::test]
-async fn calls_that_are_not_run_here_are_answered() {
+async fn calls_without_a_local_handler_are_answered() {
     let call = |name: &str| ToolCall::new("c1", name, "{}");
     let provider = Tool::provider("v.p").with_args(()).define().unwrap();
     let local = Tool::new("l").run(|(), _| async {}).unwrap();
@@ -374,7 +374,7 @@ async fn a_handler_knows_its_call_and_emits() {
 }
 
 #[tokio::test]
-async fn every_missing_service_is_told_before_anything_starts() {
+async fn every_missing_service_is_reported_before_anything_starts() {
     let tool = Tool::new("t").depends_on::<u8>().depends_on::<dyn Send>().run(|(), _| async {}).unwrap();
     let missing = failure(&tool, "{}").await;
     assert_eq!((missing.kind.as_str(), missing.started), ("execution_error", false));
@@ -427,7 +427,7 @@ async fn a_value_handles_the_calls_of_its_type() {
 }
 
 #[tokio::test]
-async fn a_handler_can_say_itself_what_the_model_sees() {
+async fn a_handler_can_render_its_own_model_output() {
     let rows = json!({"type": "object", "required": ["rows"], "properties": {"rows": {"type": "integer"}}});
     let tool = Tool::dynamic("query")
         .success_json(rows)
@@ -440,12 +440,12 @@ async fn a_handler_can_say_itself_what_the_model_sees() {
     assert_eq!(result.to_call_output().output.to_string(), "a table");
     let wrong = failure(&tool, "\"three\"").await;
     assert_eq!(wrong.kind.as_str(), "output_validation_error");
-    let message = "the tool gave a result that it should not have: /rows: must be an integer";
+    let message = "the tool returned an invalid result: /rows: must be an integer";
     assert_eq!(wrong.message, message);
 }
 
 #[tokio::test]
-async fn a_provider_defined_tool_that_runs_here_takes_anything_unless_it_says_more() {
+async fn a_provider_defined_tool_with_a_handler_accepts_any_value_by_default() {
     let shell = Tool::provider("openai.local_shell").requires_handler().with_args(());
     let shell = shell.run(|arguments: Value, _cx| async move { arguments }).unwrap();
     assert_eq!(value(&shell, r#"{"command": "ls"}"#).await, json!({"command": "ls"}));
@@ -462,7 +462,7 @@ fn all_of_it() -> u64 {
     1_000_000
 }
 
-/// What is approved is what runs.
+/// The approved arguments are those that run.
 #[tokio::test]
 async fn a_policy_sees_the_arguments_that_the_handler_sees() {
     let policy = haft_core::ApprovalPolicy::when(|transfer: Transfer, _cx| async move { transfer.cents > 10_000 });

@@ -1,4 +1,4 @@
-//! One call at a time: failures as the tool's mode says, early results, and where progress goes.
+//! Single calls: failures by the tool's mode, preliminary results, and the destination of progress.
 
 mod mode;
 mod preliminary;
@@ -16,12 +16,12 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The same tool in another mode.
+/// Returns the same tool in another mode.
 fn in_mode(tool: Result<Tool, DefinitionError>, mode: FailureMode) -> Result<Tool, DefinitionError> {
     tool?.set_failure_mode(mode)
 }
 
-/// Every item of a call's stream: whether it was early, and what it held.
+/// Returns every item of a call's stream: whether it was preliminary, and its content.
 async fn items(stream: impl Stream<Item = Result<HandlerResult, ToolFailure>>) -> Vec<String> {
     let told = |item: Result<HandlerResult, ToolFailure>| match item {
         Ok(result) if result.preliminary => format!("early {}", result.encoded),

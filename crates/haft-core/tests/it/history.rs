@@ -1,4 +1,4 @@
-//! Histories: adding to them, asking what is open, mending them.
+//! Histories: appending, finding open calls, repairing.
 
 pub(crate) mod notation;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use self::notation::{REASON, call, items, result, text};
 
-/// Whole histories, which no repair may touch.
+/// Complete histories, which no repair may change.
 const WHOLE: &[&str] = &[
     "",
     "u",
@@ -16,14 +16,14 @@ const WHOLE: &[&str] = &[
     "u a u a",
     "u c:1 o:1 a",
     "u r a c:1 c:2 o:1 o:2 a",
-    // the order of outputs within a group is theirs
+    // the order of outputs within a group is free
     "u c:1 c:2 c:3 o:3 o:1 o:2 u",
     // call, output, call, output
     "u c:1 o:1 c:2 o:2 r c:3 o:3 a",
-    // approvals stand anywhere
+    // approvals may be anywhere
     "q:1 u c:1 q:1 y:1 o:1 y:7 a",
     "u c:1 q:1 c:2 o:2 y:1 o:1 q:2 a",
-    // the provider's own needs nothing, and its outputs stand where they like
+    // provider-executed calls need nothing, and their outputs may be anywhere
     "u p:1 a",
     "u p:1 o:1 a",
     "u p:1 c:2 o:1 o:2 a",
@@ -32,12 +32,12 @@ const WHOLE: &[&str] = &[
     "o:1 u p:1",
     "u P:1 o:1 a",
     "u p:1 o:1 o:1 a",
-    // unknown items part groups
+    // unknown items separate groups
     "u c:1 o:1 ? c:2 o:2",
 ];
 
 #[test]
-fn what_is_whole_is_not_touched() {
+fn a_complete_history_is_unchanged() {
     for whole in WHOLE {
         let items = items(whole);
         assert!(history::is_reconciled(&items), "{whole}");
@@ -48,7 +48,7 @@ fn what_is_whole_is_not_touched() {
     }
 }
 
-/// Broken histories, what they become, and the kinds of changes that takes, with their positions.
+/// Broken histories, the result of their repair, and the kinds of changes with their positions.
 const BROKEN: &[(&str, &str, &[&str])] = &[
     // calls without output
     ("c:1", "c:1 x:1", &["cancelled 0"]),
@@ -59,7 +59,7 @@ const BROKEN: &[(&str, &str, &[&str])] = &[
     ("o:1", "", &["removed 0"]),
     ("u o:1 a o:2", "u a", &["removed 1", "removed 3"]),
     ("u c:1 o:2 o:1", "u c:1 o:1", &["removed 2"]),
-    // an orphan parts nothing, for it goes
+    // an orphan separates nothing, because it is removed
     ("u c:1 o:9 c:2 o:2 o:1", "u c:1 c:2 o:2 o:1", &["removed 2"]),
     // an output before its call answers nothing
     ("u o:1=early c:1 a", "u c:1 a x:1", &["removed 1", "cancelled 2"]),
@@ -67,7 +67,7 @@ const BROKEN: &[(&str, &str, &[&str])] = &[
     // second outputs
     ("u c:1 o:1 o:1=again a", "u c:1 o:1 a", &["removed 3"]),
     ("u c:1 o:1 u a o:1=again", "u c:1 o:1 u a", &["removed 5"]),
-    // outputs that come too late
+    // outputs after other items
     ("u c:1 u o:1 a", "u c:1 o:1 u a", &["moved 3"]),
     ("u c:1 a u a o:1", "u c:1 a o:1 u a", &["moved 5"]),
     ("u c:1 c:2 o:2 a o:1 u", "u c:1 c:2 o:1 o:2 a u", &["moved 5"]),
@@ -75,19 +75,19 @@ const BROKEN: &[(&str, &str, &[&str])] = &[
     ("u c:1 u c:2 u o:2 o:1", "u c:1 o:1 u c:2 o:2 u", &["moved 5", "moved 6"]),
     ("u c:1 ? o:1", "u c:1 o:1 ?", &["moved 3"]),
     ("u c:1 d o:1", "u c:1 o:1 d", &["moved 3"]),
-    // a group that is not whole gets its outputs in call order
+    // an incomplete group gets its outputs in call order
     ("u c:1 c:2 c:3 o:3 o:1 a", "u c:1 c:2 c:3 o:1 x:2 o:3 a", &["cancelled 2", "reordered 4"]),
-    // approvals part nothing
+    // approvals separate nothing
     ("u c:1 q:1 u y:1 o:1", "u c:1 q:1 o:1 u y:1", &["moved 5"]),
     ("u c:1 c:2 q:2 o:1 y:2 u", "u c:1 c:2 q:2 o:1 x:2 y:2 u", &["cancelled 2"]),
-    // ids used again
+    // reused ids
     ("c:1 o:1=a u c:1 o:1=b", "c:1 o:1=a u c:1_2 o:1_2=b", &["renamed 3"]),
     ("c:1 c:1 o:1=a o:1=b", "c:1 c:1_2 o:1=a o:1_2=b", &["renamed 1"]),
     ("c:1 c:1 o:1=a u", "c:1 c:1_2 o:1=a x:1_2 u", &["cancelled 1", "renamed 1"]),
     ("c:1 u c:1 o:1 u", "c:1 x:1 u c:1_2 o:1_2 u", &["cancelled 0", "renamed 2"]),
     ("c:1 o:1 c:1_2 o:1_2 c:1 o:1=c", "c:1 o:1 c:1_2 o:1_2 c:1_3 o:1_3=c", &["renamed 4"]),
     ("c:1 o:1 u c:1 q:1 y:1 u o:1", "c:1 o:1 u c:1_2 q:1_2 y:1 o:1_2 u", &["renamed 3", "moved 7"]),
-    // the provider's own
+    // provider-executed calls
     ("p:1 o:1=a c:1 o:1=b", "p:1 o:1=a c:1_2 o:1_2=b", &["renamed 2"]),
     ("c:1 o:1=a p:1 o:1=b", "c:1 o:1=a p:1_2 o:1_2=b", &["renamed 2"]),
     ("c:1 p:1 u", "c:1 p:1_2 x:1 u", &["cancelled 0", "renamed 1"]),
@@ -95,7 +95,7 @@ const BROKEN: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn what_is_broken_is_mended_and_told() {
+fn a_broken_history_is_repaired_and_the_changes_are_reported() {
     for (broken, whole, told) in BROKEN {
         assert!(!history::is_reconciled(&items(broken)), "{broken}");
         let (history, changes) = history::repair(items(broken), REASON).into_parts();
@@ -110,7 +110,7 @@ fn what_is_broken_is_mended_and_told() {
 }
 
 #[test]
-fn what_is_removed_is_kept_whole_with_the_reason() {
+fn a_removed_item_is_reported_whole_with_the_reason() {
     let broken = items("o:2=early c:1 o:1 o:1=again o:3=whose c:2 o:2");
     let (_, changes) = history::repair(broken.clone(), REASON).into_parts();
     let removed = changes.iter().map(|change| match change {
@@ -190,7 +190,7 @@ fn refusal(id: &str) -> ToolResult {
     ToolResult::duplicate_call_id(&call(id))
 }
 
-/// A history, a turn, results as `id=text` in the order they come, and what it all becomes.
+/// A history, a turn, results as `id=text` in the order they arrive, and the resulting history.
 const APPENDED: &[(&str, &str, &str, &str)] = &[
     ("", "", "", ""),
     ("u", "a", "", "u a"),
@@ -206,7 +206,7 @@ const APPENDED: &[(&str, &str, &str, &str)] = &[
     // ids the turn has twice
     ("u", "c:1 c:1 c:1", "1=a 1=b", "u c:1 c:1_2 c:1_3 o:1=a o:1_2=b"),
     ("c:1 o:1 u", "c:1 c:1", "1=a 1=b", "c:1 o:1 u c:1_2 c:1_3 o:1_2=a o:1_3=b"),
-    // what else stands in a turn does not push outputs away from their group
+    // other items in a turn do not separate outputs from their group
     ("u", "c:1 u c:2", "2=b 1=a", "u c:1 o:1=a u c:2 o:2=b"),
     ("u", "c:1 q:1", "1=a", "u c:1 q:1 o:1=a"),
 ];
@@ -223,14 +223,14 @@ fn a_turn_is_followed_by_its_outputs_in_call_order() {
 }
 
 #[test]
-fn a_refused_second_call_is_never_taken_for_the_first() {
+fn a_rejected_second_call_is_never_taken_for_the_first() {
     let orders: [&[ToolResult]; 2] = [&[refusal("1"), result("1", "a")], &[result("1", "a"), refusal("1")]];
     for results in orders {
         let mut history = Vec::new();
         history::append(&mut history, turn("c:1 c:1"), results.to_vec()).unwrap();
         assert!(text(&history).starts_with("c:1 c:1_2 o:1=a o:1_2="), "{}", text(&history));
     }
-    // the first waits for a person
+    // the first waits for approval
     let mut history = Vec::new();
     history::append(&mut history, turn("c:1 c:1 c:1"), [refusal("1"), refusal("1")]).unwrap();
     assert_eq!(history::unanswered(&history).iter().map(|call| &call.call_id).collect::<Vec<_>>(), ["1"]);
@@ -262,23 +262,23 @@ fn results_for_no_call_of_the_turn_change_nothing_and_are_all_named() {
     assert_eq!(error.into_parts(), (Some(asked), results));
 }
 
-/// A history, results as `id=text`, and what they make of it.
+/// A history, results as `id=text`, and the resulting history.
 const ANSWERED: &[(&str, &str, &str)] = &[
     ("c:1 u", "1=a", "c:1 o:1=a u"),
     ("u c:1 c:2 c:3 o:2 u a", "3=c 1=a", "u c:1 c:2 c:3 o:1=a o:2 o:3=c u a"),
     ("c:1 c:2 u c:3 u", "3=c 1=a", "c:1 c:2 o:1=a u c:3 o:3=c u"),
     ("c:1 o:1 c:2 a c:3 o:3 u", "2=b", "c:1 o:1 c:2 a c:3 o:2=b o:3 u"),
     ("c:1 q:1 y:1 u", "1=a", "c:1 q:1 y:1 o:1=a u"),
-    // what is broken elsewhere stays
+    // other faults stay
     ("o:7 c:1 u c:2 u o:2", "1=a", "o:7 c:1 o:1=a u c:2 u o:2"),
     ("c:1 c:2 c:3 o:3 u o:2", "1=a", "c:1 c:2 c:3 o:1=a o:3 u o:2"),
-    // of two open turns the latest is meant
+    // of two open turns the latest is answered
     ("c:1 u c:1 u", "1=a", "c:1 u c:1 o:1=a u"),
     ("c:1", "", "c:1"),
 ];
 
 #[test]
-fn answers_stand_right_after_the_turn_that_asked() {
+fn answers_are_inserted_right_after_their_turn() {
     for (before, results, after) in ANSWERED {
         let results = results.split_whitespace().map(|word| word.split_once('=').unwrap());
         let results: Vec<_> = results.map(|(id, text)| result(id, text)).collect();
@@ -356,7 +356,7 @@ fn after_fresh_ids_appending_renames_no_call_of_ones_own() {
 }
 
 #[test]
-fn a_question_in_the_turn_follows_its_call_to_the_fresh_id() {
+fn a_request_in_the_turn_follows_its_call_to_the_fresh_id() {
     let mut asked = turn("c:1 q:1");
     history::fresh_ids(&items("c:1 o:1 u"), &mut asked);
     assert_eq!(text(&asked.items), "c:1_2 q:1_2");
@@ -391,20 +391,20 @@ fn approvals_are_paired_with_their_calls_and_answers() {
 }
 
 #[test]
-fn nothing_said_early_lets_a_later_call_through() {
-    // a question left over from a call that is gone, with its yes, and a new call of the same id
+fn an_early_verdict_does_not_approve_a_later_call() {
+    // a leftover request of a removed call, with its approval, and a new call of the same id
     let stale = history::approvals(&items("q:1 y:1 u c:1"));
     assert!(stale.pending.is_empty(), "{stale:?}");
-    // a yes before its question
+    // an approval before its request
     let early = history::approvals(&items("y:1 c:1 q:1"));
     assert_eq!(early.pending[0].response, None);
     assert_eq!(early.unmatched.len(), 1);
-    // the question was about the call that is answered, not about its namesake
+    // the request was for the answered call, not for the other of the same id
     let namesake = history::approvals(&items("c:1 q:1 y:1 o:1 u c:1"));
     assert!(namesake.pending.is_empty(), "{namesake:?}");
 }
 
-/// A request of the provider about what it runs itself.
+/// Creates a request of the provider for a call that it executes itself.
 fn remote_request(id: &str) -> ApprovalRequest {
     let mut request = ApprovalRequest::new(id, &call("mcp_1"));
     request.provider_data.insert("openai".to_owned(), json!({"type": "mcp_approval_request"}));
@@ -412,7 +412,7 @@ fn remote_request(id: &str) -> ApprovalRequest {
 }
 
 #[test]
-fn a_provider_asks_on_its_own_account() {
+fn approval_requests_of_a_provider_are_separate() {
     let request = remote_request("m1");
     let mut history = vec![request.clone().into(), request.approve().into()];
     history.extend(items("c:1 q:1"));
@@ -421,32 +421,32 @@ fn a_provider_asks_on_its_own_account() {
     assert_eq!(approvals.remote[0].response, Some(request.approve()));
     assert_eq!(approvals.pending.len(), 1);
 
-    // a question about a local call is not the provider's, whatever it carries
+    // a request for a local call is not the provider's, whatever it contains
     let mut local = ApprovalRequest::new("q1", &call("1"));
     local.provider_data = request.provider_data;
     let approvals = history::approvals(&[call("1").into(), local.into()]);
     assert_eq!((approvals.remote.len(), approvals.pending.len()), (0, 1));
 }
 
-/// A history, what stays of it and what is taken out.
+/// A history, what remains of it and what is removed.
 const STRIPPED: &[(&str, &str, &str)] = &[
     ("c:1 q:1 y:1 o:1 a", "c:1 o:1 a", "q:1 y:1"),
     ("c:1 q:1 n:1 o:1 u c:2 q:2 y:2 o:2", "c:1 o:1 u c:2 o:2", "q:1 n:1 q:2 y:2"),
-    // a second answer goes with its question
+    // a second verdict is removed with its request
     ("c:1 q:1 y:1 n:1 o:1", "c:1 o:1", "q:1 y:1 n:1"),
-    // only what is resolved
+    // only resolved requests
     ("c:1 c:2 q:1 q:2 y:1 y:2 o:1", "c:1 c:2 q:2 y:2 o:1", "q:1 y:1"),
     ("c:1 q:1 y:1", "c:1 q:1 y:1", ""),
     ("c:1 o:1 y:9", "c:1 o:1 y:9", ""),
     ("q:1 y:1 a", "q:1 y:1 a", ""),
-    // the provider's
+    // requests of the provider
     ("p:1 q:1 y:1 o:1", "p:1 q:1 y:1 o:1", ""),
-    // ids used again: the question is about the open call
+    // reused ids: the request is for the open call
     ("c:1 o:1 u c:1 q:1 y:1", "c:1 o:1 u c:1 q:1 y:1", ""),
 ];
 
 #[test]
-fn resolved_approvals_are_taken_out_and_given_back() {
+fn resolved_approvals_are_removed_and_returned() {
     for (before, stays, goes) in STRIPPED {
         let mut history = items(before);
         let removed = history::strip_resolved_approvals(&mut history);
@@ -467,25 +467,25 @@ fn a_repair_is_stored_and_read_back() {
     }
 }
 
-/// Histories of so many calls, broken in ways that tempt one to look at every item for every other.
+/// Creates histories of this many calls, broken in ways that tempt an implementation to compare all pairs of items.
 fn tempting(calls: usize) -> Vec<Vec<Item>> {
     let call = |id: usize| Item::from(call(&id.to_string()));
     let output = |id: usize| Item::from(ToolCallOutput::new(id.to_string(), "ok"));
     vec![
         // one group, answered backwards, one missing
         (0..calls).map(call).chain((1..calls).rev().map(output)).collect(),
-        // every output in the wrong place
+        // every output in the wrong position
         (0..calls).flat_map(|id| [call(id), Item::user("and?")]).chain((0..calls).map(output)).collect(),
-        // one id all over, in one group and in many, with as many outputs
+        // one id everywhere, in one group and in many, with as many outputs
         (0..calls).map(|_| call(0)).chain((0..calls).map(|_| output(0))).collect(),
         (0..calls).flat_map(|_| [call(0), Item::user("and?")]).chain((0..calls).map(|_| output(0))).collect(),
-        // nothing but strays, and nothing but open calls of one id
+        // nothing but orphans, and nothing but open calls of one id
         (0..2 * calls).map(output).collect(),
         (0..calls).flat_map(|_| [call(0), Item::user("and?")]).collect(),
     ]
 }
 
-/// A history of a long life is handled whole. Where the cost grew with its square this would not end in reasonable time.
+/// A long history is handled completely. At quadratic cost this would not end in reasonable time.
 #[test]
 fn large_histories_are_handled_like_small_ones() {
     for history in tempting(24_000) {
@@ -499,7 +499,7 @@ fn large_histories_are_handled_like_small_ones() {
 }
 
 #[test]
-fn ids_are_compared_as_they_are() {
+fn ids_are_compared_exactly() {
     let mut history = vec![Item::from(ToolCall::new("", "t", "{}")), Item::from(ToolCall::new(" ", "t", "{}"))];
     history::answer(&mut history, [ToolResult::ok(&ToolCall::new(" ", "t", "{}"), json!(1))]).unwrap();
     let open: Vec<&CallId> = history::unanswered(&history).iter().map(|call| &call.call_id).collect();

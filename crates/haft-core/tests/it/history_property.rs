@@ -1,6 +1,6 @@
-//! Random histories: whatever is drawn, every provider takes what a repair makes of it, and nothing is lost.
+//! Random histories: in every case each provider accepts the repaired history, and nothing is lost.
 //!
-//! [`wire`] has the rules of the providers, [`drawing`] the histories: few ids, so that they clash all the time.
+//! [`wire`] has the rules of the providers, [`drawing`] the histories: few ids, so that they often collide.
 
 mod drawing;
 mod growing;
@@ -21,7 +21,7 @@ use crate::seeded::for_all;
 const CASES: u32 = 2_048;
 
 #[test]
-fn every_provider_takes_what_was_repaired() {
+fn every_provider_accepts_a_repaired_history() {
     for_all(CASES, histories(), |items| {
         let repaired = history::repair(items, REASON).history;
         prop_assert!(wire::responses_takes(&repaired), "OpenAI Responses: {repaired:#?}");
@@ -33,7 +33,7 @@ fn every_provider_takes_what_was_repaired() {
 }
 
 #[test]
-fn a_repair_changes_nothing_exactly_when_every_provider_takes_the_history() {
+fn a_repair_changes_nothing_exactly_when_every_provider_accepts_the_history() {
     for_all(CASES, histories(), |items| {
         let is_whole = wire::all_take(&items);
         prop_assert_eq!(history::is_reconciled(&items), is_whole);
@@ -47,7 +47,7 @@ fn a_repair_changes_nothing_exactly_when_every_provider_takes_the_history() {
 }
 
 #[test]
-fn what_is_whole_stays_as_it_is() {
+fn a_repair_does_not_change_a_complete_history() {
     for_all(CASES, whole(), |items| {
         prop_assert!(wire::all_take(&items), "{items:#?}");
         prop_assert!(history::is_reconciled(&items));
@@ -75,14 +75,14 @@ fn a_repair_loses_nothing() {
 }
 
 #[test]
-fn a_cancelled_call_is_answered_where_it_was_asked() {
+fn cancelling_answers_every_pending_call_and_changes_nothing_else() {
     for_all(CASES, histories(), |items| {
         let results = history::cancel_pending(&items, REASON);
         prop_assert_eq!(results.len(), history::unanswered(&items).len());
         let mut answered = items.clone();
         prop_assert!(history::answer(&mut answered, results).is_ok());
         prop_assert_eq!(history::unanswered(&answered), Vec::<&ToolCall>::new());
-        // what was wrong otherwise is as it was
+        // other faults are unchanged
         let rest: Vec<_> = answered.into_iter().filter(|item| !is_cancelled(item)).collect();
         prop_assert_eq!(sorted(&rest), sorted(&items));
         Ok(())
@@ -90,12 +90,12 @@ fn a_cancelled_call_is_answered_where_it_was_asked() {
 }
 
 #[test]
-fn appended_turns_are_always_whole() {
+fn appended_turns_are_always_complete() {
     for_all(CASES, conversation(), appended);
 }
 
-/// Every item that is not an output is there and in its order, every output is there or told of, and every new one
-/// is told of.
+/// Checks that every item other than an output is present and in order, that every output is present or reported, and
+/// that every new one is reported.
 fn nothing_is_lost(items: &[Item]) -> TestCaseResult {
     let (history, changes) = history::repair(items.to_vec(), REASON).into_parts();
     let renamed = changes.iter().filter_map(|change| match change {
@@ -129,8 +129,7 @@ fn nothing_is_lost(items: &[Item]) -> TestCaseResult {
     Ok(())
 }
 
-/// Appends turns, some calls left open and answered at the end, and looks whether each call has the output meant for
-/// it.
+/// Appends turns, with some calls left open and answered at the end, and checks whether each call has its output.
 fn appended(turns: Vec<Asked>) -> TestCaseResult {
     let mut history = vec![Item::user("hello")];
     let mut meant = HashMap::new();
@@ -191,7 +190,7 @@ fn undone(item: &Item, renamed: &HashMap<CallId, CallId>) -> Item {
     item
 }
 
-/// The item without the name of a tool on its output, which a repair may change.
+/// Returns the item without the tool name of an output, which a repair may change.
 fn unlabelled(item: &Item) -> Item {
     let mut item = item.clone();
     if let Item::ToolOutput(output) = &mut item {

@@ -1,4 +1,4 @@
-//! Input that is made to do harm: to get past the schema, to keep the check busy, or to fill the memory.
+//! Hostile input: made to bypass the schema, to keep the check busy, or to exhaust memory.
 
 use haft_core::{DecodeOptions, Limits, Schema};
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ fn decode(schema: &Schema, text: &str) -> Result<Value, Vec<(String, String)>> {
         .map_err(|issues| issues.iter().map(|issue| (issue.pointer.clone(), issue.keyword.clone())).collect())
 }
 
-/// `serde_json` gives JSON text to its own types under private keys, and would read such an object as what it holds.
+/// `serde_json` passes JSON text to its own types under private keys, and would read such an object as its content.
 #[test]
 fn private_keys_of_the_json_reader_do_not_smuggle_values_in() {
     let schema = Schema::json(json!({"type": "object", "properties": {"a": {"type": "integer"}}})).unwrap();
@@ -57,9 +57,9 @@ enum Tagged {
     Amount(Amount),
 }
 
-/// The schema knows nothing of an alias, so nothing may come in by it, however the type is read.
+/// The schema does not contain an alias, so no value may enter by it, however the type is read.
 #[test]
-fn an_alias_is_no_way_around_a_rule() {
+fn an_alias_does_not_bypass_a_rule() {
     fn read<T: serde::de::DeserializeOwned + JsonSchema>(text: &str) -> Option<T> {
         Schema::of::<T>().unwrap().decode(text, &DecodeOptions::default()).ok().map(|decoded| decoded.value)
     }
@@ -79,7 +79,8 @@ enum Expression {
     Lit { v: i64 },
 }
 
-/// With the tag written last, every level has to be built before its form is known; the work must not double with each.
+/// With the tag written last, every level has to be buffered before its variant is known; the work must not double
+/// each time.
 #[test]
 fn alternatives_within_alternatives_are_each_tried_once() {
     let schema = Schema::of::<Expression>().unwrap();
@@ -95,9 +96,9 @@ fn alternatives_within_alternatives_are_each_tried_once() {
     assert!(decode(&schema, &nested("\"bad\"")).is_err());
 }
 
-/// A schema can be made of alternatives, or of parts, that all lead to the same place.
+/// A schema can consist of alternatives, or of parts, that all refer to the same subschema.
 #[test]
-fn a_schema_that_refers_to_one_place_in_many_ways_is_checked_once() {
+fn a_subschema_with_many_references_is_checked_once() {
     for word in ["anyOf", "allOf"] {
         let mut definitions = Map::new();
         for level in 0..60 {
@@ -127,9 +128,9 @@ fn a_long_chain_of_references_needs_no_stack() {
     assert!(schema.check(&json!({"a": {"a": 1}})).is_err());
 }
 
-/// Each such keyword goes to the full validator; many of them must not each take the whole schema along.
+/// Each such keyword is checked by the full validator; many of them must not each copy the whole schema.
 #[test]
-fn a_schema_with_many_rare_keywords_is_made_in_one_piece() {
+fn a_schema_with_many_rare_keywords_is_compiled_once() {
     let property = |at: usize| (format!("p{at}"), json!({"type": "array", "contains": {"const": at}}));
     let properties: Map<String, Value> = (0..400).map(property).collect();
     let schema = Schema::json(json!({"type": "object", "properties": properties})).unwrap();
@@ -155,7 +156,7 @@ fn the_list_of_issues_is_bounded_in_number_and_in_length() {
     }
 }
 
-/// However high the limit is set, no text overflows the stack of an ordinary thread.
+/// No text overflows the stack of an ordinary thread, however high the limit is set.
 #[test]
 fn the_depth_limit_has_a_ceiling() {
     let on_a_thread = |levels: usize| {
@@ -172,9 +173,9 @@ fn the_depth_limit_has_a_ceiling() {
     assert!(on_a_thread(100_000).is_err());
 }
 
-/// Two ways to write one key of a numeric map: one of the two would be lost.
+/// Two spellings of one key of a numeric map: one of the two would be lost.
 #[test]
-fn numeric_keys_have_one_writing() {
+fn numeric_keys_have_one_spelling() {
     use std::collections::BTreeMap;
     let schema = Schema::of::<BTreeMap<u8, i32>>().unwrap();
     let read = |text: &str| schema.decode::<BTreeMap<u8, i32>>(text, &DecodeOptions::default());

@@ -1,8 +1,8 @@
-//! State that user code captured is dropped in isolation: a drop that panics costs nothing, and any number of them at once
-//! end neither the run nor the process.
+//! State that user code captured is dropped in isolation: a drop that panics costs nothing, and any number of them at
+//! once end neither the run nor the process.
 //!
-//! [`bench`] builds a toolkit and options in which any part may hold such state; [`way`] lets go of them in every way
-//! there is.
+//! [`bench`] builds a toolkit and options in which any part may hold such state; [`way`] drops them in every way there
+//! is.
 
 mod bench;
 mod subscriber;
@@ -34,7 +34,7 @@ async fn any_number_of_panicking_drops_lose_no_result() {
     }
 }
 
-/// Lets go of these fragile parts in every way. Each is dropped once.
+/// Drops these fragile parts in every way, and checks that each is dropped once.
 async fn hold(fragile: &[Part]) {
     for way in WAYS {
         let bench = Bench::new(fragile);
@@ -44,7 +44,7 @@ async fn hold(fragile: &[Part]) {
     }
 }
 
-/// A handler that waits for ever with something fragile, inside of two middlewares that do.
+/// Creates a handler that waits for ever with a fragile value, inside of two middlewares that do.
 fn waiting(drops: &Drops) -> Tool {
     let layer = |drops: &Drops| {
         let drops = drops.clone();
@@ -69,7 +69,7 @@ fn waiting(drops: &Drops) -> Tool {
 }
 
 #[tokio::test]
-async fn locals_of_a_handler_and_of_its_middlewares_are_dropped_apart() {
+async fn locals_of_a_handler_and_of_its_middlewares_are_dropped_separately() {
     for spawned in [false, true] {
         let drops = Drops::default();
         let kit: Toolkit = Toolkit::from_iter([waiting(&drops), Tool::new("done").run(|(), _: Cx| async {}).unwrap()]);
@@ -102,7 +102,7 @@ fn fragile() -> Fragile {
 }
 
 #[tokio::test]
-async fn the_stream_of_a_handler_and_its_last_value_are_dropped_apart() {
+async fn the_stream_of_a_handler_and_its_last_value_are_dropped_separately() {
     let drops = Drops::default();
     let inside = drops.clone();
     let run = move |(), _: Cx| {
@@ -122,7 +122,7 @@ async fn the_stream_of_a_handler_and_its_last_value_are_dropped_apart() {
 }
 
 #[tokio::test]
-async fn parameters_that_a_middleware_did_not_hand_on_are_dropped_apart() {
+async fn parameters_that_a_middleware_withheld_are_dropped_separately() {
     let drops = Drops::default();
     let inside = drops.clone();
     let keeps = move |request: Request, _: Next| {

@@ -1,4 +1,4 @@
-//! What a tool written as a function amounts to, written out by hand: the shape generated code has.
+//! The expansion of a tool that is written as a function, written out by hand: the shape of generated code.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
@@ -9,7 +9,7 @@ use haft_core::{
 };
 use serde_json::json;
 
-/// What the user wrote.
+/// The code of the user.
 mod user {
     use super::*;
 
@@ -54,7 +54,7 @@ mod user {
     }
 }
 
-/// What `#[tool]` puts beside `get_weather`.
+/// The items that `#[tool]` generates beside `get_weather`.
 mod get_weather_tool {
     use super::*;
 
@@ -65,7 +65,7 @@ mod get_weather_tool {
     pub(super) struct GetWeather {
         /// City name, e.g. "Paris"
         pub(super) city: String,
-        /// How many days ahead
+        /// Days ahead
         #[schemars(range(min = 1, max = 14))]
         pub(super) days: u8,
     }
@@ -97,7 +97,7 @@ mod get_weather_tool {
     }
 }
 
-/// What `#[tool(blocking)]` puts beside `add_up`.
+/// The items that `#[tool(blocking)]` generates beside `add_up`.
 mod add_up_tool {
     use super::*;
 
@@ -132,7 +132,7 @@ mod add_up_tool {
 use add_up_tool::AddUp;
 use get_weather_tool::GetWeather;
 
-/// What `#[derive(Services)]` writes for one field.
+/// The implementation that `#[derive(Services)]` generates for one field.
 struct App {
     key: user::ApiKey,
 }
@@ -201,7 +201,7 @@ async fn constraints_and_closed_parameters_hold() {
 }
 
 #[test]
-fn the_kind_of_a_return_type_is_told_by_type() {
+fn the_kind_of_a_return_type_is_known_by_type() {
     type Alias<T> = Result<T, String>;
     type Io<T> = std::io::Result<T>;
     mod shadow {
@@ -224,7 +224,7 @@ fn the_kind_of_a_return_type_is_told_by_type() {
 }
 
 #[tokio::test]
-async fn every_kind_settles_to_one_value() {
+async fn every_kind_resolves_to_one_value() {
     type Steps = Outputs<u8, NoFailure>;
     const KIND: u8 = macro_support::kind_of!(Steps);
     let cx = Cx::for_call(&ToolCall::new("c1", "t", "{}"));

@@ -1,4 +1,4 @@
-//! The public face of haft-core, one file per subject.
+//! The public API of haft-core, one file per subject.
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 

@@ -1,4 +1,4 @@
-//! What becomes of an answer that is larger than it may be: each kind of answer, both rules, every way to run.
+//! Results beyond the output cap: each kind of result, both rules, every way to run.
 
 use std::error::Error as _;
 use std::num::NonZeroUsize;
@@ -18,7 +18,7 @@ use crate::executing::kit;
 /// The cap of the table.
 const CAP: usize = 250;
 
-/// One answer, and what is left of it under either rule, as [`shown`] tells it.
+/// One result, and what remains of it under either rule, as [`shown`] formats it.
 struct Row {
     tool: Tool,
     fails: String,
@@ -31,19 +31,19 @@ fn row(tool: Tool, fails: impl Into<String>, truncates: impl Into<String>) -> Ro
 
 fn too_large(size: usize) -> String {
     format!(
-        "output_too_large: the output of {size} bytes is larger than the 250 bytes allowed; \
-         ask for less, for example with a filter or a smaller page"
+        "output_too_large: the output of {size} bytes exceeds the limit of 250 bytes; \
+         request less, for example with a filter or a smaller page"
     )
 }
 
 fn failed_too_large(size: usize) -> String {
     format!(
-        "output_too_large: the call failed with 'tool_failed', and the {size} bytes it gives as the reason are more \
-         than the 250 bytes allowed"
+        "output_too_large: the call failed with 'tool_failed', and the {size} bytes of its error message \
+         and details exceed the limit of 250 bytes"
     )
 }
 
-/// A picture, and how much of it travels.
+/// Returns a picture, and its size as JSON.
 fn picture(bytes: usize) -> (ContentPart, usize) {
     let part = ContentPart::image("image/png", MediaData::Base64("A".repeat(bytes)));
     let size = serde_json::to_string(&part).unwrap().len();
@@ -62,7 +62,7 @@ fn giving_parts(parts: Vec<ContentPart>) -> Tool {
     Tool::new("giving_parts").to_model_output(move |(): &()| parts.clone()).run(|(), _| async {}).unwrap()
 }
 
-/// Fails as it says itself.
+/// A failure with a reason and a log of any size.
 #[derive(Clone, Serialize, JsonSchema)]
 struct Broken {
     why: String,
@@ -91,7 +91,7 @@ fn issues(count: usize) -> Issues {
 fn rows() -> Vec<Row> {
     let (large, large_size) = picture(1000);
     let (small, small_size) = picture(10);
-    let cut = |size: usize| format!("[cut off: these are the first 250 of {size} bytes]");
+    let cut = |size: usize| format!("[truncated: the first 250 of {size} bytes are shown]");
     let long = "z".repeat(100_000);
     vec![
         row(giving("x".repeat(250)), "x*250", "x*250"),
@@ -104,13 +104,13 @@ fn rows() -> Vec<Row> {
         row(
             giving_parts(vec![large.clone()]),
             too_large(large_size),
-            format!("[cut off: these are 0 of {large_size} bytes; left out: 1 of 1 parts]"),
+            format!("[truncated: 0 of {large_size} bytes are shown; 1 of 1 parts are omitted]"),
         ),
         row(
             giving_parts(vec![text("c", 7), large.clone(), text("y", 300), small.clone()]),
             too_large(307 + large_size + small_size),
             format!(
-                "c*7 | y*243 | [cut off: these are 250 of {} bytes; left out: 2 of 4 parts]",
+                "c*7 | y*243 | [truncated: 250 of {} bytes are shown; 2 of 4 parts are omitted]",
                 307 + large_size + small_size
             ),
         ),
@@ -118,7 +118,7 @@ fn rows() -> Vec<Row> {
             giving_parts(vec![large, small, text("y", 20)]),
             too_large(large_size + small_size + 20),
             format!(
-                "image | y*20 | [cut off: these are {} of {} bytes; left out: 1 of 3 parts]",
+                "image | y*20 | [truncated: {} of {} bytes are shown; 1 of 3 parts are omitted]",
                 small_size + 20,
                 large_size + small_size + 20
             ),
@@ -126,33 +126,33 @@ fn rows() -> Vec<Row> {
         row(
             Tool::new("t").try_run(move |(), _| std::future::ready(Err::<(), _>(long.clone()))).unwrap(),
             failed_too_large(100_000),
-            "tool_failed: z*250 [cut off: these are the first 250 of 100000 bytes]",
+            "tool_failed: z*250 [truncated: the first 250 of 100000 bytes are shown]",
         ),
         row(
             declaring(10, 1000),
             failed_too_large(10 + 19 + 10 + 1000),
-            "tool_failed: w*10 [cut off: left out: the details]",
+            "tool_failed: w*10 [truncated: the details are omitted]",
         ),
         row(
             declaring(1000, 10),
             failed_too_large(1000 + 19 + 1000 + 10),
-            "tool_failed: w*250 [cut off: these are the first 250 of 1000 bytes; left out: the details]",
+            "tool_failed: w*250 [truncated: the first 250 of 1000 bytes are shown; the details are omitted]",
         ),
         row(declaring(10, 10), "tool_failed: w*10", "tool_failed: w*10"),
         row(
             failing(ToolFailure::new(FailureKind::ToolFailed, "look at these").issues(issues(9))),
             failed_too_large(13 + 9 * 86),
-            "tool_failed: look at these [cut off: left out: 7 of 9 issues]",
+            "tool_failed: look at these [truncated: 7 of 9 issues are omitted]",
         ),
         row(
             Tool::new("t").try_run_opaque(|(), _| async { Err::<(), _>("s".repeat(1000)) }).unwrap(),
-            "execution_error: the tool failed; what went wrong is known to its operator",
-            "execution_error: the tool failed; what went wrong is known to its operator",
+            "execution_error: the tool failed with an internal error; only its operator can see the cause",
+            "execution_error: the tool failed with an internal error; only its operator can see the cause",
         ),
     ]
 }
 
-/// What the model reads, with letters that repeat counted.
+/// Returns the text that the model reads, with repeated letters counted.
 fn shown(result: &ToolResult) -> String {
     if let Some(failure) = result.failure() {
         return counted(&failure.to_string());
@@ -187,7 +187,8 @@ fn cap(bytes: usize, rule: OnOverflow) -> OutputCap {
     OutputCap::new(NonZeroUsize::new(bytes).unwrap()).on_overflow(rule)
 }
 
-/// The results of one call under a cap: of the tool and of the run, in a run and alone, in the task and spawned.
+/// Returns the results of one call under a cap: of the tool and of the run, in a run and alone, in the task and
+/// spawned.
 async fn every_way(tool: &Tool, arguments: &str, cap: OutputCap) -> Vec<ToolResult> {
     let call = ToolCall::new("c1", tool.name(), arguments);
     let capped = kit([tool.with_limits(ExecutionLimits::new().output_cap(cap))]);
@@ -201,7 +202,7 @@ async fn every_way(tool: &Tool, arguments: &str, cap: OutputCap) -> Vec<ToolResu
 }
 
 #[tokio::test]
-async fn every_answer_is_held_to_the_cap_in_every_way_it_is_run() {
+async fn every_result_is_capped_in_every_way_to_run() {
     for Row { tool, fails, truncates } in rows() {
         let whole = kit([Ok(tool.clone())]).run_call(&ToolCall::new("c1", tool.name(), "{}")).await;
         for (rule, expected) in [(OnOverflow::Fail, fails), (OnOverflow::Truncate, truncates)] {
@@ -216,9 +217,9 @@ async fn every_answer_is_held_to_the_cap_in_every_way_it_is_run() {
     }
 }
 
-/// What a failure knows besides its words stays with it.
+/// Other fields of a failure stay with it.
 #[tokio::test]
-async fn a_failure_that_is_cut_keeps_its_cause_and_its_wait() {
+async fn a_truncated_failure_keeps_its_cause_and_its_delay() {
     let busy = ToolFailure::new("busy", "b".repeat(1000)).retry_after(Duration::from_secs(3)).cause("the host is down");
     for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
         for result in every_way(&failing(busy.clone()), "{}", cap(CAP, rule)).await {
@@ -234,9 +235,9 @@ async fn a_failure_that_is_cut_keeps_its_cause_and_its_wait() {
     }
 }
 
-/// Issues that fit are kept, those that the message spells out are not said twice.
+/// Issues that fit are kept; those that the message contains are not repeated.
 #[tokio::test]
-async fn issues_are_cut_from_the_end() {
+async fn issues_are_truncated_from_the_end() {
     let listed = ToolFailure::new(FailureKind::ToolFailed, "look at these").issues(issues(9));
     for result in every_way(&failing(listed), "{}", cap(CAP, OnOverflow::Truncate)).await {
         assert_eq!(result.failure().unwrap().issues, issues(2));
@@ -249,9 +250,9 @@ async fn issues_are_cut_from_the_end() {
     }
 }
 
-/// A middleware that fails in front of the handler has started nothing, however much it says.
+/// A failure of a middleware before the handler reports that nothing started, however long it is.
 #[tokio::test]
-async fn a_failure_that_is_cut_still_says_whether_the_handler_began() {
+async fn a_truncated_failure_still_reports_whether_the_handler_began() {
     let tool = giving(1_u8).wrap(|_: Request, _: Next| async {
         Outcome::from(ToolFailure::new(FailureKind::ToolFailed, "m".repeat(1000)))
     });
@@ -263,9 +264,9 @@ async fn a_failure_that_is_cut_still_says_whether_the_handler_began() {
     }
 }
 
-/// The sentence that would take the place of a short reason is no shorter.
+/// The sentence that would replace a short reason is no shorter.
 #[tokio::test]
-async fn a_short_reason_is_never_cut() {
+async fn a_short_reason_is_never_truncated() {
     for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
         for length in [200, 201] {
             let failing = failing(ToolFailure::new(FailureKind::ToolFailed, "w".repeat(length)));
@@ -277,9 +278,9 @@ async fn a_short_reason_is_never_cut() {
     }
 }
 
-/// What is wrong with arguments is not what a tool gave.
+/// The issues of arguments are not the output of a tool.
 #[tokio::test]
-async fn a_refusal_of_arguments_is_told_whole() {
+async fn a_rejection_of_arguments_is_not_truncated() {
     let tool = Tool::new("strict")
         .params_json(json!({"type": "object", "required": (0..30).map(|n| format!("key_{n}")).collect::<Vec<_>>()}))
         .run(|_: serde_json::Value, _| async {})
@@ -294,9 +295,9 @@ async fn a_refusal_of_arguments_is_told_whole() {
     }
 }
 
-/// Nor is why somebody said no.
+/// Nor is the reason of a denial.
 #[tokio::test]
-async fn a_denial_is_told_whole() {
+async fn a_denial_is_not_truncated() {
     let reason = "because ".repeat(100);
     let gated = giving(1_u8).set_needs_approval(ApprovalPolicy::always()).unwrap();
     for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
@@ -310,7 +311,7 @@ async fn a_denial_is_told_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_took_too_long_says_so_under_any_cap() {
+async fn a_timeout_is_reported_under_any_cap() {
     let limits = ExecutionLimits::new().timeout(Duration::from_secs(1)).output_cap(cap(1, OnOverflow::Fail));
     let endless = Tool::new("endless").limits(limits).run(|(), _| std::future::pending::<()>());
     let kit: Toolkit = kit([endless]);

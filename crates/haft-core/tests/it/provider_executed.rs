@@ -1,4 +1,4 @@
-//! Calls that the provider ran, and their results, good and bad: they pass by everything here as they came.
+//! Calls that the provider executed, and their results, good and bad: they pass through unchanged.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::executing::{came, kit};
 use crate::running::alone;
 
-/// A kit whose tool `search` has the name of the provider's, and counts its runs.
+/// Creates a kit whose tool `search` has the name of the provider's, and counts its runs.
 fn searching() -> (Toolkit, Arc<AtomicUsize>) {
     let ran = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&ran);
@@ -32,7 +32,7 @@ fn local() -> ToolCall {
     ToolCall::new("local", "search", "\"haft\"")
 }
 
-/// A turn in which the provider ran three calls of its own, well and badly, beside one that is to be run here.
+/// Creates a turn in which the provider executed three calls, well and badly, beside one that is to be run here.
 fn turn(finish: Finish) -> Turn {
     let found = ToolCallOutput::new("good", vec![ContentPart::text("found"), ContentPart::text("twice")]);
     let mut failed = ProviderCall::new("vendor", "browse", json!({"status": "failed", "error": {"code": 503}})).error();
@@ -52,7 +52,7 @@ fn turn(finish: Finish) -> Turn {
 }
 
 #[tokio::test]
-async fn a_turn_with_results_of_the_provider_goes_into_the_history_as_it_came() {
+async fn a_turn_with_results_of_the_provider_enters_the_history_unchanged() {
     let (kit, ran) = searching();
     let turn = turn(Finish::ToolCalls);
     assert_eq!(turn.tool_calls(), [local()], "only this one is to be run here");
@@ -72,7 +72,7 @@ async fn a_turn_with_results_of_the_provider_goes_into_the_history_as_it_came() 
     assert_eq!(serde_json::from_str::<Vec<Item>>(&stored).unwrap(), history);
 }
 
-/// Only what is to be run here can be open, be called off, or be answered.
+/// Only calls that are to be run here can be open, cancelled or answered.
 #[test]
 fn calls_of_the_provider_are_never_open() {
     let turn = turn(Finish::ToolCalls);
@@ -96,7 +96,7 @@ fn calls_of_the_provider_are_never_open() {
 }
 
 #[test]
-fn a_turn_cut_off_keeps_what_the_provider_has_done() {
+fn a_truncated_turn_keeps_the_calls_of_the_provider() {
     let turn = turn(Finish::Length);
     let (items, results) = (turn.items.clone(), turn.interrupted_results());
     assert_eq!(results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>(), ["local"]);
@@ -106,9 +106,9 @@ fn a_turn_cut_off_keeps_what_the_provider_has_done() {
     assert!(history::is_reconciled(&history));
 }
 
-/// Who hands on all calls of a turn without looking does no harm: what the provider ran is not run a second time.
+/// A caller may pass all calls of a turn: those that the provider executed are not run a second time.
 #[tokio::test]
-async fn a_call_that_the_provider_ran_is_not_run_here_even_if_asked_for() {
+async fn a_call_that_the_provider_ran_is_not_run_here_even_if_given() {
     let (kit, ran) = searching();
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let calls = [remote("good"), local(), remote("bad")];

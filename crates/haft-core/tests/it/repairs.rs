@@ -1,4 +1,4 @@
-//! Mending the small mistakes of a model: only what the caller allows, recorded, and never by halves.
+//! Repairs of the small mistakes of a model: only those the caller allows, recorded, and never partial.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -37,7 +37,7 @@ fn read(text: &str, repairs: Repairs) -> Result<Decoded<Search>, Issues> {
     Schema::of_params::<Search>().unwrap().decode(text, &DecodeOptions::default().repairs(repairs))
 }
 
-/// What was mended, as pointers and kinds.
+/// Returns the repairs, as pointers and kinds.
 fn made(decoded: &Decoded<Search>) -> Vec<(&str, RepairKind)> {
     decoded.repairs.iter().map(|repair| (repair.pointer.as_str(), repair.kind)).collect()
 }
@@ -47,7 +47,7 @@ const QUOTED: &str = r#"{"limit": "3", "ratio": "0.5", "exact": "true", "maybe":
 const SINGLE: &str = r#"{"tags": "one"}"#;
 
 #[test]
-fn nothing_is_mended_unless_asked_for() {
+fn nothing_is_repaired_unless_enabled() {
     assert_eq!(DecodeOptions::default().repairs, Repairs::none());
     for text in [NESTED, QUOTED, SINGLE] {
         let issues = read(text, Repairs::none()).unwrap_err();
@@ -56,7 +56,7 @@ fn nothing_is_mended_unless_asked_for() {
 }
 
 #[test]
-fn each_repair_mends_its_own_mistake_and_no_other() {
+fn each_repair_fixes_its_own_mistake_and_no_other() {
     let nested = only(|repairs| repairs.nested_json = true);
     let quoted = only(|repairs| repairs.quoted_scalars = true);
     let single = only(|repairs| repairs.single_item_arrays = true);
@@ -79,7 +79,7 @@ fn each_repair_mends_its_own_mistake_and_no_other() {
 }
 
 #[test]
-fn what_is_right_is_left_alone() {
+fn valid_arguments_are_unchanged() {
     let text = r#"{"text": "3", "tags": ["true", "{}"], "filter": {"name": "[1]"}}"#;
     let decoded = read(text, Repairs::all()).unwrap();
     assert_eq!(made(&decoded), []);
@@ -97,7 +97,7 @@ fn the_whole_of_the_arguments_may_be_json_in_a_string() {
 }
 
 #[test]
-fn json_in_a_string_may_hold_mistakes_of_its_own() {
+fn json_in_a_string_may_contain_further_mistakes() {
     let text = json!({"filter": json!({"years": "1999"}).to_string(), "limit": "7"}).to_string();
     let decoded = read(&text, Repairs::all()).unwrap();
     assert_eq!(decoded.value.filter.years, [1999]);
@@ -108,7 +108,7 @@ fn json_in_a_string_may_hold_mistakes_of_its_own() {
 }
 
 #[test]
-fn a_call_is_never_half_mended() {
+fn a_call_is_never_partially_repaired() {
     for text in [
         r#"{"limit": "3", "unknown": 1}"#,
         r#"{"limit": "51"}"#,
@@ -129,7 +129,7 @@ fn a_call_is_never_half_mended() {
 }
 
 #[test]
-fn a_mended_value_must_still_keep_every_rule() {
+fn a_repaired_value_must_satisfy_every_rule() {
     let decoded = read(r#"{"limit": "50"}"#, Repairs::all()).unwrap();
     assert_eq!(decoded.value.limit, 50);
     assert!(read(r#"{"limit": "51"}"#, Repairs::all()).is_err());
@@ -139,7 +139,7 @@ fn a_mended_value_must_still_keep_every_rule() {
 }
 
 #[test]
-fn json_in_a_string_is_read_as_suspiciously_as_any() {
+fn json_in_a_string_is_checked_like_any_other() {
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     for hostile in [
         r#"{"years": [1], "years": [2]}"#.to_owned(),
@@ -155,7 +155,7 @@ fn json_in_a_string_is_read_as_suspiciously_as_any() {
 }
 
 #[test]
-fn nesting_by_strings_does_not_get_around_the_depth_limit() {
+fn nesting_by_strings_does_not_bypass_the_depth_limit() {
     #[derive(Debug, Deserialize, JsonSchema)]
     struct Deep {
         a: Vec<Value>,

@@ -1,5 +1,4 @@
-//! What is wrong with a result is told to the model without the result, and what user code says is told to nobody but the
-//! operator.
+//! Problems of a result are reported to the model without the result, and messages of user code only to the operator.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,7 +16,7 @@ use serde_json::{Value, json};
 /// Text that must never reach the model.
 const SECRET: &str = "hunter2";
 
-/// Returns the text of every place where results or causes may not be.
+/// Returns all texts that must contain neither results nor causes.
 fn everything_shown(result: &ToolResult) -> String {
     let failure = result.failure().unwrap();
     [
@@ -31,13 +30,13 @@ fn everything_shown(result: &ToolResult) -> String {
     .join("\n")
 }
 
-/// Everything the operator learns.
+/// Returns all texts that the operator reads.
 fn chain(error: &dyn Error) -> String {
     let causes = std::iter::successors(error.source(), |&error| error.source());
     causes.map(|cause| format!("{cause} {cause:?}")).collect::<Vec<_>>().join(": ")
 }
 
-/// Nothing of the secret is shown, all of it is in the cause.
+/// Asserts that no text contains the secret, and that the cause contains all of it.
 fn assert_kept(result: &ToolResult, case: &dyn Display) {
     let shown = everything_shown(result);
     assert!(!shown.contains(SECRET), "{case}: {shown}");
@@ -51,7 +50,7 @@ async fn run(tool: Tool, arguments: &str) -> ToolResult {
     results.into_iter().next().unwrap()
 }
 
-/// A value that its own type refuses to write.
+/// A value that its own type fails to serialize.
 #[derive(JsonSchema)]
 #[schemars(with = "String")]
 struct Unwritable;
@@ -80,7 +79,7 @@ struct Order {
 }
 
 #[tokio::test]
-async fn what_a_type_says_when_it_is_written_is_for_the_operator() {
+async fn a_serialization_error_is_for_the_operator() {
     let tool = Tool::new("t").run(|(), _cx| async { vec![("a", Unwritable)] }).unwrap();
     let result = run(tool, "{}").await;
     assert_kept(&result, &"serialize");
@@ -90,7 +89,7 @@ async fn what_a_type_says_when_it_is_written_is_for_the_operator() {
 }
 
 #[tokio::test]
-async fn what_a_type_says_when_it_is_read_is_for_the_operator() {
+async fn a_deserialization_error_is_for_the_operator() {
     let tool = Tool::new("t").run(|order: Order, _cx| async move { format!("{order:?}") }).unwrap();
     let result = run(tool.clone(), r#"{"city":"Rome"}"#).await;
     assert_kept(&result, &"deserialize");
@@ -120,7 +119,7 @@ fn report() -> Schema {
     .unwrap()
 }
 
-/// Results that break their schema by the secret itself, in a value, in a key or around it.
+/// Returns results that break their schema by the secret itself, in a value, in a key or around it.
 fn broken() -> Vec<(Value, &'static str)> {
     vec![
         (json!(SECRET), "type"),
@@ -155,7 +154,7 @@ async fn values_of_a_result_that_breaks_its_schema_are_for_the_operator() {
 }
 
 #[tokio::test]
-async fn a_result_made_by_hand_is_kept_as_well() {
+async fn a_result_made_by_hand_is_private_as_well() {
     for (value, _) in broken() {
         let given = value.clone();
         let tool = Tool::dynamic("t").run(move |_: Value, _cx| {
@@ -167,7 +166,7 @@ async fn a_result_made_by_hand_is_kept_as_well() {
 }
 
 #[tokio::test]
-async fn an_answer_in_the_place_of_the_tool_is_kept_as_well() {
+async fn an_answer_in_place_of_the_tool_is_private_as_well() {
     for (value, _) in broken() {
         let tool = Tool::dynamic("t").run(|_: Value, _cx| async { json!({}) }).unwrap().set_success(report());
         let given = value.clone();
@@ -190,7 +189,7 @@ async fn an_answer_in_the_place_of_the_tool_is_kept_as_well() {
 }
 
 #[tokio::test]
-async fn an_early_result_is_kept_as_well() {
+async fn a_preliminary_result_is_private_as_well() {
     let wrong = || Report { rows: SECRET.to_owned(), notes: BTreeMap::from([(SECRET.to_owned(), 10)]) };
     let tool = Tool::new("t").success_schema(report());
     let streaming = tool.run_stream(move |(), _cx| {
@@ -235,7 +234,7 @@ impl Failure for Leaky {
 }
 
 #[tokio::test]
-async fn a_declared_failure_that_breaks_its_schema_is_kept_as_well() {
+async fn a_declared_failure_that_breaks_its_schema_is_private_as_well() {
     let tool = Tool::new("t").try_run(|(), _cx| async { Err::<(), _>(Leaky { code: SECRET.to_owned() }) }).unwrap();
     let result = run(tool, "{}").await;
     assert_kept(&result, &"failure");
@@ -243,7 +242,7 @@ async fn a_declared_failure_that_breaks_its_schema_is_kept_as_well() {
 }
 
 #[tokio::test]
-async fn the_words_of_a_check_of_ones_own_are_for_the_operator() {
+async fn the_message_of_a_custom_check_is_for_the_operator() {
     let check = Validator::new(|value| Err(Issue::new("/x", "own", format!("{value} is not nice")).into()));
     let schema = Schema::json_with(json!({"type": "string"}), Validation::FullThen(check)).unwrap();
     let tool = Tool::dynamic("t").run(|_: Value, _cx| async { json!(SECRET) }).unwrap().set_success(schema);
@@ -254,7 +253,7 @@ async fn the_words_of_a_check_of_ones_own_are_for_the_operator() {
 
 /// The full validator decides here.
 #[tokio::test]
-async fn what_the_full_validator_finds_is_told_without_the_value() {
+async fn issues_of_the_full_validator_omit_the_value() {
     for schema in [
         json!({"not": {"type": "string"}}),
         json!({"type": "string", "if": true, "then": {"const": "x"}}),

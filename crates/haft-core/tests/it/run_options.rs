@@ -1,4 +1,4 @@
-//! What a run is given, and where it is found: by handlers, middlewares and permits.
+//! The options of a run, and their effect on handlers, middlewares and permits.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::executing::{calls, came, kit, tell};
 #[derive(Clone, Debug, PartialEq)]
 struct Trace(&'static str);
 
-/// Says what it knows about who asks and why.
+/// Creates a tool that returns its caller and the other data of its context.
 fn tells() -> Result<Tool, DefinitionError> {
     Tool::new("tells").run(|(), cx: Cx| async move { known(&cx) })
 }
@@ -34,7 +34,7 @@ fn told() -> RunOptions {
         .messages(vec![Item::user("hi"), Item::assistant("hello")])
 }
 
-/// The same options through everything that takes them.
+/// Passes the same options through every function that takes them.
 async fn every_way(kit: &Toolkit, name: &str, options: &RunOptions) -> Vec<String> {
     let call = &calls([(name, "")])[0];
     vec![
@@ -54,7 +54,7 @@ async fn caller_messages_extensions_and_services_reach_the_handler_every_way() {
 }
 
 #[tokio::test]
-async fn they_reach_middlewares_that_can_add_to_them() {
+async fn they_reach_middlewares_which_can_add_to_them() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let inner = Arc::clone(&seen);
     let looks = move |request: Request, next: Next| {
@@ -66,9 +66,9 @@ async fn they_reach_middlewares_that_can_add_to_them() {
     assert_eq!(*seen.lock().unwrap(), vec!["user:ana trace-1 service 2"; 4], "what one adds is not seen outside");
 }
 
-/// Options are a value: kept, cloned, changed, and used for as many runs as one likes.
+/// Options are a value: they can be kept, cloned, changed, and used for any number of runs.
 #[tokio::test]
-async fn options_serve_many_runs_and_copies_are_their_own() {
+async fn options_serve_many_runs_and_clones_are_independent() {
     let kit = kit([tells()]);
     let base = told().concurrency(2);
     let other = base.clone().caller("user:bob").extension(Trace("trace-2"));
@@ -96,7 +96,7 @@ async fn a_timeout_counts_anew_for_every_run_and_a_deadline_does_not() {
 }
 
 #[tokio::test]
-async fn one_flag_calls_off_every_run_that_has_it() {
+async fn one_flag_cancels_every_run_that_has_it() {
     let kit = kit([Tool::new("stuck").run(|(), _cx| std::future::pending::<()>()), tells()]);
     let flag = Cancellation::new();
     let options = RunOptions::new().cancellation(flag.clone());
@@ -112,7 +112,7 @@ async fn one_flag_calls_off_every_run_that_has_it() {
     assert_eq!(tell(kit.run(calls([("tells", "")])).with(options)).await, ["c1 output cancelled"], "and stays so");
 }
 
-/// Says in how many seconds it must be done.
+/// Creates a toolkit whose tool returns the seconds until its deadline.
 fn deadline(limits: ExecutionLimits) -> Toolkit {
     kit([Tool::new("deadline")
         .limits(limits)
@@ -124,7 +124,7 @@ fn seconds(seconds: u64) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_earlier_of_the_runs_deadline_and_the_tools_timeout_is_told() {
+async fn the_earlier_of_the_runs_deadline_and_the_tools_timeout_applies() {
     let (none, two, nine) = (
         ExecutionLimits::new(),
         ExecutionLimits::new().timeout(seconds(2)),
@@ -147,9 +147,9 @@ async fn the_earlier_of_the_runs_deadline_and_the_tools_timeout_is_told() {
     }
 }
 
-/// A tool's time begins when its handler does, not while it waits for its turn.
+/// A tool's timeout begins when its handler does, not while it waits for a slot.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_waited_has_its_whole_time() {
+async fn a_call_that_waited_has_its_full_timeout() {
     let tool = Tool::new("t").limits(ExecutionLimits::new().timeout(seconds(3))).run(|(), cx: Cx| async move {
         let left = cx.deadline().map(|deadline| (deadline - Instant::now()).as_secs());
         tokio::time::sleep(seconds(2)).await;
@@ -171,7 +171,7 @@ async fn a_middleware_can_only_bring_the_deadline_forward() {
     }
 }
 
-/// A handler can look at the tool it is, as it is called in this toolkit.
+/// A handler can read its tool, under its name in this toolkit.
 #[tokio::test]
 async fn a_handler_knows_its_tool() {
     let tool = Tool::new("who").describe("Tells.").run(|(), cx: Cx| async move {
@@ -185,7 +185,7 @@ async fn a_handler_knows_its_tool() {
 }
 
 #[tokio::test]
-async fn how_arguments_are_read_is_an_option() {
+async fn decoding_is_configured_by_an_option() {
     let kit = kit([Tool::new("n").run(|n: u8, _cx| async move { n })]);
     let call = calls([("n", "\"3\"")]);
     assert_eq!(tell(kit.run(&call)).await, ["c1 output input_validation_error"]);

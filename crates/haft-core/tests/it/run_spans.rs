@@ -1,4 +1,4 @@
-//! What tracing sees of calls.
+//! Tracing spans and events of calls.
 
 mod recorder;
 
@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use self::recorder::{Recorder, Seen, SpanRecord};
 use crate::executing::{calls, kit};
 
-/// Every way to run one call of a toolkit, each once.
+/// Runs one call of a toolkit in every way, each once.
 async fn every_way(kit: &Toolkit, call: &ToolCall) {
     kit.run_call(call).await;
     kit.run_call_with(call, &RunOptions::new().concurrency(1)).await;
@@ -52,7 +52,7 @@ async fn a_call_is_a_span_by_the_conventions() {
     }
 }
 
-/// Exporters take a span's end from when it is closed: a call is as long as it was, not as long as its run.
+/// Exporters take a span's end from when it is closed: the span lasts as long as its call, not as long as the run.
 #[tokio::test]
 async fn a_span_is_closed_when_its_call_is_done_and_not_with_the_run() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
@@ -141,7 +141,8 @@ async fn a_call_has_its_metrics_once() {
     let told: Vec<_> = ["gen_ai.tool.name", "error.type", "monotonic_counter.haft.tool.failures"]
         .map(|field| seen.metrics.iter().map(|metric| metric.get(field).unwrap_or("-")).collect::<Vec<_>>().join(" "))
         .into();
-    // Refused before anything waits; the others as they end. A name that a model made up is no name of a metric.
+    // The first is rejected before anything waits; the others are recorded as they end. A name that a model invented
+    // is not used in metrics.
     assert_eq!(told, ["- slow broken slow", "unknown_tool - tool_failed -", "1 - 1 -"]);
     let seconds = |field| seen.metrics.iter().map(|metric| metric.get(field).unwrap()).collect::<Vec<_>>();
     assert_eq!(seconds("histogram.haft.tool.queue_seconds"), ["0.0", "0.0", "2.0", "2.0"]);
@@ -150,17 +151,17 @@ async fn a_call_has_its_metrics_once() {
     assert!(seen.metrics.iter().all(|metric| metric.inside.is_some()), "inside of its span");
 }
 
-/// The operator reads the cause where the model doesn't.
+/// The operator reads the cause, the model doesn't.
 #[tokio::test]
-async fn the_cause_is_told_with_the_failure() {
+async fn the_cause_is_recorded_with_the_failure() {
     let seen = Recorder::watch(failing().run(calls([("broken", "1")])).collect_results()).await;
     assert_eq!(seen.events[0].get("cause"), Some("a wire is loose"));
     assert_eq!(seen.events[0].get("kind"), Some("execution_error"));
 }
 
-/// As [`Trace`](haft_core::Trace) tells it: what is worth knowing is often further down.
+/// As with [`Trace`](haft_core::Trace), the useful cause is often further down the chain.
 #[tokio::test]
-async fn the_cause_is_told_down_to_its_root() {
+async fn the_cause_is_recorded_down_to_its_root() {
     let root = ToolFailure::new("root", "disk full");
     let middle = ToolFailure::new("middle", "no write").cause(root);
     let deep = Tool::new("deep").try_run_opaque(move |(), _cx| {
@@ -175,7 +176,7 @@ async fn the_cause_is_told_down_to_its_root() {
     }
 }
 
-/// The calls of a run that nobody ever polled are cancelled as those of any other that is dropped.
+/// The calls of a run that was never polled are cancelled as those of any other dropped run.
 #[tokio::test]
 async fn calls_of_a_run_that_was_never_polled_are_recorded() {
     let kit = double();
@@ -197,7 +198,7 @@ async fn calls_of_a_run_that_was_never_polled_are_recorded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refusals_timeouts_and_cancels_are_recorded() {
+async fn rejections_timeouts_and_cancellations_are_recorded() {
     let no = |_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("no");
     let seen = Recorder::watch(failing().run(calls([("fine", "1")])).permit(no).collect_results()).await;
     assert_eq!(seen.spans[0].get("error.type"), Some("permission_denied"));
@@ -220,7 +221,7 @@ async fn refusals_timeouts_and_cancels_are_recorded() {
     }
 }
 
-/// A value beyond its cap is a failure to the reader, and must be one to the operator.
+/// A value beyond its cap is a failure to the reader, and must be recorded as one for the operator.
 #[tokio::test]
 async fn an_output_beyond_its_cap_is_recorded_as_a_failure() {
     let cap = OutputCap::new(3.try_into().unwrap());
@@ -239,7 +240,7 @@ async fn an_output_beyond_its_cap_is_recorded_as_a_failure() {
 }
 
 #[tokio::test]
-async fn arguments_and_results_are_not_recorded_unless_asked_for() {
+async fn arguments_and_results_are_not_recorded_by_default() {
     let secret = "hunter2-hunter2";
     let kit = kit([
         Tool::new("echo").run(|text: String, _cx| async move { text }),
@@ -262,9 +263,9 @@ async fn arguments_and_results_are_not_recorded_unless_asked_for() {
     }
 }
 
-/// The layer asks for content, and the span of the call has the fields: also where a batch runs beside, each has its own.
+/// The layer enables content, and the span of the call has the fields: each has its own, even in a batch.
 #[tokio::test]
-async fn content_that_is_asked_for_is_on_the_span_of_its_call() {
+async fn enabled_content_is_on_the_span_of_its_call() {
     let kit = double().wrap(Trace::new().with_content());
     let seen = Recorder::watch(every_way(&kit, &ToolCall::new("c1", "double", "21"))).await;
     assert_eq!(seen.spans.len(), WAYS);
@@ -280,7 +281,7 @@ async fn content_that_is_asked_for_is_on_the_span_of_its_call() {
     }
 }
 
-/// What the schemas mark as secret stays away from the span.
+/// Fields that the schemas mark as secret are not on the span.
 #[tokio::test]
 async fn content_on_the_span_of_a_call_is_without_secrets() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -295,7 +296,7 @@ async fn content_on_the_span_of_a_call_is_without_secrets() {
     let kit = kit([login]).wrap(Trace::new().with_content());
     for (password, result) in [
         ("open sesame", r#""ada""#),
-        // What is said may repeat any part of what was asked.
+        // An output may repeat any part of the arguments.
         ("hunter2", r#"{"error":{"kind":"tool_failed","message":"[redacted]"}}"#),
     ] {
         let arguments = serde_json::json!({"user": "ada", "password": password}).to_string();
@@ -311,7 +312,7 @@ fn content(span: &SpanRecord) -> [Option<&str>; 2] {
     ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result"].map(|field| span.get(field))
 }
 
-/// Calls that run beside each other: whatever a handler traces is inside of its own call's span.
+/// Concurrent calls: everything that a handler traces is inside of its own call's span.
 #[tokio::test]
 async fn each_handler_runs_inside_of_its_own_span() {
     let chatty = || {
@@ -358,7 +359,7 @@ async fn a_handlers_panic_leaves_its_span() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_and_running_are_told_apart() {
+async fn waiting_and_running_are_recorded_separately() {
     let slow = kit([Tool::new("slow").run(|(), _cx| sleep(Duration::from_secs(2)))]);
     let run = slow.run(calls([("slow", ""), ("slow", "")])).concurrency(1);
     let seen = Recorder::watch(run.collect_results()).await;
@@ -372,9 +373,9 @@ async fn waiting_and_running_are_told_apart() {
     assert_eq!(times(&seen.spans[1]), ["2", "2"]);
 }
 
-/// The call's span is a child of whatever span the run is polled in.
+/// The call's span is a child of the span in which the run is polled.
 #[tokio::test]
-async fn a_call_is_traced_below_its_surroundings() {
+async fn a_call_is_traced_below_the_current_span() {
     let kit = double();
     let seen = Recorder::watch(async {
         let turn = tracing::info_span!(target: "app", "turn").entered();
@@ -389,7 +390,7 @@ async fn a_call_is_traced_below_its_surroundings() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_who_does_not_listen() {
+async fn a_disabled_subscriber_receives_nothing() {
     let (kit, call) = (double(), ToolCall::new("c1", "double", "21"));
     let seen = Recorder::watch(async {}).await;
     every_way(&kit, &call).await;

@@ -1,4 +1,4 @@
-//! Running one call of one tool in a test.
+//! Helpers that run one call of one tool in a test.
 
 #[cfg(feature = "validate")]
 use haft_core::Emitted;
@@ -9,18 +9,18 @@ use serde_json::Value;
 #[cfg(feature = "validate")]
 use tokio::sync::mpsc;
 
-/// A toolkit of one tool.
+/// Creates a toolkit of one tool.
 pub(crate) fn alone(tool: &Tool) -> Toolkit {
     Toolkit::from_iter([tool.clone()])
 }
 
-/// The result of calling `tool` with this argument text.
+/// Returns the result of calling `tool` with this argument text.
 pub(crate) async fn run(tool: &Tool, arguments: &str) -> ToolResult {
     let call = ToolCall::new("c1", tool.name(), arguments);
     alone(tool).run_call(&call).await
 }
 
-/// The value of a call that must succeed.
+/// Returns the value of a call that must succeed.
 pub(crate) async fn value(tool: &Tool, arguments: &str) -> Value {
     let result = run(tool, arguments).await;
     match result.value() {
@@ -29,7 +29,7 @@ pub(crate) async fn value(tool: &Tool, arguments: &str) -> Value {
     }
 }
 
-/// The failure of a call that must fail.
+/// Returns the failure of a call that must fail.
 pub(crate) async fn failure(tool: &Tool, arguments: &str) -> ToolFailure {
     let result = run(tool, arguments).await;
     match result.failure() {
@@ -38,7 +38,7 @@ pub(crate) async fn failure(tool: &Tool, arguments: &str) -> ToolFailure {
     }
 }
 
-/// The result of a call, and everything it emitted before.
+/// Returns the result of a call, and everything it emitted before.
 #[cfg(feature = "validate")]
 pub(crate) async fn watch(tool: &Tool, arguments: &str) -> (Vec<Emitted>, ToolResult) {
     let call = ToolCall::new("c1", tool.name(), arguments);

@@ -1,7 +1,7 @@
-//! Schemas and values that are made to cost much: each ends in an ordinary answer, however it is built.
+//! Schemas and values that are made to be expensive: each ends in an ordinary result, however it is built.
 //!
-//! No clock is asked. A check that did more than its budget allows would not end within the time of a test run at all: the
-//! work that these cases ask for doubles with every level.
+//! No clock is used. A check that exceeded its budget would not end within the time of a test run at all: the work in
+//! these cases doubles with every level.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -23,12 +23,12 @@ fn rejected(schema: &Schema, text: &str) -> Issues {
     schema.decode::<Value>(text, &deepest()).expect_err("is rejected")
 }
 
-/// As deep as text is ever read.
+/// Returns options with the greatest depth.
 fn deepest() -> DecodeOptions {
     DecodeOptions::default().limits(Limits::default().max_depth(256))
 }
 
-/// Asserts that the work was given up, or that it was not and the fault was found.
+/// Asserts that the budget was exhausted, or that it was not and the fault was found.
 #[track_caller]
 fn assert_ends(issues: &Issues, is_fault: impl Fn(&str, &str) -> bool) {
     let ends = issues.iter().any(|issue| issue.keyword == "budget" || is_fault(&issue.pointer, &issue.keyword));
@@ -49,7 +49,7 @@ const DRAFTS: [&str; 3] = [
     "https://json-schema.org/draft/2020-12/schema",
 ];
 
-/// A filter as search tools have it: a comparison, or filters joined by `and` or `or`.
+/// Creates a filter as search tools have it: a comparison, or filters joined by `and` or `or`.
 fn filter(draft: &str) -> Schema {
     let joined = |word: &str| {
         json!({
@@ -85,9 +85,9 @@ fn a_filter_that_is_wrong_at_a_leaf_is_rejected_for_it_however_deep() {
     }
 }
 
-/// A filter in which both alternatives at each level lead on, so that neither can be told to be meant.
+/// A filter in which both alternatives at each level continue, so that neither can be excluded early.
 #[test]
-fn alternatives_that_all_lead_on_are_not_tried_in_every_combination() {
+fn ambiguous_alternatives_are_not_tried_in_every_combination() {
     for draft in DRAFTS {
         let leads_on = |more: &str| {
             json!({"type": "object", "properties": {"a": {"$ref": "#/definitions/n"}, more: {"type": "integer"}},
@@ -114,7 +114,7 @@ enum Tree {
 }
 
 #[test]
-fn an_untagged_type_within_itself_is_tried_once_at_each_place() {
+fn a_recursive_untagged_type_is_tried_once_at_each_position() {
     let schema = Schema::of::<Tree>().unwrap();
     let decode = |text: &str| schema.decode::<Tree>(text, &deepest()).map(drop);
     for depth in [10, 20, 60, 120] {
@@ -127,7 +127,7 @@ fn an_untagged_type_within_itself_is_tried_once_at_each_place() {
     }
 }
 
-/// `n` definitions that each apply the next one twice.
+/// Creates `n` definitions that each apply the next one twice.
 fn diamonds(word: &str, n: usize, last: &Value) -> Map<String, Value> {
     let mut definitions = Map::new();
     for level in 0..n {
@@ -202,7 +202,7 @@ fn schemas_that_are_many_in_one_are_rejected_when_they_are_built() {
             .insert(id.clone(), json!({"$id": id, "$dynamicAnchor": anchor, "properties": {"x": {"anyOf": others}}}));
     }
     assert_too_costly_to_build(json!({"$id": "http://schemas.test/root", "$ref": "r0", "$defs": definitions}));
-    // A pattern that stands for a much longer one.
+    // A short pattern that expands to a much longer one.
     let error = Schema::json(json!({"pattern": "^(?:(?:(?:a{1000}){1000}){1000}){1000}$"})).unwrap_err();
     assert!(error.issues().iter().all(|issue| issue.pointer.is_empty() || issue.pointer == "/pattern"), "{error}");
 }
@@ -211,7 +211,7 @@ fn schemas_that_are_many_in_one_are_rejected_when_they_are_built() {
 fn diamonds_are_built_once() {
     for word in ["allOf", "anyOf", "oneOf"] {
         let of = |n| json!({"$ref": "#/$defs/d0", "$defs": diamonds(word, n, &json!({"type": "string"}))});
-        // Too many for a check, but no more than their size to build.
+        // Too many for a check, but building costs no more than their size.
         let error = Schema::json(of(2_000)).unwrap_err();
         assert!(error.to_string().contains("make it flatter"), "{error}");
         let schema = Schema::json(of(200)).unwrap();

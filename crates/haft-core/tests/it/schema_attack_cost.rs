@@ -1,5 +1,5 @@
-//! Schemas and values that once cost far more than they weigh. Their growth is measured by `cargo xtask growth`, and others
-//! are searched for by the fuzz target `schema_cost`.
+//! Schemas and values that once cost far more than their size. Their growth is measured by `cargo xtask growth`, and
+//! others are searched for by the fuzz target `schema_cost`.
 
 use haft_core::{DecodeOptions, Issues, Schema};
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ fn size(issues: &Issues) -> usize {
     each.map(|issue| issue.pointer.len() + issue.expected.len() + issue.found.len() + issue.message.len()).sum()
 }
 
-/// Each was a table by type with six entries, and building looked through all of them at every level.
+/// Each was a table by type with six entries, and building searched all of them at every level.
 #[test]
 fn a_chain_of_single_alternatives_builds() {
     for keyword in ["anyOf", "oneOf"] {
@@ -29,9 +29,9 @@ fn a_chain_of_single_alternatives_builds() {
     }
 }
 
-/// Following a reference costs as much as it is long, wherever it is followed from.
+/// Following a reference costs as much as its length, wherever it is followed from.
 #[test]
-fn a_long_reference_that_is_followed_from_many_places_is_rejected() {
+fn a_long_reference_with_many_uses_is_rejected() {
     let long = "x".repeat(50_000);
     let branches = vec![json!({"$ref": "#/$defs/short"}); 5_000];
     let definitions = json!({"short": {"$ref": format!("#/$defs/{long}")}, &*long: {"type": "string"}});
@@ -39,9 +39,9 @@ fn a_long_reference_that_is_followed_from_many_places_is_rejected() {
     assert_eq!(error.issues().as_slice()[0].keyword, "budget");
 }
 
-/// The place of every subschema was kept whole, which took gigabytes where they stand deep.
+/// The whole path of every subschema was stored, which took gigabytes where they are deep.
 #[test]
-fn many_subschemas_in_a_deep_place_take_no_more_memory_than_they_weigh() {
+fn many_deep_subschemas_take_memory_proportional_to_their_size() {
     let wide: Map<String, Value> = (0..20_000).map(|n| (n.to_string(), json!({}))).collect();
     let deep = (0..60).fold(json!({"properties": wide}), |inner, _| json!({"properties": {"k".repeat(250): inner}}));
     let error = Schema::json(deep).unwrap_err();
@@ -57,9 +57,9 @@ fn many_dynamic_anchors_build() {
     assert!(Schema::json(schema).unwrap().check(&json!([[[]]])).is_ok());
 }
 
-/// Alternatives that are constants are one set of values, of whatever type.
+/// Alternatives that are constants are one set of values, of any type.
 #[test]
-fn constants_of_any_type_are_told_apart_by_value() {
+fn constants_of_any_type_are_distinguished_by_value() {
     let any =
         Schema::json(json!({"anyOf": [{"const": 1}, {"const": 1.0, "title": "one"}, {"enum": [[2], null]}]})).unwrap();
     let one = Schema::json(json!({"oneOf": [{"const": 1}, {"const": 1.0}, {"enum": [[2], null]}]})).unwrap();
@@ -110,7 +110,7 @@ fn the_fault_of_a_schema_quotes_little_of_it() {
     }
 }
 
-/// Every string of a result had a budget of its own.
+/// Every string of a result had a separate budget.
 #[test]
 fn the_patterns_of_a_result_draw_on_one_budget() {
     let schema = Schema::json(json!({"items": {"pattern": "^(?:(a|aa)+)+\\1b|a$"}})).unwrap();

@@ -1,4 +1,4 @@
-//! Reading arguments: what is refused, with which words, and what is let through.
+//! Reading arguments: what is rejected, with which words, and what is accepted.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -77,7 +77,7 @@ fn read_with<T: JsonSchema + DeserializeOwned>(text: &str, options: &DecodeOptio
     Schema::of_params::<T>().unwrap().decode(text, options).map(|decoded| decoded.value)
 }
 
-/// The issues of a refusal: pointer, keyword, sentence.
+/// Returns the issues of a rejection: pointer, keyword, sentence.
 fn refusal<T: JsonSchema + DeserializeOwned + std::fmt::Debug>(text: &str) -> Vec<(String, String, String)> {
     let issues = read::<T>(text).expect_err(text);
     issues.into_vec().into_iter().map(|issue| (issue.pointer, issue.keyword, issue.message)).collect()
@@ -88,7 +88,7 @@ fn marks(issues: &Issues) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn every_rule_is_refused_with_its_own_words() {
+fn every_rule_has_its_own_message() {
     let table = [
         (r#"{"text": "a"}"#, "/text", "minLength", "must have at least 2 characters, and has 1"),
         (r#"{"text": "äöüßé"}"#, "/text", "maxLength", "must have at most 4 characters, and has 5"),
@@ -101,7 +101,7 @@ fn every_rule_is_refused_with_its_own_words() {
         (r#"{"fives": 6}"#, "/fives", "multipleOf", "must be a multiple of 5, and is 6"),
         (r#"{"list": []}"#, "/list", "minItems", "must have at least 1 item, and is an array of 0"),
         (r#"{"list": [1, 2, 3]}"#, "/list", "maxItems", "must have at most 2 items, and is an array of 3"),
-        (r#"{"set": [1, 2, 1]}"#, "/set", "uniqueItems", "must not hold the same item twice"),
+        (r#"{"set": [1, 2, 1]}"#, "/set", "uniqueItems", "must not contain the same item twice"),
         (r#"{"pair": [1]}"#, "/pair", "minItems", "must have at least 2 items, and is an array of 1"),
         (r#"{"pair": [1, 2]}"#, "/pair/1", "type", "must be a boolean, not a number"),
         (r#"{"map": {}}"#, "/map", "minProperties", "must have at least 1 key, and is an object with 0 keys"),
@@ -130,7 +130,7 @@ fn every_rule_is_refused_with_its_own_words() {
 }
 
 #[test]
-fn an_issue_says_what_was_expected_and_found() {
+fn an_issue_contains_the_expected_and_the_actual() {
     let issues = read::<Forecast>(r#"{"city": "Paris", "days": 30}"#).unwrap_err();
     let expected = Issue::new("/days", "maximum", "must be at most 14, and is 30").expected("at most 14").found("30");
     assert_eq!(issues.as_slice(), [expected]);
@@ -155,7 +155,7 @@ fn all_problems_come_at_once_and_in_the_order_of_the_document() {
 }
 
 #[test]
-fn what_is_wrong_with_the_text_and_with_the_values_comes_together() {
+fn problems_of_the_text_and_of_the_values_are_reported_together() {
     let issues = read::<Forecast>(r#"{"days": 3, "days": 30, "extra": {"__proto__": 1}}"#).unwrap_err();
     assert_eq!(
         marks(&issues),
@@ -170,7 +170,7 @@ fn what_is_wrong_with_the_text_and_with_the_values_comes_together() {
 }
 
 #[test]
-fn keys_that_are_missing_or_too_many_are_named() {
+fn missing_and_extra_keys_are_named() {
     let refused = |text| refusal::<Forecast>(text).into_iter().map(|(.., message)| message).collect::<Vec<_>>();
     assert_eq!(refused(r#"{"city": "Paris"}"#), [r#"the key "days" (an integer) is missing and must be given"#]);
     assert_eq!(refused(r#"{"city": "Paris", "dayz": 1}"#)[1], r#"the key "dayz" is not allowed; did you mean "days"?"#);
@@ -207,14 +207,14 @@ fn whole_numbers_may_be_written_as_floats() {
 }
 
 #[test]
-fn an_integral_float_is_taken_digit_by_digit() {
+fn an_integral_float_is_read_digit_by_digit() {
     assert_eq!(read::<i64>("9007199254740993.0").unwrap(), 9_007_199_254_740_993);
     assert_eq!(read::<i64>("9.007199254740993e15").unwrap(), 9_007_199_254_740_993);
     assert_eq!(read::<i64>("9007199254740993").unwrap(), 9_007_199_254_740_993);
 }
 
 #[test]
-fn every_width_takes_its_ends_and_nothing_beyond() {
+fn every_width_accepts_its_bounds_and_nothing_beyond() {
     macro_rules! ends {
         ($($type:ty)*) => {$(
             for end in [<$type>::MIN, <$type>::MAX] {
@@ -235,7 +235,7 @@ fn every_width_takes_its_ends_and_nothing_beyond() {
 }
 
 #[test]
-fn an_alias_that_the_schema_does_not_know_is_not_let_through() {
+fn an_alias_that_the_schema_does_not_contain_is_rejected() {
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     struct Optional {
         #[serde(default, alias = "color")]
@@ -264,7 +264,7 @@ fn an_alias_that_the_schema_does_not_know_is_not_let_through() {
     assert_eq!(read::<Dependent>(text).unwrap().colour, "");
     assert_eq!(read::<Option<Optional>>(text).unwrap().unwrap().colour, "");
     assert_eq!(marks(&read::<Required>(text).unwrap_err()), [("", "required")]);
-    // The key itself and its alias together are no duplicate, for the alias means nothing.
+    // The key and its alias together are no duplicate, because the alias has no meaning.
     assert_eq!(read::<Optional>(r#"{"color": "red", "colour": "blue"}"#).unwrap().colour, "blue");
 }
 
@@ -298,7 +298,7 @@ fn the_variant_that_was_meant_is_the_one_that_is_explained() {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_refused_wherever_it_stands() {
+fn a_duplicate_key_is_rejected_at_every_depth() {
     let table = [
         (r#"{"value": 1, "value": 1}"#, "/value"),
         (r#"{"value": {"a": 1, "b": 2, "\u0061": 3}}"#, "/value/a"),
@@ -315,7 +315,7 @@ fn a_key_that_stands_twice_is_refused_wherever_it_stands() {
 }
 
 #[test]
-fn the_last_of_two_keys_wins_if_the_caller_says_so() {
+fn the_last_of_two_keys_wins_if_enabled() {
     let options = DecodeOptions::default().limits(Limits::default().duplicate_keys(DuplicateKeys::LastWins));
     let text = r#"{"city": "Rome", "days": 99, "city": "Paris", "days": 2}"#;
     let forecast: Forecast = read_with(text, &options).unwrap();
@@ -327,7 +327,7 @@ fn the_last_of_two_keys_wins_if_the_caller_says_so() {
 }
 
 #[test]
-fn nothing_as_parameters_is_the_empty_object() {
+fn the_unit_type_as_parameters_is_the_empty_object() {
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     struct Nothing;
 
@@ -339,7 +339,7 @@ fn nothing_as_parameters_is_the_empty_object() {
         refusal::<()>(r#"{"a": 1}"#)[0].2,
         r#"the key "a" is not allowed: this object takes no keys; leave it out"#
     );
-    // Only parameters: a value of its own is `null`.
+    // Only for parameters: as a value it is `null`.
     let schema = Schema::of::<()>().unwrap();
     schema.decode::<()>("null", &DecodeOptions::default()).unwrap();
     schema.decode::<()>("{}", &DecodeOptions::default()).unwrap_err();
@@ -386,7 +386,7 @@ fn values_may_nest_as_deep_as_the_limit_and_not_one_level_deeper() {
         assert_eq!(issues.as_slice()[0].keyword, "maxDepth");
         assert!(issues.to_string().contains(&format!("nests deeper than {depth} levels")), "{issues}");
     }
-    // A key the type ignores counts too.
+    // A key that the type ignores counts too.
     let text = format!(r#"{{"value": 1, "ignored": {}}}"#, nested(127));
     read::<Free>(&text).unwrap();
     let text = format!(r#"{{"value": 1, "ignored": {}}}"#, nested(128));
@@ -394,7 +394,7 @@ fn values_may_nest_as_deep_as_the_limit_and_not_one_level_deeper() {
 }
 
 #[test]
-fn a_check_of_ones_own_stands_in_for_the_schema_or_comes_after_it() {
+fn a_custom_check_replaces_the_schema_or_follows_it() {
     let even = || {
         Validator::new(|value| match value["n"].as_i64() {
             Some(number) if number % 2 == 0 => Ok(()),
@@ -437,7 +437,7 @@ fn schemas_are_equal_when_their_json_and_their_checks_are() {
 }
 
 #[test]
-fn what_the_type_itself_refuses_is_an_issue_too() {
+fn a_value_that_the_type_rejects_is_an_issue_too() {
     let issues = read::<std::net::Ipv4Addr>(r#""not an address""#).unwrap_err();
     assert_eq!(marks(&issues), [("", "decode")]);
     assert_eq!(issues.as_slice()[0].expected, "a string in the format ipv4");
@@ -445,7 +445,7 @@ fn what_the_type_itself_refuses_is_an_issue_too() {
 }
 
 #[test]
-fn a_reason_is_capped_at_a_character_and_says_how_much_is_left_out() {
+fn a_reason_is_truncated_at_a_character_and_reports_how_much_is_omitted() {
     let issues: Issues = (0..5).map(|at| Issue::new(format!("/{at}"), "x", "ßßßß")).collect();
     let whole = "/0: ßßßß; /1: ßßßß; /2: ßßßß; /3: ßßßß; /4: ßßßß";
     assert_eq!(issues.reason(whole.len()), whole);
@@ -480,9 +480,9 @@ fn a_struct_is_never_read_from_an_array_whatever_the_schema_says() {
     }
 }
 
-/// A type may pass over an error of one of its parts. What its schema forbids is rejected all the same.
+/// A type may ignore an error of one of its parts. A value that its schema forbids is still rejected.
 #[test]
-fn what_a_type_passes_over_is_still_rejected() {
+fn a_value_that_a_type_ignores_is_still_rejected() {
     #[allow(clippy::unnecessary_wraps, reason = "the form that serde asks for")]
     fn lenient<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
         Ok(T::deserialize(deserializer).ok())

@@ -1,7 +1,8 @@
-//! Our checker against another: drawn schemas of every draft, and drawn values, judged by haft and by the crate
-//! `jsonschema`.
+//! Our checker against another: generated schemas of every draft and generated values, checked by haft and by the
+//! crate `jsonschema`.
 //!
-//! Where both disagree, one of them is wrong. Known faults of the other are listed in [`exception`], each with its reason.
+//! If they disagree, one of them is wrong. Known faults of the other are listed in [`exception`], each with its
+//! reason.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,13 +31,13 @@ use self::plan::Plan;
 use self::tape::Tape;
 use crate::seeded::for_all_from;
 
-/// The seed of the cases unless another one is asked for: the other checker has faults of its own, and a rare one must not
+/// The seed of the cases unless another one is set: the other checker has faults of its own, and a rare one must not
 /// fail an unrelated change.
 const SEED: u64 = 11;
 
-/// The schemas that are drawn in one run.
+/// The number of schemas that are generated in one run.
 const SCHEMAS: u32 = 6_000;
-/// The values that each is asked about.
+/// The number of values that are checked against each.
 const VALUES: usize = 6;
 
 /// The counts of a run, so that one which compares nothing fails.
@@ -50,7 +51,7 @@ struct Tally {
 }
 
 #[test]
-fn agrees_with_another_checker_on_drawn_schemas_of_every_draft() {
+fn agrees_with_another_checker_on_generated_schemas_of_every_draft() {
     let tally = RefCell::new(Tally::default());
     for_all_from(SEED, SCHEMAS, Tape::any(), |mut tape| {
         let plan = Plan::draw(&mut tape);
@@ -118,7 +119,7 @@ fn oracle(schema: &Value) -> Result<jsonschema::Validator, String> {
     options.offline().build(schema).map_err(|error| error.to_string())
 }
 
-/// Compares every way to have a value checked with one verdict.
+/// Compares every way to check a value with one verdict.
 fn agrees_on_value(schema: &Schema, value: &Value, expected: bool) -> TestCaseResult {
     let case = || format!("schema {}\nvalue {value}\njsonschema: {expected}", schema.as_json());
     let checked = schema.check(value);
@@ -130,14 +131,14 @@ fn agrees_on_value(schema: &Schema, value: &Value, expected: bool) -> TestCaseRe
             prop_assert!(expected, "{}\ndecode: accepted", case());
             prop_assert!(is_same(&decoded.value, value), "{}\ndecoded: {}", case(), decoded.value);
         }
-        // Some keys are taken in no text from outside, whatever its schema says.
+        // Some keys are rejected in all text from outside, whatever the schema.
         Err(issues) if issues.iter().any(|issue| issue.keyword == "forbiddenKey") => {}
         Err(issues) => prop_assert!(!expected, "{}\ndecode: {issues}", case()),
     }
     Ok(())
 }
 
-/// Reports whether two values are the same to JSON Schema, which knows no difference between `2` and `2.0`.
+/// Returns whether two values are equal in JSON Schema, which does not distinguish `2` and `2.0`.
 fn is_same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {

@@ -1,4 +1,4 @@
-//! Writing results: what a schema forbids is not written, and neither is what JSON can't say.
+//! Writing results: values that a schema forbids, or that JSON can't represent, are not written.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -40,7 +40,7 @@ fn marks(issues: &Issues) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn what_json_cannot_say_is_an_issue_at_its_place() {
+fn a_value_without_a_json_form_is_an_issue_with_a_pointer() {
     let nested = |shape| Report {
         nested: Some(Box::new(Report { shape: Some(shape), ..Report::default() })),
         ..Report::default()
@@ -59,7 +59,7 @@ fn what_json_cannot_say_is_an_issue_at_its_place() {
     for (report, pointer) in table {
         let issues = write(&report).unwrap_err();
         assert_eq!(marks(&issues), [(pointer, "finite")], "{report:?}");
-        assert!(issues.to_string().contains("give a finite number or null"), "{issues}");
+        assert!(issues.to_string().contains("return a finite number or null"), "{issues}");
     }
     assert_eq!(marks(&write(&f64::NAN).unwrap_err()), [("", "finite")]);
 }
@@ -76,7 +76,7 @@ fn it_is_an_issue_whatever_the_schema_is() {
 }
 
 #[test]
-fn a_result_that_fits_is_written_as_serde_writes_it() {
+fn a_valid_result_is_written_as_serde_writes_it() {
     let report = Report {
         ratio: -0.5,
         maybe: Some(0.1),
@@ -132,7 +132,7 @@ fn a_rule_that_the_result_breaks_is_an_issue() {
     assert_eq!(marks(&issues), expected);
 }
 
-/// Claims to be an integer and serialises as what it is told to.
+/// A type that claims to be an integer and serializes as any value.
 #[derive(Debug)]
 struct Liar(Value);
 
@@ -153,7 +153,7 @@ impl Serialize for Liar {
 }
 
 #[test]
-fn a_serializer_of_ones_own_is_held_to_its_schema() {
+fn a_custom_serializer_must_follow_its_schema() {
     assert_eq!(write(&Liar(json!(3))).unwrap(), "3");
     for lie in [json!("3"), json!(3.5), json!(null), json!([3]), json!({"a": 3}), json!(true)] {
         assert_eq!(marks(&write(&Liar(lie.clone())).unwrap_err()), [("", "type")], "{lie}");
@@ -162,7 +162,7 @@ fn a_serializer_of_ones_own_is_held_to_its_schema() {
 }
 
 #[test]
-fn a_serializer_that_fails_is_an_issue_and_its_words_are_for_the_operator() {
+fn a_serializer_that_fails_is_an_issue_and_its_message_is_for_the_operator() {
     struct Broken;
     impl Serialize for Broken {
         fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
@@ -178,7 +178,7 @@ fn a_serializer_that_fails_is_an_issue_and_its_words_are_for_the_operator() {
 }
 
 #[test]
-fn a_tree_is_held_to_a_raw_schema() {
+fn a_tree_must_match_a_raw_schema() {
     let schema = Schema::json(json!({
         "type": "object",
         "properties": {"id": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": true}},
@@ -211,7 +211,7 @@ fn json_that_is_text_already_is_checked_like_any() {
 }
 
 #[test]
-fn the_constant_schemas_take_what_they_say() {
+fn the_constant_schemas_accept_all_or_nothing() {
     for (schema, takes) in [
         (Schema::unit(), [true, false, false]),
         (Schema::unknown(), [true, true, true]),
@@ -243,7 +243,7 @@ fn a_result_has_the_shape_it_is_written_in_not_the_one_it_is_read_from() {
     assert!(output.check(&json!({"in": 1, "input_only": 2})).is_err());
 }
 
-/// What `serde_json` makes of a value, or the word by which it refuses it.
+/// Asserts that a value is written as `serde_json` writes it, or rejected as there.
 fn as_serde<T: Serialize>(value: &T) {
     let ours = Schema::unknown().encode(value);
     match serde_json::to_string(value) {
@@ -257,7 +257,7 @@ fn as_serde<T: Serialize>(value: &T) {
 }
 
 #[test]
-fn whatever_has_a_json_form_is_written_as_serde_writes_it() {
+fn every_value_with_a_json_form_is_written_as_serde_writes_it() {
     #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
     enum Key {
         #[serde(rename = "a \"quoted\"\n key")]
@@ -338,7 +338,7 @@ fn a_name_that_must_be_escaped_is_written_so_under_every_rule() {
     assert_eq!(schema.encode(&tree).unwrap().as_str(), tree.to_string());
 }
 
-/// A type whose `Serialize` does as it pleases.
+/// A type with an arbitrary `Serialize`.
 struct Unruly<F>(F);
 
 macro_rules! unruly {
@@ -354,7 +354,7 @@ macro_rules! unruly {
 }
 
 impl<T: Serialize> Unruly<T> {
-    /// Whether it is refused under every schema, alone and within others.
+    /// Returns whether it is rejected under every schema, alone and within others.
     fn is_refused(&self) -> bool {
         let closed = json!({"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": false});
         [json!({}), closed, json!({"anyOf": [{"type": "object"}, {"type": "null"}, {"type": "array"}]})]
@@ -373,7 +373,7 @@ impl<T: Serialize> Unruly<T> {
 }
 
 #[test]
-fn what_breaks_the_rules_of_serde_is_refused_and_never_half_written() {
+fn a_serializer_that_breaks_the_rules_of_serde_is_rejected_and_never_half_written() {
     struct Fails;
     impl Serialize for Fails {
         fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
@@ -451,7 +451,7 @@ fn what_breaks_the_rules_of_serde_is_refused_and_never_half_written() {
 }
 
 #[test]
-fn a_key_that_is_refused_is_not_written() {
+fn a_rejected_key_is_not_written() {
     let closed = Schema::json(json!({"properties": {"a": {}}, "additionalProperties": false})).unwrap();
     let more = unruly!(|s| {
         let mut object = s.serialize_struct("Odd", 2)?;
@@ -470,7 +470,7 @@ fn a_key_that_is_refused_is_not_written() {
 }
 
 #[test]
-fn only_what_serde_json_hands_to_itself_is_taken_for_that() {
+fn only_private_types_of_serde_json_are_treated_as_such() {
     #[derive(Serialize)]
     #[serde(rename = "$serde_json::private::Other")]
     struct Other {
@@ -533,7 +533,7 @@ fn tree() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A result that is written first and checked then is checked whole, however deep it is.
+/// A result that is written before it is checked is checked completely, however deep it is.
 #[test]
 fn a_deep_result_is_checked_to_the_bottom() {
     let schema = Schema::json(json!({"anyOf": [{"type": "array", "maxItems": 0}, {"type": "array", "minItems": 5}]}));
@@ -550,7 +550,7 @@ fn a_deep_result_is_checked_to_the_bottom() {
     assert!(schema.encode(&(0..300).fold(json!(1), |inner, _| json!([inner]))).is_err());
 }
 
-/// `serde_json` would read such an object as the JSON it holds; the check must see what is sent.
+/// `serde_json` would read such an object as the JSON it contains; the check must see the text that is sent.
 #[test]
 fn a_result_is_checked_as_it_is_sent() {
     let schema = Schema::json(json!({"anyOf": [{"type": "object", "required": ["a"]}, {"type": "null"}]})).unwrap();

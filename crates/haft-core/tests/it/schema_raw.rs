@@ -1,4 +1,4 @@
-//! Raw JSON Schemas: kept to the byte, enforced in full, and refused whole when they can't be.
+//! Raw JSON Schemas: kept to the byte, enforced in full, and rejected whole when they can't be.
 
 use haft_core::{DecodeOptions, Schema, SchemaError, Validation};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ fn faults(error: &SchemaError) -> Vec<(&str, &str)> {
     error.issues().as_slice().iter().map(|issue| (issue.pointer.as_str(), issue.keyword.as_str())).collect()
 }
 
-/// Whether a value is taken; every way of asking must agree.
+/// Returns whether a value is valid; every way to check it must agree.
 fn takes(schema: &Schema, value: &Value) -> bool {
     let read = schema.decode::<Value>(&value.to_string(), &DecodeOptions::default());
     assert_eq!(schema.check(value).is_ok(), read.is_ok(), "{value}: {read:?}");
@@ -19,7 +19,7 @@ fn takes(schema: &Schema, value: &Value) -> bool {
     read.is_ok()
 }
 
-/// Asserts what a schema takes and what it refuses.
+/// Asserts which values a schema accepts and which it rejects.
 #[allow(clippy::needless_pass_by_value, reason = "schemas are written where they are used")]
 fn holds(schema: Value, good: &[Value], bad: &[Value]) {
     let compiled = Schema::json(schema.clone()).unwrap_or_else(|error| panic!("{schema}: {error}"));
@@ -31,7 +31,7 @@ fn holds(schema: Value, good: &[Value], bad: &[Value]) {
     }
 }
 
-/// Any JSON, for the keywords that nobody knows.
+/// Generates any JSON, for unknown keywords.
 fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),
@@ -48,7 +48,7 @@ fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A valid schema with keywords in any order, known and unknown.
+/// Generates a valid schema with keywords in any order, known and unknown.
 fn schemas() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!({})),
@@ -76,7 +76,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_schema_survives_to_the_byte(schema in schemas(), extra in anything()) {
+    fn a_schema_is_kept_to_the_byte(schema in schemas(), extra in anything()) {
         let whole = json!({"x-extra": extra, "allOf": [schema], "$defs": {"x": {"type": "string"}}, "default": [1, 1.0]});
         for validation in [Validation::Full, Validation::None] {
             let kept = Schema::json_with(whole.clone(), validation);
@@ -134,7 +134,7 @@ fn a_schema_is_an_object_or_a_boolean() {
 }
 
 #[test]
-fn a_pattern_that_is_no_pattern_is_a_fault() {
+fn an_invalid_pattern_is_a_fault() {
     let error = Schema::json(json!({"properties": {"a": {"pattern": "("}}})).unwrap_err();
     assert!(error.to_string().contains("pattern") || error.to_string().contains("regex"), "{error}");
 }
@@ -172,13 +172,13 @@ fn nothing_is_ever_fetched() {
 }
 
 #[test]
-fn a_reference_to_nowhere_is_a_fault_with_its_place() {
+fn a_dangling_reference_is_a_fault_with_a_pointer() {
     let error = Schema::json(json!({"items": {"$ref": "#/$defs/none"}, "not": {"$ref": "#/none"}})).unwrap_err();
     assert_eq!(faults(&error), [("/items/$ref", "$ref"), ("/not/$ref", "$ref")]);
 }
 
 #[test]
-fn the_draft_that_is_named_is_the_one_that_counts() {
+fn the_named_draft_applies() {
     let seven = "http://json-schema.org/draft-07/schema#";
     holds(
         json!({"$schema": seven, "items": [{"type": "integer"}, {"type": "string"}], "additionalItems": false}),
@@ -219,7 +219,7 @@ fn the_draft_that_is_named_is_the_one_that_counts() {
 }
 
 #[test]
-fn a_draft_that_nobody_knows_is_a_fault() {
+fn an_unknown_draft_is_a_fault() {
     for address in [json!("https://example.com/schema"), json!("http://json-schema.org/schema#"), json!(7), json!("")] {
         for validation in [Validation::Full, Validation::None] {
             let error = Schema::json_with(json!({"$schema": address}), validation).unwrap_err();
@@ -257,14 +257,14 @@ fn a_schema_may_refer_to_itself() {
 }
 
 #[test]
-fn a_schema_that_is_nothing_but_itself_does_not_hang() {
+fn a_schema_that_only_refers_to_itself_does_not_hang() {
     for schema in [
         json!({"$ref": "#"}),
         json!({"allOf": [{"$ref": "#"}]}),
         json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
         json!({"anyOf": [{"$ref": "#"}, {"type": "string"}]}),
     ] {
-        // It means nothing, so it may be refused when it is made; if it isn't, its check must end.
+        // It has no meaning, so it may be rejected when it is built; if it isn't, its check must end.
         if let Ok(compiled) = Schema::json(schema) {
             let _ = takes(&compiled, &json!("a"));
             let _ = takes(&compiled, &json!({"a": [1]}));
@@ -325,7 +325,7 @@ fn a_property_may_be_named_like_a_keyword() {
     let schema = json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false});
     let all = |value: Value| names.iter().map(|name| ((*name).to_owned(), value.clone())).collect::<Value>();
     holds(schema, &[all(json!(1))], &[all(json!("x")), json!({"$ref": 1})]);
-    // It can be declared; the key itself is still refused where text is read.
+    // It can be declared; the key itself is still rejected where text is read.
     let proto = Schema::json(json!({"properties": {"__proto__": {"type": "integer"}}})).unwrap();
     assert!(proto.check(&json!({"__proto__": "x"})).is_err());
     let issues = proto.decode::<Value>(r#"{"__proto__": 1}"#, &DecodeOptions::default()).unwrap_err();
@@ -344,7 +344,7 @@ fn a_literal_that_looks_like_a_reference_is_a_literal() {
 }
 
 #[test]
-fn a_schema_deeper_than_anyone_writes_is_refused() {
+fn a_schema_that_is_too_deep_is_rejected() {
     let around = |inner: Value, _| Value::Object([("items".to_owned(), inner)].into_iter().collect());
     let deep = |levels: usize| (0..levels).fold(json!({"type": "string"}), around);
     assert!(Schema::json(deep(50)).is_ok());
@@ -353,12 +353,12 @@ fn a_schema_deeper_than_anyone_writes_is_refused() {
 }
 
 #[test]
-fn only_what_was_given_as_json_is_raw() {
+fn only_schemas_given_as_json_are_raw() {
     assert!(Schema::json(json!({"type": "integer"})).unwrap().is_raw());
     assert!(Schema::json_with(json!({}), Validation::None).unwrap().is_raw());
     for made in [Schema::of::<u8>().unwrap(), Schema::empty(), Schema::unknown(), Schema::unit(), Schema::never()] {
         assert!(!made.is_raw(), "{}", made.as_json());
     }
-    // Equal JSON shares its compiled form, and is still told apart.
+    // Equal JSON shares its compiled form, and is still distinguished.
     assert!(Schema::json(Schema::unknown().as_json().clone()).unwrap().is_raw());
 }

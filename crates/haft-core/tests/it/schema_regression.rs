@@ -1,11 +1,11 @@
-//! Schemas and values on which haft was once wrong, found by comparing it with another checker.
+//! Schemas and values that haft once handled wrongly, found by comparing it with another checker.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use haft_core::{DecodeOptions, Repairs, Schema, Tool, ToolCall};
 use serde_json::{Value, json};
 
-/// Asserts that a schema is rejected, at one place.
+/// Asserts that a schema is rejected, at one position.
 #[track_caller]
 fn assert_rejected_at(schema: Value, pointer: &str) {
     let text = schema.to_string();
@@ -32,7 +32,7 @@ fn an_exclusive_bound_of_draft_4_needs_the_bound() {
 }
 
 #[test]
-fn a_reference_leads_to_a_schema_or_nowhere() {
+fn a_reference_must_lead_to_a_schema() {
     for draft in ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2019-09/schema"] {
         let schema = json!({"$schema": draft, "items": [{"type": "string"}], "properties": {"a": {"$ref": "#/items"}}});
         assert_rejected_at(schema, "/properties/a/$ref");
@@ -105,7 +105,7 @@ fn an_untagged_alternative_is_known_by_its_keys() {
     assert_eq!(wrong(deep), r#"/and/0/or/0/and/0/op: must be one of "eq", "lt", not "equals""#);
     let missing = wrong(json!({"field": "a", "value": 1}));
     assert_eq!(missing, r#"the key "op" (a string) is missing and must be given"#);
-    assert_eq!(wrong(json!({})), "fits none of the 3 forms that are allowed here; look at the schema of this value");
+    assert_eq!(wrong(json!({})), "matches none of the 3 forms that are allowed here; look at the schema of this value");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn faults_of_patterns_come_with_all_others() {
 }
 
 #[test]
-fn a_list_under_items_of_the_newest_draft_is_advised_on() {
+fn a_list_under_items_of_the_newest_draft_comes_with_advice() {
     let error = Schema::json(json!({"items": [{}, {}]})).unwrap_err();
     assert!(error.to_string().contains("a list of schemas goes under `prefixItems`"), "{error}");
 }
@@ -139,7 +139,7 @@ fn a_schema_that_no_value_could_be_checked_by_is_rejected_when_it_is_built() {
 }
 
 #[test]
-fn the_issue_that_stands_for_others_counts_what_is_listed() {
+fn the_issue_that_replaces_others_counts_them() {
     let schema = Schema::json(json!({"items": {"type": "integer"}})).unwrap();
     let value: Value = (0..2_000).map(|_| json!("\u{1}".repeat(60))).collect();
     let tool = Tool::new("t").run(|_: Value, _cx| async {}).unwrap().set_parameters(schema);

@@ -1,4 +1,4 @@
-//! Text from outside: nothing suspicious becomes a value, and nothing at all makes the parser fall over.
+//! Text from outside: nothing suspicious becomes a value, and no text makes the parser panic.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,7 @@ use haft_core::{DuplicateKeys, Limits, secure_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Pointers and keywords of a refusal.
+/// Returns the pointers and keywords of a rejection.
 fn refused(text: &str) -> Vec<(String, String)> {
     let issues = secure_json::parse(text).expect_err(text);
     issues.into_vec().into_iter().map(|issue| (issue.pointer, issue.keyword)).collect()
@@ -21,7 +21,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-        // Whatever it takes, the plain parser takes too, and both read the same.
+        // Everything it accepts is also accepted by the plain parser, with the same value.
         if let Ok(value) = secure_json::parse(&bytes) {
             prop_assert_eq!(value, serde_json::from_slice::<Value>(&bytes).unwrap());
         }
@@ -52,7 +52,7 @@ fn the_prototype_is_out_of_reach_however_it_is_spelt() {
 }
 
 #[test]
-fn names_that_only_look_like_it_are_fine() {
+fn similar_names_are_accepted() {
     for value in [
         json!({"constructor": null}),
         json!({"constructor": 1}),
@@ -84,7 +84,7 @@ fn everything_suspicious_is_named_at_once() {
 }
 
 #[test]
-fn what_is_no_json_is_no_value() {
+fn invalid_json_is_no_value() {
     for text in ["", " ", "{", "[1,]", "{a: 1}", "'a'", "nul", "1 2", "\u{feff}1", "[1]]", "// a\n1", "\"\t\"", "tru e"]
     {
         assert_eq!(refused(text), [mark("", "json")], "{text:?}");
@@ -93,7 +93,7 @@ fn what_is_no_json_is_no_value() {
 }
 
 #[test]
-fn limits_of_ones_own_loosen_everything_but_the_keys() {
+fn custom_limits_loosen_everything_but_the_keys() {
     let limits = Limits::default().max_bytes(30).max_depth(2).duplicate_keys(DuplicateKeys::LastWins);
     let parse = |text: &str| secure_json::parse_with(text, &limits);
     assert_eq!(parse(r#"{"a": 1, "a": [2]}"#).unwrap(), json!({"a": [2]}));

@@ -1,6 +1,6 @@
-//! Property tests that can be held again: one that fails says with which seed it drew.
+//! Reproducible property tests: one that fails prints its seed.
 //!
-//! `PROPTEST_RNG_SEED` sets the seed. Nothing is written to disk: a case that failed becomes a test of its own.
+//! `PROPTEST_RNG_SEED` sets the seed. Nothing is written to disk: a failed case becomes a separate test.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -8,18 +8,18 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestCaseResult, TestRunner};
 
-/// Where the random values of a property test come from.
+/// The seed of the random values of a property test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seed(u64);
 
-/// How to draw the same values again.
+/// Formats the command that draws the same values again.
 impl fmt::Display for Seed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "again with PROPTEST_RNG_SEED={}", self.0)
     }
 }
 
-/// Tries a property on so many values.
+/// Checks a property on this many values.
 #[track_caller]
 pub(crate) fn for_all<S: Strategy>(cases: u32, drawn: S, property: impl Fn(S::Value) -> TestCaseResult) {
     let (mut runner, seed) = runner(cases);
@@ -28,7 +28,7 @@ pub(crate) fn for_all<S: Strategy>(cases: u32, drawn: S, property: impl Fn(S::Va
     }
 }
 
-/// Tries a property on so many values, which are the same each time unless `PROPTEST_RNG_SEED` is set.
+/// Checks a property on this many values, which are the same each time unless `PROPTEST_RNG_SEED` is set.
 #[allow(dead_code, reason = "not every test program has such a property")]
 #[track_caller]
 pub(crate) fn for_all_from<S: Strategy>(
@@ -43,7 +43,7 @@ pub(crate) fn for_all_from<S: Strategy>(
     }
 }
 
-/// A runner of so many cases, and the seed it draws them with.
+/// Returns a runner of this many cases, and the seed it draws them with.
 pub(crate) fn runner(cases: u32) -> (TestRunner, Seed) {
     runner_from(RandomState::new().build_hasher().finish(), cases)
 }

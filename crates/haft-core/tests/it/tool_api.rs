@@ -195,7 +195,7 @@ async fn a_provider_defined_tool_with_a_handler_runs_here() {
 // Guards.
 
 #[test]
-fn each_kind_answers_to_its_own_guard_alone() {
+fn each_kind_matches_only_its_own_guard() {
     let tools = [
         local(),
         Tool::dynamic("d").define().unwrap(),
@@ -279,7 +279,7 @@ fn a_descriptor_is_made_once_and_survives_a_round_trip() {
 }
 
 #[test]
-fn debug_shows_what_a_tool_is() {
+fn debug_contains_the_names_of_a_tool() {
     let shown = format!("{:?} {:?}", web_search(), Tool::new("half").describe("x"));
     assert!(shown.contains("openai.web_search") && shown.contains("OpenAiWebSearch") && shown.contains("half"));
 }
@@ -341,7 +341,7 @@ fn approval_is_set_without_changing_the_original() {
 }
 
 #[tokio::test]
-async fn a_gated_call_is_denied_where_nobody_can_approve() {
+async fn a_gated_call_is_denied_without_an_approver() {
     let policies = [
         ApprovalPolicy::always(),
         ApprovalPolicy::when(|q: Query, _| async move { q.query == "x" }),
@@ -359,7 +359,7 @@ async fn a_gated_call_is_denied_where_nobody_can_approve() {
 }
 
 #[tokio::test]
-async fn arguments_are_checked_before_anybody_is_asked() {
+async fn arguments_are_checked_before_approval_is_requested() {
     let tool = local().set_needs_approval(ApprovalPolicy::always()).unwrap();
     assert_eq!(failure(&tool, r#"{"query":1}"#).await.kind.as_str(), "input_validation_error");
 }
@@ -382,7 +382,7 @@ fn arguments_are_read_on_every_kind() {
 }
 
 #[test]
-fn reading_refuses_bad_arguments_with_all_issues_and_other_tools_calls() {
+fn reading_rejects_bad_arguments_with_all_issues_and_calls_of_other_tools() {
     #[derive(Debug, Deserialize, JsonSchema)]
     struct Two {
         #[allow(dead_code, reason = "only its schema is read")]

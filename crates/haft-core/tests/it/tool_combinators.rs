@@ -36,7 +36,7 @@ fn faults(result: Result<Tool, haft_core::DefinitionError>) -> Vec<DefinitionFau
 }
 
 #[tokio::test]
-async fn every_combinator_keeps_kind_and_id_and_leaves_the_original_alone() {
+async fn every_combinator_keeps_kind_and_id_and_does_not_change_the_original() {
     let source = include_str!("../../src/tool/combinator.rs");
     let names = source.lines().filter_map(|line| line.trim().strip_prefix("pub fn ")?.split(['(', '<']).next());
     let names: Vec<&str> = names.collect();
@@ -52,7 +52,7 @@ async fn every_combinator_keeps_kind_and_id_and_leaves_the_original_alone() {
     }
 }
 
-/// A copy made by the named combinator, after checking that the change is there.
+/// Returns a copy made by the named combinator, after checking the change.
 async fn combined(name: &str, tool: &Tool) -> Tool {
     match name {
         "wrap" => {
@@ -137,7 +137,7 @@ async fn replaced_parameters_are_enforced_before_the_handlers_type() {
 }
 
 #[test]
-fn a_replaced_raw_schema_leaves_nothing_of_the_old_one() {
+fn a_replaced_raw_schema_keeps_nothing_of_the_old_one() {
     let raw = json!({"type": "object", "description": "Old.", "properties": {"a": {"type": "string"}}});
     let tool = Tool::dynamic("t").params_json(raw).define().unwrap();
     assert_eq!(tool.descriptor().description.as_deref(), Some("Old."));
@@ -176,7 +176,7 @@ fn renaming_a_provider_defined_tool_changes_its_custom_name_only() {
 }
 
 #[test]
-fn combinators_refuse_what_definitions_refuse() {
+fn combinators_reject_what_definitions_reject() {
     assert!(matches!(faults(local().with_name(""))[..], [DefinitionFault::Name(NameFault::Empty)]));
     let zero = ExecutionLimits::new().timeout(Duration::ZERO).idle_timeout(Duration::ZERO);
     assert!(matches!(

@@ -1,4 +1,4 @@
-//! What a definition may not be, told all at once.
+//! Faults of a definition, all reported at once.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
@@ -23,7 +23,7 @@ fn faults(result: Result<Tool, haft_core::DefinitionError>) -> Vec<DefinitionFau
 }
 
 #[test]
-fn all_faults_of_a_definition_are_told_at_once() {
+fn all_faults_of_a_definition_are_reported_at_once() {
     let error = Tool::new("two\nlines")
         .params::<Query>()
         .example(json!({"query": "fits"}))
@@ -80,7 +80,7 @@ fn provider_ids_and_arguments_are_checked() {
     ));
 }
 
-/// Every setting of a builder that says how a call is run, or whether it may.
+/// Calls every setter of a builder that affects whether and how a call is run.
 fn set_all<P, R>(builder: ToolBuilder<P, R>) -> Vec<String> {
     let built = builder
         .needs_approval(ApprovalPolicy::always())
@@ -109,7 +109,7 @@ fn settings_that_a_kind_cannot_honour_are_all_faults_at_once() {
 }
 
 #[test]
-fn combinators_refuse_what_a_kind_cannot_honour() {
+fn combinators_reject_settings_that_a_kind_cannot_honour() {
     let remote = Tool::provider("v.t").with_args(()).define().unwrap();
     for tool in [Tool::signal("s").define().unwrap(), Tool::interaction("i").define().unwrap(), remote] {
         let is_remote = tool.is_provider_defined();
@@ -135,7 +135,7 @@ fn a_handler_where_none_runs_is_a_fault() {
 }
 
 #[test]
-fn limits_keep_what_they_are_given() {
+fn limits_keep_their_values() {
     let limits = ExecutionLimits::new()
         .idle_timeout(Duration::from_secs(2))
         .emit_buffer(EmitBuffer::Unbounded)

@@ -1,5 +1,5 @@
-//! What a service that keeps and executes tools asks of one tool: a definition a model can choose by, an implementation
-//! with an input and an output schema, and one pipeline with an error for each of its stages.
+//! The requirements of a service that stores and executes tools on one tool: a definition that a model can choose by,
+//! an implementation with an input and an output schema, and one pipeline with an error for each of its stages.
 //!
 //! Registration in layers, full names, permissions and further kinds of implementation belong to the registry and are
 //! tested there.
@@ -31,7 +31,7 @@ fn add() -> Tool {
 }
 
 #[test]
-fn a_definition_tells_a_model_what_it_needs_to_choose() {
+fn a_definition_contains_what_a_model_needs_to_choose() {
     let descriptor = add().descriptor();
     assert_eq!(descriptor.name, "add");
     assert_eq!(descriptor.description.as_deref(), Some("Adds numbers."));

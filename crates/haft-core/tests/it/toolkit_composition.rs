@@ -1,4 +1,4 @@
-//! Toolkits made of others: collected, merged, composed, put in namespaces, filtered, given other handlers.
+//! Toolkits made of others: collected, merged, composed, namespaced, filtered, with replaced handlers.
 
 mod compose;
 mod dynamic;
@@ -13,7 +13,7 @@ use haft_core::{
 };
 use serde_json::Value;
 
-/// What tools here need, and can tell.
+/// A service that tools here need and return.
 #[derive(Clone, Copy)]
 struct Key(&'static str);
 
@@ -38,7 +38,7 @@ impl Provide<Place> for App {
     }
 }
 
-/// Tells its key.
+/// A tool that returns its key.
 struct TellKey;
 
 impl ToolType for TellKey {
@@ -55,7 +55,7 @@ impl StaticTool for TellKey {
     }
 }
 
-/// Tells its place.
+/// A tool that returns its place.
 struct TellPlace;
 
 impl ToolType for TellPlace {
@@ -72,7 +72,7 @@ impl Handle for TellPlace {
     }
 }
 
-/// Is not well defined: its example doesn't fit.
+/// A faulty tool: its example is invalid.
 struct Faulty;
 
 impl ToolType for Faulty {
@@ -97,12 +97,12 @@ fn tool(name: &str) -> Tool {
     says(name, "")
 }
 
-/// A tool that gives this text.
+/// Creates a tool that returns this text.
 fn says(name: &str, text: &'static str) -> Tool {
     Tool::new(name).run(move |(), _| async move { text }).unwrap()
 }
 
-/// A tool that tells its key and its place.
+/// Creates a tool that returns its key and its place.
 fn tells(name: &str) -> Tool {
     let tell = |(), cx: Cx| async move {
         let key = cx.service::<Key>().map_or("-", |key| key.0);
@@ -121,7 +121,7 @@ fn keyed(names: &[&str], key: &'static str) -> Toolkit {
     kit.with_services(Services::new().with(Key(key)))
 }
 
-/// One tool of each kind.
+/// Returns one tool of each kind.
 fn all_kinds() -> Vec<Tool> {
     vec![
         tool("local"),
@@ -141,13 +141,13 @@ fn shadowed<S>(kit: &Toolkit<S>) -> Vec<(&str, usize)> {
     kit.shadowed().iter().map(|shadowed| (shadowed.name.as_str(), shadowed.times)).collect()
 }
 
-/// Calls a tool with the services that its toolkit has for it.
+/// Calls a tool with the services of its toolkit.
 async fn call(kit: &Toolkit, name: &str, arguments: &str) -> String {
     let call = ToolCall::new("c1", name, arguments);
     kit.run_call(&call).await.to_call_output().output.to_string()
 }
 
-/// Every name is found, and found where it stands.
+/// Asserts that every name is found, at its position.
 fn assert_indexed<S>(kit: &Toolkit<S>) {
     for tool in kit {
         assert_eq!(kit.get(tool.name()).unwrap().name(), tool.name());

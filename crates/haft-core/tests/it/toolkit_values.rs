@@ -1,4 +1,4 @@
-//! Toolkits as values: what is in them, what they lack, and what is wrong with them.
+//! Toolkits as values: their content, their missing services, and their faults.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
@@ -45,7 +45,7 @@ fn app() -> App {
     App { key: Key("k"), clock: Box::new(Fixed(7)) }
 }
 
-/// Needs nothing.
+/// A tool without services.
 struct Ping;
 
 impl ToolType for Ping {
@@ -62,7 +62,7 @@ impl StaticTool for Ping {
     }
 }
 
-/// Needs two services, one of them a trait object.
+/// A tool with two services, one of them a trait object.
 struct Stamp {
     prefix: &'static str,
 }
@@ -81,7 +81,7 @@ impl Handle for Stamp {
     }
 }
 
-/// Is not well defined: its example doesn't fit.
+/// A faulty tool: its example is invalid.
 struct Faulty;
 
 impl ToolType for Faulty {
@@ -131,7 +131,7 @@ fn tools_stay_in_order_and_are_found_by_name() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_an_error_and_all_are_told() {
+fn a_duplicate_name_is_an_error_and_all_are_reported() {
     let kit: Toolkit = Toolkit::new().with(tool("a")).unwrap().with(tool("b")).unwrap();
     let error = kit.clone().with(tool("a")).unwrap_err();
     assert!(matches!(&error.faults[..], [ToolkitFault::DuplicateName { name }] if name == "a"));
@@ -185,7 +185,7 @@ fn descriptors_are_shared_and_need_no_state() {
 }
 
 #[test]
-fn everything_that_keeps_a_toolkit_from_running_is_listed() {
+fn everything_that_prevents_a_toolkit_from_running_is_listed() {
     let kit: Toolkit = Toolkit::new()
         .tool::<Ping>()
         .tool::<Faulty>()
@@ -227,7 +227,7 @@ fn a_faulty_static_tool_is_reported_and_not_offered() {
 }
 
 #[test]
-fn debug_shows_the_names() {
+fn debug_contains_the_names() {
     let kit: Toolkit = Toolkit::new().tool::<Ping>();
     assert!(format!("{kit:?}").contains("ping"));
     assert_eq!(json!(kit.names().collect::<Vec<_>>()), json!(["ping"]));

@@ -1,5 +1,5 @@
-//! Tools and toolkits through the executor, in the order in which one meets them: defining tools, their kinds,
-//! streaming, schemas, wiring, composing, middleware, services, running, results, and the way back into the history.
+//! Tools and toolkits through the executor, in the order in which a user meets them: defining tools, their kinds,
+//! streaming, schemas, wiring, composing, middleware, services, running, results, and the history.
 
 mod composition;
 mod definition;
@@ -15,17 +15,17 @@ mod wiring;
 
 use haft_core::{DefinitionError, Tool};
 
-/// Gives back what it is given.
+/// Creates a tool that returns its argument.
 fn echo(name: &str) -> Result<Tool, DefinitionError> {
     Tool::new(name).run(|text: String, _cx| async move { text })
 }
 
-/// Says always the same.
+/// Creates a tool that always returns the same text.
 fn says(name: &str, text: &'static str) -> Result<Tool, DefinitionError> {
     Tool::new(name).run(move |(), _cx| async move { text })
 }
 
-/// One tool of each kind that is not run here.
+/// Returns one tool of each kind that is not run here.
 fn non_local() -> [Result<Tool, DefinitionError>; 3] {
     [
         Tool::provider("vendor.web_search").with_args(()).define(),

@@ -1,9 +1,8 @@
-//! Tools as typed functions that a loop decides to run, walked through from the definition of one to its place in the
-//! history.
+//! Tools as typed functions that a loop decides to run, from the definition of one to its result in the history.
 //!
 //! Two schema libraries with a shared interface have no counterpart: there is schemars, and raw JSON. Requirements are
 //! types of the application's state instead of an effect's environment. Running many calls at once, middleware,
-//! composing and namespacing are the executor's and the toolkit's business and tested with them.
+//! composing and namespacing belong to the executor and the toolkit and are tested with them.
 
 use haft_core::{
     Cx, Emitted, FailureKind, Finish, HandlerError, Item, JsonText, Needs, Provide, Services, Strict, Tool, ToolCall,
@@ -46,9 +45,9 @@ async fn a_tool_is_a_name_a_description_a_schema_and_a_function() {
     );
 }
 
-/// The schema is never rewritten for strict mode, and the flag is there only when it was set.
+/// The schema is never rewritten for strict mode, and the flag is present only when it was set.
 #[test]
-fn strict_is_shown_only_when_set_and_leaves_the_schema_alone() {
+fn strict_is_sent_only_when_set_and_does_not_change_the_schema() {
     let strict = get_current_time().descriptor();
     let plain = Tool::new("get_current_time").params::<GetCurrentTime>().define().unwrap().descriptor();
     assert_eq!(strict.strict, Some(true));
@@ -63,7 +62,7 @@ struct Escalation {
 }
 
 #[tokio::test]
-async fn every_kind_is_shown_and_only_local_ones_run() {
+async fn every_kind_is_described_and_only_local_ones_run() {
     let provider = Tool::provider("openai.web_search").custom_name("search").provider_name("web_search");
     let others = [
         provider.with_args(json!(null)).define().unwrap(),
@@ -94,7 +93,7 @@ fn signals_and_interactions_are_decoded_and_acted_on() {
     assert_eq!(escalate.decode_args::<Escalation>(&other).unwrap_err().kind, FailureKind::UnknownTool);
 }
 
-/// Inner events are shown as they come, and folded into the one output in the same pass.
+/// Inner events are forwarded as they arrive, and folded into the one output in the same pass.
 #[tokio::test]
 async fn a_tool_streams_what_it_does_and_returns_one_output() {
     let ask = Tool::new("ask_subagent")
@@ -111,12 +110,12 @@ async fn a_tool_streams_what_it_does_and_returns_one_output() {
     let delta = |word: &str| Emitted::Progress(JsonText::from(json!({"delta": word})));
     assert_eq!(emitted, [delta("who"), delta("are"), delta("you")]);
     assert_eq!(result.value().unwrap().as_str(), r#""whoareyou""#);
-    // A plain tool just ignores it.
+    // A plain tool ignores it.
     assert!(watch(&get_current_time(), r#"{"timezone": "UTC"}"#).await.0.is_empty());
 }
 
 #[tokio::test]
-async fn one_schema_is_shown_to_the_model_and_checks_what_it_sends() {
+async fn one_schema_describes_and_checks_the_arguments() {
     let tool = get_current_time();
     assert_eq!(
         *tool.json_schema(),
@@ -128,7 +127,7 @@ async fn one_schema_is_shown_to_the_model_and_checks_what_it_sends() {
 }
 
 #[test]
-fn tools_are_grouped_and_given_to_a_request_as_they_are() {
+fn tools_are_grouped_and_added_to_a_request() {
     let other = Tool::new("other").define().unwrap();
     let kit = Toolkit::<()>::new().with(get_current_time()).unwrap().with(other).unwrap();
     let request = TurnRequest::new("some-model", vec![]).tools(&kit);
@@ -139,9 +138,9 @@ fn tools_are_grouped_and_given_to_a_request_as_they_are() {
     assert!(twice.unwrap_err().to_string().contains("get_current_time"));
 }
 
-/// Swapping one function, for a dry run say, changes nothing that the model sees.
+/// Replacing one function, for a dry run say, changes nothing that the model sees.
 #[tokio::test]
-async fn one_tools_function_is_swapped_behind_the_same_face() {
+async fn one_tools_function_is_replaced_without_changing_its_descriptor() {
     let tool = get_current_time();
     let dry = tool.with_run(|_: GetCurrentTime, _cx| async { json!({"timezone": "UTC", "iso": "never"}) }).unwrap();
     let face = |tool: &Tool| serde_json::to_string(&*tool.descriptor()).unwrap();
@@ -169,7 +168,7 @@ impl Provide<GeoApiKey> for Live {
 }
 
 #[tokio::test]
-async fn each_tool_gets_the_services_it_asks_for() {
+async fn each_tool_gets_the_services_it_needs() {
     let weather = Tool::new("weather")
         .depends_on::<WeatherApiKey>()
         .try_run_opaque(|(), cx: Cx| async move { cx.service::<WeatherApiKey>().map(|key| key.0.to_owned()) })
@@ -189,7 +188,7 @@ async fn each_tool_gets_the_services_it_asks_for() {
 }
 
 #[test]
-fn results_are_made_for_calls_that_never_ran() {
+fn results_are_created_for_calls_that_never_ran() {
     let call = ToolCall::new("c7", "send_email", "{}");
     for (result, kind) in [
         (ToolResult::denied(&call, "not today"), "denied"),
@@ -206,7 +205,7 @@ fn results_are_made_for_calls_that_never_ran() {
     }
 }
 
-/// Structured values until they meet the history; there, the model's text.
+/// Values are structured until they enter the history; there, they are the model's text.
 #[tokio::test]
 async fn results_join_the_calls_in_the_history() {
     let call = ToolCall::new("c1", "get_current_time", r#"{"timezone": "UTC"}"#);

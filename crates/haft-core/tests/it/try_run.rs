@@ -16,7 +16,7 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Tools that fail in every way a class is for, and one that is slow and fine.
+/// Creates tools that fail in every class, and one that is slow and succeeds.
 fn tools() -> Toolkit {
     kit([
         Tool::new("slow").handle(|takes: u64, cx: Cx| async move {
@@ -41,7 +41,7 @@ fn options() -> RunOptions {
 }
 
 #[tokio::test(start_paused = true)]
-async fn siblings_drain_before_the_one_error_and_every_event_is_given() {
+async fn siblings_drain_before_the_one_error_and_every_event_is_emitted() {
     let calls = calls([("slow", "5"), ("broken", ""), ("slow", "1"), ("broken", "")]);
     let items: Vec<_> = tools().try_run(calls, [FailureClass::Internal]).collect().await;
     let events: Vec<_> = items.iter().filter_map(|item| item.as_ref().ok()).map(told).collect();
@@ -91,7 +91,7 @@ async fn without_a_matching_failure_the_stream_ends_without_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_called_off_ends_with_what_was_finished() {
+async fn a_cancelled_run_ends_with_the_finished_results() {
     let mut run = tools().try_run(calls([("slow", "1"), ("slow", "60")]), [FailureClass::Cancelled]);
     while let Some(item) = run.next().await {
         if item.unwrap().result().is_some() {
@@ -114,7 +114,7 @@ async fn the_error_comes_once_and_nothing_after_it() {
 }
 
 #[tokio::test]
-async fn the_error_says_which_calls_failed_and_how() {
+async fn the_error_contains_the_failed_calls() {
     let run = tools().try_run(
         calls([("broken", ""), ("declared", ""), ("ghost", "")]),
         [FailureClass::Internal, FailureClass::Call],

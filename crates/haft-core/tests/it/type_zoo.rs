@@ -1,7 +1,7 @@
-//! Every shape a type can have, each held against a real validator.
+//! Every shape of a type, each compared with a real validator.
 //!
-//! The promise: what a schema forbids never reaches a handler, and what it allows does. Each line of the list below
-//! makes one type answer for it, on values made from its own schema and broken in the ways models break them.
+//! The promise: a value that a schema forbids never reaches a handler, and one that it allows does. Each line of the
+//! list below checks one type, on values made from its own schema and broken in the ways models break them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -32,7 +32,7 @@ mod text;
 
 use self::{container::*, enumeration::*, flatten::*, foreign::*, number::*, recursion::*, structure::*, text::*};
 
-/// Registers types: each gets its tests, under its own name. A `picky` one may refuse what its schema allows.
+/// Registers types: each gets its tests, under its own name. A `picky` one may reject values that its schema allows.
 macro_rules! zoo {
     ($($name:ident: $type:ty $(, $taste:ident)?;)*) => {
         $(mod $name {
@@ -44,8 +44,8 @@ macro_rules! zoo {
             }
 
             #[test]
-            fn reads_every_writing_alike() {
-                property::reads_every_writing_alike::<$type>();
+            fn reads_every_spelling_alike() {
+                property::reads_every_spelling_alike::<$type>();
             }
 
             #[test]
@@ -159,7 +159,7 @@ zoo! {
     json: Json;
     folder: Folder;
 
-    // of others
+    // foreign types
     standard: Standard;
     formats: Formats, picky;
     even: Even, picky;

@@ -1,4 +1,4 @@
-//! What a model reads that asks for a tool there is not.
+//! The message that a model reads when it calls a tool that does not exist.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use haft_core::{
     Toolkit,
 };
 
-/// Lets tools be seen whose name it likes, and counts how often it was asked.
+/// A permit that reveals tools by their name, and counts how often it was called.
 struct Showing {
     likes: fn(&str) -> bool,
     asked: Arc<AtomicUsize>,
@@ -30,13 +30,13 @@ fn kit<'a>(names: impl IntoIterator<Item = &'a str>) -> Toolkit {
     names.into_iter().map(|name| Tool::new(name).run(|(), _| async {}).unwrap()).collect()
 }
 
-/// As many tools, none like another word.
+/// Creates this many tools, none with a name similar to another word.
 fn crowd(count: usize) -> Toolkit {
     let names: Vec<String> = (0..count).map(|n| format!("n{n}")).collect();
     kit(names.iter().map(String::as_str))
 }
 
-/// What is said about the name, the same in a run and alone.
+/// Returns the message for a name, which is the same in a run and as a single call.
 async fn said(kit: &Toolkit, name: &str, options: &RunOptions) -> String {
     let call = ToolCall::new("c1", name, "{}");
     let alone = kit.run_call_with(&call, options).await;
@@ -45,16 +45,16 @@ async fn said(kit: &Toolkit, name: &str, options: &RunOptions) -> String {
     alone.failure().unwrap().message.clone()
 }
 
-/// What is said under a permit, and how often that was asked for it.
+/// Returns the message under a permit, and how often the permit was called for it.
 async fn said_under(kit: &Toolkit, name: &str, likes: fn(&str) -> bool) -> (String, usize) {
     let asked = Arc::new(AtomicUsize::new(0));
     let message = said(kit, name, &RunOptions::new().permit(Showing { likes, asked: Arc::clone(&asked) })).await;
-    // Once in the run, once alone.
+    // Once in the run, once as a single call.
     (message, asked.load(Ordering::Relaxed) / 2)
 }
 
 #[tokio::test]
-async fn a_name_near_nothing_is_told_which_there_are() {
+async fn an_unknown_name_without_a_similar_one_lists_the_tools() {
     for (names, message) in [
         (&["read", "write", "browse"][..], "there is no tool called 'xyz'; the tools are 'read', 'write', 'browse'"),
         (&["read"], "there is no tool called 'xyz'; the only tool is 'read'"),
@@ -67,18 +67,18 @@ async fn a_name_near_nothing_is_told_which_there_are() {
 }
 
 #[tokio::test]
-async fn a_long_list_ends_with_how_many_more_there_are() {
+async fn a_long_list_ends_with_the_number_of_the_others() {
     let twelve = "'n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8', 'n9', 'n10', 'n11'";
     let told = |end: &str| format!("there is no tool called 'weather'; the tools are {twelve}{end}");
     assert_eq!(said(&crowd(12), "weather", &RunOptions::new()).await, told(""));
     assert_eq!(said(&crowd(15), "weather", &RunOptions::new()).await, told(" and 3 more"));
-    // Counting would mean asking about all of them.
+    // Counting would mean calling the permit for all of them.
     assert_eq!(said_under(&crowd(500), "weather", |_| true).await, (told(" and more"), 13));
     assert_eq!(said_under(&crowd(12), "weather", |_| true).await, (told(""), 12));
 }
 
 #[tokio::test]
-async fn only_what_the_caller_may_see_is_listed() {
+async fn only_tools_that_the_caller_may_see_are_listed() {
     let kit = kit(["read", "write", "browse"]);
     let (message, _) = said_under(&kit, "xyz", |name| name == "write").await;
     assert_eq!(message, "there is no tool called 'xyz'; the only tool is 'write'");
@@ -89,7 +89,7 @@ async fn only_what_the_caller_may_see_is_listed() {
 }
 
 #[tokio::test]
-async fn a_permit_is_asked_only_about_names_that_would_be_suggested() {
+async fn a_permit_is_called_only_for_names_that_would_be_suggested() {
     let near = ["search", "searches", "searched", "searcher", "searching"];
     let kit = crowd(300).merge(kit(near));
     let (message, asked) = said_under(&kit, "serch", |_| true).await;
@@ -102,9 +102,9 @@ async fn a_permit_is_asked_only_about_names_that_would_be_suggested() {
     assert_eq!(asked, 4);
 }
 
-/// A cap on its output is known of a tool that is there, and must not show in what is said of one that is not.
+/// The output cap of a hidden tool must not affect the message for one that does not exist.
 #[tokio::test]
-async fn the_limits_of_a_hidden_tool_do_not_show() {
+async fn the_limits_of_a_hidden_tool_have_no_effect() {
     for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
         let cap = OutputCap::new(NonZeroUsize::MIN).on_overflow(rule);
         let hidden = Tool::new("hidden").limits(ExecutionLimits::new().output_cap(cap)).run(|(), _| async {}).unwrap();
@@ -117,9 +117,9 @@ async fn the_limits_of_a_hidden_tool_do_not_show() {
     }
 }
 
-/// A tool that is asked by itself speaks of itself alone.
+/// A tool that is called directly names only itself.
 #[tokio::test]
-async fn a_tool_that_is_called_by_another_name_says_its_own() {
+async fn a_tool_that_is_called_by_another_name_reports_its_own() {
     let tool = Tool::new("read").run(|(), _| async {}).unwrap();
     let message = |name: &str| tool.decode_args::<()>(&ToolCall::new("c1", name, "{}")).unwrap_err().message;
     assert_eq!(message("raed"), "there is no tool called 'raed'; the nearest is 'read'");

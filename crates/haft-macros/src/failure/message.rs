@@ -6,14 +6,14 @@ use syn::{Fields, LitStr, Member};
 
 use crate::nearest::suggestion;
 
-/// A format text whose fields are known to exist. They are renamed on the way, so that numbers and keywords are names.
+/// A format text whose fields are known to exist. They are renamed, so that numbers and keywords become valid names.
 pub(crate) struct Message {
     text: LitStr,
     used: Vec<(usize, Member)>,
 }
 
 impl Message {
-    /// Reads a text about these fields.
+    /// Reads a text that may refer to these fields.
     pub(crate) fn read(literal: &LitStr, fields: &Fields) -> syn::Result<Self> {
         let source = literal.value();
         let mut text = String::new();
@@ -28,7 +28,7 @@ impl Message {
                 continue;
             }
             let Some(end) = after.find('}').filter(|_| after.starts_with('{')) else {
-                let message = "a single brace stands for nothing: write it twice, or close it";
+                let message = "a single brace names no field: write it twice, or close it";
                 return Err(syn::Error::new(literal.span(), message));
             };
             let (name, style) = after[1..end].split_once(':').map_or((&after[1..end], None), |(n, s)| (n, Some(s)));
@@ -49,17 +49,17 @@ impl Message {
         Ok(Self { text: LitStr::new(&text, literal.span()), used })
     }
 
-    /// The text, with fields named by [`argument`](Self::argument).
+    /// Returns the text, with fields named by [`argument`](Self::argument).
     pub(crate) fn text(&self) -> &LitStr {
         &self.text
     }
 
-    /// The fields the text speaks of, with their positions.
+    /// Returns the fields that the text refers to, with their positions.
     pub(crate) fn used(&self) -> impl Iterator<Item = (usize, &Member)> {
         self.used.iter().map(|(index, member)| (*index, member))
     }
 
-    /// The name of a field in the text.
+    /// Returns the name of a field in the text.
     pub(crate) fn argument(index: usize) -> Ident {
         Ident::new(&format!("field_{index}"), Span::call_site())
     }
@@ -72,7 +72,7 @@ fn find(name: &str, fields: &Fields, literal: &LitStr) -> syn::Result<(usize, Me
     }
     let keys: Vec<&str> = named.iter().map(|(key, _)| key.as_str()).collect();
     let message = match (name.is_empty(), keys.is_empty()) {
-        (_, true) => format!("there are no fields, so `{{{name}}}` stands for nothing: write the braces twice"),
+        (_, true) => format!("there are no fields, so `{{{name}}}` names none: write the braces twice"),
         (true, false) => format!("`{{}}` names no field: {}", suggestion("", &keys)),
         (false, false) => format!("there is no field `{name}`: {}", suggestion(name, &keys)),
     };
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_field_is_refused() {
+    fn an_unknown_field_is_rejected() {
         let named = parse_quote!(
             struct E {
                 name: String,

@@ -1,36 +1,36 @@
-//! The code of a tool.
+//! The code that is generated for a tool.
 //!
-//! Generated code names everything by its full path, uses only names that a user can't have, and takes the places of
-//! the user's own code where a type may be refused, so that the compiler points at what to change.
+//! Generated code names everything by its full path and uses only names that user code can't contain. Where a type may
+//! be rejected, it takes the span of the user's code, so that the compiler points at what to change.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, ItemFn, ReturnType, Type, Visibility, parse_quote};
 
-use super::input::{Inputs, Source};
-use super::option::Options;
+use super::input::{ArgumentSource, Inputs};
+use super::option::ToolOptions;
 use crate::documentation;
 
-/// Everything beside the function.
+/// The items that are generated beside the function.
 #[derive(Debug)]
 pub(crate) struct Expansion {
     function: Ident,
     is_async: bool,
     visibility: Visibility,
-    /// `cfg` and the like, which hold for everything that is generated.
+    /// The `cfg` attributes, which apply to all generated items.
     shared: Vec<Attribute>,
     comments: Vec<Attribute>,
     returned: Type,
     type_name: Ident,
     tool_name: String,
-    options: Options,
+    options: ToolOptions,
     inputs: Inputs,
 }
 
 impl Expansion {
-    /// Reads the rest off a function that was found fit, and allows what the macro itself asks of it.
-    pub(crate) fn new(function: &mut ItemFn, type_name: Ident, options: Options, mut inputs: Inputs) -> Self {
+    /// Reads the remaining parts of a valid function, and allows the lints that the macro itself triggers in it.
+    pub(crate) fn new(function: &mut ItemFn, type_name: Ident, options: ToolOptions, mut inputs: Inputs) -> Self {
         let attributes = |is_wanted: fn(&Attribute) -> bool| -> Vec<Attribute> {
             function.attrs.iter().filter(|attribute| is_wanted(attribute)).cloned().collect()
         };
@@ -77,7 +77,7 @@ impl Expansion {
         }
     }
 
-    /// The type that is the tool: its fields are the parameters, unless those are a type of the user's.
+    /// Returns the type that is the tool. Its fields are the parameters, unless the user has a type for those.
     fn tool_type(&self) -> TokenStream {
         let Self { visibility, shared, comments, type_name, .. } = self;
         let documentation = if comments.is_empty() {
@@ -117,7 +117,8 @@ impl Expansion {
         }
     }
 
-    /// Without the values: their types need no `Debug`, and what a model sends need not be in every log.
+    /// Returns a `Debug` implementation that omits the values: their types need no `Debug`, and arguments of a model
+    /// don't belong in every log.
     fn debug_impl(&self) -> Option<TokenStream> {
         let (type_name, formatter) = (&self.type_name, local("formatter"));
         let name = type_name.to_string();
@@ -164,13 +165,13 @@ impl Expansion {
         let params_type = self.params();
         let (params, cx) = (local("params"), local("cx"));
         let arguments = self.inputs.sources.iter().map(|source| match source {
-            Source::Field(index) => {
+            ArgumentSource::Field(index) => {
                 let name = &self.inputs.fields[*index].name;
                 quote!(#params.#name)
             }
-            Source::Params => quote!(#params),
-            Source::Context => quote!(&#cx),
-            Source::Service(service) => quote!(#cx.service::<#service>()?),
+            ArgumentSource::Params => quote!(#params),
+            ArgumentSource::Context => quote!(&#cx),
+            ArgumentSource::Service(service) => quote!(#cx.service::<#service>()?),
         });
         let function = &self.function;
         let wait = self.is_async.then(|| quote!(.await));
@@ -200,7 +201,8 @@ impl Expansion {
         }
     }
 
-    /// One sentence for each type that lacks a trait, beside the longer ones of the derives.
+    /// Returns checks that result in one sentence for each type that lacks a trait, before the longer errors of the
+    /// derives.
     fn checks(&self) -> TokenStream {
         let fields = self.inputs.fields.iter().filter(|field| field.is_as_typed());
         let fields = fields.map(|field| self.check("parameter", &field.ty, located(&field.ty)));
@@ -211,7 +213,7 @@ impl Expansion {
         quote!(#(#fields)* #(#own_type)* #success)
     }
 
-    /// A call that compiles for the types a function of `macro_support` asks for.
+    /// Returns a call that compiles only if the type satisfies the bounds of a function in `macro_support`.
     fn check(&self, function: &str, ty: impl ToTokens, place: Span) -> TokenStream {
         let (krate, function) = (self.options.krate.at(place), Ident::new(function, place));
         quote_spanned!(place=> #krate::macro_support::#function::<#ty>();)
@@ -221,7 +223,7 @@ impl Expansion {
         self.inputs.own_type.as_ref().map_or_else(|| quote!(Self), ToTokens::to_token_stream)
     }
 
-    /// Where the compiler points when the result can't be one: at the function's result, or at its name.
+    /// Returns the span at which the compiler reports an invalid result type: the function's result, or its name.
     fn place(&self) -> Span {
         let place = match &self.returned {
             Type::Tuple(tuple) if tuple.elems.is_empty() => self.function.span(),
@@ -237,10 +239,10 @@ impl ToTokens for Expansion {
         let krate = &options.krate;
         let (tool_type, debug_impl, checks) = (self.tool_type(), self.debug_impl(), self.checks());
         let (tool_type_impl, static_tool_impl) = (self.tool_type_impl(), self.static_tool_impl());
-        // The checks stand before the type: the compiler reports in this order, and theirs are the short sentences.
+        // The compiler reports errors in the order of the code, and those of the checks are the short ones.
         tokens.extend(quote! {
             #(#shared)*
-            #[allow(deprecated, reason = "the tool of a function that is on its way out still runs it")]
+            #[allow(deprecated, reason = "the tool of a deprecated function still runs it")]
             const _: () = {
                 type __HaftReturned = #returned;
                 const __HAFT_KIND: u8 = #krate::macro_support::kind_of!(__HaftReturned);
@@ -256,12 +258,12 @@ impl ToTokens for Expansion {
     }
 }
 
-/// The place of a type, for code that isn't the user's.
+/// Returns the span of a type, for generated code.
 fn located(ty: &Type) -> Span {
     Span::mixed_site().located_at(ty.span())
 }
 
-/// A local variable that no name of the user's can be.
+/// Returns a local variable that can't collide with a name in user code.
 fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

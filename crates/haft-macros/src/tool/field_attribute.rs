@@ -1,17 +1,18 @@
-//! What `#[serde(…)]` and `#[schemars(…)]` say on a parameter.
+//! The attributes `#[serde(…)]` and `#[schemars(…)]` of a parameter.
 //!
-//! They go to the field as they are. Looked for here is what compiles there and can't work for a tool: the schema is
-//! closed and is all that a model knows, so what it doesn't show, or shows differently than serde reads it, is dead.
+//! They are copied to the field unchanged. This module rejects those that compile there and can't work for a tool: the
+//! schema allows no additional properties and is all that a model knows, so a name that the schema lacks, or that
+//! serde reads differently, is never used.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{Attribute, LitStr, Meta};
 
 use crate::diagnostic::Diagnostics;
 
-const ALIAS: &str = "the schema shows one name, and a call that uses another is refused: remove the alias, or choose \
+const ALIAS: &str = "the schema contains one name, and a call that uses another is rejected: remove the alias, or choose \
                      the name with `#[serde(rename = \"…\")]`";
 const BORROW: &str = "a parameter owns its value: remove `borrow`";
-const FLATTEN: &str = "the parameters are closed, so nothing can be flattened into them: mark a struct of your own \
+const FLATTEN: &str = "the parameters allow no additional keys, so nothing can be flattened into them: mark a struct of your own \
                        `#[params]`";
 const RENAME: &str = "a parameter is written and read under one name: write `#[serde(rename = \"…\")]`, which renames \
                       it in the schema too";
@@ -21,18 +22,18 @@ const SKIP_SERIALIZING: &str = "a call made from a value would lose this paramet
                                 write `skip_serializing_if = \"…\"`";
 
 /// One item of an attribute's list: `default`, `rename = "…"`, `range(…)`.
-struct Item {
+struct AttributeItem {
     name: Ident,
     rest: Vec<TokenTree>,
 }
 
-/// Notes what can't work, and gives the name that serde is told, if it is told one.
+/// Reports attributes that can't work, and returns the name that serde uses, if one is set.
 pub(crate) fn check(attributes: &[Attribute], diagnostics: &mut Diagnostics) -> Option<String> {
     let mut rename = None;
     for attribute in attributes {
         let Meta::List(list) = &attribute.meta else { continue };
         if attribute.path().is_ident("cfg_attr") {
-            for Item { name, rest } in items(list.tokens.clone()) {
+            for AttributeItem { name, rest } in items(list.tokens.clone()) {
                 if let [TokenTree::Group(group)] = &rest[..] {
                     check_items(&name.to_string(), group.stream(), diagnostics);
                 }
@@ -47,14 +48,14 @@ pub(crate) fn check(attributes: &[Attribute], diagnostics: &mut Diagnostics) -> 
 
 fn check_items(attribute: &str, tokens: TokenStream, diagnostics: &mut Diagnostics) {
     for item in items(tokens) {
-        if let Some(message) = item.refusal(attribute) {
-            diagnostics.refuse(&item.name, message);
+        if let Some(message) = item.rejection(attribute) {
+            diagnostics.reject(&item.name, message);
         }
     }
 }
 
-impl Item {
-    fn refusal(&self, attribute: &str) -> Option<&'static str> {
+impl AttributeItem {
+    fn rejection(&self, attribute: &str) -> Option<&'static str> {
         match (attribute, self.name.to_string().as_str()) {
             ("serde", "alias") => Some(ALIAS),
             ("serde", "borrow") => Some(BORROW),
@@ -67,7 +68,7 @@ impl Item {
         }
     }
 
-    /// The text of `rename = "…"`.
+    /// Returns the text of `rename = "…"`.
     fn renamed(&self) -> Option<String> {
         match &self.rest[..] {
             [TokenTree::Punct(_), TokenTree::Literal(literal)] if self.name == "rename" => {
@@ -78,8 +79,8 @@ impl Item {
     }
 }
 
-/// The items between the commas. What is no item is left to the derives, which know their own grammar.
-fn items(tokens: TokenStream) -> impl Iterator<Item = Item> {
+/// Splits the items at the commas. Tokens that are no item are left to the derives, which know their own grammar.
+fn items(tokens: TokenStream) -> impl Iterator<Item = AttributeItem> {
     let mut trees = tokens.into_iter();
     std::iter::from_fn(move || {
         let first = trees.next()?;
@@ -87,7 +88,7 @@ fn items(tokens: TokenStream) -> impl Iterator<Item = Item> {
         Some((first, rest.collect()))
     })
     .filter_map(|(first, rest)| match first {
-        TokenTree::Ident(name) => Some(Item { name, rest }),
+        TokenTree::Ident(name) => Some(AttributeItem { name, rest }),
         _ => None,
     })
 }
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_work_is_refused() {
+    fn attributes_that_can_not_work_are_rejected() {
         for (attribute, expected) in [
             (parse_quote!(#[serde(default, alias = "town")]), ALIAS),
             (parse_quote!(#[serde(borrow)]), BORROW),

@@ -1,26 +1,26 @@
-//! What each parameter of a function is: the context, a service, or something the model fills in.
+//! The roles of a function's parameters: the context, a service, or a value that the model fills in.
 
 use quote::ToTokens;
 use syn::{Attribute, FnArg, GenericArgument, ItemFn, Meta, PatType, PathArguments, Type, TypeReference};
 
-use super::parameter::{Field, Mark, Marks};
+use super::parameter::{Field, ParameterAttributes, ParameterRole};
 use crate::diagnostic::Diagnostics;
 
-/// The most services one tool may ask for: the longest list that haft's `ServiceList` knows.
+/// The maximum number of services of one tool: the longest list that implements haft's `ServiceList`.
 const MOST_SERVICES: usize = 12;
 
-/// What a function is called with, in order, and what the model fills in.
+/// The arguments of a function in order, and the fields that the model fills in.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Vec<ArgumentSource>,
     pub(crate) fields: Vec<Field>,
-    /// The user's own type of parameters, in place of fields.
+    /// The user's own parameter type, in place of fields.
     pub(crate) own_type: Option<Type>,
 }
 
-/// Where one argument of the function comes from.
+/// The origin of one argument of the function.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum ArgumentSource {
     /// The field of this index.
     Field(usize),
     /// The parameters as a whole.
@@ -32,7 +32,7 @@ pub(crate) enum Source {
 }
 
 impl Inputs {
-    /// Takes the attributes off the parameters and reads what they say.
+    /// Removes the attributes from the parameters and reads them.
     pub(crate) fn take(function: &mut ItemFn, diagnostics: &mut Diagnostics) -> Self {
         let mut inputs = Self::default();
         for argument in &mut function.sig.inputs {
@@ -44,29 +44,29 @@ impl Inputs {
         inputs
     }
 
-    /// The types of the services, in order.
+    /// Returns the types of the services, in order.
     pub(crate) fn services(&self) -> impl Iterator<Item = &Type> {
         self.sources.iter().filter_map(|source| match source {
-            Source::Service(service) => Some(&**service),
-            Source::Field(_) | Source::Params | Source::Context => None,
+            ArgumentSource::Service(service) => Some(&**service),
+            ArgumentSource::Field(_) | ArgumentSource::Params | ArgumentSource::Context => None,
         })
     }
 
     fn add(&mut self, parameter: &mut PatType, diagnostics: &mut Diagnostics) {
-        let marks = Marks::take(parameter, diagnostics);
+        let marks = ParameterAttributes::take(parameter, diagnostics);
         match &marks.mark {
-            Some(Mark::Service(mark)) => self.add_service(parameter, &marks, mark, diagnostics),
-            Some(Mark::Params(mark)) => self.add_own_type(parameter, &marks, mark, diagnostics),
+            Some(ParameterRole::Service(mark)) => self.add_service(parameter, &marks, mark, diagnostics),
+            Some(ParameterRole::Params(mark)) => self.add_own_type(parameter, &marks, mark, diagnostics),
             None => match bare(&parameter.ty) {
                 Type::Reference(reference) if is_context(&reference.elem) => {
                     self.add_context(parameter, reference, &marks, diagnostics);
                 }
                 other if is_context(other) => {
-                    diagnostics.refuse(&parameter.ty, "the context is borrowed: write `cx: &Cx`");
+                    diagnostics.reject(&parameter.ty, "the context is borrowed: write `cx: &Cx`");
                 }
                 _ => {
                     if let Some(field) = Field::read(parameter, marks, diagnostics) {
-                        self.sources.push(Source::Field(self.fields.len()));
+                        self.sources.push(ArgumentSource::Field(self.fields.len()));
                         self.fields.push(field);
                     }
                 }
@@ -78,67 +78,79 @@ impl Inputs {
         &mut self,
         parameter: &PatType,
         reference: &TypeReference,
-        marks: &Marks,
+        marks: &ParameterAttributes,
         diagnostics: &mut Diagnostics,
     ) {
-        marks.refuse_field_attributes("the context", diagnostics);
+        marks.reject_field_attributes("the context", diagnostics);
         if reference.mutability.is_some() || reference.lifetime.is_some() {
-            diagnostics.refuse(reference, "the context is shared with the call: write `&Cx`");
+            diagnostics.reject(reference, "the context is shared with the call: write `&Cx`");
         }
-        if self.sources.iter().any(|source| matches!(source, Source::Context)) {
-            diagnostics.refuse(parameter, "this is a second context: a call has one, remove this parameter");
+        if self.sources.iter().any(|source| matches!(source, ArgumentSource::Context)) {
+            diagnostics.reject(parameter, "this is a second context: a call has one, remove this parameter");
         }
-        self.sources.push(Source::Context);
+        self.sources.push(ArgumentSource::Context);
     }
 
-    fn add_service(&mut self, parameter: &PatType, marks: &Marks, mark: &Attribute, diagnostics: &mut Diagnostics) {
+    fn add_service(
+        &mut self,
+        parameter: &PatType,
+        marks: &ParameterAttributes,
+        mark: &Attribute,
+        diagnostics: &mut Diagnostics,
+    ) {
         check_bare(mark, "#[service]", diagnostics);
-        marks.refuse_field_attributes("a service", diagnostics);
+        marks.reject_field_attributes("a service", diagnostics);
         let Type::Reference(reference) = bare(&parameter.ty) else {
             let ty = &parameter.ty;
             let message = match optional(ty) {
                 Some(inner) => format!(
-                    "a service is always there, or the toolkit doesn't compile: write `&{}`",
+                    "a service is never optional, a toolkit without it doesn't compile: write `&{}`",
                     spelled(referent(inner))
                 ),
                 None => format!("a service is borrowed from the application: write `&{}`", spelled(ty)),
             };
-            return diagnostics.refuse(ty, message);
+            return diagnostics.reject(ty, message);
         };
         let elem = spelled(&reference.elem);
         if reference.mutability.is_some() {
             let message =
                 format!("a service is shared by all calls: write `&{elem}`, and put what changes behind a lock");
-            diagnostics.refuse(reference, message);
+            diagnostics.reject(reference, message);
         } else if reference.lifetime.is_some() {
-            diagnostics.refuse(reference, format!("a service is borrowed for one call: write `&{elem}`"));
+            diagnostics.reject(reference, format!("a service is borrowed for one call: write `&{elem}`"));
         }
-        self.sources.push(Source::Service(Box::new(bare(&reference.elem).clone())));
+        self.sources.push(ArgumentSource::Service(Box::new(bare(&reference.elem).clone())));
         if self.services().count() == MOST_SERVICES + 1 {
             let message = format!("a tool takes at most {MOST_SERVICES} services: put some of them into one struct");
-            diagnostics.refuse(parameter, message);
+            diagnostics.reject(parameter, message);
         }
     }
 
-    fn add_own_type(&mut self, parameter: &PatType, marks: &Marks, mark: &Attribute, diagnostics: &mut Diagnostics) {
+    fn add_own_type(
+        &mut self,
+        parameter: &PatType,
+        marks: &ParameterAttributes,
+        mark: &Attribute,
+        diagnostics: &mut Diagnostics,
+    ) {
         check_bare(mark, "#[params]", diagnostics);
-        marks.refuse_field_attributes("a parameter type of your own", diagnostics);
+        marks.reject_field_attributes("a parameter type of your own", diagnostics);
         if let Type::Reference(reference) = bare(&parameter.ty) {
             let message = format!("the parameters are taken by value: write `{}`", spelled(&reference.elem));
-            diagnostics.refuse(reference, message);
+            diagnostics.reject(reference, message);
         } else if self.own_type.is_some() {
-            diagnostics.refuse(parameter, "`#[params]` marks the only parameter that the model fills in: keep one");
+            diagnostics.reject(parameter, "`#[params]` marks the only parameter that the model fills in: keep one");
         }
         self.own_type = Some((*parameter.ty).clone());
-        self.sources.push(Source::Params);
+        self.sources.push(ArgumentSource::Params);
     }
 
     fn check_fields(&self, diagnostics: &mut Diagnostics) {
         for (index, field) in self.fields.iter().enumerate() {
             if self.own_type.is_some() {
-                let message = "beside `#[params]` there are no single parameters: move this one into the struct, or \
+                let message = "`#[params]` replaces single parameters: move this one into the struct, or \
                                mark it `#[service]`";
-                diagnostics.refuse(&field.name, message);
+                diagnostics.reject(&field.name, message);
             }
             let key = field.key();
             if let Some(earlier) = self.fields[..index].iter().find(|earlier| earlier.key() == key) {
@@ -146,13 +158,13 @@ impl Inputs {
                     "the model would see two parameters called `{key}`, this and `{}`: rename one of them",
                     earlier.name
                 );
-                diagnostics.refuse(&field.name, message);
+                diagnostics.reject(&field.name, message);
             }
         }
     }
 }
 
-/// A type as the user would write it.
+/// Formats a type as a user would write it.
 pub(crate) fn spelled(ty: impl ToTokens) -> String {
     let text = ty.to_token_stream().to_string();
     let tight = [(" :: ", "::"), (" < ", "<"), (" >", ">"), (" , ", ", "), (" ,", ","), ("& ", "&"), ("' ", "'")];
@@ -160,7 +172,7 @@ pub(crate) fn spelled(ty: impl ToTokens) -> String {
     text.replace("( ", "(").replace(" )", ")").replace("[ ", "[").replace(" ]", "]").replace(" ;", ";")
 }
 
-/// The type without parentheses around it.
+/// Returns the type without parentheses around it.
 pub(crate) fn bare(ty: &Type) -> &Type {
     match ty {
         Type::Paren(paren) => bare(&paren.elem),
@@ -169,7 +181,7 @@ pub(crate) fn bare(ty: &Type) -> &Type {
     }
 }
 
-/// The `T` of an `Option<T>`.
+/// Returns the `T` of an `Option<T>`.
 fn optional(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = bare(ty) else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Option")?;
@@ -182,7 +194,7 @@ fn optional(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The type behind a reference, if it is one.
+/// Returns the type behind a reference, or the type itself.
 fn referent(ty: &Type) -> &Type {
     match bare(ty) {
         Type::Reference(reference) => bare(&reference.elem),
@@ -197,7 +209,7 @@ fn is_context(ty: &Type) -> bool {
 
 fn check_bare(mark: &Attribute, form: &str, diagnostics: &mut Diagnostics) {
     if !matches!(mark.meta, Meta::Path(_)) {
-        diagnostics.refuse(mark, format!("this attribute takes no arguments here: write `{form}`"));
+        diagnostics.reject(mark, format!("this attribute takes no arguments here: write `{form}`"));
     }
 }
 
@@ -231,7 +243,13 @@ mod tests {
         assert!(faults.is_empty(), "{faults:?}");
         assert!(matches!(
             inputs.sources[..],
-            [Source::Field(0), Source::Service(_), Source::Context, Source::Service(_), Source::Field(1)]
+            [
+                ArgumentSource::Field(0),
+                ArgumentSource::Service(_),
+                ArgumentSource::Context,
+                ArgumentSource::Service(_),
+                ArgumentSource::Field(1)
+            ]
         ));
         let services: Vec<_> = inputs.services().map(spelled).collect();
         assert_eq!(services, ["Key", "dyn Clock + Send"]);
@@ -240,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_type_may_be_taken_apart() {
+    fn an_own_type_may_be_destructured() {
         let (inputs, _, faults) = take(quote!(
             fn f(#[params] Search { query, .. }: Search, cx: &Cx) {}
         ));
@@ -249,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_services_and_contexts_say_what_to_write() {
+    fn wrong_services_and_contexts_report_what_to_write() {
         assert!(
             only_fault(quote!(
                 fn f(#[service] a: Store<K, V>) {}
@@ -258,7 +276,7 @@ mod tests {
         );
         for optional in [quote!(Option<&Key>), quote!(std::option::Option<Key>), quote!(Option<&'static mut Key>)] {
             let fault = only_fault(quote!(fn f(#[service] a: #optional) {}));
-            assert!(fault.starts_with("a service is always there") && fault.ends_with("write `&Key`"), "{fault}");
+            assert!(fault.starts_with("a service is never optional") && fault.ends_with("write `&Key`"), "{fault}");
         }
         assert!(
             only_fault(quote!(
@@ -319,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_type_stands_alone() {
+    fn an_own_type_excludes_other_parameters() {
         assert!(
             only_fault(quote!(
                 fn f(#[params] a: A, b: u8) {}

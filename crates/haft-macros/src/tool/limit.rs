@@ -4,14 +4,14 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, Lit, LitStr};
 
-use crate::argument::{Argument, Arguments, Known, Value, string_literal};
+use crate::argument::{Argument, ArgumentValue, Arguments, KnownArguments, string_literal};
 use crate::crate_path::CratePath;
 use crate::diagnostic::Diagnostics;
 use crate::duration;
 
-const CONCURRENCY: Known = Known { attribute: "concurrency(…)", names: &["key"], repeatable: &[] };
+const CONCURRENCY: KnownArguments = KnownArguments { attribute: "concurrency(…)", names: &["key"], repeatable: &[] };
 
-/// The builder's step that sets the limits, if there are any.
+/// Returns the builder call that sets the limits, if there are any.
 pub(crate) fn read(arguments: &mut Arguments, krate: &CratePath, diagnostics: &mut Diagnostics) -> Option<TokenStream> {
     let mut limits = TokenStream::new();
     for name in ["timeout", "idle_timeout"] {
@@ -37,10 +37,10 @@ pub(crate) fn read(arguments: &mut Arguments, krate: &CratePath, diagnostics: &m
 fn concurrency(argument: &Argument, diagnostics: &mut Diagnostics) -> Option<TokenStream> {
     const FORM: &str =
         "`concurrency = 4`, `concurrency = \"exclusive\"`, `concurrency = \"shared\"` or `concurrency(key = \"…\")`";
-    if let Value::List(tokens) = &argument.value {
+    if let ArgumentValue::List(tokens) = &argument.value {
         let mut inner = Arguments::read(tokens.clone(), CONCURRENCY, diagnostics);
         if tokens.is_empty() {
-            diagnostics.take(argument.form(FORM));
+            diagnostics.add(argument.form(FORM));
         }
         let key = diagnostics.keep(inner.take("key")?.text_value())?;
         return Some(quote!(Keyed(::std::string::String::from(#key))));
@@ -74,8 +74,8 @@ fn output_cap(
     let rule = rule.and_then(|rule| diagnostics.keep(rule));
     let Some(cap) = cap else {
         if let Some(overflow) = overflow {
-            let message = "`overflow` says what happens beyond a cap: add `output_cap = …`, or leave it out";
-            diagnostics.refuse(&overflow.name, message);
+            let message = "`overflow` applies to results beyond a cap: add `output_cap = …`, or leave it out";
+            diagnostics.reject(&overflow.name, message);
         }
         return None;
     };
@@ -88,7 +88,8 @@ fn output_cap(
     Some(quote!(.output_cap(#krate::OutputCap::new(#bytes) #rule)))
 }
 
-/// A number above zero. A literal is checked here, every other constant expression when it is compiled.
+/// Returns an expression of a number above zero. A literal is checked here, every other constant expression when it is
+/// compiled.
 fn non_zero(value: &Expr) -> syn::Result<TokenStream> {
     if let Expr::Lit(ExprLit { lit, .. }) = value {
         let number = match lit {
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
     use crate::diagnostic::messages;
 
-    const KNOWN: Known = Known {
+    const KNOWN: KnownArguments = KnownArguments {
         attribute: "#[tool]",
         names: &["timeout", "idle_timeout", "concurrency", "emit_buffer", "output_cap", "overflow"],
         repeatable: &[],

@@ -1,4 +1,4 @@
-//! What `#[tool(…)]` says: each argument is one step of the tool's builder.
+//! The arguments of `#[tool(…)]`: each becomes one call on the tool's builder.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -7,12 +7,12 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Path, Token};
 
 use super::limit;
-use crate::argument::{Argument, Arguments, Known, Value, string_literal};
+use crate::argument::{Argument, ArgumentValue, Arguments, KnownArguments, string_literal};
 use crate::crate_path::CratePath;
 use crate::diagnostic::Diagnostics;
 use crate::name;
 
-const KNOWN: Known = Known {
+const KNOWN: KnownArguments = KnownArguments {
     attribute: "#[tool]",
     names: &[
         "name",
@@ -41,7 +41,7 @@ const KNOWN: Known = Known {
     repeatable: &["annotate", "example"],
 };
 
-/// The hints and the annotations they are.
+/// The hints and their annotations.
 const HINTS: [(&str, &str); 5] = [
     ("readonly", "Readonly"),
     ("destructive", "Destructive"),
@@ -52,7 +52,7 @@ const HINTS: [(&str, &str); 5] = [
 
 /// The options of one tool.
 #[derive(Debug)]
-pub(crate) struct Options {
+pub(crate) struct ToolOptions {
     pub(crate) krate: CratePath,
     pub(crate) name: Option<LitStr>,
     pub(crate) description: Option<LitStr>,
@@ -62,11 +62,11 @@ pub(crate) struct Options {
     pub(crate) steps: Vec<TokenStream>,
 }
 
-impl Options {
-    /// Reads the arguments and notes everything wrong with them.
+impl ToolOptions {
+    /// Reads the arguments and reports all mistakes in them.
     pub(crate) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Self {
         let mut arguments = Arguments::read(tokens, KNOWN, diagnostics);
-        let mut reader = Reader { arguments: &mut arguments, diagnostics };
+        let mut reader = ArgumentReader { arguments: &mut arguments, diagnostics };
         let krate = reader.value("crate", |argument| argument.assigned::<Path>("`crate = path`"));
         let krate = krate.map(CratePath::from).unwrap_or_default();
         let name = reader.value("name", |argument| {
@@ -100,13 +100,13 @@ impl Options {
     }
 }
 
-/// Takes arguments by name and notes what is wrong with their values.
-struct Reader<'a> {
+/// A reader that takes arguments by name and reports mistakes in their values.
+struct ArgumentReader<'a> {
     arguments: &'a mut Arguments,
     diagnostics: &'a mut Diagnostics,
 }
 
-impl Reader<'_> {
+impl ArgumentReader<'_> {
     fn value<T>(&mut self, name: &str, read: impl FnOnce(&Argument) -> syn::Result<T>) -> Option<T> {
         let argument = self.arguments.take(name)?;
         self.diagnostics.keep(read(&argument))
@@ -118,10 +118,10 @@ impl Reader<'_> {
     }
 }
 
-/// `meta = {"key": value}`, `meta = json!({…})`, or an expression of a map.
+/// Reads `meta = {"key": value}`, `meta = json!({…})`, or an expression of a map.
 fn meta(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> {
     const FORM: &str = "`meta = {\"key\": value}`";
-    let Value::Assigned(tokens) = &argument.value else { return Err(argument.form(FORM)) };
+    let ArgumentValue::Assigned(tokens) = &argument.value else { return Err(argument.form(FORM)) };
     let mut trees = tokens.clone().into_iter();
     let json = match (trees.next(), trees.next()) {
         (Some(proc_macro2::TokenTree::Group(group)), None)
@@ -145,7 +145,7 @@ fn meta(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> {
     })
 }
 
-/// Whether the expression is `json!({…})`: a `Value` that is sure to be an object.
+/// Returns whether the expression is `json!({…})`, a `Value` that is always an object.
 fn is_json_object(expression: &Expr) -> bool {
     let Expr::Macro(call) = expression else { return false };
     let is_json = call.mac.path.segments.last().is_some_and(|segment| segment.ident == "json");
@@ -158,14 +158,14 @@ fn is_json_object(expression: &Expr) -> bool {
 }
 
 fn annotations(argument: &Argument) -> syn::Result<TokenStream> {
-    let Value::List(tokens) = &argument.value else { return Err(argument.form("`annotate(expression, …)`")) };
+    let ArgumentValue::List(tokens) = &argument.value else { return Err(argument.form("`annotate(expression, …)`")) };
     let expressions = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone())?;
     let expressions = expressions.iter();
     Ok(quote!(#(.annotate(#expressions))*))
 }
 
-/// A fixed policy by its name, a function of `ApprovalPolicy::when` by its path or as a closure, or a policy that is
-/// made by a call.
+/// Reads a fixed policy by its name, a function of `ApprovalPolicy::when` by its path or as a closure, or an
+/// expression that returns a policy.
 fn approval(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> {
     const FORM: &str = "`approval = \"always\"`, `approval = \"never\"`, or the path of a function or a closure that \
                         takes the parameters and an `ApprovalCx`";
@@ -189,9 +189,9 @@ mod tests {
     use super::*;
     use crate::diagnostic::messages;
 
-    fn read(tokens: TokenStream) -> (Options, Vec<String>) {
+    fn read(tokens: TokenStream) -> (ToolOptions, Vec<String>) {
         let mut diagnostics = Diagnostics::default();
-        let options = Options::read(tokens, &mut diagnostics);
+        let options = ToolOptions::read(tokens, &mut diagnostics);
         (options, diagnostics.finish().map_or_else(|error| messages(&error), |()| Vec::new()))
     }
 
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_literals_say_what_to_write() {
+    fn wrong_literals_report_what_to_write() {
         assert_eq!(only_fault(quote!(name = 7)), "write `name = \"…\"`");
         assert_eq!(only_fault(quote!(type = "Name")), "write `type = Name`");
         assert!(only_fault(quote!(failure_mode = "panic")).contains("`failure_mode = \"return\"`"));

@@ -1,4 +1,4 @@
-//! A parameter that the model fills in, and what may be written on it.
+//! A parameter that the model fills in, and the attributes it may have.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -12,10 +12,10 @@ use crate::diagnostic::Diagnostics;
 use crate::documentation;
 use crate::nearest::{listed, nearest};
 
-/// What may stand on a parameter, beside doc comments.
+/// The attributes that a parameter may have, besides doc comments.
 const ATTRIBUTES: [&str; 6] = ["schemars", "serde", "service", "params", "allow", "cfg_attr"];
 
-/// Lint levels that concern the function alone.
+/// Lint levels that apply only to the function.
 const LINTS: [&str; 4] = ["warn", "deny", "forbid", "expect"];
 
 /// A field of the generated type.
@@ -29,26 +29,26 @@ pub(crate) struct Field {
     rename: Option<String>,
 }
 
-/// The attributes of one parameter, sorted by what they are for.
+/// The attributes of one parameter, sorted by purpose.
 #[derive(Debug, Default)]
-pub(crate) struct Marks {
-    pub(crate) mark: Option<Mark>,
+pub(crate) struct ParameterAttributes {
+    pub(crate) mark: Option<ParameterRole>,
     comments: Vec<Attribute>,
-    /// For serde, schemars and the compiler: they go to the field.
+    /// Attributes for serde, schemars and the compiler, which move to the field.
     moved: Vec<Attribute>,
 }
 
-/// What a parameter is marked as.
+/// The role that a parameter is marked with.
 #[derive(Debug)]
-pub(crate) enum Mark {
+pub(crate) enum ParameterRole {
     /// `#[service]`.
     Service(Attribute),
     /// `#[params]`.
     Params(Attribute),
 }
 
-impl Marks {
-    /// Takes the attributes off a parameter; lint levels stay.
+impl ParameterAttributes {
+    /// Removes the attributes from a parameter; lint levels stay.
     pub(crate) fn take(parameter: &mut PatType, diagnostics: &mut Diagnostics) -> Self {
         let mut marks = Self::default();
         for attribute in std::mem::take(&mut parameter.attrs) {
@@ -61,42 +61,42 @@ impl Marks {
                     parameter.attrs.push(attribute);
                 }
                 "service" | "params" if marks.mark.is_some() => {
-                    diagnostics.refuse(&attribute, "this parameter is marked twice: keep one mark");
+                    diagnostics.reject(&attribute, "this parameter is marked twice: keep one mark");
                 }
-                "service" => marks.mark = Some(Mark::Service(attribute)),
-                "params" => marks.mark = Some(Mark::Params(attribute)),
+                "service" => marks.mark = Some(ParameterRole::Service(attribute)),
+                "params" => marks.mark = Some(ParameterRole::Params(attribute)),
                 lint if LINTS.contains(&lint) => parameter.attrs.push(attribute),
                 "cfg" => {
                     let message =
                         "a parameter can't depend on `cfg`: write the function twice, each under its `#[cfg]`";
-                    diagnostics.refuse(&attribute, message);
+                    diagnostics.reject(&attribute, message);
                 }
-                other => diagnostics.refuse(&attribute, unknown(other)),
+                other => diagnostics.reject(&attribute, unknown(other)),
             }
         }
         marks
     }
 
-    /// Notes attributes of a field on something that is none.
-    pub(crate) fn refuse_field_attributes(&self, subject: &str, diagnostics: &mut Diagnostics) {
+    /// Reports attributes of a field on a parameter that becomes no field.
+    pub(crate) fn reject_field_attributes(&self, subject: &str, diagnostics: &mut Diagnostics) {
         for attribute in self.moved.iter().filter(|attribute| !attribute.path().is_ident("allow")) {
             let path = spelled(attribute.path());
-            diagnostics.refuse(attribute, format!("{subject} is no field of the schema: remove `#[{path}]`"));
+            diagnostics.reject(attribute, format!("{subject} is no field of the schema: remove `#[{path}]`"));
         }
     }
 }
 
 impl Field {
-    /// Reads a parameter that is neither the context nor marked; `None` if it can't be a field.
-    pub(crate) fn read(parameter: &PatType, marks: Marks, diagnostics: &mut Diagnostics) -> Option<Self> {
+    /// Reads a parameter that is neither the context nor marked. Returns `None` if it can't become a field.
+    pub(crate) fn read(parameter: &PatType, marks: ParameterAttributes, diagnostics: &mut Diagnostics) -> Option<Self> {
         check_type(&parameter.ty, diagnostics);
         let rename = field_attribute::check(&marks.moved, diagnostics);
         let name = match &*parameter.pat {
             Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => pattern.ident.clone(),
             pattern => {
-                let message = "a pattern has no name for the model: write `name: Type` and take it apart in the body, \
+                let message = "a pattern has no name for the model: write `name: Type` and destructure it in the body, \
                                or mark a struct of your own `#[params]`";
-                diagnostics.refuse(pattern, message);
+                diagnostics.reject(pattern, message);
                 return None;
             }
         };
@@ -110,14 +110,14 @@ impl Field {
         })
     }
 
-    /// Whether the type itself is written, read and described, and not what an attribute names in its place.
+    /// Returns whether the type itself is serialized and described, and not a replacement named by an attribute.
     pub(crate) fn is_as_typed(&self) -> bool {
         const REPLACING: [&str; 5] = ["with", "serialize_with", "deserialize_with", "schema_with", "cfg_attr"];
         let replaces = |attribute: &Attribute| REPLACING.iter().any(|word| mentions(attribute.to_token_stream(), word));
         !self.attributes.iter().any(replaces)
     }
 
-    /// The name the model sees.
+    /// Returns the name that the model sees.
     pub(crate) fn key(&self) -> String {
         self.rename.clone().unwrap_or_else(|| self.name.unraw().to_string())
     }
@@ -126,7 +126,7 @@ impl Field {
 impl ToTokens for Field {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Self { attributes, visibility, name, ty, .. } = self;
-        // An empty comment is no description, and yet documentation enough for the lints.
+        // An empty comment is no description, but satisfies the lint for missing documentation.
         let documentation = (!self.is_documented).then(|| quote!(#[doc = ""]));
         tokens.extend(quote!(#documentation #(#attributes)* #visibility #name: #ty));
     }
@@ -136,7 +136,7 @@ fn unknown(path: &str) -> String {
     match nearest(path, &ATTRIBUTES) {
         Some(candidate) => format!("`#[{path}]` has no meaning on a parameter: did you mean `#[{candidate}]`?"),
         None if matches!(path, "validate" | "garde") => format!(
-            "`#[{path}]` has no meaning on a parameter: say it to the model as well, as `#[schemars(range(min = 1))]`, \
+            "`#[{path}]` has no meaning on a parameter: describe it to the model as well, with `#[schemars(range(min = 1))]`, \
              `#[schemars(length(max = 9))]` or `#[schemars(regex(pattern = \"…\"))]`"
         ),
         None => format!(
@@ -146,11 +146,11 @@ fn unknown(path: &str) -> String {
     }
 }
 
-/// A parameter's type must own its data and have a name.
+/// Rejects a type that borrows or has no name.
 fn check_type(ty: &Type, diagnostics: &mut Diagnostics) {
     let tokens = ty.to_token_stream();
     if mentions(tokens.clone(), "impl") {
-        diagnostics.refuse(ty, "a parameter has a schema, so its type must have a name: write it in place of `impl …`");
+        diagnostics.reject(ty, "a parameter has a schema, so its type must have a name: write it in place of `impl …`");
     } else if let Type::Reference(reference) = bare(ty) {
         let message = match bare(&reference.elem) {
             Type::Slice(slice) => format!("a parameter owns its value: write `Vec<{}>`", spelled(&slice.elem)),
@@ -162,11 +162,11 @@ fn check_type(ty: &Type, diagnostics: &mut Diagnostics) {
                 ),
             },
         };
-        diagnostics.refuse(ty, message);
+        diagnostics.reject(ty, message);
     } else if borrows(tokens.clone()) || tokens.to_string().contains('&') {
         let owned = spelled(ty).replace("&'static ", "&").replace("&str", "String").replace('&', "");
         let owned = if owned.contains('\'') { "String".to_owned() } else { owned };
-        diagnostics.refuse(ty, format!("a parameter owns its value: write `{owned}`"));
+        diagnostics.reject(ty, format!("a parameter owns its value: write `{owned}`"));
     }
 }
 
@@ -184,7 +184,7 @@ mod tests {
         };
         let mut parameter: PatType = parse.parse2(tokens).unwrap();
         let mut diagnostics = Diagnostics::default();
-        let marks = Marks::take(&mut parameter, &mut diagnostics);
+        let marks = ParameterAttributes::take(&mut parameter, &mut diagnostics);
         let field = Field::read(&parameter, marks, &mut diagnostics);
         diagnostics.finish().map_err(|error| messages(&error))?;
         Ok((field.unwrap(), spelled(parameter)))
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_may_stand_in_place_of_the_type() {
+    fn an_attribute_may_replace_the_type() {
         let as_typed = |tokens| read(tokens).unwrap().0.is_as_typed();
         assert!(as_typed(quote!(#[schemars(range(min = 1))] #[serde(default)] a: u8)));
         assert!(!as_typed(quote!(#[schemars(with = "String")] a: Time)));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn borrowed_types_say_the_owned_one() {
+    fn borrowed_types_report_the_owned_one() {
         for (parameter, owned) in [
             (quote!(a: &str), "write `String`"),
             (quote!(a: &[u8]), "write `Vec<u8>`"),
@@ -243,8 +243,8 @@ mod tests {
     }
 
     #[test]
-    fn patterns_and_wrong_attributes_say_what_to_write() {
-        assert!(fault(quote!((a, b): (u8, u8))).contains("take it apart in the body"));
+    fn patterns_and_wrong_attributes_report_what_to_write() {
+        assert!(fault(quote!((a, b): (u8, u8))).contains("destructure it in the body"));
         assert!(fault(quote!(_: u8)).contains("write `name: Type`"));
         assert!(fault(quote!(#[services] a: u8)).contains("did you mean `#[service]`?"));
         assert!(fault(quote!(#[garde(range(min = 1))] a: u8)).contains("#[schemars(range(min = 1))]"));

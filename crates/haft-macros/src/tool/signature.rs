@@ -1,4 +1,4 @@
-//! What a function's signature must look like to be a tool.
+//! The requirements on the signature of a function that becomes a tool.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -8,14 +8,14 @@ use crate::diagnostic::Diagnostics;
 
 const METHOD: &str = "a method can't be a tool: move it to a free function, or implement `Handle` for the type";
 
-/// Notes everything about the signature, parameters aside, that a tool can't have.
+/// Reports everything about the signature, except the parameters, that a tool can't have.
 pub(crate) fn check(function: &ItemFn, blocking: bool, diagnostics: &mut Diagnostics) {
     let signature = &function.sig;
     check_qualifiers(signature, blocking, diagnostics);
     check_generics(signature, diagnostics);
     match signature.inputs.first() {
-        Some(FnArg::Receiver(receiver)) => diagnostics.refuse(receiver, METHOD),
-        _ if mentions(signature.to_token_stream(), "Self") => diagnostics.refuse(signature, METHOD),
+        Some(FnArg::Receiver(receiver)) => diagnostics.reject(receiver, METHOD),
+        _ if mentions(signature.to_token_stream(), "Self") => diagnostics.reject(signature, METHOD),
         _ => {}
     }
     if let ReturnType::Type(_, returned) = &signature.output {
@@ -23,7 +23,7 @@ pub(crate) fn check(function: &ItemFn, blocking: bool, diagnostics: &mut Diagnos
     }
 }
 
-/// Whether an identifier occurs anywhere in the tokens.
+/// Returns whether an identifier occurs anywhere in the tokens.
 pub(crate) fn mentions(tokens: TokenStream, name: &str) -> bool {
     tokens.into_iter().any(|tree| match tree {
         TokenTree::Ident(ident) => ident == name,
@@ -32,7 +32,7 @@ pub(crate) fn mentions(tokens: TokenStream, name: &str) -> bool {
     })
 }
 
-/// Whether the tokens borrow: a reference or a lifetime, `'static` ones aside.
+/// Returns whether the tokens borrow: a reference or a lifetime, except `'static` ones.
 pub(crate) fn borrows(tokens: TokenStream) -> bool {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
     trees.iter().enumerate().any(|(index, tree)| match tree {
@@ -52,21 +52,21 @@ pub(crate) fn borrows(tokens: TokenStream) -> bool {
 fn check_qualifiers(signature: &Signature, blocking: bool, diagnostics: &mut Diagnostics) {
     if let (Some(asyncness), true) = (&signature.asyncness, blocking) {
         let message = "`blocking` is for functions that are not `async`: remove one of the two";
-        diagnostics.refuse(asyncness, message);
+        diagnostics.reject(asyncness, message);
     }
     if let Some(constness) = &signature.constness {
-        diagnostics.refuse(constness, "a tool is run, not evaluated: remove `const`");
+        diagnostics.reject(constness, "a tool is run, not evaluated: remove `const`");
     }
     if let Safety::Unsafe(safety) = &signature.safety {
         let message =
-            "a model can't promise what `unsafe` asks for: wrap it in a safe function, and make that the tool";
-        diagnostics.refuse(safety, message);
+            "a model can't uphold the contract of an `unsafe` function: make a safe function around it the tool";
+        diagnostics.reject(safety, message);
     }
     if let Some(abi) = &signature.abi {
-        diagnostics.refuse(abi, "a tool is a plain Rust function: remove `extern`");
+        diagnostics.reject(abi, "a tool is a plain Rust function: remove `extern`");
     }
     if let Some(variadic) = &signature.variadic {
-        diagnostics.refuse(variadic, "a tool's parameters are known: take a `Vec<T>` in place of `...`");
+        diagnostics.reject(variadic, "a tool's parameters are known: take a `Vec<T>` in place of `...`");
     }
 }
 
@@ -80,14 +80,14 @@ fn check_generics(signature: &Signature, diagnostics: &mut Diagnostics) {
                 "a tool can't be generic, it has one schema: write the concrete type"
             }
         };
-        diagnostics.refuse(parameter, message);
+        diagnostics.reject(parameter, message);
     }
 }
 
 fn check_returned(returned: &Type, diagnostics: &mut Diagnostics) {
     let tokens = returned.to_token_stream();
     let message = if mentions(tokens.clone(), "Future") || mentions(tokens.clone(), "BoxFuture") {
-        "a tool that waits is an `async fn`: write that, and return the value itself"
+        "a tool that returns a future is an `async fn`: write one, and return the value itself"
     } else if mentions(tokens.clone(), "impl") {
         "a tool's result has a schema, so its type must have a name: write the type, or `Outputs<T>` for a stream"
     } else if borrows(tokens) {
@@ -97,7 +97,7 @@ fn check_returned(returned: &Type, diagnostics: &mut Diagnostics) {
     } else {
         return;
     };
-    diagnostics.refuse(returned, message);
+    diagnostics.reject(returned, message);
 }
 
 #[cfg(test)]

@@ -37,19 +37,19 @@ fn strings(count: usize) -> Vec<Value> {
     (0..count).map(|n| format!("value {n}").into()).collect()
 }
 
-/// A list of strings, each of which is one of as many.
+/// Checks a list of strings, each of which is one of as many.
 fn enum_fitting(count: usize) {
     let literals = strings(count);
     assert_eq!(accepted(&list_of(&literals), &literals.into()), 2);
 }
 
-/// A list of strings, each of which is none of as many.
+/// Checks a list of strings, each of which is none of as many.
 fn enum_wrong(count: usize) {
     let wrong: Vec<Value> = (0..count).map(|n| format!("other {n}").into()).collect();
     assert_eq!(accepted(&list_of(&strings(count)), &wrong.into()), 0);
 }
 
-/// A list of numbers, each of which is one of as many, and one of them not.
+/// Checks a list of numbers, each of which is one of as many, except one.
 fn enum_numbers(count: usize) {
     let literals: Vec<Value> = (0..count).map(Value::from).collect();
     let schema = list_of(&literals);
@@ -58,14 +58,14 @@ fn enum_numbers(count: usize) {
     assert_eq!(accepted(&schema, &values.into()), 0);
 }
 
-/// A list of objects, half of them among as many that are allowed.
+/// Checks a list of objects, half of them among as many that are allowed.
 fn enum_objects(count: usize) {
     let object = |n: usize| json!({"n": n, "list": [n]});
     let schema = list_of(&(0..count).map(object).collect::<Vec<_>>());
     assert_eq!(accepted(&schema, &(count / 2..count + count / 2).map(object).collect()), 0);
 }
 
-/// Building a schema of required properties.
+/// Builds a schema of required properties.
 fn properties(count: usize) {
     let properties: Map<String, Value> = (0..count).map(|n| (format!("p{n}"), json!({"type": "integer"}))).collect();
     let required: Vec<&String> = properties.keys().collect();
@@ -77,7 +77,7 @@ fn built(schema: Value) -> Schema {
     measured(|| Schema::json(schema)).unwrap()
 }
 
-/// Builds a union and checks a value that fits its last alternative, and one that fits none.
+/// Builds a union and checks a value that matches its last alternative, and one that matches none.
 fn union(schema: Value, last: &Value, none: &Value) {
     let (fits, misfits) = measured(|| {
         let schema = Schema::json(schema).unwrap();
@@ -87,13 +87,13 @@ fn union(schema: Value, last: &Value, none: &Value) {
     assert!(fits && !misfits);
 }
 
-/// Building alternatives that are a constant each, exactly one of which must fit.
+/// Builds alternatives that are a constant each, exactly one of which must match.
 fn one_of_constants(count: usize) {
     let constants: Vec<Value> = (0..count).map(|n| json!({"const": format!("c{n}"), "title": "one"})).collect();
     union(json!({"oneOf": constants}), &format!("c{}", count - 1).into(), &json!("none"));
 }
 
-/// Building alternatives that are a constant of any type each.
+/// Builds alternatives that are a constant of any type each.
 fn any_of_constants(count: usize) {
     let constants: Vec<Value> = (0..count).map(|n| json!({"const": [n]})).collect();
     union(json!({"anyOf": constants}), &json!([count - 1]), &json!("none"));
@@ -105,17 +105,17 @@ fn tagged(count: usize) -> Vec<Value> {
     (0..count).map(branch).collect()
 }
 
-/// Building alternatives that are an object with a constant tag each, exactly one of which must fit.
+/// Builds alternatives that are an object with a constant tag each, exactly one of which must match.
 fn one_of_tagged(count: usize) {
     union(json!({"oneOf": tagged(count)}), &json!({"kind": format!("k{}", count - 1)}), &json!({"kind": "none"}));
 }
 
-/// The same, any of which may fit.
+/// Builds the same alternatives, any of which may match.
 fn any_of_tagged(count: usize) {
     union(json!({"anyOf": tagged(count)}), &json!({"kind": format!("k{}", count - 1)}), &json!({"kind": "none"}));
 }
 
-/// An object of keys that are all close to a declared one, and none of them declared.
+/// Checks an object of undeclared keys that are all similar to a declared one.
 fn unknown_keys(count: usize) {
     let properties: Map<String, Value> = (0..count).map(|n| (format!("property_{n}"), json!({}))).collect();
     let schema = Schema::json(json!({"properties": properties, "additionalProperties": false})).unwrap();
@@ -127,7 +127,7 @@ fn definitions(count: usize, definition: impl Fn(usize) -> Value) -> Map<String,
     (0..count).map(|n| (format!("d{n}"), definition(n))).collect()
 }
 
-/// Building properties that each refer to a definition of their own.
+/// Builds properties that each refer to a separate definition.
 fn refs(count: usize) {
     let properties: Map<String, Value> =
         (0..count).map(|n| (format!("p{n}"), json!({"$ref": format!("#/$defs/d{n}")}))).collect();
@@ -136,7 +136,7 @@ fn refs(count: usize) {
     assert!(schema.check(&json!({"p1": 1})).is_ok());
 }
 
-/// Building definitions that each refer to the next.
+/// Builds definitions that each refer to the next.
 fn ref_chain(count: usize) {
     let definition =
         |n| if n + 1 == count { json!({"type": "integer"}) } else { json!({"$ref": format!("#/$defs/d{}", n + 1)}) };
@@ -144,13 +144,13 @@ fn ref_chain(count: usize) {
     assert!(schema.check(&json!(1)).is_ok() && schema.check(&json!("1")).is_err());
 }
 
-/// Items that must all differ, and do.
+/// Checks items that must all differ, and do.
 fn unique_items(count: usize) {
     let schema = Schema::json(json!({"uniqueItems": true})).unwrap();
     assert_eq!(accepted(&schema, &(0..count).map(|n| json!({"n": [n]})).collect()), 2);
 }
 
-/// An object that repeats every key.
+/// Checks an object that repeats every key.
 fn duplicate_keys(count: usize) {
     let schema = Schema::json(json!({"type": "object"})).unwrap();
     let members: Vec<String> = (0..count).map(|n| format!(r#""k{}":1"#, n / 2)).collect();

@@ -1,20 +1,20 @@
-//! Why a cassette can't be opened.
+//! Errors of opening a cassette.
 
 use std::io;
 use std::path::PathBuf;
 
 use haft_core::BoxError;
 
-/// Why a cassette can't be opened.
+/// The error of a cassette that can't be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CassetteError {
-    /// The file can't be made or written.
+    /// The file can't be created or written.
     #[error("can't write the recording {}: {source}; its folder must exist and be writable", .path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What writing it met.
+        /// The error of writing it.
         source: io::Error,
     },
     /// The file can't be read.
@@ -22,25 +22,25 @@ pub enum CassetteError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What reading it met.
+        /// The error of reading it.
         source: io::Error,
     },
-    /// The file does not begin as a recording, or begins as one of a newer version.
-    #[error("{} is not a recording that can be played: line 1 is no header of one: {source}", .path.display())]
+    /// The file does not start with the header of a recording, or with one of a newer version.
+    #[error("{} is not a recording that can be replayed: line 1 is not a header: {source}", .path.display())]
     NotARecording {
         /// The file.
         path: PathBuf,
-        /// What is wrong with its first line.
+        /// The problem with its first line.
         source: BoxError,
     },
     /// A line is not an exchange.
-    #[error("line {line} of the recording {} is corrupted: {source}; mend or remove it, or record anew", .path.display())]
+    #[error("line {line} of the recording {} is corrupted: {source}; correct or remove it, or record again", .path.display())]
     Corrupted {
         /// The file.
         path: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem with the line.
         source: BoxError,
     },
 }

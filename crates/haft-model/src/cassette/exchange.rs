@@ -1,7 +1,7 @@
 //! The lines of a recording.
 //!
-//! The first is the header, every other one an exchange. Exchanges are numbered in the order they began and written in
-//! the order they ended, which differ when several run at once.
+//! The first is the header, every other one an exchange. Exchanges are numbered in the order in which they began and
+//! written in the order in which they ended, which differs for concurrent exchanges.
 
 use haft_core::{Delta, FormatVersion, TurnRequest};
 use serde::{Deserialize, Serialize};
@@ -9,66 +9,66 @@ use serde_json::Value;
 
 use crate::error::WrittenError;
 
-/// The first line.
+/// The first line of a recording.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Header {
     #[serde(default)]
     v: FormatVersion,
-    recording: Subject,
+    recording: RecordingKind,
 }
 
-/// What is recorded. There is one kind so far.
+/// The kind of a recording. There is one so far.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Subject {
+enum RecordingKind {
     Model,
 }
 
-/// Any other line.
+/// Any other line: one request and its answer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Exchange {
-    /// Its number, from 1.
+    /// The number of the exchange, from 1.
     #[serde(rename = "exchange")]
     pub(super) number: u64,
     pub(super) request: TurnRequest,
     pub(super) deltas: Vec<Delta>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<WrittenError>,
-    /// Whether this is all there was, or only what there was when the reader dropped the stream.
+    /// The end of the recorded stream.
     #[serde(default)]
     pub(super) end: StreamEnd,
 }
 
-/// Why nothing more of an answer is recorded.
+/// The end of a recorded stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum StreamEnd {
-    /// The answer was over.
+    /// The answer was complete.
     #[default]
     Over,
-    /// The reader dropped it midway.
+    /// The reader dropped the stream before the end.
     Dropped,
 }
 
 impl Header {
     pub(super) fn new() -> Self {
-        Self { v: FormatVersion::default(), recording: Subject::Model }
+        Self { v: FormatVersion::default(), recording: RecordingKind::Model }
     }
 }
 
-/// Why a line is not what it should be. `serde_json` counts lines of its own, which there is always one of.
+/// The error of an invalid line. The line number of `serde_json` is removed from it, as it is always 1.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", without_line(.0))]
 pub(super) struct LineError(#[from] serde_json::Error);
 
-/// A request as it is compared: as it would be read from a file, so that both sides have lost the same.
+/// Returns a request as it is read back from a file, so that both sides of a comparison have the same losses.
 pub(super) fn comparable(request: &TurnRequest) -> Result<Value, serde_json::Error> {
     let text = serde_json::to_string(request)?;
     serde_json::to_value(serde_json::from_str::<TurnRequest>(&text)?)
 }
 
 fn without_line(error: &serde_json::Error) -> String {
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    error.to_string().replace(&place, &format!(" at column {}", error.column()))
+    let location = format!(" at line {} column {}", error.line(), error.column());
+    error.to_string().replace(&location, &format!(" at column {}", error.column()))
 }

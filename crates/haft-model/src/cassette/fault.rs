@@ -1,17 +1,17 @@
-//! What went otherwise than a cassette holds it.
+//! Deviations from a recording.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Everything that went otherwise than a cassette holds it, or could not be recorded.
+/// All deviations from a recording, and exchanges that could not be recorded.
 #[derive(Clone, Debug)]
 pub struct CassetteFault {
     path: PathBuf,
     faults: Vec<ExchangeFault>,
 }
 
-/// One exchange that was not recorded, not played, or not asked for. Exchanges are counted from 1.
+/// One exchange that was not recorded, not replayed or not expected. Exchanges are counted from 1.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExchangeFault {
@@ -20,24 +20,24 @@ pub enum ExchangeFault {
     NotWritten {
         /// The exchange.
         exchange: u64,
-        /// What writing it met.
+        /// The error of writing it.
         #[source]
         source: Arc<std::io::Error>,
     },
-    /// The stream of the exchange is neither over nor dropped, so nothing of it is written.
+    /// The stream of the exchange is still open, so nothing of it is written.
     #[error("exchange {exchange} is not recorded: its stream is still open")]
     StillOpen {
         /// The exchange.
         exchange: u64,
     },
-    /// Something was asked that is not in the recording.
+    /// A request is not in the recording.
     #[error("{message}")]
     OffScript {
-        /// What was recorded, and what came.
+        /// The recorded and the actual request.
         message: String,
     },
-    /// The exchange is in the recording and was not played.
-    #[error("exchange {exchange} was never asked for")]
+    /// The exchange is in the recording and was not replayed.
+    #[error("exchange {exchange} was never requested")]
     Unplayed {
         /// The exchange.
         exchange: u64,
@@ -49,7 +49,7 @@ impl CassetteFault {
         Self { path: path.to_owned(), faults }
     }
 
-    /// What is wrong, by exchange.
+    /// Returns the faults, by exchange.
     #[must_use]
     pub fn faults(&self) -> &[ExchangeFault] {
         &self.faults

@@ -1,8 +1,8 @@
-//! Writing a recording.
+//! Recording the streams of a model.
 //!
-//! The stream that is recorded passes through unchanged. What went by is written when the stream is over or dropped, as
-//! one line in one write, by whoever polls or drops it. A write that fails is remembered and ends the recording: a line
-//! behind a torn one could not be told from it.
+//! The recorded stream passes through unchanged. It is written when it ends or is dropped, as one line in one write, on
+//! the thread that polls or drops it. A write that fails is reported by `finish` and ends the recording: a line after a
+//! partial one could not be separated from it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -21,38 +21,48 @@ use super::fault::ExchangeFault;
 use crate::error::{ModelError, WrittenError};
 use crate::model::TurnStream;
 
-/// The file being written.
+/// The file of a recording in progress.
 pub(super) struct Recorder {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<RecorderState>,
 }
 
-struct State {
+/// The state of a recording in progress.
+struct RecorderState {
     file: File,
-    /// How many exchanges have begun.
+    /// The number of exchanges that have begun.
     begun: u64,
-    /// Those that have begun and not ended.
+    /// The exchanges that have begun and not ended.
     open: Vec<u64>,
-    /// Those that were not written, and what writing met.
+    /// The exchanges that were not written, with the error.
     lost: Vec<(u64, Arc<io::Error>)>,
 }
 
-/// A stream that is recorded while it passes.
+/// A stream that is recorded while it is read.
 pub(super) struct Recording {
     recorder: Arc<Recorder>,
     stream: TurnStream,
-    request: Option<TurnRequest>,
-    exchange: Option<Exchange>,
+    stage: RecordingStage,
+}
+
+/// The stage of an exchange that is recorded.
+enum RecordingStage {
+    /// The stream was not polled yet, so the exchange has no number.
+    Unpolled(Box<TurnRequest>),
+    /// The stream is read.
+    Streaming(Box<Exchange>),
+    /// The exchange was passed to the recorder.
+    Written,
 }
 
 impl Recorder {
-    /// Begins a recording in place of whatever the file holds.
+    /// Begins a recording and overwrites the file.
     pub(super) fn create(path: &Path) -> Result<Self, CassetteError> {
         let created = File::create(path).and_then(|file| Self::begin(path, file));
         created.map_err(|source| CassetteError::Unwritable { path: path.to_owned(), source })
     }
 
-    /// Begins a recording; none if the file is there already.
+    /// Begins a recording; `None` if the file exists already.
     pub(super) fn create_new(path: &Path) -> Result<Option<Self>, CassetteError> {
         match OpenOptions::new().write(true).create_new(true).open(path).and_then(|file| Self::begin(path, file)) {
             Ok(recorder) => Ok(Some(recorder)),
@@ -77,7 +87,7 @@ impl Recorder {
 
     fn begin(path: &Path, mut file: File) -> io::Result<Self> {
         file.write_all(&line(&Header::new())?)?;
-        let state = State { file, begun: 0, open: Vec::new(), lost: Vec::new() };
+        let state = RecorderState { file, begun: 0, open: Vec::new(), lost: Vec::new() };
         Ok(Self { path: path.to_owned(), state: Mutex::new(state) })
     }
 
@@ -100,19 +110,22 @@ impl Recorder {
         state.lost.extend(written.err().map(|error| (exchange.number, error)));
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RecorderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Recording {
     pub(super) fn new(recorder: Arc<Recorder>, request: TurnRequest, stream: TurnStream) -> Self {
-        Self { recorder, stream, request: Some(request), exchange: None }
+        Self { recorder, stream, stage: RecordingStage::Unpolled(Box::new(request)) }
     }
 
     fn note(&mut self, delta: &Result<Delta, ModelError>) {
-        // What follows an error is passed on, but by the contract of a stream there is nothing.
-        let Some(exchange) = self.exchange.as_mut().filter(|exchange| exchange.error.is_none()) else { return };
+        // By contract nothing follows an error. If something does, it is passed on and not recorded.
+        let RecordingStage::Streaming(exchange) = &mut self.stage else { return };
+        if exchange.error.is_some() {
+            return;
+        }
         match delta {
             Ok(delta) => exchange.deltas.push(delta.clone()),
             Err(error) => exchange.error = Some(WrittenError::from(error)),
@@ -120,8 +133,9 @@ impl Recording {
     }
 
     fn write(&mut self, end: StreamEnd) {
-        if let Some(exchange) = self.exchange.take() {
-            self.recorder.write(&Exchange { end, ..exchange });
+        if let RecordingStage::Streaming(mut exchange) = std::mem::replace(&mut self.stage, RecordingStage::Written) {
+            exchange.end = end;
+            self.recorder.write(&exchange);
         }
     }
 }
@@ -130,9 +144,10 @@ impl Stream for Recording {
     type Item = Result<Delta, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(request) = self.request.take() {
-            let (number, end) = (self.recorder.number(), StreamEnd::Dropped);
-            self.exchange = Some(Exchange { number, request, deltas: Vec::new(), error: None, end });
+        if let RecordingStage::Unpolled(request) = &self.stage {
+            let (number, request, end) = (self.recorder.number(), TurnRequest::clone(request), StreamEnd::Dropped);
+            let exchange = Exchange { number, request, deltas: Vec::new(), error: None, end };
+            self.stage = RecordingStage::Streaming(Box::new(exchange));
         }
         let delta = ready!(Pin::new(&mut self.stream).poll_next(task));
         match &delta {
@@ -145,10 +160,13 @@ impl Stream for Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        // Whoever has the turn, or the error, need not poll for the end.
-        let ended = self.exchange.as_ref().is_some_and(|exchange| {
-            exchange.error.is_some() || matches!(exchange.deltas.last(), Some(Delta::TurnComplete(_)))
-        });
+        // A reader that has the turn or the error need not poll for the end of the stream.
+        let ended = match &self.stage {
+            RecordingStage::Streaming(exchange) => {
+                exchange.error.is_some() || matches!(exchange.deltas.last(), Some(Delta::TurnComplete(_)))
+            }
+            RecordingStage::Unpolled(_) | RecordingStage::Written => false,
+        };
         self.write(if ended { StreamEnd::Over } else { StreamEnd::Dropped });
     }
 }
@@ -168,10 +186,10 @@ mod tests {
     use crate::scripted::ScriptedModel;
 
     #[tokio::test]
-    async fn a_write_that_fails_is_remembered_and_the_answer_is_not_harmed() {
+    async fn a_failed_write_is_reported_and_does_not_fail_the_answer() {
         // Opened for reading, so every write fails.
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-        let state = State { file: File::open(&path).unwrap(), begun: 0, open: Vec::new(), lost: Vec::new() };
+        let state = RecorderState { file: File::open(&path).unwrap(), begun: 0, open: Vec::new(), lost: Vec::new() };
         let recorder = Arc::new(Recorder { path, state: Mutex::new(state) });
         let model = ScriptedModel::new(["one", "two"]);
         let request = TurnRequest::new("m", vec![Item::user("?")]);

@@ -1,6 +1,6 @@
-//! Playing a recording.
+//! Replaying a recording.
 //!
-//! The whole file is read and checked before the first answer, so a corrupted line is found at once and not in the
+//! The whole file is read and checked before the first answer, so a corrupted line is found immediately and not in the
 //! middle of a conversation.
 
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use serde_json::Value;
 use super::error::CassetteError;
 use super::exchange::{Exchange, Header, LineError, StreamEnd, comparable};
 use super::fault::ExchangeFault;
-use crate::difference::{Difference, Extent, LeftOut, difference};
+use crate::difference::{Difference, Extent, IgnoredPath, difference};
 use crate::error::ModelError;
 
-/// In which order exchanges are played.
+/// The order in which exchanges are replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// The n-th request gets the n-th exchange.
@@ -29,31 +29,32 @@ pub(super) enum Order {
     Any,
 }
 
-/// The file being played.
+/// The file of a recording that is replayed.
 pub(super) struct Player {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<PlayerState>,
 }
 
-struct State {
-    /// How many requests were made.
-    asked: u64,
-    /// The exchanges that were not played yet, by their numbers.
-    unused: BTreeMap<u64, Take>,
+/// The state of a replay.
+struct PlayerState {
+    /// The number of requests so far.
+    requests: u64,
+    /// The exchanges that were not replayed yet, by number.
+    unused: BTreeMap<u64, RecordedExchange>,
     faults: Vec<String>,
 }
 
-/// One exchange, ready to be played.
-struct Take {
+/// One exchange, ready to be replayed.
+struct RecordedExchange {
     number: u64,
     request: Value,
     answer: Vec<Result<Delta, ModelError>>,
 }
 
-/// The stream of one answer.
+/// The stream of one recorded answer.
 pub(super) enum Replay {
-    /// Not polled yet, so nothing is asked yet.
-    Unasked { player: Arc<Player>, request: Box<TurnRequest>, left_out: Arc<Vec<LeftOut>>, order: Order },
+    /// Not polled yet, so no exchange is used yet.
+    Unpolled { player: Arc<Player>, request: Box<TurnRequest>, ignored: Arc<Vec<IgnoredPath>>, order: Order },
     /// The recorded answer.
     Playing(vec::IntoIter<Result<Delta, ModelError>>),
 }
@@ -67,16 +68,16 @@ impl Player {
             path: path.to_owned(),
             source: LineError::from(source).into(),
         })?;
-        let mut unused: BTreeMap<u64, Take> = BTreeMap::new();
+        let mut unused: BTreeMap<u64, RecordedExchange> = BTreeMap::new();
         for (text, line) in lines {
             let corrupted = |source| CassetteError::Corrupted { path: path.to_owned(), line, source };
-            let take = Take::read(text).map_err(corrupted)?;
-            let number = take.number;
-            if unused.insert(number, take).is_some() {
-                return Err(corrupted(format!("exchange {number} stands on an earlier line, too").into()));
+            let recorded = RecordedExchange::read(text).map_err(corrupted)?;
+            let number = recorded.number;
+            if unused.insert(number, recorded).is_some() {
+                return Err(corrupted(format!("exchange {number} is also on an earlier line").into()));
             }
         }
-        Ok(Self { path: path.to_owned(), state: Mutex::new(State { asked: 0, unused, faults: Vec::new() }) })
+        Ok(Self { path: path.to_owned(), state: Mutex::new(PlayerState { requests: 0, unused, faults: Vec::new() }) })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -90,13 +91,18 @@ impl Player {
         off_script.chain(unplayed).collect()
     }
 
-    fn answer(&self, request: &TurnRequest, left_out: &[LeftOut], order: Order) -> Result<Take, ModelError> {
+    fn answer(
+        &self,
+        request: &TurnRequest,
+        ignored: &[IgnoredPath],
+        order: Order,
+    ) -> Result<RecordedExchange, ModelError> {
         let unwritable = |error: serde_json::Error| format!("the request can't be written as JSON: {error}");
         let mut state = self.state();
-        state.asked += 1;
+        state.requests += 1;
         let taken = comparable(request).map_err(unwritable).and_then(|request| match order {
-            Order::AsRecorded => state.next(&request, left_out),
-            Order::Any => state.find(&request, left_out),
+            Order::AsRecorded => state.next(&request, ignored),
+            Order::Any => state.find(&request, ignored),
         });
         taken.map_err(|message| {
             let message = format!("{message} (recording {})", self.path.display());
@@ -105,69 +111,69 @@ impl Player {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PlayerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    /// The exchange whose turn it is. It is used up, also when something else was asked.
-    fn next(&mut self, request: &Value, left_out: &[LeftOut]) -> Result<Take, String> {
-        let asked = self.asked;
-        let Some(take) = self.unused.remove(&asked) else {
+impl PlayerState {
+    /// Takes the next exchange. It is used up even if the request differs.
+    fn next(&mut self, request: &Value, ignored: &[IgnoredPath]) -> Result<RecordedExchange, String> {
+        let number = self.requests;
+        let Some(recorded) = self.unused.remove(&number) else {
             return Err(match self.unused.last_key_value() {
                 Some((last, _)) => {
-                    format!("exchange {asked} is missing from the recording, which goes on to {last}")
+                    format!("exchange {number} is missing from the recording, which continues to {last}")
                 }
-                None => format!("there is no exchange {asked}: the recording is over; delete it to record anew"),
+                None => format!("there is no exchange {number}: the recording is over; delete it to record again"),
             });
         };
-        match take.difference(request, left_out) {
-            None => Ok(take),
-            Some(difference) => Err(format!("exchange {asked} was recorded for another request: {difference}")),
+        match recorded.difference(request, ignored) {
+            None => Ok(recorded),
+            Some(difference) => Err(format!("exchange {number} was recorded for another request: {difference}")),
         }
     }
 
-    /// The first exchange that was recorded for this request.
-    fn find(&mut self, request: &Value, left_out: &[LeftOut]) -> Result<Take, String> {
-        let found = self.unused.values().find(|take| take.difference(request, left_out).is_none());
-        let taken = found.map(|take| take.number).and_then(|number| self.unused.remove(&number));
+    /// Takes the first exchange that was recorded for this request.
+    fn find(&mut self, request: &Value, ignored: &[IgnoredPath]) -> Result<RecordedExchange, String> {
+        let found = self.unused.values().find(|recorded| recorded.difference(request, ignored).is_none());
+        let taken = found.map(|recorded| recorded.number).and_then(|number| self.unused.remove(&number));
         taken.ok_or_else(|| {
-            let asked = self.asked;
+            let requests = self.requests;
             let first = self.unused.values().next();
-            let first = first.and_then(|take| Some((take.number, take.difference(request, left_out)?)));
+            let first = first.and_then(|recorded| Some((recorded.number, recorded.difference(request, ignored)?)));
             match first {
                 Some((number, it)) => format!(
-                    "no unused exchange was recorded for request {asked}; from exchange {number} it differs {it}"
+                    "no unused exchange was recorded for request {requests}; it differs from exchange {number} {it}"
                 ),
-                None => format!("every exchange of the recording is used before request {asked}"),
+                None => format!("every exchange of the recording is used before request {requests}"),
             }
         })
     }
 }
 
-impl Take {
+impl RecordedExchange {
     fn read(line: &[u8]) -> Result<Self, BoxError> {
         let Exchange { number, request, deltas, error, end } = serde_json::from_slice(line).map_err(LineError::from)?;
-        let (heard, error) = (deltas.len(), error.map(ModelError::try_from).transpose()?);
+        let (received, error) = (deltas.len(), error.map(ModelError::try_from).transpose()?);
         let dropped = (end == StreamEnd::Dropped).then(|| ModelError::OffScript {
             message: format!(
-                "exchange {number} was dropped by its reader after {heard} deltas when it was recorded, so what \
-                 followed is not known; record anew"
+                "the reader dropped exchange {number} after {received} deltas when it was recorded, so the rest is \
+                 unknown; record again"
             ),
         });
         let answer = deltas.into_iter().map(Ok).chain(error.or(dropped).map(Err)).collect();
         Ok(Self { number, request: comparable(&request)?, answer })
     }
 
-    fn difference(&self, request: &Value, left_out: &[LeftOut]) -> Option<Difference> {
-        difference(&self.request, request, Extent::Whole, left_out)
+    fn difference(&self, request: &Value, ignored: &[IgnoredPath]) -> Option<Difference> {
+        difference(&self.request, request, Extent::Whole, ignored)
     }
 }
 
 impl Replay {
-    pub(super) fn new(player: Arc<Player>, request: TurnRequest, left_out: Arc<Vec<LeftOut>>, order: Order) -> Self {
-        Self::Unasked { player, request: Box::new(request), left_out, order }
+    pub(super) fn new(player: Arc<Player>, request: TurnRequest, ignored: Arc<Vec<IgnoredPath>>, order: Order) -> Self {
+        Self::Unpolled { player, request: Box::new(request), ignored, order }
     }
 }
 
@@ -175,16 +181,16 @@ impl Stream for Replay {
     type Item = Result<Delta, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Self::Unasked { player, request, left_out, order } = &*self {
-            let answer = match player.answer(request, left_out, *order) {
-                Ok(take) => take.answer,
+        if let Self::Unpolled { player, request, ignored, order } = &*self {
+            let answer = match player.answer(request, ignored, *order) {
+                Ok(recorded) => recorded.answer,
                 Err(error) => vec![Err(error)],
             };
             *self = Self::Playing(answer.into_iter());
         }
         match &mut *self {
             Self::Playing(answer) => Poll::Ready(answer.next()),
-            Self::Unasked { .. } => Poll::Ready(None),
+            Self::Unpolled { .. } => Poll::Ready(None),
         }
     }
 }

@@ -1,7 +1,8 @@
-//! A model's error as files hold it.
+//! The written form of model errors.
 //!
-//! Recordings and scripts keep the cause as its word and what was said with it, so that reading gives back an error of
-//! the same cause, which callers act on alike. Durations are kept in milliseconds, rounded up; of a source, its text.
+//! Recordings and scripts contain the cause as a word, with its data, so that reading returns an error of the same
+//! cause, which callers handle in the same way. Durations are written in milliseconds, rounded up; a source is written
+//! as its text.
 
 use std::error::Error;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ModelError;
 
-/// An error, written down.
+/// The written form of a model error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WrittenError {
@@ -28,14 +29,14 @@ pub(crate) struct WrittenError {
     source: Option<String>,
 }
 
-/// A kind nobody knows.
+/// An unknown error kind.
 #[derive(Debug, thiserror::Error)]
-#[error("`{kind}` is no kind of error; use one of {}", KINDS.join(", "))]
+#[error("`{kind}` is not an error kind; use one of {}", KINDS.join(", "))]
 pub(crate) struct UnknownKind {
     kind: String,
 }
 
-/// Every kind, as it is written.
+/// Every error kind, as it is written.
 const KINDS: [&str; 12] = [
     "rate_limited",
     "unavailable",
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn every_error_comes_back_as_it_was() {
+    fn every_error_is_read_back_unchanged() {
         for (error, kind) in every_error().into_iter().zip(KINDS) {
             let text = serde_json::to_string(&WrittenError::from(&error)).unwrap();
             let read = ModelError::try_from(serde_json::from_str::<WrittenError>(&text).unwrap()).unwrap();
@@ -137,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_kind_is_named_with_those_that_are_known() {
+    fn an_unknown_kind_is_rejected_with_the_known_ones() {
         let written = WrittenError { kind: "tired".to_owned(), ..WrittenError::default() };
-        let refused = ModelError::try_from(written).unwrap_err().to_string();
-        assert!(refused.contains("`tired`") && refused.contains("rate_limited, unavailable"), "{refused}");
+        let rejected = ModelError::try_from(written).unwrap_err().to_string();
+        assert!(rejected.contains("`tired`") && rejected.contains("rate_limited, unavailable"), "{rejected}");
     }
 
     #[test]
-    fn a_wait_is_never_shortened() {
+    fn durations_are_rounded_up() {
         assert_eq!(milliseconds(Duration::from_nanos(1_000_001)), 2);
         assert_eq!(milliseconds(Duration::MAX), u64::MAX);
     }

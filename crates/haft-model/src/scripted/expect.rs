@@ -1,7 +1,7 @@
-//! What a turn of a script expects to be asked, as data.
+//! The request that a scripted turn expects, as data.
 //!
-//! Only what is said counts: an expectation is a part of the request, never the whole of it, so that a script does not
-//! break when a request grows a field. Everything that is wrong is said at once.
+//! Only members that are set are compared: an expectation covers a part of the request, so that a script does not
+//! break when requests gain a field. All differences are reported together.
 
 use haft_core::{ToolChoice, TurnRequest};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::difference::{Extent, MOST_SHOWN, difference, excerpt};
 
-/// What a turn of a script expects of the request.
+/// The request that a scripted turn expects.
 ///
 /// ```
 /// use haft_core::{ToolCall, ToolChoice};
@@ -48,55 +48,55 @@ pub struct Expect {
 }
 
 impl Expect {
-    /// Expects nothing.
+    /// Creates an expectation that accepts any request.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, and that the request names this model.
+    /// Expects that the request names this model.
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
         self
     }
 
-    /// The same, and that the instructions contain this text.
+    /// Expects that the instructions contain this text.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions.push(text.into());
         self
     }
 
-    /// The same, and that these tools are offered. Others may be, too.
+    /// Expects that these tools are offered. Others may be offered too.
     pub fn tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.tools.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// The same, and that none of these tools is offered.
+    /// Expects that none of these tools is offered.
     pub fn without_tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.without_tools.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// The same, and this choice of tools.
+    /// Expects this tool choice.
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = Some(choice);
         self
     }
 
-    /// The same, and that the history has this many items.
+    /// Expects that the history has this many items.
     pub fn items(mut self, count: usize) -> Self {
         self.items = Some(count);
         self
     }
 
-    /// The same, and that the history ends in this item, given as a part of its JSON: objects may hold more, lists are
-    /// as long as they are given. Said several times, these are the last items in order.
+    /// Expects that the history ends with this item, as a part of its JSON: objects may have further members, lists
+    /// must have the same length. Called several times, it expects the last items in this order.
     pub fn last(mut self, item: impl Into<Value>) -> Self {
         self.last.push(item.into());
         self
     }
 
-    /// Everything that is not as expected.
+    /// Returns every difference from the expectation.
     pub(super) fn faults(&self, request: &TurnRequest) -> Vec<String> {
         let mut faults = Vec::new();
         if let Some(model) = self.model.as_ref().filter(|model| **model != request.model) {
@@ -146,7 +146,7 @@ fn json(choice: &ToolChoice) -> String {
     serde_json::to_string(choice).unwrap_or_else(|_| format!("{choice:?}"))
 }
 
-/// A list, or one thing that stands for a list of itself.
+/// Reads a list, or a single value as a list of one.
 fn one_or_many<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
     let value = Value::deserialize(deserializer)?;
     let many = if value.is_array() { value } else { Value::Array(vec![value]) };
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_expected_has_no_faults() {
+    fn an_expected_request_has_no_faults() {
         let expect = Expect::new()
             .model("m")
             .instructions("very")
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_said_with_both_sides() {
+    fn every_fault_is_reported_with_both_sides() {
         let expect = Expect::new()
             .model("n")
             .instructions("long")
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_from_what_it_is_written_as() {
+    fn an_expectation_is_read_as_it_is_written() {
         let expect = Expect::new().tools(["add"]).last(json!({"role": "user"})).items(2);
         let written = json!({"tools": ["add"], "last": [{"role": "user"}], "items": 2});
         assert_eq!(serde_json::to_value(&expect).unwrap(), written);

@@ -1,11 +1,11 @@
-//! What went otherwise than its script.
+//! Deviations from a script.
 
 use std::fmt;
 
-/// Everything that went otherwise than its script: requests it did not expect, and turns nobody asked for.
+/// All deviations from a script: unexpected requests, and turns that were never requested.
 ///
-/// The same is told to whoever asked, as [`ModelError::OffScript`](crate::ModelError::OffScript); but a loop may take
-/// that for one more failure of a model, so a test asks for it again in the end, with
+/// The caller receives the same as [`ModelError::OffScript`](crate::ModelError::OffScript); but a loop may handle
+/// that like any other error of a model, so a test checks for it at the end with
 /// [`ScriptedModel::finish`](crate::ScriptedModel::finish).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptFault {
@@ -14,27 +14,27 @@ pub struct ScriptFault {
     pub(super) turns: usize,
 }
 
-/// One request that a script did not expect. Turns and requests are counted from 1.
+/// One unexpected request. Turns and requests are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnFault {
-    /// The request for a turn was not as the turn expected.
-    #[error("turn {turn} of the script was asked something else: {}", .faults.join("; "))]
+    /// The request was not the one that the turn expects.
+    #[error("turn {turn} of the script received an unexpected request: {}", .faults.join("; "))]
     Unexpected {
         /// The turn.
         turn: usize,
-        /// What was expected and what came, one sentence each.
+        /// The differences, one sentence each.
         faults: Vec<String>,
     },
-    /// There was no turn left.
+    /// The script has no turn left.
     #[error(
-        "request {request} comes after the end of the script, which has {turns} turns; the history ends in {last}; \
-         add a turn to the script, or see why the model is asked once more"
+        "request {request} comes after the end of the script, which has {turns} turns; the last item of the history is \
+         {last}; add a turn to the script, or check why the model is asked again"
     )]
     PastEnd {
         /// The request.
         request: usize,
-        /// How many turns the script has.
+        /// The number of turns of the script.
         turns: usize,
         /// The last item of the request's history, shortened.
         last: String,
@@ -42,13 +42,13 @@ pub enum TurnFault {
 }
 
 impl ScriptFault {
-    /// The requests that were not as expected, in the order they came.
+    /// Returns the unexpected requests, in order.
     #[must_use]
     pub fn faults(&self) -> &[TurnFault] {
         &self.faults
     }
 
-    /// The turns nobody asked for, counted from 1.
+    /// Returns the turns that were never requested, counted from 1.
     #[must_use]
     pub fn unasked(&self) -> &[usize] {
         &self.unasked
@@ -60,7 +60,7 @@ impl fmt::Display for ScriptFault {
         let mut sentences: Vec<String> = self.faults.iter().map(ToString::to_string).collect();
         if let Some(first) = self.unasked.first() {
             let (left, turns) = (self.unasked.len(), self.turns);
-            sentences.push(format!("{left} of {turns} turns were never asked for, from turn {first} on"));
+            sentences.push(format!("{left} of {turns} turns were never requested, from turn {first} on"));
         }
         f.write_str(&sentences.join("; "))
     }

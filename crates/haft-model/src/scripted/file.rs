@@ -1,7 +1,7 @@
-//! Scripts as JSON.
+//! Scripts in JSON.
 //!
-//! People write these by hand, so nothing is guessed: every key that is not read is refused, with its place, and what
-//! is wrong with several turns is said at once.
+//! Scripts are written by hand, so nothing is guessed: every unknown key is rejected with its location, and the
+//! problems of all turns are reported together.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::expect::Expect;
 use super::turn::{End, ScriptedTurn};
 use crate::error::{ModelError, WrittenError};
 
-/// Why a script can't be used.
+/// The error of a script that can't be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScriptError {
@@ -25,15 +25,15 @@ pub enum ScriptError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What reading it met.
+        /// The error of reading it.
         source: io::Error,
     },
     /// The text is not a script.
     #[error("not a script{}: {}", of(.path.as_deref()), .issues.reason(REASON_CAP))]
     Malformed {
-        /// The file, when it came from one.
+        /// The file, if the script was read from one.
         path: Option<PathBuf>,
-        /// Everything that is wrong with it, each with its place.
+        /// All problems, each with its location.
         issues: Issues,
     },
 }
@@ -86,19 +86,19 @@ fn turns(text: &[u8]) -> Result<Vec<ScriptedTurn>, Issues> {
     let mut issues = Vec::new();
     let mut turns = Vec::new();
     for (index, turn) in script.turns.into_iter().enumerate() {
-        let mut reader = Reader { pointer: format!("/turns/{index}"), issues: &mut issues };
+        let mut reader = TurnReader { pointer: format!("/turns/{index}"), issues: &mut issues };
         turns.extend(reader.turn(turn));
     }
     if issues.is_empty() { Ok(turns) } else { Err(Issues::new(issues)) }
 }
 
-/// Reads one turn, noting what is wrong with it.
-struct Reader<'i> {
+/// The reader of one turn, which collects its problems.
+struct TurnReader<'i> {
     pointer: String,
     issues: &'i mut Vec<Issue>,
 }
 
-impl Reader<'_> {
+impl TurnReader<'_> {
     fn turn(&mut self, turn: Value) -> Option<ScriptedTurn> {
         let written = match WrittenTurn::deserialize(turn) {
             Ok(written) => written,
@@ -107,11 +107,11 @@ impl Reader<'_> {
                 return None;
             }
         };
-        self.refuse_contradictions(&written);
+        self.reject_contradictions(&written);
         let WrittenTurn { text, reasoning, calls, turn, usage, finish, error, then, delay_ms, expect } = written;
         let mut scripted = match turn {
-            Some(turn) => self.exactly::<Turn>("turn", &turn).map_or_else(ScriptedTurn::nothing, ScriptedTurn::from),
-            None => ScriptedTurn::nothing(),
+            Some(turn) => self.exactly::<Turn>("turn", &turn).map_or_else(ScriptedTurn::empty, ScriptedTurn::from),
+            None => ScriptedTurn::empty(),
         };
         scripted.turn.items.extend(text.map(Item::assistant));
         for (index, call) in calls.unwrap_or_default().into_iter().enumerate() {
@@ -141,48 +141,49 @@ impl Reader<'_> {
         Some(scripted.delay(Duration::from_millis(delay_ms.unwrap_or_default())))
     }
 
-    fn refuse_contradictions(&mut self, turn: &WrittenTurn) {
-        let says = turn.text.is_some() || turn.calls.is_some() || turn.reasoning.is_some();
-        if turn.turn.is_some() && says {
-            self.refuse("`turn` is whole; put `text`, `reasoning` and `calls` into its items");
+    fn reject_contradictions(&mut self, turn: &WrittenTurn) {
+        let has_content = turn.text.is_some() || turn.calls.is_some() || turn.reasoning.is_some();
+        if turn.turn.is_some() && has_content {
+            self.reject("`turn` is a complete turn; put `text`, `reasoning` and `calls` into its items");
         }
         if turn.error.is_some() && turn.then.is_some() {
-            self.refuse("`error` and `then` are two ends of one stream; keep one");
+            self.reject("`error` and `then` both end the stream; keep one");
         }
-        if turn.turn.is_none() && !says && turn.error.is_none() && turn.then.is_none() {
-            self.refuse("says nothing; give one of `text`, `calls`, `reasoning`, `turn`, `error` and `then`");
+        if turn.turn.is_none() && !has_content && turn.error.is_none() && turn.then.is_none() {
+            self.reject("the turn is empty; set one of `text`, `calls`, `reasoning`, `turn`, `error` and `then`");
         }
     }
 
-    fn refuse(&mut self, message: &str) {
+    fn reject(&mut self, message: &str) {
         self.issues.push(Issue::new(&self.pointer, "script", message));
     }
 
     fn error(&mut self, error: Value) -> Option<ModelError> {
         let written = self.value::<WrittenError>("error", error)?;
-        let refused = |unknown| Issue::new(format!("{}/error/kind", self.pointer), "enum", format!("{unknown}"));
-        ModelError::try_from(written).map_err(refused).map_err(|issue| self.issues.push(issue)).ok()
+        let rejected = |unknown| Issue::new(format!("{}/error/kind", self.pointer), "enum", format!("{unknown}"));
+        ModelError::try_from(written).map_err(rejected).map_err(|issue| self.issues.push(issue)).ok()
     }
 
-    /// A value of a type that itself refuses keys it does not know.
+    /// Reads a value of a type that rejects unknown keys.
     fn value<T: DeserializeOwned>(&mut self, key: &str, value: Value) -> Option<T> {
         let read = T::deserialize(value);
         read.map_err(|error| self.issues.push(form(&format!("{}/{key}", self.pointer), &error))).ok()
     }
 
-    /// A value of a type that reads over keys it does not know: what it does not write again it has not read.
+    /// Reads a value of a type that ignores unknown keys. A key that is not written again was not read, and is
+    /// rejected.
     fn exactly<T: DeserializeOwned + Serialize>(&mut self, key: &str, value: &Value) -> Option<T> {
         let read = self.value::<T>(key, value.clone())?;
         let again = serde_json::to_value(&read).unwrap_or_default();
         let pointer = format!("{}/{key}", self.pointer);
         let unread = unread(value, &again, &pointer);
         self.issues
-            .extend(unread.map(|pointer| Issue::new(pointer, "unknownKey", "no such key; remove or correct it")));
+            .extend(unread.map(|pointer| Issue::new(pointer, "unknownKey", "unknown key; remove or correct it")));
         Some(read)
     }
 }
 
-/// Arguments given as a tree become the text a model would send.
+/// Writes arguments that are a JSON value as the text that a model would send.
 fn with_argument_text(mut call: Value) -> Value {
     if let Value::Object(fields) = &mut call {
         let arguments = fields.entry("arguments").or_insert_with(|| Value::Object(serde_json::Map::new()));
@@ -193,7 +194,8 @@ fn with_argument_text(mut call: Value) -> Value {
     call
 }
 
-/// The first key of `given` that `again` does not have. An empty value is left out when it is written, so it may miss.
+/// Returns the first key of `given` that `again` lacks. Empty values are left out when they are written, so they may
+/// lack.
 fn unread(given: &Value, again: &Value, pointer: &str) -> Option<String> {
     match (given, again) {
         (Value::Object(given), Value::Object(again)) => given.iter().find_map(|(key, value)| {

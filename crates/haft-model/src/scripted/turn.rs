@@ -1,6 +1,7 @@
-//! One answer of a script.
+//! One turn of a script.
 //!
-//! It is what a turn would hold, how the stream ends, when it begins, and what must have been asked. Each is used once.
+//! It defines the content of the turn, the end of the stream, the delay before it and the expected request. Each is
+//! used once.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,21 +11,21 @@ use haft_core::{BoxError, Finish, Item, Reasoning, ToolCall, Turn, TurnRequest, 
 use super::expect::Expect;
 use crate::error::ModelError;
 
-/// One answer of a [`ScriptedModel`](crate::ScriptedModel), with what it expects to be asked.
+/// One answer of a [`ScriptedModel`](crate::ScriptedModel), with the request that it expects.
 ///
 /// ```
 /// use std::time::Duration;
 /// use haft_core::{Finish, ToolCall, TurnRequest, Usage};
 /// use haft_model::{Expect, ModelError, ScriptedTurn};
 ///
-/// // Whatever says what is answered is a turn of a script.
+/// // Text, calls and errors convert into turns.
 /// let turns: [ScriptedTurn; 3] = [
 ///     "It is noon.".into(),
 ///     [ToolCall::new("c1", "get_time", "{}")].into(),
 ///     ModelError::Authentication { message: "no such key".into() }.into(),
 /// ];
 ///
-/// // The rest is added.
+/// // Everything else is set with methods.
 /// let turn = ScriptedTurn::text("It is noon, and")
 ///     .reasoning("The sun is high.")
 ///     .usage(Usage::new(20, 5))
@@ -41,119 +42,119 @@ pub struct ScriptedTurn {
     pub(super) turn: Turn,
     pub(super) end: End,
     pub(super) delay: Duration,
-    pub(super) checks: Vec<Check>,
+    pub(super) checks: Vec<RequestCheck>,
 }
 
-/// How the stream of an answer ends.
+/// The end of a scripted stream.
 #[derive(Debug)]
 pub(super) enum End {
-    /// With the whole turn.
+    /// The complete turn.
     Complete,
-    /// With nothing: the connection is gone.
+    /// No turn, as after a lost connection.
     Incomplete,
-    /// With an error.
+    /// An error.
     Failed(ModelError),
-    /// Never.
+    /// No end: the stream stays pending.
     Pending,
 }
 
 type CheckFn = dyn FnOnce(&TurnRequest) -> Result<(), BoxError> + Send;
 
-/// What must be true of a request.
-pub(super) enum Check {
-    /// Said as data.
+/// A check of the request.
+pub(super) enum RequestCheck {
+    /// A check by data.
     Expect(Expect),
-    /// Said in code.
+    /// A check by code.
     Run(Box<CheckFn>),
 }
 
 impl ScriptedTurn {
-    /// The model says something and is done.
+    /// Creates a turn of one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::of(Turn::new(vec![Item::assistant(text)], Finish::Stop))
     }
 
-    /// The model asks for calls.
+    /// Creates a turn of tool calls.
     pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
         Self::of(Turn::new(calls.into_iter().map(Item::from).collect(), Finish::ToolCalls))
     }
 
-    /// The model gives no answer, and says why.
+    /// Creates a turn that fails with an error.
     pub fn failed(error: ModelError) -> Self {
-        Self::nothing().then_failed(error)
+        Self::empty().then_failed(error)
     }
 
-    /// The model never answers: the stream stays pending until it is dropped.
+    /// Creates a turn that never arrives: the stream stays pending until it is dropped.
     pub fn pending() -> Self {
-        Self::nothing().then_pending()
+        Self::empty().then_pending()
     }
 
-    /// The same turn with what it cost, which is also streamed.
+    /// Sets the usage, which is also streamed.
     pub fn usage(mut self, usage: Usage) -> Self {
         self.turn.usage = usage;
         self
     }
 
-    /// The same turn, ended for another reason.
+    /// Sets the reason why the turn ended.
     pub fn finish(mut self, finish: Finish) -> Self {
         self.turn.finish = finish;
         self
     }
 
-    /// The same turn, with something thought before everything else.
+    /// Adds reasoning before everything else.
     pub fn reasoning(mut self, text: impl Into<String>) -> Self {
         self.turn.items.insert(0, Reasoning::text(text).into());
         self
     }
 
-    /// The same turn, with one more call at its end.
+    /// Adds a call at the end.
     pub fn call(mut self, call: ToolCall) -> Self {
         self.turn.items.push(call.into());
         self.turn.finish = Finish::ToolCalls;
         self
     }
 
-    /// The same turn, answered only after a while. The wait is tokio's, so a test with paused time does not wait.
+    /// Sets the delay before the answer. It uses tokio's clock, so a test with paused time does not wait.
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// The same turn, failing after what it streams so far instead of being completed.
+    /// Ends the stream with an error instead of the complete turn.
     pub fn then_failed(mut self, error: ModelError) -> Self {
         self.end = End::Failed(error);
         self
     }
 
-    /// The same turn, staying pending after what it streams so far instead of being completed.
+    /// Keeps the stream pending instead of ending it with the complete turn.
     pub fn then_pending(mut self) -> Self {
         self.end = End::Pending;
         self
     }
 
-    /// The same turn, whose stream ends without it: what is left when a connection breaks.
+    /// Ends the stream without the turn, as after a lost connection.
     pub fn incomplete(mut self) -> Self {
         self.end = End::Incomplete;
         self
     }
 
-    /// The same turn, expecting one thing more of the request.
+    /// Adds an expectation of the request.
     pub fn expect(mut self, expect: Expect) -> Self {
-        self.checks.push(Check::Expect(expect));
+        self.checks.push(RequestCheck::Expect(expect));
         self
     }
 
-    /// The same turn, checking the request once more by code. The error says what is wrong with it. A panic goes on to whoever
-    /// asked, and is a fault all the same.
+    /// Adds a check of the request by code. The error describes the problem. A panic is passed on to the caller of the
+    /// model, and counts as a fault too.
     pub fn check<E: Into<BoxError>>(
         mut self,
         check: impl FnOnce(&TurnRequest) -> Result<(), E> + Send + 'static,
     ) -> Self {
-        self.checks.push(Check::Run(Box::new(|request| check(request).map_err(Into::into))));
+        self.checks.push(RequestCheck::Run(Box::new(|request| check(request).map_err(Into::into))));
         self
     }
 
-    pub(super) fn nothing() -> Self {
+    pub(super) fn empty() -> Self {
         Self::of(Turn::new(Vec::new(), Finish::Stop))
     }
 
@@ -162,8 +163,8 @@ impl ScriptedTurn {
     }
 }
 
-impl Check {
-    /// Everything that is not as expected.
+impl RequestCheck {
+    /// Returns every problem of the request.
     pub(super) fn faults(self, request: &TurnRequest) -> Vec<String> {
         match self {
             Self::Expect(expect) => expect.faults(request),
@@ -222,7 +223,7 @@ impl fmt::Debug for ScriptedTurn {
     }
 }
 
-impl fmt::Debug for Check {
+impl fmt::Debug for RequestCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expect(expect) => expect.fmt(f),

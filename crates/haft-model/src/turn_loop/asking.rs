@@ -1,7 +1,8 @@
-//! Asking the model for one turn.
+//! Requesting one turn from the model.
 //!
-//! The model sees the tools that the caller may see. What it says is passed on as it comes; what counts is the turn at
-//! the end. A stream that breaks is asked again as often as allowed and paid for, and everything it said before is void.
+//! The model is offered the tools that the caller may see. Deltas are emitted as they arrive; only the turn at the end
+//! counts. A request that fails is retried within the limits and the budget, and the deltas of the failed attempt are
+//! void.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -19,7 +20,7 @@ use crate::error::ModelError;
 use crate::model::TurnStream;
 
 impl Machine {
-    /// One whole turn of the model.
+    /// Requests one complete turn of the model.
     pub(super) async fn ask(&mut self) -> Result<Turn, LoopEnd> {
         let number = self.state.read(|state| state.turns).saturating_add(1);
         self.event_slot.emit(LoopEvent::TurnStarted { number }).await;
@@ -29,7 +30,7 @@ impl Machine {
             match self.attempt().await? {
                 Ok(turn) => return Ok(turn),
                 Err(error) if error.retryable() && attempts <= self.settings.retries => {
-                    // It may hold an error of user code.
+                    // Dropped in isolation: it may hold an error of user code.
                     let error = Isolated::new(error);
                     self.may_ask()?;
                     self.wait(number, attempts, &error).await?;
@@ -39,17 +40,19 @@ impl Machine {
         }
     }
 
+    /// Makes one attempt, and counts the usage of a failed one.
     async fn attempt(&mut self) -> Result<Result<Turn, ModelError>, LoopEnd> {
         let mut usage = Usage::default();
-        let turn = self.listen(&mut usage).await;
-        // A turn says itself what it cost; of one that never came this is all that is known.
+        let turn = self.read_stream(&mut usage).await;
+        // A complete turn has its usage. For a failed attempt the last update is all that is known.
         if !matches!(turn, Ok(Ok(_))) {
             self.state.change(|state| state.usage += usage);
         }
         turn
     }
 
-    async fn listen(&mut self, usage: &mut Usage) -> Result<Result<Turn, ModelError>, LoopEnd> {
+    /// Reads the stream of one attempt.
+    async fn read_stream(&mut self, usage: &mut Usage) -> Result<Result<Turn, ModelError>, LoopEnd> {
         let mut stream = Isolated::new(self.open_stream()?);
         loop {
             let next = poll_fn(|task| match isolated(|| Pin::new(&mut *stream).poll_next(task)) {
@@ -81,10 +84,11 @@ impl Machine {
         stream.map_err(|panicked| LoopError::model_panicked(panicked).into())
     }
 
+    /// Waits before a retry.
     async fn wait(&mut self, number: u32, attempts: u32, error: &ModelError) -> Result<(), LoopEnd> {
-        // Chance is drawn per turn and attempt.
-        let drawn_for = CallId::from(format!("turn_{number}"));
-        let wait = self.settings.backoff.wait(attempts, &drawn_for, error.retry_after());
+        // The jitter depends on the turn and the attempt.
+        let jitter_key = CallId::from(format!("turn_{number}"));
+        let wait = self.settings.backoff.wait(attempts, &jitter_key, error.retry_after());
         let (kind, message) = (error.kind().to_owned(), error.to_string());
         self.event_slot.emit(LoopEvent::Retrying { attempts, kind, message, wait }).await;
         Ok(self.interruption.or(tokio::time::sleep(wait)).await?)

@@ -1,52 +1,51 @@
-//! Deciding what comes after a turn.
+//! Concluding a turn: the decision, and the phase that follows.
+//!
+//! The decide function gets a copy of the turn and the request. Its changes are taken over only when it has returned,
+//! so a panic or an interruption must leave the state unchanged.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use haft_core::{CallId, Finish, History, Item, Role, ToolEvent, ToolResult, Turn, history};
+use haft_core::{Author, CallId, Finish, History, Item, ToolEvent, ToolResult, Turn, history};
 
-use super::between::{Between, Flow, NextModel, Totals, Way};
+use super::after_turn::{AfterTurn, Flow, NextModel, NextStep, Totals};
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
 use super::isolation::{caught, isolated};
 use super::machine::Machine;
 use super::signal::Signal;
+use super::state::{LoopPhase, LoopState};
 
-/// Whether a loop that has nobody to decide goes on after this turn.
+/// Reports whether a loop without a decide function continues after this turn.
 pub(super) fn goes_on(turn: &Turn) -> bool {
     turn.finish == Finish::Pause || !turn.tool_calls().is_empty()
 }
 
 impl Machine {
-    /// Decides what comes after the open turn, and closes it.
+    /// Decides what follows the open turn, and closes it.
     pub(super) async fn conclude(&mut self) -> Result<(), LoopEnd> {
         let stops = match self.decision().await? {
-            None => self.state.read(|state| state.open.as_ref().is_some_and(|open| !goes_on(&open.turn))),
-            Some(Flow { way: Way::Fail(error), .. }) => return Err(LoopError::Decide(error).into()),
-            Some(Flow { between, way }) => {
-                self.take_over(*between);
-                matches!(way, Way::Stop)
+            None => self.state.read(LoopState::is_last_turn),
+            Some(Flow { step: NextStep::Fail(error), .. }) => return Err(LoopError::Decide(error).into()),
+            Some(Flow { after, step }) => {
+                self.take_over(*after);
+                matches!(step, NextStep::Stop)
             }
         };
-        if stops {
-            self.state.change(|state| {
-                let is_final = state.open.as_ref().is_some_and(|open| !goes_on(&open.turn));
-                state.done = is_final && has_last_word(&state.request.history);
-            });
-        }
-        self.close_turn().await;
+        let is_done = stops && self.state.read(|state| state.is_last_turn() && has_last_word(&state.request.history));
+        self.close_turn(if is_done { LoopPhase::Done } else { LoopPhase::Ready }).await;
         if stops { Err(LoopEnd::Stopped) } else { Ok(()) }
     }
 
-    /// Closes the open turn: signals get their results, and the reader learns of the whole.
-    pub(super) async fn close_turn(&mut self) {
-        let (number, open) = self.state.change(|state| (state.turns, state.open.take()));
+    /// Closes the open turn: emits the results of its signals and its end.
+    pub(super) async fn close_turn(&mut self, next: LoopPhase) {
+        let (number, open) = self.state.change(|state| (state.turns, state.phase.close(next)));
         let Some(mut open) = open else { return };
         let results: Vec<ToolResult> = std::mem::take(&mut open.signals).iter().map(Signal::result).collect();
-        let places = if results.is_empty() { HashMap::new() } else { open.places() };
+        let indexes = if results.is_empty() { HashMap::new() } else { open.indexes() };
         for result in &results {
-            let index = places.get(&result.call_id).copied().unwrap_or_default();
+            let index = indexes.get(&result.call_id).copied().unwrap_or_default();
             self.event_slot.emit(LoopEvent::Tool(ToolEvent::Output { index, result: result.clone() })).await;
         }
         open.add(results);
@@ -54,19 +53,20 @@ impl Machine {
         self.event_slot.emit(LoopEvent::TurnEnded { number, turn, results }).await;
     }
 
-    /// What the caller's function says; none if there is none.
+    /// Calls the decide function; `None` if there is none.
     async fn decision(&mut self) -> Result<Option<Flow>, LoopEnd> {
-        let (Some(decide), Some(between)) = (&self.settings.decide, self.between()) else { return Ok(None) };
-        let deciding = isolated(|| decide(between)).map_err(LoopError::decide_panicked)?;
+        let (Some(decide), Some(after)) = (&self.settings.decide, self.after_turn()) else { return Ok(None) };
+        let deciding = isolated(|| decide(after)).map_err(LoopError::decide_panicked)?;
         let flow = self.interruption.or(caught(deciding)).await?;
         Ok(Some(flow.map_err(LoopError::decide_panicked)?))
     }
 
-    fn between(&self) -> Option<Between> {
+    /// Creates the argument of the decide function; `None` if no turn is open.
+    fn after_turn(&self) -> Option<AfterTurn> {
         let time_used = self.state.time_used();
         self.state.read(|state| {
-            let open = state.open.as_ref()?;
-            Some(Between {
+            let open = state.phase.open()?;
+            Some(AfterTurn {
                 turn: open.turn.clone(),
                 results: open.results.clone(),
                 signals: open.signals.clone(),
@@ -80,18 +80,18 @@ impl Machine {
         })
     }
 
-    /// Takes over what the caller's function changed.
-    fn take_over(&mut self, between: Between) {
-        let Between { signals, mut request, added, tools, model, .. } = between;
+    /// Takes over the changes of the decide function.
+    fn take_over(&mut self, after: AfterTurn) {
+        let AfterTurn { signals, mut request, added, tools, model, .. } = after;
         request.tools.clear();
         self.state.change(|state| {
             state.request = request;
-            // The history is the state's own again, so nothing is copied.
+            // The history is owned by the state again, so nothing is copied.
             state.request.history.extend(added);
-            fill_in(&mut state.request.history, &signals);
-            // The list was lent: what it was made of is the loop's, and only the answers are taken.
+            fill_answers(&mut state.request.history, &signals);
+            // The function got a copy of the signals. Only the answers are taken from it.
             let answered: HashMap<&CallId, &Signal> = signals.iter().map(|signal| (signal.call_id(), signal)).collect();
-            for signal in state.open.iter_mut().flat_map(|open| &mut open.signals) {
+            for signal in state.phase.open_mut().into_iter().flat_map(|open| &mut open.signals) {
                 if let Some(answered) = answered.get(signal.call_id()) {
                     signal.answer_as(answered);
                 }
@@ -105,30 +105,38 @@ impl Machine {
         }
     }
 
-    /// The end, if anything waits for somebody outside.
+    /// Ends the loop if a call waits for an answer or a verdict.
     pub(super) fn ensure_nothing_waits(&self) -> Result<(), LoopEnd> {
         let (interactions, approvals) = self.state.read(|state| {
             let open = state.interactions().iter().filter(|interaction| interaction.is_open()).cloned();
-            // A question waits only while its call has no output.
+            // An approval request is pending only while its call has no output.
             let history = &state.request.history;
-            let asked = if history.has_unanswered() { history::approvals(history).pending } else { Vec::new() };
-            (open.collect::<Vec<_>>(), asked.into_iter().map(|pending| pending.request).collect::<Vec<_>>())
+            let approvals = if history.has_unanswered() { history::approvals(history).pending } else { Vec::new() };
+            (open.collect::<Vec<_>>(), approvals.into_iter().map(|pending| pending.request).collect::<Vec<_>>())
         });
         let waits = !interactions.is_empty() || !approvals.is_empty();
         if waits { Err(LoopEnd::Waiting { interactions, approvals }) } else { Ok(()) }
     }
 }
 
-/// Whether nothing was said after the model spoke.
-fn has_last_word(items: &[Item]) -> bool {
-    match items.last() {
-        Some(Item::Message(message)) => message.role == Role::Assistant,
-        _ => true,
+impl LoopState {
+    /// Reports whether the open turn is one after which a loop stops.
+    fn is_last_turn(&self) -> bool {
+        self.phase.open().is_some_and(|open| !goes_on(&open.turn))
     }
 }
 
-/// Puts the answers to signals in the places of their closings. A history that was rewritten may no longer have them.
-fn fill_in(items: &mut History, signals: &[Signal]) {
+/// Reports whether no message follows the last one of the model.
+fn has_last_word(items: &[Item]) -> bool {
+    let Some(last) = items.last() else { return true };
+    match last.author() {
+        Author::User | Author::Application => false,
+        Author::Model | Author::Provider | Author::Executor | Author::Gate | Author::Approver | Author::Unknown => true,
+    }
+}
+
+/// Replaces the `null` outputs of signals with their answers. A history that was rewritten may no longer have them.
+fn fill_answers(items: &mut History, signals: &[Signal]) {
     let mut answers: HashMap<&CallId, &Signal> = signals.iter().map(|signal| (signal.call_id(), signal)).collect();
     for position in (0..items.len()).rev() {
         if answers.is_empty() {

@@ -1,75 +1,71 @@
-//! How a loop ended.
+//! The end of a loop.
 
 use haft_core::ApprovalRequest;
+use haft_core::tagged::{self, ReadVariant, TaggedEnum};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
 use super::budget::Spent;
 use super::error::LoopError;
 use super::interaction::Interaction;
-use super::reading;
 use super::state::LoopState;
 
-/// How a loop ended. Told apart by `type`.
+/// The reason why a loop ended, tagged by `type`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LoopEnd {
-    /// It was decided to stop.
+    /// The loop stopped: the model made no more calls, or the decide function stopped it.
     Stopped,
-    /// Somebody outside has to answer first. The state is started again when they have.
+    /// Calls wait for an answer or a verdict. Start the state again when it has them.
     Waiting {
         /// The calls that wait for an answer; see [`LoopState::answer`].
         interactions: Vec<Interaction>,
         /// The calls that wait for a verdict; see [`TurnLoop::verdict`](crate::TurnLoop::verdict).
         approvals: Vec<ApprovalRequest>,
     },
-    /// As many turns were taken as allowed.
+    /// The limit of turns is reached.
     MaxTurns {
-        /// How many.
+        /// The number of turns.
         turns: u32,
     },
-    /// Something the budget limits is spent.
+    /// A part of the budget is spent.
     #[serde(serialize_with = "spent")]
     Budget(Spent),
-    /// Every call of the last turn had been made too often.
+    /// Every call of the last turn was beyond the limit of equal calls.
     RepeatedCalls,
-    /// The loop was called off.
+    /// The loop was cancelled.
     Cancelled,
-    /// The loop could not go on.
+    /// The loop could not continue.
     Failed(LoopError),
 }
 
-/// How a loop ended, and where it stands.
+/// The end of a loop, with its state.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoopOutcome {
-    /// How it ended.
+    /// The reason why the loop ended.
     pub end: LoopEnd,
-    /// Where it stands: the conversation with everything that happened, and what is still open.
+    /// The state: the conversation with everything that happened, and the calls that are open.
     pub state: LoopState,
 }
 
 impl LoopEnd {
-    /// Whether the loop ended because it was done.
+    /// Reports whether the loop stopped regularly.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         matches!(self, Self::Stopped)
     }
 
-    /// Whether somebody outside has to answer.
+    /// Reports whether calls wait for an answer or a verdict.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         matches!(self, Self::Waiting { .. })
     }
 
-    /// Why the loop could not go on, if it could not.
+    /// Returns the error, if the loop could not continue.
     #[must_use]
     pub fn error(&self) -> Option<&LoopError> {
-        match self {
-            Self::Failed(error) => Some(error),
-            _ => None,
-        }
+        if let Self::Failed(error) = self { Some(error) } else { None }
     }
 }
 
@@ -79,42 +75,31 @@ impl From<LoopError> for LoopEnd {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn spent<S: serde::Serializer>(spent: &Spent, serializer: S) -> Result<S::Ok, S::Error> {
-    OutOf { spent: *spent }.serialize(serializer)
+    #[derive(Serialize)]
+    struct BudgetEnd {
+        spent: Spent,
+    }
+    BudgetEnd { spent: *spent }.serialize(serializer)
 }
 
-#[derive(Serialize, Deserialize)]
-struct OutOf {
-    spent: Spent,
+impl TaggedEnum for LoopEnd {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("stopped", |_| Ok(Self::Stopped)),
+        ("waiting", |members| {
+            Ok(Self::Waiting { interactions: members.take("interactions")?, approvals: members.take("approvals")? })
+        }),
+        ("max_turns", |members| Ok(Self::MaxTurns { turns: members.take("turns")? })),
+        ("budget", |members| members.take("spent").map(Self::Budget)),
+        ("repeated_calls", |_| Ok(Self::RepeatedCalls)),
+        ("cancelled", |_| Ok(Self::Cancelled)),
+        ("failed", |members| members.take_all().map(Self::Failed)),
+    ];
 }
 
 impl<'de> Deserialize<'de> for LoopEnd {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Waiting {
-            interactions: Vec<Interaction>,
-            approvals: Vec<ApprovalRequest>,
-        }
-        #[derive(Deserialize)]
-        struct MaxTurns {
-            turns: u32,
-        }
-        let end = Value::deserialize(deserializer)?;
-        match reading::tag::<D::Error>(&end)? {
-            "stopped" => Ok(Self::Stopped),
-            "waiting" => {
-                reading::body(end).map(|Waiting { interactions, approvals }| Self::Waiting { interactions, approvals })
-            }
-            "max_turns" => reading::body(end).map(|MaxTurns { turns }| Self::MaxTurns { turns }),
-            "budget" => reading::body(end).map(|OutOf { spent }| Self::Budget(spent)),
-            "repeated_calls" => Ok(Self::RepeatedCalls),
-            "cancelled" => Ok(Self::Cancelled),
-            "failed" => reading::body(end).map(Self::Failed),
-            other => Err(serde::de::Error::unknown_variant(
-                other,
-                &["stopped", "waiting", "max_turns", "budget", "repeated_calls", "cancelled", "failed"],
-            )),
-        }
+        tagged::deserialize(deserializer)
     }
 }

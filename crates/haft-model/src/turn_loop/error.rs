@@ -1,7 +1,8 @@
-//! Why a loop could not go on.
+//! Errors of a loop.
 //!
-//! An error never costs the state: it comes with the state as it was when the error was met, which can be stored,
-//! mended and started again. Written out, an error is its kind and its words; what was underneath stays in the process.
+//! An error must never lose the state: it is returned with the state at the time of the error, which can be stored,
+//! corrected and started again. The written form of an error is its kind and its message; its source stays in the
+//! process.
 
 use std::sync::Arc;
 
@@ -14,63 +15,63 @@ use super::isolation::Panicked;
 use super::state_error::StateError;
 use crate::error::ModelError;
 
-/// Why a loop could not go on.
+/// The reason why a loop could not continue.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoopError {
-    /// The model gave no answer, and asking again was no use or not allowed.
-    #[error("the model gave no answer: {0}")]
+    /// The model did not answer, and a retry was useless or not allowed.
+    #[error("the model did not answer: {0}")]
     Model(#[source] Arc<ModelError>),
-    /// The model's code panicked. Nothing is known of the turn it was at.
+    /// The code of the model panicked. Its turn is lost.
     #[error("the model panicked: {message}")]
     ModelPanicked {
-        /// What the panic said.
+        /// The text of the panic.
         message: String,
     },
-    /// The history holds calls without an answer, answers without a call, or two of either, apart from the calls that
-    /// wait for somebody. Nothing of it was run.
-    #[error("the history is not whole: {}; mend it, or have it repaired with `TurnLoop::repair`", fault::told(.changes))]
+    /// The history contains calls without an output, outputs without a call, or duplicates of either, apart from the
+    /// calls that wait for an answer or a verdict. None of its calls was run.
+    #[error("the history is inconsistent: {}; correct it, or have it repaired with `TurnLoop::repair`", fault::summary(.changes))]
     #[non_exhaustive]
     Unreconciled {
-        /// The calls in question.
+        /// The affected calls.
         calls: Vec<CallId>,
-        /// What [`history::repair`](haft_core::history::repair) would change.
+        /// The changes that [`history::repair`](haft_core::history::repair) would make.
         changes: Vec<Change>,
     },
-    /// The model made no call although it had to.
-    #[error("the model made no call, though one was required")]
+    /// The model made no call although the tool choice requires one.
+    #[error("the model made no call although the tool choice requires one")]
     ToolChoice {
-        /// What was required.
+        /// The tool choice.
         choice: ToolChoice,
     },
-    /// The model's turn holds nothing.
-    #[error("the model's turn is empty; it ended by `{finish}`")]
+    /// The model's turn is empty.
+    #[error("the model's turn is empty; its finish reason is `{finish}`")]
     EmptyTurn {
-        /// Why the turn ended.
+        /// The reason why the turn ended.
         finish: Finish,
     },
-    /// The function that decides gave up.
-    #[error("what decides between turns failed: {0}")]
+    /// The decide function returned an error.
+    #[error("the decide function failed: {0}")]
     Decide(#[source] Arc<BoxError>),
-    /// The function that decides panicked.
-    #[error("what decides between turns panicked: {message}")]
+    /// The decide function panicked.
+    #[error("the decide function panicked: {message}")]
     DecidePanicked {
-        /// What the panic said.
+        /// The text of the panic.
         message: String,
     },
-    /// The state is not one a loop can be in.
+    /// The state is invalid.
     #[error("the state can't be started: {0}")]
     State(#[source] StateError),
-    /// The answer to an interaction is not what its tool promises. Another one can be given.
-    #[error("the answer to the interaction `{call_id}` does not fit: {issues}")]
+    /// The answer to an interaction is invalid by the tool's success schema. It can be replaced.
+    #[error("the answer to the interaction `{call_id}` is invalid: {issues}")]
     Answer {
         /// The interaction.
         call_id: CallId,
-        /// What is wrong with the answer.
+        /// The issues of the answer.
         issues: Issues,
     },
-    /// The tool of an answered interaction is no longer there to check the answer.
-    #[error("there is no interaction `{tool}` any more to check the answer to `{call_id}`")]
+    /// The tool of an answered interaction no longer exists, so the answer can't be validated.
+    #[error("the interaction tool `{tool}` no longer exists, so the answer to `{call_id}` can't be validated")]
     ToolGone {
         /// The tool.
         tool: String,
@@ -78,20 +79,20 @@ pub enum LoopError {
         call_id: CallId,
     },
     /// The calls of the history that wait for a verdict contradict each other.
-    #[error("the calls that wait for a verdict can't be gone on with: {0}")]
+    #[error("the calls that wait for a verdict can't be resumed: {0}")]
     Suspended(#[source] SuspendedError),
-    /// An error that was written out and read again.
+    /// An error that was read back from its written form.
     #[error("{message}")]
     Recorded {
-        /// What [`LoopError::kind`] said.
+        /// The kind; see [`LoopError::kind`].
         kind: String,
-        /// The words.
+        /// The message.
         message: String,
     },
 }
 
 impl LoopError {
-    /// The cause as a word, for logs and stored events.
+    /// Returns the cause as a word, for logs and stored events.
     #[must_use]
     pub fn kind(&self) -> &str {
         match self {
@@ -135,28 +136,29 @@ impl From<StateError> for LoopError {
     }
 }
 
-/// Equal when kind and words are.
+/// Compares kind and message.
 impl PartialEq for LoopError {
     fn eq(&self, other: &Self) -> bool {
         self.kind() == other.kind() && self.to_string() == other.to_string()
     }
 }
 
+/// The written form of an error.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct LoopErrorForm {
     kind: String,
     message: String,
 }
 
 impl Serialize for LoopError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written { kind: self.kind().to_owned(), message: self.to_string() }.serialize(serializer)
+        LoopErrorForm { kind: self.kind().to_owned(), message: self.to_string() }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for LoopError {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Written { kind, message } = Written::deserialize(deserializer)?;
+        let LoopErrorForm { kind, message } = LoopErrorForm::deserialize(deserializer)?;
         Ok(Self::Recorded { kind, message })
     }
 }

@@ -1,70 +1,70 @@
-//! What happens while a loop runs.
+//! Events of a loop.
 //!
-//! Events are values: they serialise and carry a version, so that a person in another process can watch. Between the
-//! start and the end of a turn every call of it has exactly one output. The last event, always and only once, is how the
-//! loop ended, with its state.
+//! Events are values: they serialise and carry a version, so that another process can observe the loop. Between the
+//! start and the end of a turn each of its calls has exactly one output. The last event is always [`LoopEvent::Ended`],
+//! with the state.
+//!
+//! An event of an unknown type is kept and written back unchanged. It must never be acted on.
 
 use std::time::Duration;
 
 use haft_core::history::Change;
-use haft_core::{ApprovalResponse, Delta, FormatVersion, ToolEvent, ToolResult, Turn};
-use serde::de::Error as _;
+use haft_core::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
+use haft_core::{ApprovalResponse, Delta, ToolEvent, ToolResult, Turn, UnknownEvent};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 
 use super::end::LoopEnd;
-use super::reading;
 use super::signal::Signal;
 use super::state::LoopState;
 
-/// Something that happened in a loop. Told apart by `type`.
+/// An event of a loop, tagged by `type`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LoopEvent {
-    /// The history was repaired, before anything of it ran or the model was asked.
+    /// The history was repaired, before any of its calls ran and before the model was asked.
     Repaired {
-        /// What was changed.
+        /// The changes.
         changes: Vec<Change>,
     },
-    /// The model is asked.
+    /// A turn is requested from the model.
     TurnStarted {
         /// The number of the turn, from one.
         number: u32,
     },
-    /// The answer grows. [`Delta::TurnComplete`] has the turn as it goes into the history: a call whose id was taken
-    /// has another one.
+    /// A delta of the answer. [`Delta::TurnComplete`] has the turn as it is added to the history: a call whose id was
+    /// taken has a new id.
     Delta(Delta),
-    /// The model gave no answer and is asked again. The deltas since the turn started are void.
+    /// The request failed and is retried. The deltas since the start of the turn are void.
     Retrying {
-        /// How many attempts there were.
+        /// The number of attempts so far.
         attempts: u32,
         /// The kind of the error; see [`ModelError::kind`](crate::ModelError::kind).
         kind: String,
-        /// The error in words.
+        /// The message of the error.
         message: String,
-        /// How long is waited first.
+        /// The wait before the retry.
         wait: Duration,
     },
-    /// Something happened to a call. Its index is its place among the calls of the turn.
+    /// An event of a call. Its index is that of the call among the calls of the turn.
     Tool(ToolEvent),
-    /// A verdict of the history was not used, and was taken out of it: its call waits for another one, or has ended.
+    /// A verdict of the history was rejected and removed: its call waits for another one, or has ended.
     VerdictRefused {
         /// The verdict.
         response: Box<ApprovalResponse>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Results of calls that the history has no place for, as it holds another answer already. They are not in it, and
-    /// the model will not read them.
+    /// Results that can't be added to the history, as it has another output of the call already. They are not in it,
+    /// and the model will not read them.
     Unplaced {
         /// The results.
         results: Vec<ToolResult>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The model sent a signal to the loop.
+    /// The model called a signal.
     Signal(Box<Signal>),
-    /// All calls of the turn have their results, and it is decided what comes next.
+    /// The turn ended: all its calls have results, and the next step is decided.
     TurnEnded {
         /// The number of the turn, from one.
         number: u32,
@@ -75,17 +75,19 @@ pub enum LoopEvent {
     },
     /// The loop ended. Always the last event.
     Ended {
-        /// How.
+        /// The reason.
         end: LoopEnd,
-        /// Where it stands.
+        /// The state.
         state: Box<LoopState>,
     },
+    /// An event of a type that this version does not know, kept whole. No loop emits one.
+    Unknown(Box<UnknownEvent>),
 }
 
-/// An event as it is written.
+/// The written form of an event.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Written<'a> {
+enum LoopEventForm<'a> {
     Repaired { changes: &'a [Change] },
     TurnStarted { number: u32 },
     Delta { delta: &'a Delta },
@@ -100,131 +102,59 @@ enum Written<'a> {
 
 impl Serialize for LoopEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Versioned<'a> {
-            v: FormatVersion,
-            #[serde(flatten)]
-            event: Written<'a>,
-        }
         let event = match self {
-            Self::Repaired { changes } => Written::Repaired { changes },
-            Self::TurnStarted { number } => Written::TurnStarted { number: *number },
-            Self::Delta(delta) => Written::Delta { delta },
+            Self::Repaired { changes } => LoopEventForm::Repaired { changes },
+            Self::TurnStarted { number } => LoopEventForm::TurnStarted { number: *number },
+            Self::Delta(delta) => LoopEventForm::Delta { delta },
             Self::Retrying { attempts, kind, message, wait } => {
                 let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                Written::Retrying { attempts: *attempts, kind, message, wait_ms }
+                LoopEventForm::Retrying { attempts: *attempts, kind, message, wait_ms }
             }
-            Self::Tool(event) => Written::Tool { event },
-            Self::VerdictRefused { response, reason } => Written::VerdictRefused { response, reason },
-            Self::Unplaced { results, reason } => Written::Unplaced { results, reason },
-            Self::Signal(signal) => Written::Signal { signal },
-            Self::TurnEnded { number, turn, results } => Written::TurnEnded { number: *number, turn, results },
-            Self::Ended { end, state } => Written::Ended { end, state },
+            Self::Tool(event) => LoopEventForm::Tool { event },
+            Self::VerdictRefused { response, reason } => LoopEventForm::VerdictRefused { response, reason },
+            Self::Unplaced { results, reason } => LoopEventForm::Unplaced { results, reason },
+            Self::Signal(signal) => LoopEventForm::Signal { signal },
+            Self::TurnEnded { number, turn, results } => LoopEventForm::TurnEnded { number: *number, turn, results },
+            Self::Ended { end, state } => LoopEventForm::Ended { end, state },
+            Self::Unknown(event) => return event.serialize(serializer),
         };
-        Versioned { v: FormatVersion::default(), event }.serialize(serializer)
+        tagged::serialize_versioned(&event, serializer)
     }
 }
 
-#[derive(Deserialize)]
-struct Repaired {
-    changes: Vec<Change>,
-}
-
-#[derive(Deserialize)]
-struct TurnStarted {
-    number: u32,
-}
-
-#[derive(Deserialize)]
-struct Grown {
-    delta: Delta,
-}
-
-#[derive(Deserialize)]
-struct Retrying {
-    attempts: u32,
-    kind: String,
-    message: String,
-    wait_ms: u64,
-}
-
-#[derive(Deserialize)]
-struct ToolDid {
-    event: ToolEvent,
-}
-
-#[derive(Deserialize)]
-struct VerdictRefused {
-    response: Box<ApprovalResponse>,
-    reason: String,
-}
-
-#[derive(Deserialize)]
-struct Unplaced {
-    results: Vec<ToolResult>,
-    reason: String,
-}
-
-#[derive(Deserialize)]
-struct Signalled {
-    signal: Box<Signal>,
-}
-
-#[derive(Deserialize)]
-struct TurnEnded {
-    number: u32,
-    turn: Box<Turn>,
-    results: Vec<ToolResult>,
-}
-
-#[derive(Deserialize)]
-struct Ended {
-    end: LoopEnd,
-    state: Box<LoopState>,
+impl TaggedEnum for LoopEvent {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("repaired", |members| Ok(Self::Repaired { changes: members.take("changes")? })),
+        ("turn_started", |members| Ok(Self::TurnStarted { number: members.take("number")? })),
+        ("delta", |members| members.take("delta").map(Self::Delta)),
+        ("retrying", |members| {
+            let wait = Duration::from_millis(members.take("wait_ms")?);
+            let (kind, message) = (members.take("kind")?, members.take("message")?);
+            Ok(Self::Retrying { attempts: members.take("attempts")?, kind, message, wait })
+        }),
+        ("tool", |members| members.take("event").map(Self::Tool)),
+        ("verdict_refused", |members| {
+            Ok(Self::VerdictRefused { response: members.take("response")?, reason: members.take("reason")? })
+        }),
+        ("unplaced", |members| {
+            Ok(Self::Unplaced { results: members.take("results")?, reason: members.take("reason")? })
+        }),
+        ("signal", |members| members.take("signal").map(Self::Signal)),
+        ("turn_ended", |members| {
+            Ok(Self::TurnEnded {
+                number: members.take("number")?,
+                turn: members.take("turn")?,
+                results: members.take("results")?,
+            })
+        }),
+        ("ended", |members| Ok(Self::Ended { end: members.take("end")?, state: members.take("state")? })),
+    ];
+    const VERSION: Versioning = Versioning::Checked;
+    const UNKNOWN: UnknownTag<Self> = UnknownTag::Kept(|object| Self::Unknown(Box::new(object.into())));
 }
 
 impl<'de> Deserialize<'de> for LoopEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let event = Value::deserialize(deserializer)?;
-        if let Some(version) = event.get("v") {
-            FormatVersion::deserialize(version).map_err(D::Error::custom)?;
-        }
-        match reading::tag::<D::Error>(&event)? {
-            "repaired" => reading::body(event).map(|Repaired { changes }| Self::Repaired { changes }),
-            "turn_started" => reading::body(event).map(|TurnStarted { number }| Self::TurnStarted { number }),
-            "delta" => reading::body(event).map(|Grown { delta }| Self::Delta(delta)),
-            "retrying" => reading::body(event).map(|Retrying { attempts, kind, message, wait_ms }| Self::Retrying {
-                attempts,
-                kind,
-                message,
-                wait: Duration::from_millis(wait_ms),
-            }),
-            "tool" => reading::body(event).map(|ToolDid { event }| Self::Tool(event)),
-            "verdict_refused" => reading::body(event)
-                .map(|VerdictRefused { response, reason }| Self::VerdictRefused { response, reason }),
-            "unplaced" => reading::body(event).map(|Unplaced { results, reason }| Self::Unplaced { results, reason }),
-            "signal" => reading::body(event).map(|Signalled { signal }| Self::Signal(signal)),
-            "turn_ended" => reading::body(event).map(|TurnEnded { number, turn, results }| Self::TurnEnded {
-                number,
-                turn,
-                results,
-            }),
-            "ended" => reading::body(event).map(|Ended { end, state }| Self::Ended { end, state }),
-            other => Err(D::Error::unknown_variant(
-                other,
-                &[
-                    "repaired",
-                    "turn_started",
-                    "delta",
-                    "retrying",
-                    "tool",
-                    "verdict_refused",
-                    "unplaced",
-                    "signal",
-                    "turn_ended",
-                    "ended",
-                ],
-            )),
-        }
+        tagged::deserialize(deserializer)
     }
 }

@@ -1,27 +1,27 @@
-//! What is wrong with a history, in words.
+//! Descriptions of the faults of a history.
 //!
-//! A repair says what it did; who is told before anything is done wants to read what is wrong. Ids and names are cut at
-//! 80 characters, for they come from a model.
+//! A repair reports its changes; an error before a repair has to describe the faults instead. Ids and names are cut at
+//! 80 characters, as they come from a model.
 
 use std::fmt::Write as _;
 
 use haft_core::CallId;
 use haft_core::history::Change;
 
-/// How many faults are told; the others are counted.
-const TOLD: usize = 3;
+/// The number of faults in a message; the others are counted.
+const MOST_LISTED: usize = 3;
 
-/// The first few faults, a sentence each.
-pub(super) fn told(changes: &[Change]) -> String {
-    let mut sentences: Vec<String> = changes.iter().take(TOLD).map(sentence).collect();
-    match changes.len().saturating_sub(TOLD) {
+/// Describes the first faults, one sentence each.
+pub(super) fn summary(changes: &[Change]) -> String {
+    let mut sentences: Vec<String> = changes.iter().take(MOST_LISTED).map(sentence).collect();
+    match changes.len().saturating_sub(MOST_LISTED) {
         0 => {}
         more => sentences.push(format!("and {more} more")),
     }
     sentences.join("; ")
 }
 
-/// The calls in question.
+/// Returns the affected calls.
 pub(super) fn calls(changes: &[Change]) -> Vec<CallId> {
     let mut calls = Vec::new();
     for change in changes {
@@ -32,28 +32,29 @@ pub(super) fn calls(changes: &[Change]) -> Vec<CallId> {
             Change::Cancelled(cancelled) => calls.push(cancelled.call_id.clone()),
             Change::Renamed(renamed) => calls.push(renamed.from.clone()),
             Change::Relabelled(relabelled) => calls.push(relabelled.call_id.clone()),
+            // A kind of change that is added names no call here until it is decided about; a test lists all kinds.
             _ => {}
         }
     }
     calls
 }
 
-/// What is wrong, given what would be done about it.
+/// Describes the fault that a change would repair.
 fn sentence(change: &Change) -> String {
     match change {
         Change::Moved(moved) => format!(
-            "the output of the call '{:.80}' at {} does not stand right after the turn that asked at {}",
+            "the output of the call '{:.80}' at {} is not right after the turn with the call at {}",
             moved.call_id, moved.index, moved.call_index
         ),
         Change::Reordered(reordered) => {
             let mut sentence = format!("the outputs from {} on are not in the order of their calls:", reordered.index);
-            for (place, id) in reordered.call_ids.iter().take(TOLD).enumerate() {
-                let _ = write!(sentence, "{} '{id:.80}'", if place == 0 { "" } else { "," });
+            for (position, id) in reordered.call_ids.iter().take(MOST_LISTED).enumerate() {
+                let _ = write!(sentence, "{} '{id:.80}'", if position == 0 { "" } else { "," });
             }
             sentence
         }
         Change::Removed(removed) => format!(
-            "the output for the call '{:.80}' at {} answers nothing: {}",
+            "the output for the call '{:.80}' at {} belongs to no call: {}",
             removed.output.call_id, removed.index, removed.reason
         ),
         Change::Cancelled(call) => {
@@ -66,7 +67,7 @@ fn sentence(change: &Change) -> String {
             )
         }
         Change::Relabelled(output) => format!(
-            "the output of the call '{:.80}' at {} names the tool '{:.80}', and the call is of '{:.80}'",
+            "the output of the call '{:.80}' at {} names the tool '{:.80}', but the call is of '{:.80}'",
             output.call_id, output.index, output.from, output.to
         ),
         other => other.to_string(),
@@ -84,12 +85,12 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_says_what_is_wrong_and_where() {
+    fn each_fault_is_described_with_its_location() {
         let call = |id: &str| Item::from(ToolCall::new(id, "look", "{}"));
         let output = |id: &str| ToolCallOutput::new(id, "dark");
         assert_eq!(
             faults(vec![call("c1"), Item::user("well?"), output("c1").into()]),
-            ["the output of the call 'c1' at 2 does not stand right after the turn that asked at 0"]
+            ["the output of the call 'c1' at 2 is not right after the turn with the call at 0"]
         );
         assert_eq!(
             faults(vec![call("c1"), call("c2"), call("c3"), output("c3").into(), output("c2").into()]),
@@ -101,8 +102,8 @@ mod tests {
         assert_eq!(
             faults(vec![call("c1"), output("c1").tool("listen").into(), output("c1").into()]),
             [
-                "the output of the call 'c1' at 1 names the tool 'listen', and the call is of 'look'",
-                "the output for the call 'c1' at 2 answers nothing: the call already has an output"
+                "the output of the call 'c1' at 1 names the tool 'listen', but the call is of 'look'",
+                "the output for the call 'c1' at 2 belongs to no call: the call already has an output"
             ]
         );
         assert_eq!(

@@ -1,58 +1,60 @@
-//! Which calls were made how often.
+//! The guard against repeated calls.
 //!
-//! A model that is stuck asks for the same thing again and again. Two calls are the same when they name the same tool
-//! with equal arguments, whatever the order of keys and the spaces between them. Only calls that were handed on count:
-//! a refused one has not been tried.
+//! A model that is stuck makes the same call again and again. Two calls are equal if they name the same tool
+//! with equal arguments, whatever the order of keys and the whitespace. Only calls that were run count:
+//! a rejected one was not tried.
 
 use std::collections::BTreeMap;
 
 use haft_core::ToolCall;
 use serde::{Deserialize, Serialize};
 
-/// How often each call was made: by tool, then by the digest of the arguments, so that a state does not hold them twice.
+/// The number of calls by tool and by the digest of the arguments, so that a state does not hold the arguments twice.
 /// An entry of another form matches no call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct SeenCalls(BTreeMap<String, BTreeMap<String, u32>>);
 
-/// What equal calls have in common.
+/// The key of equal calls.
 #[derive(Debug)]
-pub(super) struct CallMark {
+pub(super) struct CallKey {
     tool: String,
     digest: String,
 }
 
 impl SeenCalls {
-    /// How often such a call was made.
-    pub(super) fn times(&self, mark: &CallMark) -> u32 {
-        self.0.get(&mark.tool).and_then(|seen| seen.get(&mark.digest)).copied().unwrap_or_default()
+    /// Returns the number of calls with this key.
+    pub(super) fn times(&self, key: &CallKey) -> u32 {
+        self.0.get(&key.tool).and_then(|seen| seen.get(&key.digest)).copied().unwrap_or_default()
     }
 
-    /// Counts such a call.
-    pub(super) fn note(&mut self, mark: CallMark) {
-        self.add(mark, 1);
+    /// Counts a call with this key.
+    pub(super) fn note(&mut self, key: CallKey) {
+        self.add(key, 1);
     }
 
-    /// Counts what was counted elsewhere.
+    /// Adds the counts of another value.
     pub(super) fn merge(&mut self, other: Self) {
         for (tool, seen) in other.0 {
             for (digest, times) in seen {
-                self.add(CallMark { tool: tool.clone(), digest }, times);
+                self.add(CallKey { tool: tool.clone(), digest }, times);
             }
         }
     }
 
+    /// Resets all counts.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    fn add(&mut self, mark: CallMark, more: u32) {
-        let times = self.0.entry(mark.tool).or_default().entry(mark.digest).or_default();
+    fn add(&mut self, key: CallKey, more: u32) {
+        let times = self.0.entry(key.tool).or_default().entry(key.digest).or_default();
         *times = times.saturating_add(more);
     }
 }
 
-impl CallMark {
+impl CallKey {
+    /// Returns the key of a call.
     pub(super) fn of(call: &ToolCall) -> Self {
         Self { tool: call.name.clone(), digest: call.argument_digest() }
     }
@@ -62,33 +64,33 @@ impl CallMark {
 mod tests {
     use super::*;
 
-    fn mark(name: &str, arguments: &str) -> CallMark {
-        CallMark::of(&ToolCall::new("c1", name, arguments))
+    fn key(name: &str, arguments: &str) -> CallKey {
+        CallKey::of(&ToolCall::new("c1", name, arguments))
     }
 
     #[test]
     fn equal_calls_are_counted_together_and_others_apart() {
         let mut seen = SeenCalls::default();
-        seen.note(mark("t", r#"{"a": 1, "b": [{"y": 2, "x": 1}]}"#));
-        seen.note(mark("t", r#" {"b":[{"x":1,"y":2}],"a":1.0} "#));
-        assert_eq!(seen.times(&mark("t", r#"{"a":1,"b":[{"x":1,"y":2}]}"#)), 2);
+        seen.note(key("t", r#"{"a": 1, "b": [{"y": 2, "x": 1}]}"#));
+        seen.note(key("t", r#" {"b":[{"x":1,"y":2}],"a":1.0} "#));
+        assert_eq!(seen.times(&key("t", r#"{"a":1,"b":[{"x":1,"y":2}]}"#)), 2);
         for (name, arguments) in
             [("t", r#"{"a":2}"#), ("u", r#"{"a":1,"b":[{"x":1,"y":2}]}"#), ("t", r#"{"a":1,"b":[]}"#)]
         {
-            assert_eq!(seen.times(&mark(name, arguments)), 0, "{name} {arguments}");
+            assert_eq!(seen.times(&key(name, arguments)), 0, "{name} {arguments}");
         }
     }
 
     #[test]
     fn counts_are_added_up_and_never_overflow() {
         let mut seen = SeenCalls::default();
-        seen.add(mark("t", "1"), u32::MAX - 1);
-        seen.note(mark("u", "1"));
+        seen.add(key("t", "1"), u32::MAX - 1);
+        seen.note(key("u", "1"));
         let mut more = SeenCalls::default();
-        more.add(mark("t", "1"), 5);
-        more.note(mark("t", "2"));
+        more.add(key("t", "1"), 5);
+        more.note(key("t", "2"));
         seen.merge(more);
-        let times = [("t", "1"), ("t", "2"), ("u", "1"), ("u", "2")].map(|(tool, text)| seen.times(&mark(tool, text)));
+        let times = [("t", "1"), ("t", "2"), ("u", "1"), ("u", "2")].map(|(tool, text)| seen.times(&key(tool, text)));
         assert_eq!(times, [u32::MAX, 1, 1, 0]);
     }
 }

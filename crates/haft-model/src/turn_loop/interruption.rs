@@ -1,6 +1,7 @@
-//! What ends a loop from outside: a flag that is raised, or time that is over.
+//! Interruption of a loop: by cancellation or by its deadline.
 //!
-//! Both are looked at before whatever is waited for, so that a model or a tool that never pauses can't keep them off.
+//! Both are polled before the work that the loop waits for, so that a model or a tool that is always ready can't
+//! prevent them.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -14,59 +15,59 @@ use super::budget::Spent;
 use super::end::LoopEnd;
 use super::isolation::{Isolated, isolated};
 
-/// Why the loop must end.
+/// The cause of an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(super) enum InterruptionCause {
     Cancelled,
     OutOfTime,
 }
 
-/// Waits for either cause, beside all other work of a loop.
+/// Waits for either cause, beside the work of a loop.
 pub(super) struct Interruption {
     flag: Cancellation,
-    /// Both hold the waker of the task, which is user code.
+    /// This and the deadline hold the waker of the task, which is user code.
     raised: Isolated<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    deadline: Option<Instant>,
-    over: Option<Isolated<Pin<Box<Sleep>>>>,
+    deadline: Option<Isolated<Pin<Box<Sleep>>>>,
 }
 
 impl Interruption {
-    /// `left` is the time that is left, if it is limited.
+    /// Creates the interruption of a loop; `left` is the time that is left, if it is limited.
     pub(super) fn new(flag: Cancellation, left: Option<Duration>) -> Self {
         let watched = flag.clone();
         let raised: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move { watched.cancelled().await });
-        // A time beyond what the clock can name never comes.
+        // A deadline beyond the range of the clock never passes.
         let deadline = left.and_then(|left| Instant::now().checked_add(left));
-        let over = deadline.map(|deadline| Isolated::new(Box::pin(sleep_until(deadline))));
-        Self { flag, raised: Isolated::new(raised), deadline, over }
+        let deadline = deadline.map(|deadline| Isolated::new(Box::pin(sleep_until(deadline))));
+        Self { flag, raised: Isolated::new(raised), deadline }
     }
 
-    /// The cause, if there is one by now.
-    pub(super) fn cause(&self) -> Option<Cause> {
+    /// Returns the cause, if the loop must end now.
+    pub(super) fn cause(&self) -> Option<InterruptionCause> {
         if self.flag.is_cancelled() {
-            return Some(Cause::Cancelled);
+            return Some(InterruptionCause::Cancelled);
         }
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(Cause::OutOfTime)
+        let is_past = self.deadline.as_ref().is_some_and(|sleep| Instant::now() >= sleep.deadline());
+        is_past.then_some(InterruptionCause::OutOfTime)
     }
 
-    /// The cause, waited for.
-    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Cause> {
+    /// Polls for the cause.
+    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<InterruptionCause> {
         if let Some(cause) = self.cause() {
             return Poll::Ready(cause);
         }
-        // A waker that panics is not woken by these: each poll asks for the cause first.
+        // A waker that panics is not woken by these. That is no loss, as each poll checks for the cause first.
         let is_ready = |polled| matches!(polled, Ok(Some(Poll::Ready(()))));
         if is_ready(isolated(|| Some(self.raised.as_mut().poll(task)))) {
-            return Poll::Ready(Cause::Cancelled);
+            return Poll::Ready(InterruptionCause::Cancelled);
         }
-        if is_ready(isolated(|| self.over.as_mut().map(|over| over.as_mut().poll(task)))) {
-            return Poll::Ready(Cause::OutOfTime);
+        if is_ready(isolated(|| self.deadline.as_mut().map(|sleep| sleep.as_mut().poll(task)))) {
+            return Poll::Ready(InterruptionCause::OutOfTime);
         }
         Poll::Pending
     }
 
-    /// The work's output, unless the loop must end before.
-    pub(super) async fn or<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Cause> {
+    /// Waits for the output of the work, unless the loop must end before.
+    pub(super) async fn or<T>(&mut self, work: impl Future<Output = T>) -> Result<T, InterruptionCause> {
         let mut work = pin!(work);
         poll_fn(|task| match self.poll(task) {
             Poll::Ready(cause) => Poll::Ready(Err(cause)),
@@ -76,11 +77,11 @@ impl Interruption {
     }
 }
 
-impl From<Cause> for LoopEnd {
-    fn from(cause: Cause) -> Self {
+impl From<InterruptionCause> for LoopEnd {
+    fn from(cause: InterruptionCause) -> Self {
         match cause {
-            Cause::Cancelled => Self::Cancelled,
-            Cause::OutOfTime => Self::Budget(Spent::Time),
+            InterruptionCause::Cancelled => Self::Cancelled,
+            InterruptionCause::OutOfTime => Self::Budget(Spent::Time),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A panic in user code ends the loop, not the program.
+//! Isolation of the user code of a loop: a panic ends the loop, not the program.
 //!
-//! Unwinds are caught around the two things a loop calls that are not its own: the model and the function that decides.
-//! Nothing they touched is used after a panic except to be dropped, and the state of the loop is not among it. What they
-//! captured is dropped in isolation, as the core drops what tools and options captured.
+//! Panics are caught around the user code that a loop calls: the model and the decide function. The isolation of the
+//! core does it; this file only applies it to futures and models. After a panic a value of user code is only dropped,
+//! and the state of the loop must not be among what user code can leave half changed.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ pub(super) use haft_core::isolation::{Isolated, Panicked, isolated};
 
 use crate::model::{LanguageModel, TurnStream};
 
-/// Awaits work that may panic, in its polls or when it is dropped.
+/// Awaits a future of user code, which may panic when it is polled or dropped.
 pub(super) async fn caught<T>(work: Pin<Box<dyn Future<Output = T> + Send>>) -> Result<T, Panicked> {
     let mut work = Isolated::new(work);
     poll_fn(|task| match isolated(|| work.as_mut().poll(task)) {

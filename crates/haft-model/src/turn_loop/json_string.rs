@@ -1,8 +1,8 @@
-//! JSON that is stored as a string.
+//! JSON that is stored as a string in a state.
 //!
-//! Readers of JSON take nesting to a depth of their own, 127 for most, and refuse the whole text beyond. What a model or a
-//! person sent may be nested nearly as deep, and in a state it is nested deeper still. As a string it is opaque to whoever
-//! reads the state, and is read when it is asked for.
+//! JSON readers limit the nesting, most of them to 127 levels, and reject the whole text beyond. The data of a model
+//! or an approver may be nested nearly as deep, and in a state it is nested deeper still. As a string it is opaque to
+//! the reader of the state, and is parsed when it is used.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// From this depth on a part of a state is stored as a string. It leaves room for whatever the state is put into.
+/// The depth from which a part of a state is stored as a string. It leaves room for the values that contain the state.
 const DEEP: usize = 64;
 
 /// Writes JSON as a string.
@@ -27,31 +27,36 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     JsonText::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// Writes an object, as a string if it is nested deep.
-pub(super) fn serialize_deep<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut meter = DepthMeter::default();
-    serde_json::to_writer(&mut meter, value).map_err(S::Error::custom)?;
-    if meter.deepest < DEEP {
-        return value.serialize(serializer);
+/// An object that is written as a string if it is nested deeply.
+pub(super) struct DeepObject<'a, T>(pub(super) &'a T);
+
+impl<T: Serialize> Serialize for DeepObject<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut meter = DepthMeter::default();
+        serde_json::to_writer(&mut meter, self.0).map_err(S::Error::custom)?;
+        if meter.deepest < DEEP {
+            return self.0.serialize(serializer);
+        }
+        serialize(&JsonText::encode(self.0).map_err(S::Error::custom)?, serializer)
     }
-    serialize(&JsonText::encode(value).map_err(S::Error::custom)?, serializer)
 }
 
-/// Reads an object that was written either way.
+/// Reads an object, or a string of one.
 pub(super) fn deserialize_deep<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    deserializer.deserialize_any(EitherWay(PhantomData))
+    deserializer.deserialize_any(ObjectOrString(PhantomData))
 }
 
-/// The same, where nothing may stand instead.
+/// Reads an optional object, or a string of one.
 pub(super) fn deserialize_deep_option<'de, T: DeserializeOwned, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
-    deserializer.deserialize_option(Maybe(PhantomData))
+    deserializer.deserialize_option(OptionalObject(PhantomData))
 }
 
-struct EitherWay<T>(PhantomData<T>);
+/// The visitor of an object, or a string of one.
+struct ObjectOrString<T>(PhantomData<T>);
 
-impl<'de, T: DeserializeOwned> Visitor<'de> for EitherWay<T> {
+impl<'de, T: DeserializeOwned> Visitor<'de> for ObjectOrString<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,19 +68,20 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for EitherWay<T> {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
-        // A tree is read to any depth, and from.
+        // A tree is read without a limit of depth.
         let tree = JsonText::parse(text).map_err(E::custom)?.to_value();
         T::deserialize(tree).map_err(E::custom)
     }
 }
 
-struct Maybe<T>(PhantomData<T>);
+/// The visitor of an optional object, or a string of one.
+struct OptionalObject<T>(PhantomData<T>);
 
-impl<'de, T: DeserializeOwned> Visitor<'de> for Maybe<T> {
+impl<'de, T: DeserializeOwned> Visitor<'de> for OptionalObject<T> {
     type Value = Option<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        EitherWay(self.0).expecting(f)
+        ObjectOrString(self.0).expecting(f)
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<Option<T>, E> {
@@ -91,7 +97,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for Maybe<T> {
     }
 }
 
-/// Takes JSON text and keeps nothing but how deep it is nested.
+/// A writer that measures how deeply JSON text is nested, and discards it.
 #[derive(Default)]
 struct DepthMeter {
     depth: usize,

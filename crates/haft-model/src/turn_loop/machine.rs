@@ -1,8 +1,9 @@
-//! The loop itself, step by step.
+//! The steps of a loop, in order.
 //!
-//! Open business first, once the history is whole but for it; then turn after turn: may the model be asked, is the
-//! history whole, ask, settle the calls, decide. Each step either goes on or gives the end, and leaves a state behind from which the loop can be started
-//! again. The machine is a future that its reader polls; it spawns nothing.
+//! Open calls are resumed first, once the rest of the history is consistent. Then, turn by turn: check the limits,
+//! check the history, ask the model, run its calls, decide. Each step either continues or returns the end, and must
+//! leave a state from which the loop can be started again. The machine is a future that its reader polls; it spawns
+//! nothing.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -18,10 +19,10 @@ use super::event_slot::EventSlot;
 use super::interruption::Interruption;
 use super::open_turn::OpenTurn;
 use super::state_cell::StateCell;
-use super::waiting::{Mended, Waiting};
+use super::waiting::{RepairedHistory, WaitingCalls};
 use crate::model::LanguageModel;
 
-/// A loop at work.
+/// A running loop.
 pub(super) struct Machine {
     pub(super) settings: Arc<Settings>,
     pub(super) state: StateCell,
@@ -60,15 +61,15 @@ impl Machine {
         self.resume().await?;
         loop {
             self.may_ask()?;
-            // By now nothing waits any more.
-            self.reconcile(&Waiting::default()).await?;
+            // No call waits at this point.
+            self.reconcile(&WaitingCalls::default()).await?;
             let turn = self.ask().await?;
-            self.settle(turn).await?;
+            self.execute_turn(turn).await?;
             self.conclude().await?;
         }
     }
 
-    /// Whether nothing forbids another request.
+    /// Checks that the limits allow another request.
     pub(super) fn may_ask(&self) -> Result<(), LoopEnd> {
         if let Some(cause) = self.interruption.cause() {
             return Err(cause.into());
@@ -87,13 +88,14 @@ impl Machine {
         Ok(())
     }
 
-    /// Sees to it that every call of the history has its answer, except those that wait, and every answer its call.
-    pub(super) async fn reconcile(&mut self, waiting: &Waiting) -> Result<(), LoopEnd> {
+    /// Checks, or repairs, that every call of the history has its output, except those that wait, and every output its
+    /// call.
+    pub(super) async fn reconcile(&mut self, waiting: &WaitingCalls) -> Result<(), LoopEnd> {
         let Some(reason) = self.settings.repair.as_deref() else {
             let faults = self.state.read(|state| waiting.faults(&state.request.history));
             return faults.map_or(Ok(()), |changes| Err(LoopError::unreconciled(changes).into()));
         };
-        let Mended { changes, closed } = self.state.change(|state| waiting.mend(state, reason));
+        let RepairedHistory { changes, closed } = self.state.change(|state| waiting.repair(state, reason));
         if !changes.is_empty() {
             self.event_slot.emit(LoopEvent::Repaired { changes }).await;
         }
@@ -101,14 +103,14 @@ impl Machine {
         Ok(())
     }
 
-    /// Emits the results of calls of the open turn that were not run now.
+    /// Emits the results of calls of the open turn that were not run.
     pub(super) async fn emit_outputs(&mut self, results: Vec<ToolResult>) {
         if results.is_empty() {
             return;
         }
-        let places = self.state.read(|state| state.open.as_ref().map(OpenTurn::places)).unwrap_or_default();
+        let indexes = self.state.read(|state| state.phase.open().map(OpenTurn::indexes)).unwrap_or_default();
         for result in results {
-            let index = places.get(&result.call_id).copied().unwrap_or_default();
+            let index = indexes.get(&result.call_id).copied().unwrap_or_default();
             self.event_slot.emit(LoopEvent::Tool(ToolEvent::Output { index, result })).await;
         }
     }

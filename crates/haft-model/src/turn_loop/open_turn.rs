@@ -1,4 +1,7 @@
-//! The last turn, while it is not decided what comes after it.
+//! The last turn, until it is concluded.
+//!
+//! Results are kept in the order of the calls. Calls may share an id: only the first of them was run, and the others
+//! must keep their own results.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -7,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::interaction::Interaction;
 use super::signal::Signal;
+use super::state::LoopPhase;
 
-/// The last turn, while it is not decided what comes after it. Its items and the results there are stand in the history
+/// The last turn, until it is concluded. Its items and the available results are in the history
 /// already.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenTurn {
@@ -27,58 +31,61 @@ impl OpenTurn {
         let known = std::mem::take(&mut self.results).into_iter().chain(results);
         let mut loose: Vec<Option<ToolResult>> = known.map(Some).collect();
         let mut by_id: HashMap<CallId, VecDeque<usize>> = HashMap::new();
-        for (place, result) in loose.iter().flatten().enumerate() {
-            by_id.entry(result.call_id.clone()).or_default().push_back(place);
+        for (position, result) in loose.iter().flatten().enumerate() {
+            by_id.entry(result.call_id.clone()).or_default().push_back(position);
         }
         let mut ids = HashSet::new();
         for call_id in local_ids(&self.turn) {
-            let is_twin = !ids.insert(call_id);
+            let is_duplicate = !ids.insert(call_id);
             let Some(its) = by_id.get_mut(call_id) else { continue };
-            let is_fitting = |&place: &usize| loose[place].as_ref().map(is_refused_twin) == Some(is_twin);
-            let place = its.remove(its.iter().position(is_fitting).unwrap_or_default());
-            self.results.extend(place.and_then(|place| loose[place].take()));
+            let is_fitting =
+                |&position: &usize| loose[position].as_ref().map(is_rejected_duplicate) == Some(is_duplicate);
+            let position = its.remove(its.iter().position(is_fitting).unwrap_or_default());
+            self.results.extend(position.and_then(|position| loose[position].take()));
         }
         self.results.extend(loose.into_iter().flatten());
     }
 
-    /// Returns the open turn, with this call in it. A call may be of an earlier turn, or of a history that came without
-    /// one: what waits for it is decided with the turn that is open now.
-    pub(super) fn holding(open: &mut Option<Self>, call: ToolCall) -> &mut Self {
-        let empty = Turn::new(Vec::new(), Finish::ToolCalls);
-        let (results, signals, interactions) = (Vec::new(), Vec::new(), Vec::new());
-        let open = open.get_or_insert(Self { turn: empty, results, signals, interactions });
+    /// Changes the open turn, with this call in it. A call may belong to an earlier turn, or to a history without an
+    /// open turn: it is concluded with the turn that is open now.
+    pub(super) fn hold(phase: &mut LoopPhase, call: ToolCall, change: impl FnOnce(&mut Self)) {
+        let mut open = phase.close(LoopPhase::Ready).unwrap_or_else(|| {
+            let turn = Turn::new(Vec::new(), Finish::ToolCalls);
+            Box::new(Self { turn, results: Vec::new(), signals: Vec::new(), interactions: Vec::new() })
+        });
         if open.index_of(&call.call_id).is_none() {
             open.turn.items.push(call.into());
         }
-        open
+        change(&mut open);
+        *phase = LoopPhase::Open(open);
     }
 
-    /// The place of a call in its turn.
+    /// Returns the index of a call among the calls of the turn.
     pub(super) fn index_of(&self, call_id: &CallId) -> Option<usize> {
         local_ids(&self.turn).position(|id| id == call_id)
     }
 
-    /// The places of all calls in the turn, by their ids. Of calls that share one it is the first's.
-    pub(super) fn places(&self) -> HashMap<CallId, usize> {
-        let mut places = HashMap::new();
-        for (place, call_id) in local_ids(&self.turn).enumerate() {
-            places.entry(call_id.clone()).or_insert(place);
+    /// Returns the indexes of all calls of the turn by id. Of calls that share an id it is that of the first.
+    pub(super) fn indexes(&self) -> HashMap<CallId, usize> {
+        let mut indexes = HashMap::new();
+        for (index, call_id) in local_ids(&self.turn).enumerate() {
+            indexes.entry(call_id.clone()).or_insert(index);
         }
-        places
+        indexes
     }
 
-    /// Follows the history, in which calls have other ids now. Of calls that share an id it is the first: the others have
-    /// ids of their own there.
+    /// Renames calls as in the repaired history. Of calls that share an id it is the first: the others have
+    /// new ids there.
     pub(super) fn rename(&mut self, names: &HashMap<CallId, CallId>) {
         let mut renamed = HashMap::new();
-        for call in self.turn.items.iter_mut().filter_map(local_call) {
+        for call in self.turn.items.iter_mut().filter_map(Item::local_call_mut) {
             if let Some((from, to)) = names.get_key_value(&call.call_id)
                 && renamed.insert(from, to).is_none()
             {
                 call.call_id = to.clone();
             }
         }
-        let results = self.results.iter_mut().filter(|result| !is_refused_twin(result)).map(|it| &mut it.call_id);
+        let results = self.results.iter_mut().filter(|result| !is_rejected_duplicate(result)).map(|it| &mut it.call_id);
         let signals = self.signals.iter_mut().map(|signal| &mut signal.call.call_id);
         let interactions = self.interactions.iter_mut().map(|interaction| &mut interaction.call.call_id);
         for id in results.chain(signals).chain(interactions) {
@@ -88,17 +95,13 @@ impl OpenTurn {
         }
     }
 
-    /// Closes calls that have no result yet as cancelled. Returns their results.
+    /// Cancels calls that have no result yet, and returns their results.
     pub(super) fn cancel(&mut self, call_ids: &[&CallId], reason: &str) -> Vec<ToolResult> {
-        let results = self.results.iter().filter(|result| !is_refused_twin(result));
+        let results = self.results.iter().filter(|result| !is_rejected_duplicate(result));
         let mut done: HashSet<&CallId> = results.map(|result| &result.call_id).collect();
         let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
-        for item in &self.turn.items {
-            if let Item::ToolCall(call) = item
-                && !call.provider_executed
-            {
-                calls.entry(&call.call_id).or_insert(call);
-            }
+        for call in self.turn.items.iter().filter_map(Item::local_call) {
+            calls.entry(&call.call_id).or_insert(call);
         }
         let open = call_ids.iter().filter_map(|&id| calls.get(id).filter(|_| done.insert(id)));
         let cancelled: Vec<ToolResult> = open.map(|call| ToolResult::cancelled(call, reason)).collect();
@@ -110,22 +113,12 @@ impl OpenTurn {
     }
 }
 
-/// A call that is run here, if the item is one.
-fn local_call(item: &mut Item) -> Option<&mut ToolCall> {
-    match item {
-        Item::ToolCall(call) if !call.provider_executed => Some(call),
-        _ => None,
-    }
-}
-
-/// The ids of the calls that are run here, in order.
+/// Returns the ids of the calls that the application runs, in order.
 fn local_ids(turn: &Turn) -> impl Iterator<Item = &CallId> {
-    turn.items.iter().filter_map(|item| match item {
-        Item::ToolCall(call) if !call.provider_executed => Some(&call.call_id),
-        _ => None,
-    })
+    turn.items.iter().filter_map(Item::local_call).map(|call| &call.call_id)
 }
 
-fn is_refused_twin(result: &ToolResult) -> bool {
+/// Reports whether the result is that of a call that was rejected because an earlier call has its id.
+fn is_rejected_duplicate(result: &ToolResult) -> bool {
     result.failure().is_some_and(|failure| failure.kind == FailureKind::DuplicateCallId)
 }

@@ -1,11 +1,11 @@
-//! The turn of a history that made a call, and the conversation up to it.
+//! The turn of a history that a call belongs to, and the conversation up to it.
 //!
-//! A call that waited goes on with the messages it was made with. Whatever was said after its turn is nothing it was asked
-//! for by, and must not change what a policy, an approver or a handler finds there.
+//! A call that waited is resumed with the messages that preceded it. Messages after its turn were not the reason for
+//! the call, and must not change what a policy, an approver or a handler reads.
 
 use std::collections::{HashMap, HashSet};
 
-use haft_core::{CallId, Item, Role};
+use haft_core::{Author, CallId, Item};
 
 /// The turns of a history, by the calls they made.
 #[derive(Debug, Default)]
@@ -17,22 +17,22 @@ pub(super) struct Origins<'h> {
 }
 
 impl<'h> Origins<'h> {
+    /// Finds the turns of a history.
     pub(super) fn of(items: &'h [Item]) -> Self {
-        let remote: HashSet<&CallId> = items.iter().filter_map(remote_id).collect();
+        let remote: HashSet<&CallId> = items.iter().filter_map(Item::provider_call_id).collect();
         let mut origins = Self::default();
         let mut is_open = false;
-        for (place, item) in items.iter().enumerate() {
-            match item {
-                // Questions and verdicts may stand among the calls that they are about.
-                Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => {}
-                item if !is_spoken(item, &remote) => is_open = false,
-                item => {
+        for (position, item) in items.iter().enumerate() {
+            match speaker(item, &remote) {
+                Speaker::Neutral => {}
+                Speaker::Other => is_open = false,
+                Speaker::Model => {
                     if !is_open {
-                        origins.ends.push(place);
+                        origins.ends.push(position);
                         is_open = true;
                     }
                     if let Some(end) = origins.ends.last_mut() {
-                        *end = place + 1;
+                        *end = position + 1;
                     }
                     if let Item::ToolCall(call) = item {
                         origins.turns.insert(&call.call_id, origins.ends.len() - 1);
@@ -43,33 +43,38 @@ impl<'h> Origins<'h> {
         origins
     }
 
-    /// The number of the turn that made a call, in order.
+    /// Returns the number of the turn of a call, in order.
     pub(super) fn turn(&self, call_id: &CallId) -> Option<usize> {
         self.turns.get(call_id).copied()
     }
 
-    /// The length of the conversation up to the turn that made a call, and with it.
+    /// Returns the length of the conversation up to the turn of a call, inclusive.
     pub(super) fn end(&self, call_id: &CallId) -> Option<usize> {
         self.turn(call_id).and_then(|turn| self.ends.get(turn)).copied()
     }
 }
 
-/// Reports whether a model, or its provider, says such an item.
-fn is_spoken(item: &Item, remote: &HashSet<&CallId>) -> bool {
-    match item {
-        Item::Message(message) => message.role == Role::Assistant,
-        Item::Reasoning(_) | Item::ToolCall(_) | Item::ProviderCall(_) => true,
-        Item::ToolOutput(output) => remote.contains(&output.call_id),
-        _ => false,
-    }
+/// The relation of an item to the turn of a model.
+enum Speaker {
+    /// The item is part of a turn: the model or its provider wrote it.
+    Model,
+    /// The item neither belongs to a turn nor ends one.
+    Neutral,
+    /// The item ends a turn.
+    Other,
 }
 
-/// The id of a call that the provider runs.
-fn remote_id(item: &Item) -> Option<&CallId> {
-    match item {
-        Item::ToolCall(call) if call.provider_executed => Some(&call.call_id),
-        Item::ProviderCall(call) => call.call_id.as_ref(),
-        _ => None,
+/// Returns the relation of an item to the turn before it. Every author is named, so a new one has to be decided about.
+fn speaker(item: &Item, remote: &HashSet<&CallId>) -> Speaker {
+    match item.author() {
+        Author::Model | Author::Provider => Speaker::Model,
+        Author::Executor => match item {
+            Item::ToolOutput(output) if remote.contains(&output.call_id) => Speaker::Model,
+            _ => Speaker::Other,
+        },
+        // Approval requests and verdicts may be among the calls that they are about.
+        Author::Gate | Author::Approver => Speaker::Neutral,
+        Author::User | Author::Application | Author::Unknown => Speaker::Other,
     }
 }
 
@@ -80,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_ends_with_what_the_model_said_and_not_with_what_came_after() {
+    fn a_turn_ends_with_the_last_item_of_the_model() {
         let call = |id: &str| ToolCall::new(id, "pay", "5");
         let items = vec![
             Item::user("pay"),

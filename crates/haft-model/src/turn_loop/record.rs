@@ -1,7 +1,7 @@
-//! Writing results into a history.
+//! Adding results to a history.
 //!
-//! Whoever runs calls knows which ones are open, so a result that answers none is a mistake of whoever wrote the history.
-//! It is left out, and an event says so; the others must not be lost with it.
+//! The loop knows which calls are open, so a result without an open call means that the history was changed from
+//! outside. Such a result is left out and reported by an event; the others must not be lost with it.
 
 use std::collections::HashSet;
 
@@ -10,9 +10,9 @@ use haft_core::{History, Item, ToolResult, Turn};
 
 use super::event::LoopEvent;
 
-/// Adds a turn with the results of its calls, and tells of those that have no place. The items of a turn that was staged
-/// stand in the history already.
-#[must_use = "results that have no place must not vanish"]
+/// Adds a turn with the results of its calls, and returns the event of results that can't be added. The items of a
+/// staged turn are in the history already.
+#[must_use = "results that can't be added must be reported"]
 pub(super) fn append(
     items: &mut History,
     staged: Option<&Staged>,
@@ -23,29 +23,29 @@ pub(super) fn append(
         Some(staged) => items.complete(staged, turn, results),
         None => items.append(turn, results),
     };
-    let parted = Parted::of(add(turn, results).err()?);
-    if let Some(turn) = parted.turn {
-        drop(add(turn, parted.fitting));
+    let split = SplitResults::of(add(turn, results).err()?);
+    if let Some(turn) = split.turn {
+        drop(add(turn, split.fitting));
     }
-    Some(parted.event)
+    Some(split.event)
 }
 
-/// Adds results of calls that were left open, and tells of those that have no place.
-#[must_use = "results that have no place must not vanish"]
+/// Adds results of open calls, and returns the event of results that can't be added.
+#[must_use = "results that can't be added must be reported"]
 pub(super) fn answer(items: &mut Vec<Item>, results: Vec<ToolResult>) -> Option<LoopEvent> {
-    let parted = Parted::of(history::answer(items, results).err()?);
-    drop(history::answer(items, parted.fitting));
-    Some(parted.event)
+    let split = SplitResults::of(history::answer(items, results).err()?);
+    drop(history::answer(items, split.fitting));
+    Some(split.event)
 }
 
-/// What was refused as a whole, parted into what fits and what does not.
-struct Parted {
+/// A rejected addition, split into the results that can be added and the event of those that can't.
+struct SplitResults {
     turn: Option<Turn>,
     fitting: Vec<ToolResult>,
     event: LoopEvent,
 }
 
-impl Parted {
+impl SplitResults {
     fn of(error: AppendError) -> Self {
         let reason = error.to_string();
         let strays: HashSet<usize> = error.strays().iter().map(|stray| stray.index).collect();

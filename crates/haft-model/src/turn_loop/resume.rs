@@ -1,8 +1,8 @@
-//! Open business of a state that is started: answers and verdicts that came while nobody was there.
+//! Resuming a state: answers and verdicts that arrived while the loop did not run.
 //!
-//! Nothing is settled in a history that is damaged: what an answer or a verdict names by id might be another call there.
-//! What was answered is settled first and once, then the decision about the turn is made that waited for it. As long as
-//! anything is unanswered, nothing is asked.
+//! Nothing is resumed in an inconsistent history: the id in an answer or a verdict could mean another call there.
+//! Answered calls are finished first and once, then the turn that waited for them is concluded. As long as a call
+//! waits, the model must not be asked.
 
 use super::end::LoopEnd;
 use super::error::LoopError;
@@ -10,10 +10,10 @@ use super::interaction::Interaction;
 use super::machine::Machine;
 use super::record::answer;
 use super::state::LoopState;
-use super::waiting::Waiting;
+use super::waiting::WaitingCalls;
 
 impl Machine {
-    /// Brings a state to where the model can be asked.
+    /// Resumes open calls until the model can be asked.
     pub(super) async fn resume(&mut self) -> Result<(), LoopEnd> {
         self.state.read(LoopState::check).map_err(LoopError::from)?;
         if let Some(cause) = self.interruption.cause() {
@@ -22,23 +22,23 @@ impl Machine {
         if self.state.read(LoopState::is_done) {
             return Err(LoopEnd::Stopped);
         }
-        let waiting = self.state.read(Waiting::of);
+        let waiting = self.state.read(WaitingCalls::of);
         self.reconcile(&waiting).await?;
-        self.settle_interactions().await?;
-        self.settle_approvals().await?;
+        self.place_answers().await?;
+        self.resume_approvals().await?;
         self.ensure_nothing_waits()?;
-        if self.state.read(|state| state.open.is_some()) { self.conclude().await } else { Ok(()) }
+        if self.state.read(|state| state.phase.open().is_some()) { self.conclude().await } else { Ok(()) }
     }
 
-    /// Places the answers to interactions. One that does not fit stops everything, before anything is placed.
-    async fn settle_interactions(&mut self) -> Result<(), LoopEnd> {
-        // Checks may be the user's own code: they run on a copy, without the lock.
+    /// Records the answers to interactions. An invalid one ends the loop before any is recorded.
+    async fn place_answers(&mut self) -> Result<(), LoopEnd> {
+        // Validators may be user code, so they run on a copy, without the lock.
         let interactions = self.state.read(|state| state.interactions().to_vec());
         let answers =
             interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
         let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
         let unplaced = self.state.change(|state| {
-            let open = state.open.as_mut()?;
+            let open = state.phase.open_mut()?;
             open.interactions.retain(Interaction::is_open);
             open.add(results.iter().cloned());
             answer(&mut state.request.history, results.clone())

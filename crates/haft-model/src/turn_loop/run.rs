@@ -1,4 +1,4 @@
-//! A loop as its reader sees it: a stream of events.
+//! A running loop as a stream of events.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -17,55 +17,62 @@ use super::machine::Machine;
 use super::state::LoopState;
 use super::state_cell::StateCell;
 
-/// A loop that runs, as a stream of events. See [`TurnLoop::start`](crate::TurnLoop::start).
+/// A running loop, as a stream of events. See [`TurnLoop::start`](crate::TurnLoop::start).
 ///
 /// Nothing happens until it is polled, and it never runs ahead of its reader: the model streams, tools advance and
-/// timeouts fire only while it is polled. The last event is [`LoopEvent::Ended`], always and only once. Dropping the run
-/// drops the request in flight and the tools that run; [`cancel`](LoopRun::cancel) brings it to an orderly end instead.
+/// timeouts fire only while it is polled. The last event is always [`LoopEvent::Ended`]. Dropping the run
+/// drops the request in flight and the running tools; [`cancel`](LoopRun::cancel) ends it in an orderly way instead.
 #[must_use = "a loop does nothing unless it is polled"]
 pub struct LoopRun {
-    machine: Option<Driven>,
+    progress: LoopProgress,
     event_slot: EventSlot,
     state: StateCell,
     flag: Cancellation,
-    end: Option<LoopEnd>,
 }
 
-/// A loop at work.
-type Driven = Pin<Box<dyn Future<Output = LoopEnd> + Send>>;
+/// The progress of a run.
+enum LoopProgress {
+    /// The loop runs when it is polled.
+    Running(LoopFuture),
+    /// The loop has ended, and its last event was read.
+    Ended(LoopEnd),
+}
+
+/// The future of a running loop.
+type LoopFuture = Pin<Box<dyn Future<Output = LoopEnd> + Send>>;
 
 impl LoopRun {
     pub(super) fn new(settings: Arc<Settings>, state: LoopState) -> Self {
         let flag = settings.cancellation.as_ref().map_or_else(Cancellation::new, Cancellation::child);
         let (state, event_slot) = (StateCell::new(state), EventSlot::default());
         let machine = Machine::drive(settings, state.clone(), event_slot.clone(), flag.clone());
-        Self { machine: Some(Box::pin(machine)), event_slot, state, flag, end: None }
+        Self { progress: LoopProgress::Running(Box::pin(machine)), event_slot, state, flag }
     }
 
-    /// The next event; `None` after the last.
+    /// Returns the next event; `None` after the last.
     pub async fn next(&mut self) -> Option<LoopEvent> {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
 
-    /// Where the loop stands, safe to store at any time: whole turns only. In the middle of a turn it is the state
-    /// before that turn, but for what was spent: when it is started, the model is asked again, and what it asks for runs
-    /// again, also what has finished since. Calls are made at least once, not exactly once.
+    /// Returns the state, which is safe to store at any time: it contains complete turns only. In the middle of a turn
+    /// it is the state before that turn, except for the usage: when it is started, the model is asked again, and its
+    /// calls run again, also those that have finished since. Calls are made at least once, not exactly once.
     ///
-    /// A turn that was waiting is whole already: each call that goes on with its verdict is in the state, with its result,
-    /// before its output is told. One that has no result yet waits for another verdict.
+    /// A turn that was waiting is complete already: each call that is resumed with its verdict is in the state, with
+    /// its result, before its output is emitted. A call without a result yet waits for another verdict.
     #[must_use]
     pub fn state(&self) -> LoopState {
         self.state.snapshot()
     }
 
-    /// Calls the loop off: the request in flight is dropped, tools are called off, every call is answered, and the loop
+    /// Cancels the loop: the request in flight is dropped, tools are cancelled, every call gets a result, and the loop
     /// ends with [`LoopEnd::Cancelled`].
     pub fn cancel(&self) {
         self.flag.cancel();
     }
 
-    /// The flag of this run, to [call it off](Self::cancel) from elsewhere. It also counts as raised when that of the
-    /// [loop](crate::TurnLoop::cancellation) is; raising it leaves the loop's and other runs alone.
+    /// Returns the cancellation flag of this run, to [cancel](Self::cancel) it from elsewhere. It is also raised when
+    /// that of the [loop](crate::TurnLoop::cancellation) is; raising it does not affect the loop's flag or other runs.
     ///
     /// ```
     /// use haft_core::{Item, Toolkit, TurnRequest};
@@ -85,14 +92,14 @@ impl LoopRun {
         self.flag.clone()
     }
 
-    /// Runs to the end, whatever happens on the way. Also after the end gives what the last event gave.
-    pub async fn finish(mut self) -> LoopOutcome {
-        let end = match self.machine.take() {
-            Some(machine) => drained(machine, &self.event_slot).await,
-            // Without a machine there is an end.
-            None => self.end.take().unwrap_or(LoopEnd::Cancelled),
+    /// Runs to the end and discards the events. After the end it returns what the last event contained.
+    pub async fn finish(self) -> LoopOutcome {
+        let Self { progress, event_slot, state, .. } = self;
+        let end = match progress {
+            LoopProgress::Running(machine) => drain(machine, &event_slot).await,
+            LoopProgress::Ended(end) => end,
         };
-        LoopOutcome { end, state: self.state.into_state() }
+        LoopOutcome { end, state: state.into_state() }
     }
 }
 
@@ -101,11 +108,10 @@ impl Stream for LoopRun {
 
     fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<LoopEvent>> {
         let run = self.get_mut();
-        let Some(machine) = &mut run.machine else { return Poll::Ready(None) };
+        let LoopProgress::Running(machine) = &mut run.progress else { return Poll::Ready(None) };
         match machine.as_mut().poll(task) {
             Poll::Ready(end) => {
-                run.machine = None;
-                run.end = Some(end.clone());
+                run.progress = LoopProgress::Ended(end.clone());
                 Poll::Ready(Some(LoopEvent::Ended { end, state: Box::new(run.state.snapshot()) }))
             }
             Poll::Pending => run.event_slot.take().map_or(Poll::Pending, |event| Poll::Ready(Some(event))),
@@ -113,8 +119,8 @@ impl Stream for LoopRun {
     }
 }
 
-/// Runs a machine to its end. What happens on the way is told to nobody.
-async fn drained(mut machine: Driven, event_slot: &EventSlot) -> LoopEnd {
+/// Runs a loop to its end and discards the events.
+async fn drain(mut machine: LoopFuture, event_slot: &EventSlot) -> LoopEnd {
     poll_fn(|task| {
         loop {
             match machine.as_mut().poll(task) {
@@ -129,6 +135,10 @@ async fn drained(mut machine: Driven, event_slot: &EventSlot) -> LoopEnd {
 impl fmt::Debug for LoopRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let turns = self.state.read(|state| state.turns);
-        f.debug_struct("LoopRun").field("turns", &turns).field("end", &self.end).finish_non_exhaustive()
+        let end = match &self.progress {
+            LoopProgress::Running(_) => None,
+            LoopProgress::Ended(end) => Some(end),
+        };
+        f.debug_struct("LoopRun").field("turns", &turns).field("end", &end).finish_non_exhaustive()
     }
 }

@@ -1,33 +1,33 @@
-//! Everything of a loop that must survive it.
+//! The state of a loop, which can be stored.
 //!
-//! A state is plain data: it can be stored while the loop waits for somebody, and started in another process. It holds
-//! whole turns only. The tools are not in it, as they are code: whoever starts it brings them. A stored state that
-//! contradicts itself is refused when it is read, never worked around.
+//! A state is plain data: it can be stored while the loop waits, and started in another process. It contains complete
+//! turns only. The tools are not in it, as they are code: the application supplies them at the start. A stored state
+//! that contradicts itself must be rejected when it is read.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, CallId, ContentPart, FormatVersion, Item, Role, ToolCall, TurnRequest, Usage,
+    ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, FormatVersion, Item, ToolCall, TurnRequest, Usage,
     VerdictFault, history,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::guard::SeenCalls;
 use super::interaction::Interaction;
-use super::json_string;
+use super::json_string::{self, DeepObject};
 use super::open_turn::OpenTurn;
 use super::state_error::StateError;
 
-/// Where a loop stands: the conversation, what it cost so far, and what is still open.
+/// The state of a loop: the conversation, the usage so far, and the calls that are open.
 ///
-/// A state is a value and knows nothing of its copies. Two loops that are started from one state both do what is left of
-/// it, approved calls included; and a state that was stored before a crash does again what was done since. Its calls
-/// are made *at least once*: whoever stores states claims one before starting it (by a lock, or by a version in the
-/// database), stores the next one as soon as it is there, and gives tools that must not run twice the id of the call to
-/// know them by. A verdict is used *at most once*: it is gone from the state of a loop that has begun to act on it, and
-/// after a crash its question is open again.
+/// A state is a value, independent of its copies. Two loops that are started from one state both do the work that is
+/// left in it, including approved calls; and a state that was stored before a crash repeats what was done since. Its
+/// calls are made *at least once*: an application that stores states claims one before starting it (by a lock, or by a
+/// version in the database), stores the next one as soon as it is available, and gives tools that must not run twice
+/// the id of the call to detect duplicates. A verdict is used *at most once*: it is removed from the state before the
+/// loop acts on it, and after a crash its approval request is pending again.
 ///
 /// ```
 /// use haft_core::{Item, TurnRequest};
@@ -38,30 +38,53 @@ use super::state_error::StateError;
 /// assert_eq!(serde_json::from_str::<LoopState>(&stored)?, state);
 /// # Ok::<_, serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Stored")]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "StoredState")]
 pub struct LoopState {
     v: FormatVersion,
-    #[serde(serialize_with = "json_string::serialize_deep")]
     pub(super) request: TurnRequest,
     pub(super) turns: u32,
     pub(super) usage: Usage,
     pub(super) calls: u64,
-    /// Whether the last turn asked for calls that the budget did not have.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    /// True if the last turn had calls beyond the budget.
     pub(super) lacks_calls: bool,
-    #[serde(rename = "time_used_ms", serialize_with = "millis")]
     pub(super) time_used: Duration,
     pub(super) seen: SeenCalls,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "json_string::serialize_deep")]
-    pub(super) open: Option<OpenTurn>,
+    pub(super) phase: LoopPhase,
+}
+
+/// The phase of a loop between two requests.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum LoopPhase {
+    /// The model can be asked.
+    Ready,
+    /// The last turn is not concluded yet.
+    Open(Box<OpenTurn>),
+    /// The model has finished, and nothing was added since.
+    Done,
+}
+
+/// A state as it is written.
+#[derive(Serialize)]
+struct WrittenState<'a> {
+    v: FormatVersion,
+    request: DeepObject<'a, TurnRequest>,
+    turns: u32,
+    usage: Usage,
+    calls: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) done: bool,
+    lacks_calls: bool,
+    time_used_ms: u64,
+    seen: &'a SeenCalls,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open: Option<DeepObject<'a, OpenTurn>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    done: bool,
 }
 
 /// A state as it is read, before it is checked.
 #[derive(Deserialize)]
-struct Stored {
+struct StoredState {
     #[serde(default)]
     v: FormatVersion,
     #[serde(deserialize_with = "json_string::deserialize_deep")]
@@ -84,9 +107,9 @@ struct Stored {
     done: bool,
 }
 
-/// Beginning and going on.
+/// Creating and continuing.
 impl LoopState {
-    /// The beginning of a loop. The tools of the request are left out: each turn offers those of the loop.
+    /// Creates the initial state of a loop. The tools of the request are removed: each turn offers those of the loop.
     #[must_use]
     pub fn new(mut request: TurnRequest) -> Self {
         request.tools.clear();
@@ -99,13 +122,12 @@ impl LoopState {
             lacks_calls: false,
             time_used: Duration::ZERO,
             seen: SeenCalls::default(),
-            open: None,
-            done: false,
+            phase: LoopPhase::Ready,
         }
     }
 
-    /// The same conversation with one more thing said, as a new piece of work: turns, cost, time and repeated calls are
-    /// counted from zero again. What is open stays open.
+    /// Adds an item to the conversation and begins a new task: turns, usage, time and repeated calls are
+    /// counted from zero again. Open calls stay open.
     #[must_use]
     pub fn follow_up(mut self, item: impl Into<Item>) -> Self {
         self.request_mut().history.push(item.into());
@@ -113,14 +135,14 @@ impl LoopState {
         self.seen.clear();
         self.lacks_calls = false;
         if self.interactions().is_empty() && history::approvals(self.history()).pending.is_empty() {
-            self.open = None;
+            self.phase = LoopPhase::Ready;
         }
         self
     }
 
-    /// Answers an open interaction. (An open approval is answered with [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a
-    /// verdict is checked against the tools.) The value is checked against what the tool promises when the state is started;
-    /// until then another answer replaces this one.
+    /// Answers an open interaction. (A pending approval request is answered with
+    /// [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a verdict is checked against the tools.) The value is
+    /// validated by the tool's success schema when the state is started; until then another answer replaces this one.
     pub fn answer(&mut self, call_id: impl Into<CallId>, value: impl Into<Value>) -> Result<(), StateError> {
         self.interaction(call_id.into()).map(|interaction| interaction.answer(&value.into()))
     }
@@ -130,7 +152,7 @@ impl LoopState {
         self.interaction(call_id.into()).map(|interaction| interaction.close(reason.into()))
     }
 
-    /// Answers an open question about a call with a verdict that passes `check`.
+    /// Adds a verdict on a pending approval request, if it passes `check`.
     pub(super) fn verdict(
         &mut self,
         response: ApprovalResponse,
@@ -138,102 +160,108 @@ impl LoopState {
     ) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
-        let Some(question) = history.open_question(&request_id) else {
+        let Some(pending) = history.open_question(&request_id) else {
             return Err(StateError::UnknownApproval { request_id });
         };
-        if question.digest != response.digest {
+        if pending.digest != response.digest {
             return Err(StateError::OtherDigest { request_id });
         }
         if history.is_decided(&request_id) {
             return Err(StateError::AlreadyDecided { request_id });
         }
-        check(question, &response).map_err(|fault| StateError::Verdict { request_id, fault })?;
+        check(pending, &response).map_err(|fault| StateError::Verdict { request_id, fault })?;
         history.push(response.into());
         Ok(())
     }
 }
 
-/// Looking.
+/// Reading.
 impl LoopState {
-    /// What the model is asked next.
+    /// Returns the next request.
     #[must_use]
     pub fn request(&self) -> &TurnRequest {
         &self.request
     }
 
-    /// What the model is asked next, to be changed. The model is asked again even if it was done.
+    /// Returns the next request, to be changed. The model is asked again even if it had finished.
     pub fn request_mut(&mut self) -> &mut TurnRequest {
-        self.done = false;
+        if let LoopPhase::Done = self.phase {
+            self.phase = LoopPhase::Ready;
+        }
         &mut self.request
     }
 
-    /// The conversation so far.
+    /// Returns the conversation so far.
     #[must_use]
     pub fn history(&self) -> &[Item] {
         &self.request.history
     }
 
-    /// What the model said last: the text at the end of the conversation.
+    /// Returns the text of the model at the end of the conversation.
     #[must_use]
     pub fn text(&self) -> String {
-        let is_spoken = |item: &&Item| match item {
-            Item::Message(message) => message.role == Role::Assistant,
-            Item::Reasoning(_) | Item::ProviderCall(_) => true,
-            _ => false,
+        let is_by_model = |item: &&Item| match item.author() {
+            Author::Model => !matches!(item, Item::ToolCall(_)),
+            Author::Provider => true,
+            Author::User
+            | Author::Application
+            | Author::Executor
+            | Author::Gate
+            | Author::Approver
+            | Author::Unknown => false,
         };
-        let spoken = self.history().iter().rev().take_while(is_spoken).count();
-        let last = &self.history()[self.history().len() - spoken..];
-        let parts = last.iter().filter_map(|item| match item {
-            Item::Message(message) => Some(&message.content),
-            _ => None,
-        });
-        parts.flatten().filter_map(ContentPart::as_text).collect()
+        let trailing = self.history().iter().rev().take_while(is_by_model).count();
+        let last = &self.history()[self.history().len() - trailing..];
+        let parts =
+            last.iter().flat_map(|item| if let Item::Message(message) = item { &*message.content } else { &[] });
+        parts.filter_map(ContentPart::as_text).collect()
     }
 
-    /// Whether the model said its last word and nothing was said since. Such a state ends at once when it is started.
+    /// Reports whether the model has finished and nothing was added since. Such a state ends immediately when it is
+    /// started.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.done
+        matches!(self.phase, LoopPhase::Done)
     }
 
-    /// How many turns were taken.
+    /// Returns the number of turns.
     #[must_use]
     pub fn turns(&self) -> u32 {
         self.turns
     }
 
-    /// What they cost, with attempts that failed as far as it is known.
+    /// Returns the usage, including that of failed attempts as far as it is known.
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// How many calls were handed on.
+    /// Returns the number of calls that were run.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// How long the loop ran. Written in whole milliseconds.
+    /// Returns the time for which the loop ran, in whole milliseconds.
     #[must_use]
     pub fn time_used(&self) -> Duration {
         self.time_used
     }
 
-    /// The questions about calls that nobody has answered yet, in the order they were asked.
+    /// Returns the pending approval requests without a verdict, in order.
     #[must_use]
     pub fn approvals(&self) -> Vec<ApprovalRequest> {
         let pending = history::approvals(&self.request.history).pending.into_iter();
         pending.filter(|pending| pending.response.is_none()).map(|pending| pending.request).collect()
     }
 
-    /// The interactions that were not settled yet, whether answered or not.
+    /// Returns the interactions that are not finished yet, answered or not.
     #[must_use]
     pub fn interactions(&self) -> &[Interaction] {
-        self.open.as_ref().map_or(&[], |open| &open.interactions)
+        self.phase.open().map_or(&[], |open| &open.interactions)
     }
 
-    /// Whether the state is one a loop can be in: everything that is open is about a call of the history.
+    /// Checks that the state is consistent: everything that is open is about a call of the history.
     pub(super) fn check(&self) -> Result<(), StateError> {
         self.check_open()?;
         self.check_interactions()?;
@@ -241,7 +269,7 @@ impl LoopState {
         for item in self.history() {
             match item {
                 Item::ToolCall(call) => drop(calls.insert(&call.call_id)),
-                // What a provider asks about its own calls it may know by ids of its own.
+                // A provider may use its own ids in approval requests for its own calls.
                 Item::ApprovalRequest(request)
                     if request.provider_data.is_empty() && !calls.contains(&request.call_id) =>
                 {
@@ -251,7 +279,7 @@ impl LoopState {
                 _ => {}
             }
         }
-        let open = self.open.iter().flat_map(|open| open.turn.tool_calls());
+        let open = self.phase.open().into_iter().flat_map(|open| open.turn.tool_calls());
         match open.map(|call| call.call_id).find(|call_id| !calls.contains(call_id)) {
             Some(call_id) => Err(StateError::MissingTurnCall { call_id }),
             None => Ok(()),
@@ -259,11 +287,8 @@ impl LoopState {
     }
 
     fn check_open(&self) -> Result<(), StateError> {
-        match &self.open {
-            Some(_) if self.done => Err(StateError::DoneWhileOpen),
-            Some(open) if open.turn.items.is_empty() => Err(StateError::EmptyTurn),
-            _ => Ok(()),
-        }
+        let is_empty = self.phase.open().is_some_and(|open| open.turn.items.is_empty());
+        if is_empty { Err(StateError::EmptyTurn) } else { Ok(()) }
     }
 
     fn check_interactions(&self) -> Result<(), StateError> {
@@ -273,14 +298,15 @@ impl LoopState {
         // The last call of each id, and the last output.
         let (mut asked, mut answered) = (HashMap::new(), HashMap::new());
         for (at, item) in self.history().iter().enumerate() {
-            match item {
-                Item::ToolCall(call) if !call.provider_executed => drop(asked.insert(&call.call_id, (at, call))),
-                Item::ToolOutput(output) => drop(answered.insert(&output.call_id, at)),
-                _ => {}
+            if let Some(call) = item.local_call() {
+                asked.insert(&call.call_id, (at, call));
+            }
+            if let Item::ToolOutput(output) = item {
+                answered.insert(&output.call_id, at);
             }
         }
         let mut said: HashMap<&CallId, Vec<&ToolCall>> = HashMap::new();
-        for item in self.open.iter().flat_map(|open| &open.turn.items) {
+        for item in self.phase.open().into_iter().flat_map(|open| &open.turn.items) {
             if let Item::ToolCall(call) = item {
                 said.entry(&call.call_id).or_default().push(call);
             }
@@ -308,7 +334,7 @@ impl LoopState {
     }
 
     fn interaction(&mut self, call_id: CallId) -> Result<&mut Interaction, StateError> {
-        let open = self.open.iter_mut().flat_map(|open| &mut open.interactions);
+        let open = self.phase.open_mut().into_iter().flat_map(|open| &mut open.interactions);
         let mut named = open.filter(|interaction| *interaction.call_id() == call_id);
         named.next().ok_or(StateError::UnknownInteraction { call_id })
     }
@@ -320,17 +346,67 @@ impl From<TurnRequest> for LoopState {
     }
 }
 
-impl TryFrom<Stored> for LoopState {
+impl TryFrom<StoredState> for LoopState {
     type Error = StateError;
 
-    fn try_from(stored: Stored) -> Result<Self, StateError> {
-        let Stored { v, request, turns, usage, calls, lacks_calls, time_used_ms, seen, open, done } = stored;
+    fn try_from(stored: StoredState) -> Result<Self, StateError> {
+        let StoredState { v, request, turns, usage, calls, lacks_calls, time_used_ms, seen, open, done } = stored;
         let time_used = Duration::from_millis(time_used_ms);
-        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, open, done, ..Self::new(request) };
+        let phase = match (open, done) {
+            (Some(_), true) => return Err(StateError::DoneWhileOpen),
+            (Some(open), false) => LoopPhase::Open(Box::new(open)),
+            (None, true) => LoopPhase::Done,
+            (None, false) => LoopPhase::Ready,
+        };
+        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, phase, ..Self::new(request) };
         state.check().map(|()| state)
     }
 }
 
-fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+impl Serialize for LoopState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { v, request, turns, usage, calls, lacks_calls, time_used, seen, phase } = self;
+        WrittenState {
+            v: *v,
+            request: DeepObject(request),
+            turns: *turns,
+            usage: *usage,
+            calls: *calls,
+            lacks_calls: *lacks_calls,
+            time_used_ms: u64::try_from(time_used.as_millis()).unwrap_or(u64::MAX),
+            seen,
+            open: phase.open().map(DeepObject),
+            done: self.is_done(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl LoopPhase {
+    /// Returns the turn that is not concluded yet.
+    pub(super) fn open(&self) -> Option<&OpenTurn> {
+        match self {
+            Self::Open(open) => Some(open),
+            Self::Ready | Self::Done => None,
+        }
+    }
+
+    /// Returns the turn that is not concluded yet, to be changed.
+    pub(super) fn open_mut(&mut self) -> Option<&mut OpenTurn> {
+        match self {
+            Self::Open(open) => Some(open),
+            Self::Ready | Self::Done => None,
+        }
+    }
+
+    /// Concludes the open turn and enters the next phase. Without an open turn nothing changes.
+    pub(super) fn close(&mut self, next: Self) -> Option<Box<OpenTurn>> {
+        match std::mem::replace(self, next) {
+            Self::Open(open) => Some(open),
+            other @ (Self::Ready | Self::Done) => {
+                *self = other;
+                None
+            }
+        }
+    }
 }

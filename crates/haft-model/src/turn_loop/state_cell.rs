@@ -1,7 +1,8 @@
 //! The state of a running loop.
 //!
-//! There is one copy, shared by the loop and its reader. The loop changes it only in whole steps (a turn with its results, a
-//! result with its verdict), so a snapshot may be stored at any time. No code of the user's runs while it is locked.
+//! There is one copy, shared by the loop and its reader. The loop changes it only in complete steps (a turn with its
+//! results, a result with its verdict), so a snapshot may be stored at any time. User code must never run while it is
+//! locked.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,149 +13,150 @@ use tokio::time::Instant;
 
 use super::event::LoopEvent;
 use super::state::LoopState;
-use super::verdict::write_down;
+use super::verdict::record_results;
 
-/// The one copy of the state. Clones share it.
+/// The state of a running loop. Clones share it.
 #[derive(Clone, Debug)]
-pub(super) struct StateCell(Arc<Mutex<Kept>>);
+pub(super) struct StateCell(Arc<Mutex<SharedState>>);
 
+/// The shared part of the cell.
 #[derive(Debug)]
-struct Kept {
+struct SharedState {
     state: LoopState,
-    /// The turn whose calls run now. It stands at the end of the history and is no part of the state yet.
+    /// The turn whose calls run now. It is at the end of the history and not part of the state yet.
     staged: Option<Staged>,
-    /// Results of calls that waited, which are yet to be put in their places.
-    landed: Vec<ToolResult>,
-    /// The events about results that had no place.
+    /// Results of calls that waited, which are not in the history yet.
+    results: Vec<ToolResult>,
+    /// The events of results that could not be added.
     unplaced: Vec<LoopEvent>,
-    /// When the loop was first polled; none once it has ended.
+    /// The time of the first poll; `None` before it and after the end of the loop.
     since: Option<Instant>,
 }
 
 impl StateCell {
     pub(super) fn new(state: LoopState) -> Self {
-        let (landed, unplaced) = (Vec::new(), Vec::new());
-        Self(Arc::new(Mutex::new(Kept { state, staged: None, landed, unplaced, since: None })))
+        let (results, unplaced) = (Vec::new(), Vec::new());
+        Self(Arc::new(Mutex::new(SharedState { state, staged: None, results, unplaced, since: None })))
     }
 
-    /// From now on time counts.
+    /// Starts counting the time.
     pub(super) fn start_clock(&self) {
-        self.kept().since = Some(Instant::now());
+        self.shared().since = Some(Instant::now());
     }
 
-    /// Time no longer counts.
+    /// Stops counting the time.
     pub(super) fn stop_clock(&self) {
-        let mut kept = self.kept();
-        kept.state.time_used = kept.time_used();
-        kept.since = None;
+        let mut shared = self.shared();
+        shared.state.time_used = shared.time_used();
+        shared.since = None;
     }
 
-    /// The state by now.
+    /// Returns a copy of the state.
     pub(super) fn snapshot(&self) -> LoopState {
-        let mut kept = self.kept();
-        kept.place_landed();
-        let mut state = kept.state.clone();
-        if let Some(whole) = kept.staged.as_ref().and_then(|staged| state.history().get(..staged.start())) {
+        let mut shared = self.shared();
+        shared.place_results();
+        let mut state = shared.state.clone();
+        if let Some(whole) = shared.staged.as_ref().and_then(|staged| state.history().get(..staged.start())) {
             state.request.history = whole.into();
         }
-        state.time_used = kept.time_used();
+        state.time_used = shared.time_used();
         state
     }
 
-    /// The state by now, without a copy if nobody else has the cell.
+    /// Returns the state, without a copy if the cell is not shared.
     pub(super) fn into_state(self) -> LoopState {
         match Arc::try_unwrap(self.0).map(|alone| alone.into_inner().unwrap_or_else(PoisonError::into_inner)) {
-            Ok(mut kept) if kept.staged.is_none() => {
-                kept.place_landed();
-                kept.state.time_used = kept.time_used();
-                kept.state
+            Ok(mut shared) if shared.staged.is_none() => {
+                shared.place_results();
+                shared.state.time_used = shared.time_used();
+                shared.state
             }
-            Ok(midway) => Self(Arc::new(Mutex::new(midway))).snapshot(),
+            Ok(staged) => Self(Arc::new(Mutex::new(staged))).snapshot(),
             Err(shared) => Self(shared).snapshot(),
         }
     }
 
-    /// How long the loop ran by now.
+    /// Returns the time for which the loop ran.
     pub(super) fn time_used(&self) -> Duration {
-        self.kept().time_used()
+        self.shared().time_used()
     }
 
-    /// Looks at the state.
+    /// Reads the state.
     pub(super) fn read<T>(&self, look: impl FnOnce(&LoopState) -> T) -> T {
-        look(&self.kept().state)
+        look(&self.shared().state)
     }
 
     /// Changes the state.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut LoopState) -> T) -> T {
-        change(&mut self.kept().state)
+        change(&mut self.shared().state)
     }
 
-    /// Puts a turn at the end of the history while its calls run, and returns the history to show them. The state is as
+    /// Adds a turn at the end of the history while its calls run, and returns the history for them. The state is as
     /// before until the turn is [completed](Self::complete).
     pub(super) fn stage(&self, turn: &Turn) -> History {
-        let mut kept = self.kept();
-        kept.staged = Some(kept.state.request.history.stage(turn));
-        kept.state.request.history.clone()
+        let mut shared = self.shared();
+        shared.staged = Some(shared.state.request.history.stage(turn));
+        shared.state.request.history.clone()
     }
 
-    /// Changes the state to one with the turn that was staged, if one was.
+    /// Changes the state to include the staged turn, if there is one.
     pub(super) fn complete<T>(&self, change: impl FnOnce(&mut LoopState, Option<Staged>) -> T) -> T {
-        let mut kept = self.kept();
-        let staged = kept.staged.take();
-        change(&mut kept.state, staged)
+        let mut shared = self.shared();
+        let staged = shared.staged.take();
+        change(&mut shared.state, staged)
     }
 
-    /// Adds the result of a call that waited. It is in the state from now on; it is put in its place with others, as that
-    /// costs as much as the history is long.
-    pub(super) fn land(&self, result: ToolResult) {
-        self.kept().landed.push(result);
+    /// Adds the result of a call that waited. It is part of the state from now on; it is inserted into the history
+    /// together with others, as an insertion takes time proportional to the length of the history.
+    pub(super) fn add_result(&self, result: ToolResult) {
+        self.shared().results.push(result);
     }
 
-    /// Puts all results in their places, and returns what is to be told about those that have none.
-    pub(super) fn place_landed(&self) -> Vec<LoopEvent> {
-        let mut kept = self.kept();
-        kept.place_landed();
-        std::mem::take(&mut kept.unplaced)
+    /// Inserts all results into the history, and returns the events of those that can't be added.
+    pub(super) fn place_results(&self) -> Vec<LoopEvent> {
+        let mut shared = self.shared();
+        shared.place_results();
+        std::mem::take(&mut shared.unplaced)
     }
 
-    /// Lends the request to code of the user's, without a lock and without a copy.
+    /// Lends the request to user code, without a lock and without a copy.
     pub(super) fn lend_request<T>(&self, user: impl FnOnce(&mut TurnRequest) -> T) -> T {
-        let lent = std::mem::replace(&mut self.kept().state.request, TurnRequest::new("", Vec::new()));
-        let mut lent = Lent { cell: self, request: Some(lent) };
+        let lent = std::mem::replace(&mut self.shared().state.request, TurnRequest::new("", Vec::new()));
+        let mut lent = LentRequest { cell: self, request: Some(lent) };
         user(lent.request.get_or_insert_with(|| TurnRequest::new("", Vec::new())))
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn shared(&self) -> MutexGuard<'_, SharedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
-    fn place_landed(&mut self) {
-        if !self.landed.is_empty() {
-            let landed = std::mem::take(&mut self.landed);
-            self.unplaced.extend(write_down(&mut self.state, landed));
+impl SharedState {
+    fn place_results(&mut self) {
+        if !self.results.is_empty() {
+            let results = std::mem::take(&mut self.results);
+            self.unplaced.extend(record_results(&mut self.state, results));
         }
     }
 
     fn time_used(&self) -> Duration {
         let now = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         let used = self.state.time_used.saturating_add(now);
-        // Cut to what is written, so that a stored state is the same when it is read.
+        // Truncated to the written precision, so that a stored state is read back unchanged.
         Duration::from_millis(u64::try_from(used.as_millis()).unwrap_or(u64::MAX))
     }
 }
 
-/// Brings the request back, also when the code it was lent to panicked.
-struct Lent<'a> {
+/// A lent request, which is returned when this is dropped, also after a panic.
+struct LentRequest<'a> {
     cell: &'a StateCell,
     request: Option<TurnRequest>,
 }
 
-impl Drop for Lent<'_> {
+impl Drop for LentRequest<'_> {
     fn drop(&mut self) {
         if let Some(request) = self.request.take() {
-            self.cell.kept().state.request = request;
+            self.cell.shared().state.request = request;
         }
     }
 }

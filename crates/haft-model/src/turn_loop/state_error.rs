@@ -1,8 +1,8 @@
-//! What is wrong with a state, or with what was done to one.
+//! Errors of a state, and of answers and verdicts that are added to one.
 
 use haft_core::{ApprovalId, CallId, VerdictFault};
 
-/// What is wrong with a [`LoopState`](crate::LoopState), or with an answer given to it.
+/// The error of a [`LoopState`](crate::LoopState), or of an answer or a verdict for it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
@@ -12,56 +12,58 @@ pub enum StateError {
         /// The id.
         call_id: CallId,
     },
-    /// No open question has the id. When a call is settled, the questions about it are taken out of the history.
-    #[error("the question `{request_id}` is not open: it is settled already, or was never asked here")]
+    /// No pending approval request has the id. When a call finishes, its requests are removed from the history.
+    #[error("the approval request `{request_id}` is not pending: it is resolved already, or was never made here")]
     UnknownApproval {
         /// The id.
         request_id: ApprovalId,
     },
-    /// The question was answered before, and the first verdict counts.
-    #[error("the approval `{request_id}` has its verdict already")]
+    /// The approval request has a verdict, and the first one counts.
+    #[error("the approval request `{request_id}` already has a verdict")]
     AlreadyDecided {
         /// The id.
         request_id: ApprovalId,
     },
-    /// The verdict was given for another question: other arguments, or another definition of the tool.
-    #[error("the verdict on `{request_id}` was given for another digest than was asked about")]
+    /// The verdict is for another request: other arguments, or another definition of the tool.
+    #[error("the verdict on `{request_id}` is for another digest than the approval request")]
     OtherDigest {
         /// The id.
         request_id: ApprovalId,
     },
-    /// The verdict does not count, and the question stays open: its edit or its answer fails the tool's checks, the tool
-    /// has changed since, or it is not signed as the question was or came too late.
+    /// The verdict is rejected, and the approval request stays pending: its edit or answer is invalid, the tool
+    /// has changed since, the signature is wrong, or the request is expired.
     #[error("the verdict on `{request_id}` is rejected: {fault}")]
     Verdict {
-        /// The question.
+        /// The approval request.
         request_id: ApprovalId,
         /// The fault; that of an edit or an answer lists its issues.
         #[source]
         fault: VerdictFault,
     },
-    /// An interaction is said to be open, and the history holds no such call.
-    #[error("the interaction `{call_id}` is open, but the history holds no such call")]
+    /// An interaction is open, but the history contains no such call.
+    #[error("the interaction `{call_id}` is open, but the history contains no such call")]
     MissingCall {
         /// The id.
         call_id: CallId,
     },
-    /// The last turn is not decided yet, and the history holds not all of its calls.
-    #[error("the call `{call_id}` belongs to the turn that is open, but the history holds no such call")]
+    /// The last turn is open, but the history does not contain all of its calls.
+    #[error("the call `{call_id}` belongs to the open turn, but the history contains no such call")]
     MissingTurnCall {
         /// The id.
         call_id: CallId,
     },
-    /// A question is about a call that does not stand before it.
-    #[error("the question `{request_id}` is about the call `{call_id}`, but before it the history holds no such call")]
+    /// An approval request is about a call that does not precede it.
+    #[error(
+        "the approval request `{request_id}` is about the call `{call_id}`, but the history contains no such call before it"
+    )]
     MissingAskedCall {
-        /// The question.
+        /// The approval request.
         request_id: ApprovalId,
         /// The call.
         call_id: CallId,
     },
-    /// An interaction is said to be open, and the history holds its answer.
-    #[error("the interaction `{call_id}` is open, but the history holds its answer")]
+    /// An interaction is open, but the history contains its output.
+    #[error("the interaction `{call_id}` is open, but the history contains its output")]
     AnsweredCall {
         /// The id.
         call_id: CallId,
@@ -72,26 +74,26 @@ pub enum StateError {
         /// The id.
         call_id: CallId,
     },
-    /// An interaction is said to be open, and the history holds another call of its id.
+    /// An interaction is open, but the history contains another call with its id.
     #[error(
-        "the interaction `{call_id}` is open, but the call at {at} of the history is of another tool or has other arguments"
+        "the interaction `{call_id}` is open, but the call at {at} of the history has another tool or other arguments"
     )]
     OtherCall {
         /// The id.
         call_id: CallId,
-        /// The place of the other call in the history.
+        /// The position of the other call in the history.
         at: usize,
     },
-    /// An interaction is said to be open, and is none of the calls of the turn that is open.
-    #[error("the interaction `{call_id}` is open, but the turn that is open made no such call")]
+    /// An interaction is open, but the open turn contains no such call.
+    #[error("the interaction `{call_id}` is open, but the open turn contains no such call")]
     ForeignInteraction {
         /// The id.
         call_id: CallId,
     },
-    /// The last turn is said to be open, and holds nothing.
-    #[error("the turn that is open holds no items")]
+    /// The last turn is open, but empty.
+    #[error("the open turn has no items")]
     EmptyTurn,
-    /// The model is said to be done, and its last turn to be open.
+    /// The state is done, but its last turn is open.
     #[error("the state is done, but a turn is open")]
     DoneWhileOpen,
 }

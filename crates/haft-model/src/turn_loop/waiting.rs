@@ -1,9 +1,9 @@
-//! The calls that wait for somebody outside, and whether a history is whole apart from them.
+//! The calls that wait for an answer or a verdict, and the consistency of a history apart from them.
 //!
-//! A call that waits has no output, so its history is not whole, and must not be mended either. Everything else must be
-//! in order before anything of it runs: an approval names its call by id, and in a damaged history the id may mean
-//! another one. Here it is checked as if those calls were answered. A call that waits and had to be given another id is no
-//! longer the one that was asked about: it is closed, never run.
+//! A call that waits has no output, so its history is inconsistent, and must not be repaired either. Everything else
+//! must be consistent before any call runs: a verdict names its call by id, and in an inconsistent history the id may
+//! mean another call. So the history is checked as if those calls had outputs. A call that waits and had to be renamed
+//! is no longer the one that the request was about: it must be cancelled and never run.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,44 +12,45 @@ use haft_core::{ApprovalId, CallId, History, Item, ToolCall, ToolResult};
 
 use super::state::LoopState;
 
-/// The places of the calls that wait, in one history.
+/// The positions of the calls of a history that wait.
 #[derive(Debug, Default)]
-pub(super) struct Waiting(BTreeSet<usize>);
+pub(super) struct WaitingCalls(BTreeSet<usize>);
 
-/// What it took to make a history whole.
+/// The result of a repair.
 #[derive(Debug, Default)]
-pub(super) struct Mended {
+pub(super) struct RepairedHistory {
     pub(super) changes: Vec<Change>,
-    /// The results of calls of the open turn that were closed.
+    /// The results of calls of the open turn that were cancelled.
     pub(super) closed: Vec<ToolResult>,
 }
 
-impl Waiting {
-    /// The calls of a state that wait for a verdict or an answer.
+impl WaitingCalls {
+    /// Finds the calls of a state that wait for a verdict or an answer.
     pub(super) fn of(state: &LoopState) -> Self {
         let pending = history::approvals(state.history()).pending.into_iter();
         let mut pending: HashSet<ApprovalId> = pending.map(|pending| pending.request.request_id).collect();
         let mut nearest: HashMap<&CallId, usize> = HashMap::new();
-        let mut places = BTreeSet::new();
-        for (place, item) in state.history().iter().enumerate() {
+        let mut positions = BTreeSet::new();
+        for (position, item) in state.history().iter().enumerate() {
             match item {
                 Item::ToolCall(call) => {
-                    nearest.insert(&call.call_id, place);
+                    nearest.insert(&call.call_id, position);
                 }
-                // Of two questions with one id only the first is asked.
+                // Of two approval requests with one id only the first counts.
                 Item::ApprovalRequest(request) if pending.remove(&request.request_id) => {
-                    places.extend(nearest.get(&request.call_id));
+                    positions.extend(nearest.get(&request.call_id));
                 }
                 _ => {}
             }
         }
-        places.extend(state.interactions().iter().filter_map(|interaction| nearest.get(interaction.call_id())));
-        Self(places)
+        positions.extend(state.interactions().iter().filter_map(|interaction| nearest.get(interaction.call_id())));
+        Self(positions)
     }
 
-    /// What would have to be changed for the history to be whole; none if it is, apart from the calls that wait.
+    /// Returns the changes that a repair would make; `None` if the history is consistent apart from the calls that
+    /// wait.
     pub(super) fn faults(&self, items: &History) -> Option<Vec<Change>> {
-        if self.is_whole(items) {
+        if self.is_consistent(items) {
             return None;
         }
         let mut changes = history::repair(items.to_vec(), "").changes;
@@ -57,10 +58,10 @@ impl Waiting {
         Some(changes)
     }
 
-    /// Makes the history whole, apart from the calls that wait, and lets the open turn follow.
-    pub(super) fn mend(&self, state: &mut LoopState, reason: &str) -> Mended {
-        if self.is_whole(&state.request.history) {
-            return Mended::default();
+    /// Repairs the history, apart from the calls that wait, and changes the open turn accordingly.
+    pub(super) fn repair(&self, state: &mut LoopState, reason: &str) -> RepairedHistory {
+        if self.is_consistent(&state.request.history) {
+            return RepairedHistory::default();
         }
         let latest: HashMap<CallId, usize> =
             calls(state.history()).map(|(at, call)| (call.call_id.clone(), at)).collect();
@@ -86,8 +87,8 @@ impl Waiting {
         state.request.history = items.into();
 
         let mut closed = Vec::new();
-        if let Some(open) = &mut state.open {
-            // The open turn is the last: of calls that shared an id its own is the latest.
+        if let Some(open) = state.phase.open_mut() {
+            // The open turn is the last one, so of calls that shared an id its call is the latest.
             let is_its = |id: &CallId, index: usize| latest.get(id) == Some(&index);
             let (mut names, mut cancelled) = (HashMap::new(), Vec::new());
             for change in &changes {
@@ -104,24 +105,42 @@ impl Waiting {
             open.rename(&names);
             closed = open.cancel(&cancelled, reason);
         }
-        Mended { changes, closed }
+        RepairedHistory { changes, closed }
     }
 
-    fn is_whole(&self, items: &History) -> bool {
+    /// Reports whether the history is consistent apart from the calls that wait.
+    fn is_consistent(&self, items: &History) -> bool {
         if self.0.is_empty() {
             return items.is_reconciled();
         }
         let mut answered = items.to_vec();
-        let waiting = calls(items).filter(|(place, _)| self.0.contains(place));
+        let waiting = calls(items).filter(|(position, _)| self.0.contains(position));
         let results = waiting.map(|(_, call)| ToolResult::cancelled(call, ""));
         history::answer(&mut answered, results).is_ok() && history::is_reconciled(&answered)
     }
 }
 
-/// The calls of a history, with their places.
+/// Returns the calls of a history with their positions.
 fn calls(items: &[Item]) -> impl Iterator<Item = (usize, &ToolCall)> {
-    items.iter().enumerate().filter_map(|(place, item)| match item {
-        Item::ToolCall(call) => Some((place, call)),
+    items.iter().enumerate().filter_map(|(position, item)| match item {
+        Item::ToolCall(call) => Some((position, call)),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_core::tagged::TaggedEnum;
+
+    use super::*;
+
+    /// A type of change that is added fails here until it is known whether it moves, renames or closes a call.
+    #[test]
+    fn every_change_of_a_repair_is_decided_about() {
+        let known: Vec<&str> = Change::VARIANTS.iter().map(|(tag, _)| *tag).collect();
+        let about_outputs = ["moved", "reordered", "removed", "relabelled"];
+        let about_calls = ["cancelled", "renamed"];
+        assert_eq!(known.len(), about_outputs.len() + about_calls.len());
+        assert!(about_outputs.iter().chain(&about_calls).all(|tag| known.contains(tag)), "{known:?}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Recording a model, and playing it again.
+//! Recording a model and replaying it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
@@ -15,7 +15,7 @@ use haft_model::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A file of one test, removed in the end.
+/// The file of one test, removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -61,13 +61,13 @@ async fn off_script(model: &impl LanguageModel, request: &TurnRequest) -> String
     }
 }
 
-/// A recording of these questions, each answered with `re: ` before it.
-async fn recorded(questions: &[&str]) -> Scratch {
+/// Records these user messages, each answered with `re: ` before it.
+async fn recorded(texts: &[&str]) -> Scratch {
     let file = Scratch::new();
-    let model = ScriptedModel::new(questions.iter().map(|question| format!("re: {question}")));
+    let model = ScriptedModel::new(texts.iter().map(|text| format!("re: {text}")));
     let cassette = Cassette::record(&file, model).unwrap();
-    for question in questions {
-        say(&cassette, question).await.unwrap();
+    for text in texts {
+        say(&cassette, text).await.unwrap();
     }
     cassette.finish().unwrap();
     file
@@ -76,7 +76,7 @@ async fn recorded(questions: &[&str]) -> Scratch {
 const HEADER: &str = r#"{"v":1,"recording":"model"}"#;
 
 #[tokio::test]
-async fn what_was_recorded_is_played_again() {
+async fn a_recording_is_replayed() {
     let file = Scratch::new();
     let calls =
         || ScriptedTurn::calls([ToolCall::new("c1", "add", r#"{"a":1}"#)]).reasoning("Hm.").usage(Usage::new(1, 2));
@@ -108,7 +108,7 @@ async fn the_file_has_a_header_and_a_line_per_exchange() {
     assert_eq!(lines[1]["request"], serde_json::to_value(ask("one")).unwrap());
     assert_eq!(lines[1]["deltas"][0], json!({"type": "text_delta", "text": "h"}));
     assert_eq!(lines[1].get("error"), None);
-    // Written when it ends, not when the cassette does.
+    // Written when the exchange ends, not when the cassette is dropped.
     say(&cassette, "two").await.unwrap();
     assert_eq!(file.lines().len(), 3);
 }
@@ -124,13 +124,13 @@ async fn auto_records_once_and_replays_from_then_on() {
     assert!(second.is_replaying());
     assert_eq!(say(&second, "one").await.unwrap(), "first");
     assert_eq!(model.requests().len(), 1);
-    // To record is to record anew.
+    // `record` overwrites the file.
     Cassette::record(&file, model).unwrap();
     assert_eq!(file.lines().len(), 1);
 }
 
 #[tokio::test]
-async fn errors_are_played_as_the_same_cause() {
+async fn errors_are_replayed_as_the_same_cause() {
     let file = Scratch::new();
     let second = Duration::from_secs(1);
     let errors = || {
@@ -167,7 +167,7 @@ async fn errors_are_played_as_the_same_cause() {
 }
 
 #[tokio::test]
-async fn a_stream_that_just_ends_is_played_as_one() {
+async fn a_stream_that_ends_without_a_turn_is_replayed_as_such() {
     let file = Scratch::new();
     let live = Cassette::record(&file, ScriptedModel::new([ScriptedTurn::text("Hel").incomplete()])).unwrap();
     assert!(matches!(say(&live, "?").await, Err(ModelError::IncompleteTurn)));
@@ -176,7 +176,7 @@ async fn a_stream_that_just_ends_is_played_as_one() {
 }
 
 #[tokio::test]
-async fn an_exchange_dropped_midway_says_so_when_it_is_played_further() {
+async fn an_exchange_that_was_dropped_midway_is_an_error_when_it_is_read_further() {
     let file = Scratch::new();
     let live = Cassette::record(&file, ScriptedModel::new(["Hello, you.", "next"])).unwrap();
     let mut stream = live.stream_turn(&ask("one"));
@@ -192,14 +192,14 @@ async fn an_exchange_dropped_midway_says_so_when_it_is_played_further() {
     assert_eq!(stream.next().await.unwrap().unwrap(), first);
     let error = stream.next().await.unwrap().unwrap_err();
     assert!(
-        matches!(&error, ModelError::OffScript { message } if message.contains("exchange 1 was dropped by its reader after 1 deltas"))
+        matches!(&error, ModelError::OffScript { message } if message.contains("the reader dropped exchange 1 after 1 deltas"))
     );
     assert!(stream.next().await.is_none());
     assert_eq!(say(&replay, "two").await.unwrap(), "next");
 }
 
 #[tokio::test]
-async fn a_reader_that_stops_at_the_turn_or_the_error_has_heard_all() {
+async fn an_exchange_whose_reader_stopped_at_the_turn_or_the_error_is_complete() {
     let file = Scratch::new();
     let model = ScriptedModel::new([ScriptedTurn::text("a"), ModelError::Cancelled.into()]);
     let live = Cassette::record(&file, model).unwrap();
@@ -214,7 +214,7 @@ async fn a_reader_that_stops_at_the_turn_or_the_error_has_heard_all() {
 }
 
 #[tokio::test]
-async fn another_request_is_refused_at_the_place_where_it_differs() {
+async fn another_request_is_rejected_with_the_location_of_the_difference() {
     let file = recorded(&["one", "two"]).await;
     let replay = Cassette::replay(&file).unwrap();
     let message = off_script(&replay, &ask("uno")).await;
@@ -244,7 +244,7 @@ async fn long_differences_are_capped() {
 }
 
 #[tokio::test]
-async fn numbers_that_no_json_holds_do_not_make_a_request_another() {
+async fn numbers_that_json_cannot_represent_are_no_difference() {
     let file = Scratch::new();
     let request = ask("one").temperature(f64::NAN).top_p(0.1 + 0.2);
     let live = Cassette::record(&file, ScriptedModel::new(["a"])).unwrap();
@@ -253,7 +253,7 @@ async fn numbers_that_no_json_holds_do_not_make_a_request_another() {
 }
 
 #[tokio::test]
-async fn places_can_be_ignored() {
+async fn locations_can_be_ignored() {
     let file = Scratch::new();
     let live = Cassette::record(&file, ScriptedModel::new(["a"])).unwrap();
     let request = |id: &str, text: &str| ask(text).metadata("trace", id);
@@ -270,7 +270,7 @@ async fn places_can_be_ignored() {
 }
 
 #[tokio::test]
-async fn exchanges_can_be_played_in_any_order() {
+async fn exchanges_can_be_replayed_in_any_order() {
     let file = recorded(&["one", "two", "one"]).await;
     let in_order = Cassette::replay(&file).unwrap();
     assert!(off_script(&in_order, &ask("two")).await.contains("exchange 1"));
@@ -285,14 +285,14 @@ async fn exchanges_can_be_played_in_any_order() {
 
     let replay = Cassette::replay(&file).unwrap().in_any_order();
     let message = off_script(&replay, &ask("three")).await;
-    let expected = r#"from exchange 1 it differs at /history/0/content/0/text expected "one", found "three""#;
+    let expected = r#"it differs from exchange 1 at /history/0/content/0/text expected "one", found "three""#;
     assert!(message.contains(expected), "{message}");
-    // It took none of them.
+    // No exchange was used.
     assert_eq!(say(&replay, "one").await.unwrap(), "re: one");
 }
 
 #[tokio::test]
-async fn exchanges_never_played_are_reported() {
+async fn exchanges_that_were_never_replayed_are_reported() {
     let file = recorded(&["one", "two", "three"]).await;
     let replay = Cassette::replay(&file).unwrap();
     say(&replay, "one").await.unwrap();
@@ -302,11 +302,11 @@ async fn exchanges_never_played_are_reported() {
         [ExchangeFault::Unplayed { exchange: 2 }, ExchangeFault::Unplayed { exchange: 3 }]
     ));
     let text = fault.to_string();
-    assert!(text.contains(&file.0.display().to_string()) && text.contains("exchange 3 was never asked for"), "{text}");
+    assert!(text.contains(&file.0.display().to_string()) && text.contains("exchange 3 was never requested"), "{text}");
 }
 
 #[tokio::test]
-async fn exchanges_at_once_are_played_in_the_order_they_began() {
+async fn concurrent_exchanges_are_replayed_in_the_order_in_which_they_began() {
     let file = Scratch::new();
     let live = Cassette::record(&file, ScriptedModel::new(["first", "second"])).unwrap();
     let (mut one, mut two) = (live.stream_turn(&ask("one")), live.stream_turn(&ask("two")));
@@ -325,7 +325,7 @@ async fn exchanges_at_once_are_played_in_the_order_they_began() {
 }
 
 #[tokio::test]
-async fn of_equal_requests_in_any_order_the_one_that_began_first_is_played_first() {
+async fn of_equal_requests_in_any_order_the_earliest_exchange_is_replayed_first() {
     let lines = recorded(&["one", "one"]).await.lines();
     let changed = lines[2].to_string().replace("re: one", "second");
     let file = Scratch::new();
@@ -336,7 +336,7 @@ async fn of_equal_requests_in_any_order_the_one_that_began_first_is_played_first
 }
 
 #[tokio::test]
-async fn recording_passes_on_what_comes_when_it_comes() {
+async fn recording_passes_deltas_on_as_they_arrive() {
     let file = Scratch::new();
     let live = Cassette::record(&file, ScriptedModel::new([ScriptedTurn::text("ab").then_pending()])).unwrap();
     let mut stream = live.stream_turn(&ask("?"));
@@ -372,7 +372,7 @@ fn a_file_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn a_file_that_is_no_recording_is_refused() {
+fn a_file_that_is_not_a_recording_is_rejected() {
     let file = Scratch::new();
     let table = [
         ("", "EOF"),
@@ -392,7 +392,7 @@ fn a_file_that_is_no_recording_is_refused() {
 }
 
 #[tokio::test]
-async fn a_recording_without_a_version_is_of_the_first() {
+async fn a_recording_without_a_version_has_the_first_version() {
     let (recorded, file) = (recorded(&["one"]).await.lines()[1].to_string(), Scratch::new());
     file.write(&[r#"{"recording":"model"}"#.to_owned(), recorded]);
     Cassette::replay(&file).unwrap();
@@ -410,9 +410,9 @@ async fn a_corrupted_line_is_named() {
         ("\u{0}\u{0}".to_owned(), "expected value"),
         (with(r#""deltas""#, r#""detlas""#), "unknown field `detlas`"),
         (with("text_delta", "text_dleta"), "text_dleta"),
-        (with(r#""end":"over""#, r#""end":"over","error":{"kind":"tired"}"#), "`tired` is no kind of error"),
+        (with(r#""end":"over""#, r#""end":"over","error":{"kind":"tired"}"#), "`tired` is not an error kind"),
         (with(r#""v":1"#, r#""v":3"#), "written by a newer version (3)"),
-        (good.clone(), "exchange 1 stands on an earlier line, too"),
+        (good.clone(), "exchange 1 is also on an earlier line"),
     ];
     let file = Scratch::new();
     for (bad, expected) in table {
@@ -435,14 +435,14 @@ async fn a_line_that_is_missing_is_a_gap_and_not_another_exchange() {
     let replay = Cassette::replay(&file).unwrap();
     say(&replay, "one").await.unwrap();
     let message = off_script(&replay, &ask("two")).await;
-    assert!(message.contains("exchange 2 is missing from the recording, which goes on to 3"), "{message}");
+    assert!(message.contains("exchange 2 is missing from the recording, which continues to 3"), "{message}");
     assert_eq!(say(&replay, "three").await.unwrap(), "re: three");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_that_takes_no_header_is_refused_at_once() {
-    // A device that takes no byte.
+fn a_file_that_cannot_be_written_is_rejected_immediately() {
+    // A device that rejects every write.
     assert!(matches!(Cassette::record("/dev/full", ScriptedModel::default()), Err(CassetteError::Unwritable { .. })));
 }
 

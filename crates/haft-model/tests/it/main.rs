@@ -1,4 +1,4 @@
-//! The model seam, its stand-ins and the turn loop, seen from outside.
+//! The model trait, scripted and recorded models, and the turn loop, through the public API.
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 

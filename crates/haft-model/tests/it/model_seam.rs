@@ -1,4 +1,4 @@
-//! What a stream of deltas comes to.
+//! The turn of a stream of deltas.
 
 use haft_core::{Delta, Finish, Item, Turn};
 use haft_model::{ModelError, TurnStream};
@@ -8,7 +8,7 @@ fn text(text: &str) -> Delta {
 }
 
 #[tokio::test]
-async fn the_turn_is_what_the_stream_ends_in() {
+async fn the_turn_is_the_end_of_the_stream() {
     let turn = Turn::new(vec![Item::assistant("hello")], Finish::Stop);
     let stream = TurnStream::of([Ok(text("hel")), Ok(text("lo")), Ok(Delta::complete(turn.clone()))]);
     assert_eq!(stream.into_turn().await.unwrap(), turn);
@@ -28,7 +28,7 @@ async fn an_error_ends_the_wait() {
 }
 
 #[tokio::test]
-async fn an_answer_that_comes_whole_is_one_piece_and_then_nothing() {
+async fn an_answer_from_a_future_is_one_delta() {
     let turn = Turn::new(vec![Item::assistant("hello")], Finish::Stop);
     let later = turn.clone();
     let mut stream = TurnStream::from_future(async move {
@@ -44,7 +44,7 @@ async fn an_answer_that_comes_whole_is_one_piece_and_then_nothing() {
 }
 
 #[tokio::test]
-async fn dropping_a_stream_drops_the_future_it_is_of() {
+async fn dropping_a_stream_drops_its_future() {
     let held = std::sync::Arc::new(());
     let inside = std::sync::Arc::clone(&held);
     let stream = TurnStream::from_future(async move {

@@ -1,4 +1,4 @@
-//! A model that answers by a script.
+//! The scripted model.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
@@ -34,7 +34,7 @@ fn off_script(error: &ModelError) -> &str {
     }
 }
 
-/// What the deltas add up to: text, refusal, reasoning, summary, calls as `name(arguments)`.
+/// The sum of the deltas: text, refusal, reasoning, summary, calls as `name(arguments)`.
 fn added_up(deltas: &[Delta]) -> (String, String, String, String, Vec<String>) {
     let (mut said, mut refused, mut thought, mut summed, mut calls) = Default::default();
     for delta in deltas {
@@ -84,7 +84,7 @@ async fn a_turn_is_streamed_in_pieces_that_add_up_to_it() {
 }
 
 #[tokio::test]
-async fn whatever_says_what_is_answered_is_a_turn() {
+async fn text_calls_and_errors_convert_into_turns() {
     let call = || ToolCall::new("c1", "add", "{}");
     let model = ScriptedModel::default().then("one").then("two".to_owned()).then(call()).then(vec![call(), call()]);
     let model = model.then([call()]).then(Turn::new(Vec::new(), Finish::Pause)).then(ModelError::Cancelled);
@@ -104,7 +104,7 @@ async fn whatever_says_what_is_answered_is_a_turn() {
 }
 
 #[tokio::test]
-async fn what_is_added_is_in_the_turn() {
+async fn added_content_is_in_the_turn() {
     let turn = ScriptedTurn::text("Let me look.")
         .reasoning("Hm.")
         .call(ToolCall::new("c1", "add", "{}"))
@@ -144,7 +144,7 @@ async fn an_answer_can_end_in_every_other_way() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delayed_answer_comes_after_its_delay() {
+async fn a_delayed_answer_arrives_after_its_delay() {
     let begin = Instant::now();
     let model = ScriptedModel::new([ScriptedTurn::text("late").delay(Duration::from_secs(90)), "soon".into()]);
     let mut stream = model.stream_turn(&ask("?"));
@@ -156,14 +156,14 @@ async fn a_delayed_answer_comes_after_its_delay() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pending_answer_runs_into_the_callers_time_limit() {
+async fn a_pending_answer_runs_into_the_timeout_of_the_caller() {
     let model = ScriptedModel::new([ScriptedTurn::pending()]);
     let waited = tokio::time::timeout(Duration::from_secs(3600), answer(&model, &ask("?"))).await;
     assert!(waited.is_err());
 }
 
 #[tokio::test]
-async fn an_unmet_expectation_is_told_to_both_sides() {
+async fn an_unmet_expectation_is_reported_to_both_sides() {
     let expect = Expect::new().tools(["add"]).last(json!({"content": [{"text": "two"}]}));
     let model = ScriptedModel::new([
         "first".into(),
@@ -178,7 +178,7 @@ async fn an_unmet_expectation_is_told_to_both_sides() {
     let error = stream.next().await.unwrap().unwrap_err();
     assert!(stream.next().await.is_none());
     let expected = concat!(
-        "turn 2 of the script was asked something else: expected the tool `add` to be offered, found none; ",
+        "turn 2 of the script received an unexpected request: expected the tool `add` to be offered, found none; ",
         r#"at /history/0/content/0/text expected "two", found "not two"; no temperature"#
     );
     assert_eq!(off_script(&error), expected);
@@ -186,13 +186,13 @@ async fn an_unmet_expectation_is_told_to_both_sides() {
     let fault = model.finish().unwrap_err();
     assert_eq!(fault.unasked(), [3]);
     assert!(matches!(fault.faults(), [TurnFault::Unexpected { turn: 2, faults }] if faults.len() == 3));
-    assert_eq!(fault.to_string(), format!("{expected}; 1 of 3 turns were never asked for, from turn 3 on"));
+    assert_eq!(fault.to_string(), format!("{expected}; 1 of 3 turns were never requested, from turn 3 on"));
     assert_eq!(answer(&model, &ask("three")).await.unwrap().text(), "third");
     assert_eq!(model.finish().unwrap_err().unasked(), [0; 0]);
 }
 
 #[tokio::test]
-async fn a_met_expectation_is_silent() {
+async fn a_met_expectation_is_not_reported() {
     let tools = [ToolDescriptor::new("add", Schema::empty())];
     let expect = Expect::new().model("m").tools(["add"]).items(1).last(json!({"role": "user"}));
     let checked = ScriptedTurn::text("yes").expect(expect).check(|_: &TurnRequest| Ok::<_, std::io::Error>(()));
@@ -220,7 +220,7 @@ async fn a_check_that_panics_is_a_fault_and_still_a_panic() {
 }
 
 #[tokio::test]
-async fn a_check_may_look_at_its_own_model() {
+async fn a_check_may_use_its_own_model() {
     let model = ScriptedModel::default();
     let own = model.clone();
     let check = move |_: &TurnRequest| if own.requests().len() == 1 { Ok(()) } else { Err("not the first") };
@@ -242,7 +242,7 @@ async fn a_request_after_the_end_is_a_fault() {
 }
 
 #[tokio::test]
-async fn what_it_was_asked_is_remembered_by_every_handle() {
+async fn requests_are_available_from_every_handle() {
     let model = ScriptedModel::new(["one", "two"]);
     let other: Arc<dyn LanguageModel> = Arc::new(model.clone());
     other.stream_turn(&ask("a")).into_turn().await.unwrap();
@@ -264,7 +264,7 @@ async fn a_turn_is_taken_when_its_stream_is_first_polled() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn turns_are_handed_out_once_each_under_concurrent_use() {
+async fn each_turn_is_used_once_by_concurrent_requests() {
     let model = ScriptedModel::new((0..100).map(|n| n.to_string()));
     let tasks: Vec<_> = (0..100)
         .map(|n: u32| {
@@ -332,7 +332,7 @@ async fn a_script_can_be_json() {
 }
 
 #[test]
-fn a_script_with_mistakes_says_where_each_is() {
+fn the_problems_of_a_script_are_reported_with_their_locations() {
     let table = [
         ("{", "not valid JSON"),
         ("[]", "expected struct"),
@@ -341,25 +341,28 @@ fn a_script_with_mistakes_says_where_each_is() {
         (r#"{"v": 1}"#, "missing field `turns`"),
         (r#"{"turns": [{"text": "a"}, {"txt": "b"}]}"#, "/turns/1: unknown field `txt`, expected one of `text`"),
         (r#"{"turns": [{"text": "a", "text": "b"}]}"#, "/turns/0/text"),
-        (r#"{"turns": [{}]}"#, "/turns/0: says nothing"),
-        (r#"{"turns": [{"text": "a", "turn": {"items": [], "finish": "stop"}}]}"#, "/turns/0: `turn` is whole"),
+        (r#"{"turns": [{}]}"#, "/turns/0: the turn is empty"),
+        (
+            r#"{"turns": [{"text": "a", "turn": {"items": [], "finish": "stop"}}]}"#,
+            "/turns/0: `turn` is a complete turn",
+        ),
         (r#"{"turns": [{"error": {"kind": "cancelled"}, "then": "pending"}]}"#, "/turns/0: `error` and `then`"),
         (r#"{"turns": [{"then": "never"}]}"#, "/turns/0: unknown variant `never`"),
         (
             r#"{"turns": [{"error": {"kind": "tired"}}]}"#,
-            "/turns/0/error/kind: `tired` is no kind of error; use one of",
+            "/turns/0/error/kind: `tired` is not an error kind; use one of",
         ),
         (r#"{"turns": [{"error": {"kind": "cancelled", "why": 1}}]}"#, "/turns/0/error: unknown field `why`"),
         (r#"{"turns": [{"text": "", "expect": {"tols": []}}]}"#, "/turns/0/expect: unknown field `tols`"),
-        (r#"{"turns": [{"text": "", "usage": {"input": 3}}]}"#, "/turns/0/usage/input: no such key"),
+        (r#"{"turns": [{"text": "", "usage": {"input": 3}}]}"#, "/turns/0/usage/input: unknown key"),
         (
             r#"{"turns": [{"calls": [{"call_id": "c", "name": "n", "args": {"a": 1}}]}]}"#,
-            "/turns/0/calls/0/args: no such",
+            "/turns/0/calls/0/args: unknown key",
         ),
         (r#"{"turns": [{"calls": [{"name": "n"}]}]}"#, "/turns/0/calls/0: missing field `call_id`"),
         (
             r#"{"turns": [{"turn": {"items": [{"type": "reasoning", "txt": "a"}], "finish": "stop"}}]}"#,
-            "/turns/0/turn/items/0/txt: no such key",
+            "/turns/0/turn/items/0/txt: unknown key",
         ),
     ];
     for (text, expected) in table {

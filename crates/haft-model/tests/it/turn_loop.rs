@@ -1,4 +1,4 @@
-//! The turn loop: what it asks, what it runs, what it leaves behind, and how it ends.
+//! The turn loop: its requests, the calls that it runs, its states and its ends.
 
 mod approval;
 mod budget;
@@ -46,7 +46,7 @@ fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
     ToolCall::new(id, name, arguments)
 }
 
-/// A turn of calls that ended for a reason of its own.
+/// A turn of calls with a finish reason.
 fn turn_of(calls: impl IntoIterator<Item = ToolCall>, finish: Finish) -> Turn {
     Turn::new(calls.into_iter().map(Item::from).collect(), finish)
 }
@@ -59,7 +59,7 @@ async fn finish(agent: &TurnLoop, state: impl Into<LoopState>) -> LoopOutcome {
     agent.start(state).finish().await
 }
 
-/// Every event to the end.
+/// Collects all events.
 async fn events(mut run: LoopRun) -> Vec<LoopEvent> {
     let mut events = Vec::new();
     while let Some(event) = run.next().await {
@@ -68,7 +68,7 @@ async fn events(mut run: LoopRun) -> Vec<LoopEvent> {
     events
 }
 
-/// Each item of a history in a few words.
+/// Describes each item of a history in a few words.
 fn told(history: &[Item]) -> Vec<String> {
     let each = history.iter().map(|item| match item {
         Item::Message(message) => format!("{:?}", message.role).to_lowercase(),
@@ -81,14 +81,14 @@ fn told(history: &[Item]) -> Vec<String> {
     each.collect()
 }
 
-/// The kind of a failure, or the output as it is.
+/// Returns the kind of a failure, or the output text.
 fn kind_or_text(output: &str) -> String {
     let value: Option<serde_json::Value> = serde_json::from_str(output).ok();
     let kind = value.as_ref().and_then(|value| value["error"]["kind"].as_str());
     kind.unwrap_or(output).to_owned()
 }
 
-/// Each event in a few words.
+/// Describes each event in a few words.
 fn words(events: &[LoopEvent]) -> Vec<String> {
     let each = events.iter().map(|event| match event {
         LoopEvent::TurnStarted { number } => format!("turn {number}"),
@@ -122,7 +122,7 @@ fn ended(end: &LoopEnd) -> String {
     }
 }
 
-/// The state as another process reads it.
+/// Writes a state and reads it back, as another process does.
 fn stored(state: &LoopState) -> LoopState {
     serde_json::from_str(&serde_json::to_string(state).unwrap()).unwrap()
 }

@@ -1,4 +1,4 @@
-//! `#[derive(Failure)]`: what the model reads when a tool fails.
+//! `#[derive(Failure)]`: the failures that the model reads.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The macros and the names users see, from outside.
+//! The macros and the public names, as a dependent crate uses them.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 

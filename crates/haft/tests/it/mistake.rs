@@ -1,6 +1,6 @@
-//! Mistakes, each in a file named after it: what the compiler says to them.
+//! The compiler's messages for mistakes, each in a file named after it.
 
 #[test]
-fn every_mistake_says_what_to_write() {
+fn every_mistake_reports_what_to_write() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }

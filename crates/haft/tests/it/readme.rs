@@ -1,7 +1,7 @@
 //! The code in the README's sentences and tables, which no doc test sees.
 //!
-//! Fenced blocks are doc tests of the crate, and names in brackets are links that rustdoc resolves. What is left is code
-//! between backticks: each piece of it has to stand in the functions below, word for word, where it is compiled.
+//! Fenced blocks are doc tests of the crate, and names in brackets are links that rustdoc resolves. The rest is code
+//! between backticks: each piece of it has to occur in the functions below, word for word, where it is compiled.
 
 use std::path::Path;
 
@@ -87,7 +87,7 @@ fn turning(mut state: LoopState, turn: Turn, results: Vec<ToolResult>, verdict: 
     let (path, model) = (Path::new("a"), ScriptedModel::default());
     let agent = TurnLoop::new(Cassette::auto(path, model)?, Toolkit::new())
         .options(RunOptions::new().approvals(Suspend))
-        .decide(|between| async move { if README.is_empty() { between.stop() } else { between.next() } });
+        .decide(|after| async move { if README.is_empty() { after.stop() } else { after.next() } });
     let (call_id, value, mut history) = ("c1", json!(null), Vec::new());
     state.answer(call_id, value)?;
     agent.verdict(&mut state, verdict)?;
@@ -95,7 +95,7 @@ fn turning(mut state: LoopState, turn: Turn, results: Vec<ToolResult>, verdict: 
     Ok(())
 }
 
-/// The code between backticks, outside of fences and of links.
+/// Returns the code between backticks, outside of fences and of links.
 fn code_in_prose(page: &str) -> Vec<String> {
     let prose = page.split("```").step_by(2).collect::<String>();
     let mut pieces = Vec::new();
@@ -122,7 +122,7 @@ fn every_expression_in_the_readme_is_compiled() {
     assert!(known.len() > 30, "too few were found: {known:?}");
 }
 
-/// A name of ours that is no link is not checked by anybody.
+/// A name of ours that is no link would not be checked at all.
 #[test]
 fn every_type_that_the_readme_names_is_a_link() {
     for code in code_in_prose(README) {

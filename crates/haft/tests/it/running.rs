@@ -1,6 +1,6 @@
-//! Running one call, as the tests need it.
+//! Helpers that run one call.
 
-use haft::{Cx, Services, StaticTool, Tool, ToolCall, ToolResult, Toolkit};
+use haft::{Services, StaticTool, Tool, ToolCall, ToolResult, Toolkit};
 use serde_json::Value;
 
 /// Runs one call of a tool that needs no services.
@@ -20,12 +20,12 @@ pub(crate) async fn run_in(kit: &Toolkit, name: &str, arguments: Value) -> ToolR
     run_tool(kit.get(name).unwrap(), arguments, kit.services().clone()).await
 }
 
-/// The value of a success.
+/// Returns the value of a success.
 pub(crate) fn value(result: &ToolResult) -> Value {
     result.value().unwrap_or_else(|| panic!("{result:?}")).to_value()
 }
 
-/// The kind and the message of a failure.
+/// Returns the kind and the message of a failure.
 pub(crate) fn failure(result: &ToolResult) -> (&str, &str) {
     let failure = result.failure().unwrap();
     (failure.kind.as_str(), &failure.message)

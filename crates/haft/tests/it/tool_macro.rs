@@ -1,4 +1,4 @@
-//! `#[tool]`: what a function becomes.
+//! `#[tool]`: the tool that a function becomes.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ enum WeatherError {
     UnknownCity(String),
 }
 
-/// An alias is the result that it stands for.
+/// An alias of a result, which must be recognised as one.
 type Answer<T, E = WeatherError> = Result<T, E>;
 
 struct ApiKey(&'static str);
@@ -69,7 +69,7 @@ fn app() -> App {
 async fn get_weather(
     /// City name, e.g. "Paris"
     city: String,
-    /// How many days ahead
+    /// Number of days ahead
     #[schemars(range(min = 1, max = 14))]
     days: u8,
     units: Option<String>,
@@ -97,7 +97,7 @@ fn the_documentation_and_the_constraints_reach_the_schema() {
             "properties": {
                 "city": {"description": "City name, e.g. \"Paris\"", "type": "string"},
                 "days": {
-                    "description": "How many days ahead",
+                    "description": "Number of days ahead",
                     "type": "integer", "format": "uint8", "minimum": 1, "maximum": 14
                 },
                 "units": {"type": ["string", "null"]},
@@ -123,7 +123,7 @@ async fn a_call_gets_its_parameters_services_and_context() {
 }
 
 #[tokio::test]
-async fn a_declared_failure_behind_an_alias_is_told_to_the_model() {
+async fn a_declared_failure_behind_an_alias_reaches_the_model() {
     let kit = toolkit![GetWeather].provide(app());
     let result = run_in(&kit, "get_weather", json!({"city": "Atlantis", "days": 3})).await;
     assert_eq!(failure(&result), ("tool_failed", "there is no city called Atlantis"));
@@ -147,7 +147,7 @@ async fn the_function_stays_callable_and_the_type_is_a_value() {
     assert_eq!(format!("{arguments:?}"), "GetWeather { .. }");
 }
 
-/// Nothing to fill in, nothing to say.
+/// A tool without parameters and without a result.
 #[tool]
 fn tick() {}
 
@@ -177,7 +177,7 @@ fn without_a_comment_there_is_no_description() {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Search {
-    /// What to look for.
+    /// The text to search for.
     full_text: String,
     #[serde(default)]
     page: u32,
@@ -197,7 +197,7 @@ async fn an_own_struct_follows_its_own_attributes() {
     assert_eq!(SearchTool::NAME, "search");
 }
 
-/// What only the operator may know.
+/// Reads a number.
 #[tool(blocking)]
 fn read_number(text: String) -> Result<u8, std::num::ParseIntError> {
     text.parse()
@@ -207,7 +207,10 @@ fn read_number(text: String) -> Result<u8, std::num::ParseIntError> {
 async fn an_error_that_is_not_declared_stays_opaque_and_blocking_runs_elsewhere() {
     assert_eq!(value(&run::<ReadNumber>(json!({"text": "7"})).await), json!(7));
     let result = run::<ReadNumber>(json!({"text": "secret-x"})).await;
-    assert_eq!(failure(&result), ("execution_error", "the tool failed; what went wrong is known to its operator"));
+    assert_eq!(
+        failure(&result),
+        ("execution_error", "the tool failed with an internal error; only its operator can see the cause")
+    );
 }
 
 #[tool(blocking)]
@@ -273,7 +276,7 @@ fn names(
 }
 
 #[tokio::test]
-async fn no_name_of_a_parameter_gets_in_the_way() {
+async fn no_parameter_name_collides_with_generated_names() {
     let arguments = json!({"type": "t", "params": ["p"], "from": "f", "builder": "b", "maxCount": 9});
     assert_eq!(value(&run::<Names>(arguments).await), json!(["p", "t", "f", "b"]));
     assert_eq!(names("t".into(), vec![], None, "b".into(), 1), ["t"]);
@@ -303,7 +306,7 @@ async fn a_tool_inside_a_function_works() {
     assert!(run::<Convert>(json!({"degrees": 0, "to": "Celsius"})).await.value().is_some());
 }
 
-/// A type that serde knows only through functions of the user's.
+/// A type that serde knows only through functions in user code.
 struct Seconds(u64);
 
 mod seconds {
@@ -331,7 +334,7 @@ fn wait(
 }
 
 #[tokio::test]
-async fn an_attribute_may_stand_for_the_traits_of_a_type() {
+async fn an_attribute_may_replace_the_traits_of_a_type() {
     assert_eq!(value(&run::<Wait>(json!({"time": 5})).await), json!(5));
     assert_eq!(serde_json::to_value(Wait { time: Seconds(7) }).unwrap(), json!({"time": 7}));
 }
@@ -347,7 +350,7 @@ fn a_comment_may_be_composed() {
     assert_eq!(Composed::tool().unwrap().description(), Some("One.\nTwo and a half."));
 }
 
-/// As a user would who has no use for the facade.
+/// The usage without the facade.
 mod core_only {
     #[haft_macros::tool(crate = haft_core, timeout = "1s", meta = {"a": 1}, concurrency = 2, approval = "never")]
     pub(super) fn of_core(value: u8) -> Result<u8, Odd> {
@@ -360,13 +363,13 @@ mod core_only {
 }
 
 #[tokio::test]
-async fn the_core_alone_is_enough() {
+async fn the_core_alone_is_sufficient() {
     assert_eq!(value(&run::<core_only::OfCore>(json!({"value": 2})).await), json!(2));
     assert_eq!(failure(&run::<core_only::OfCore>(json!({"value": 3})).await), ("tool_failed", "odd"));
 }
 
 mod renamed {
-    /// As a user would who gave the crate another name.
+    /// The usage with a renamed crate.
     pub(super) mod tools {
         pub(crate) use haft::*;
     }

@@ -140,7 +140,7 @@ fn policy() -> ApprovalPolicy {
 }
 
 #[tokio::test]
-async fn the_other_forms_mean_what_they_say() {
+async fn the_other_forms_are_applied() {
     let alone = Alone::tool().unwrap();
     assert_eq!(alone.limits().concurrency, Concurrency::Exclusive);
     assert_eq!(alone.limits().emit_buffer, EmitBuffer::Unbounded);
@@ -167,7 +167,7 @@ async fn the_other_forms_mean_what_they_say() {
 fn plain() {}
 
 #[test]
-fn what_is_not_said_is_not_set() {
+fn unspecified_options_are_unset() {
     let tool = Plain::tool().unwrap();
     assert!(tool.annotations().is_empty() && tool.examples().is_empty());
     assert_eq!(tool.limits(), &ExecutionLimits::new());
@@ -180,7 +180,7 @@ fn wrong_example(n: u8) -> u8 {
 }
 
 #[test]
-fn an_example_that_does_not_fit_is_a_fault_of_the_definition() {
+fn an_invalid_example_is_a_fault_of_the_definition() {
     let error = WrongExample::tool().unwrap_err();
     assert!(error.to_string().contains("example 0"), "{error}");
     let kit: haft::Toolkit = haft::toolkit![WrongExample];

@@ -1,4 +1,4 @@
-//! `toolkit![…]`: tools put together.
+//! `toolkit![…]`: toolkits from a list of tools.
 
 use haft::{Cx, Handle, HandlerError, NoFailure, Tool, ToolType, Toolkit, tool, toolkit};
 use serde_json::json;
@@ -66,7 +66,7 @@ fn tools_made_at_run_time_are_checked_at_run_time() {
 }
 
 #[test]
-fn a_toolkit_can_be_made_in_many_places() {
+fn a_toolkit_can_be_created_in_any_expression() {
     fn kit() -> Toolkit {
         toolkit![Add]
     }

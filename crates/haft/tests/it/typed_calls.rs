@@ -73,14 +73,14 @@ async fn a_success_is_a_value_of_the_tools_type() {
 }
 
 #[tokio::test]
-async fn a_declared_failure_comes_back_as_its_type() {
+async fn a_declared_failure_is_returned_as_its_type() {
     let kit = toolkit![GetWeather].provide(app());
     let unknown = kit.call(weather("Atlantis", 1)).await;
     assert_eq!(unknown, Err(CallError::Declared(WeatherError::UnknownCity("Atlantis".to_owned()))));
     assert_eq!(kit.call(weather("Nowhere", 1)).await, Err(CallError::Declared(WeatherError::Down)));
 }
 
-/// The program's own calls are held to what the model's are, and a refused one starts nothing.
+/// The program's own calls are checked like the model's, and a rejected one starts nothing.
 #[tokio::test]
 async fn a_constraint_is_enforced_before_the_function_runs() {
     let kit = toolkit![GetWeather].provide(app());
@@ -96,7 +96,7 @@ async fn a_constraint_is_enforced_before_the_function_runs() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_there_is_a_fault() {
+async fn an_unknown_tool_is_a_fault() {
     let kit = toolkit![GetWeather].provide(app());
     let elsewhere = kit.clone().namespace("met").unwrap();
     let failure = fault(elsewhere.call(weather("Oslo", 3)).await);
@@ -106,7 +106,7 @@ async fn a_tool_that_is_not_there_is_a_fault() {
     assert_eq!(failure.kind, FailureKind::UnknownTool);
 }
 
-/// A toolkit that was put together at run time may lack what the type would have asked for.
+/// A toolkit that was built at run time may lack a service that its type would have required.
 #[tokio::test]
 async fn a_service_that_is_missing_is_a_fault_and_one_of_the_call_fills_in() {
     let kit: Toolkit = Toolkit::from_iter([<GetWeather as haft::StaticTool>::tool().unwrap()]);
@@ -195,17 +195,20 @@ async fn nothing_goes_in_and_comes_out_as_unit() {
     let (): () = kit.call(Nothing {}).await.unwrap();
 }
 
-/// Whoever calls is the operator: the cause is there for it, and not in the words.
+/// The caller is the operator: it gets the cause, which is not in the message.
 #[tokio::test]
 async fn an_error_that_is_not_declared_is_a_fault_with_its_cause() {
     let kit: Toolkit = toolkit![Read];
     let error = kit.call(Read { path: "a.txt".to_owned() }).await.unwrap_err();
-    assert_eq!(error.to_string(), "execution_error: the tool failed; what went wrong is known to its operator");
+    assert_eq!(
+        error.to_string(),
+        "execution_error: the tool failed with an internal error; only its operator can see the cause"
+    );
     assert_eq!(error.source().unwrap().to_string(), "a.txt is on /dev/secret");
 }
 
 #[tokio::test]
-async fn what_a_handler_fails_with_is_told_apart() {
+async fn failures_of_a_handler_are_distinguished() {
     let kit: Toolkit = toolkit![Mixed];
     assert_eq!(kit.call(Mixed { way: 9 }).await, Ok(9));
     assert_eq!(kit.call(Mixed { way: 0 }).await, Err(CallError::Declared("as declared".to_owned())));
@@ -218,7 +221,7 @@ async fn with_question_mark(kit: &Toolkit) -> Result<i32, Box<dyn Error + Send +
 }
 
 #[tokio::test]
-async fn an_error_of_a_call_says_what_happened() {
+async fn an_error_of_a_call_describes_itself() {
     let declared = CallError::Declared(WeatherError::UnknownCity("Atlantis".to_owned()));
     assert_eq!(
         declared.to_string(),
@@ -232,7 +235,7 @@ async fn an_error_of_a_call_says_what_happened() {
     assert!(error.to_string().contains("1 can't be divided by 0"), "{error}");
 }
 
-/// A permit, an approval and a middleware stand before the program's own calls too.
+/// A permit, an approval and a middleware apply to the program's own calls too.
 #[tokio::test]
 async fn the_programs_own_calls_pass_every_gate() {
     let kit: Toolkit = toolkit![Divide];
@@ -252,7 +255,7 @@ async fn the_programs_own_calls_pass_every_gate() {
     assert_eq!(kit.wrap(ten).call(params).await, Ok(5));
 }
 
-/// Another tool under the same name, whose results are not of the type that was asked for.
+/// Another tool under the same name, whose results are not of the expected type.
 #[tokio::test]
 async fn a_result_of_another_type_is_a_fault() {
     let other = Tool::new(Divide::NAME).params::<Divide>().run(|_, _cx| async { "text" }).unwrap();

@@ -27,22 +27,22 @@ pub struct ApiKey(pub String);
 pub struct App {
     /// A service.
     pub key: ApiKey,
-    /// A small one, which clippy would rather have by value.
+    /// A small one, which clippy would prefer by value.
     pub attempts: u8,
 }
 
 /// A failure.
 #[derive(Debug, Serialize, JsonSchema, Failure)]
 pub enum LookupError {
-    /// It isn't there.
+    /// There is no such record.
     #[failure(message = "nothing called {name}")]
     NotFound {
-        /// What isn't.
+        /// The name that was looked up.
         name: String,
     },
 }
 
-/// Parameters of the user's own.
+/// A parameter type of the user.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Page {
     /// Counted from one.
@@ -93,7 +93,7 @@ pub(crate) fn without_comment() {}
 mod inner {
     use haft::tool;
 
-    /// In a module of its own.
+    /// A tool in a separate module.
     #[tool]
     pub(crate) fn inner(value: u8) -> u8 {
         value

@@ -1,4 +1,4 @@
-//! A function inside an `impl` block that could be anywhere.
+//! A function inside an `impl` block without a receiver.
 
 use haft::tool;
 

@@ -1,4 +1,4 @@
-//! A function whose type would hide another.
+//! A function whose type would shadow another.
 
 use haft::tool;
 

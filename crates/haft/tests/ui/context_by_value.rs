@@ -1,4 +1,4 @@
-//! The context as a value, or to be changed.
+//! The context by value, or mutable.
 
 use haft::{Cx, tool};
 

@@ -1,4 +1,4 @@
-//! Attributes that would compile on a field, and leave the parameter dead.
+//! Attributes that would compile on a field, and never work for a parameter.
 
 use haft::tool;
 

@@ -1,4 +1,4 @@
-//! Messages that speak of fields that are not there.
+//! Messages with unknown fields.
 
 use haft::{Failure, JsonSchema};
 

@@ -1,4 +1,4 @@
-//! A failure that can't be written down or described.
+//! A failure without serialization or a schema.
 
 use haft::Failure;
 

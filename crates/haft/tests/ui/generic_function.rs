@@ -1,4 +1,4 @@
-//! Functions with parameters of types, constants and lifetimes.
+//! Functions with type, constant and lifetime parameters.
 
 use haft::tool;
 

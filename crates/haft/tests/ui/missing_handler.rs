@@ -1,4 +1,4 @@
-//! A tool that nothing runs.
+//! A tool without a handler.
 
 use haft::{NoFailure, ToolType, Toolkit, toolkit};
 

@@ -1,4 +1,4 @@
-//! A result that can't be written down.
+//! A result without serialization.
 
 use haft::tool;
 

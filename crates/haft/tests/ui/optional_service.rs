@@ -1,4 +1,4 @@
-//! A service that may be missing.
+//! An optional service.
 
 use haft::tool;
 

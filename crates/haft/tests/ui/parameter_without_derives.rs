@@ -1,4 +1,4 @@
-//! Parameters of a type that can be read and not written.
+//! Parameters of a type that can be deserialized and not serialized.
 
 use haft::{JsonSchema, tool};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! A parameter that can't be described.
+//! A parameter without a schema.
 
 use haft::tool;
 

@@ -1,4 +1,4 @@
-//! A result that can be written down, but not described.
+//! A result without a schema.
 
 use haft::tool;
 

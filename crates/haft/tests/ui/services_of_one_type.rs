@@ -1,4 +1,4 @@
-//! Fields that provide the same type, and things that have no fields.
+//! Fields that provide the same type, and types without fields.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Functions that are more than plain ones.
+//! Functions with qualifiers that a tool can't have.
 
 use haft::tool;
 

@@ -1,4 +1,4 @@
-//! A policy, an annotation and an example that are something else.
+//! A policy, an annotation and an example of the wrong type.
 
 use haft::tool;
 

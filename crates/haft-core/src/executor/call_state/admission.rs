@@ -1,19 +1,19 @@
-//! The first steps of a call: look up the tool, ask the permit, read and check the arguments. Approval comes next, in
+//! The first steps of a call: look up the tool, check the permit, read and check the arguments. Approval comes next, in
 //! [`approval`](super::approval). A signal or an interaction takes the same steps and surfaces after them.
 //!
-//! Every doubt ends the call: nothing of a handler has run when one of these steps rejects the call.
+//! A step that fails ends the call. No code of a handler has run when one of these steps rejects the call.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::approval::{Gated, Policies, decoded};
-use super::{CallState, Ready, State, Step, StepCx, Transition, cleared};
+use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
 use crate::approval::PriorApproval;
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::executor::execute::prepare_isolated;
 use crate::executor::isolation::{Isolated, isolated};
-use crate::executor::permit::{Decision, Permission};
+use crate::executor::permit::{Permission, PermitDecision};
 use crate::executor::span::CallSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -23,7 +23,7 @@ use crate::result::ToolResult;
 use crate::tool::{Execution, Tool};
 
 /// The message to the model about a permit that failed to decide.
-const UNDECIDED: &str = "whether this call is permitted could not be decided";
+const UNDECIDED: &str = "the permission check failed, so this call was not run";
 
 /// A permit that decides later.
 type PermitFuture = Isolated<BoxFuture<Result<Permission, BoxError>>>;
@@ -36,7 +36,7 @@ impl CallState {
         step_cx: StepCx<'_>,
     ) -> Result<Transition, ToolFailure> {
         self.tool = step_cx.set.index_of(&call.name);
-        let found = self.tool.map(|place| (place, step_cx.tool(place)));
+        let found = self.tool.map(|tool| (tool, step_cx.tool(tool)));
         // A call that starts again with edited arguments has its span already.
         let is_restarted = self.prior.as_deref().is_some_and(PriorApproval::is_edited);
         if !step_cx.is_planning && !is_restarted {
@@ -49,12 +49,12 @@ impl CallState {
             return Err(step_cx.unknown_tool(call, Some(tool)));
         }
         match isolated(|| permit.permit(tool, call, &cx)).map(|permitting| permitting.0) {
-            Ok(Decision::Now(decision)) => {
+            Ok(PermitDecision::Now(decision)) => {
                 permitted(decision)?;
                 self.prepare(tool_index, cx, call, step_cx)
             }
-            Ok(Decision::Later(permit)) => {
-                Ok((State::Permitting { tool: tool_index, cx, permit: Isolated::new(permit) }, Step::Moved))
+            Ok(PermitDecision::Later(permit)) => {
+                Ok((CallPhase::Permitting { tool: tool_index, cx, permit: Isolated::new(permit) }, Advance::Moved))
             }
             Err(panicked) => Err(undecided(panicked)),
         }
@@ -70,7 +70,7 @@ impl CallState {
         task: &mut Context<'_>,
     ) -> Result<Transition, ToolFailure> {
         match isolated(|| Pin::new(&mut permit).poll(task)) {
-            Ok(Poll::Pending) => Ok((State::Permitting { tool, cx, permit }, Step::Pending)),
+            Ok(Poll::Pending) => Ok((CallPhase::Permitting { tool, cx, permit }, Advance::Pending)),
             Ok(Poll::Ready(decision)) => {
                 permitted(decision)?;
                 drop(permit);
@@ -80,7 +80,7 @@ impl CallState {
         }
     }
 
-    /// Reads and checks the arguments, and finds out whether anything has to decide about approval.
+    /// Reads and checks the arguments, and determines whether approval may be required.
     fn prepare(
         &mut self,
         tool_index: usize,
@@ -95,7 +95,7 @@ impl CallState {
         let policies = Policies::of(tool, step_cx);
         let is_gated = step_cx.is_planning || self.prior.is_some() || !policies.are_silent();
         let (ready, gated_cx) = match tool.execution(call) {
-            // What the provider runs can't be prevented any more, so no policy is asked.
+            // A call that the provider executes can't be prevented any more, so no policy is evaluated.
             Execution::Provider => return Err(ToolResult::non_local_tool(call).into_failure()),
             Execution::Surfaced => {
                 if !is_gated {
@@ -122,8 +122,8 @@ impl CallState {
 }
 
 impl StepCx<'_> {
-    /// Returns the failure of a call of a tool that does not exist as far as the caller may know. `hidden` is a tool that
-    /// the caller must not learn of. The permit is asked only about tools that would be named.
+    /// Returns the failure of a call whose tool does not exist as far as the caller may know. `hidden` is a tool that
+    /// the caller must not learn of. The permit is evaluated only for tools that would be named.
     fn unknown_tool(&self, call: &ToolCall, hidden: Option<&Tool>) -> ToolFailure {
         let tools = self.set.with_scopes().map(|(tool, _)| tool);
         let Some(permit) = &self.options.permit else {

@@ -1,7 +1,7 @@
 //! Approval of a call: the last check before it may run.
 //!
-//! The arguments are checked when this begins, and every decision here is about exactly those. A verdict that was given
-//! before the run is examined as closely as one that is given now.
+//! The arguments have been checked before, and every decision here is about exactly those. A verdict that was given
+//! before the run is examined as closely as one that is given during it.
 
 use std::future::ready;
 use std::pin::Pin;
@@ -11,14 +11,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{CallState, Ready, State, Step, StepCx, Transition, cleared};
+use super::verdict::judge;
+use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
 use crate::approval::{ApprovalOutcome, AtGate, PriorApproval, RefusedVerdict, VerdictFault, digest_of};
-use crate::arguments::{Arguments, Decisive};
+use crate::arguments::{Arguments, PolicyArguments};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::executor::approve::ApprovalAnswer;
 use crate::executor::isolation::{Isolated, Panicked, isolated};
-use crate::executor::option::{Policy, RunOptions};
+use crate::executor::option::{RunOptions, RunPolicy};
 #[cfg(feature = "approval")]
 use crate::executor::run_approvals::Suspending;
 use crate::failure::ToolFailure;
@@ -30,29 +31,30 @@ use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyE
 
 /// The message to the model about a call that was not approved.
 const NOT_APPROVED: &str = "this call requires approval and was not approved";
-/// The message to the model about an approval of something else than the call.
+/// The message to the model about an approval that is not for this call.
 const CHANGED: &str = "the approval was given for other arguments or another definition of the tool; call again";
-/// The number of times that an approver is asked about one call while its verdicts are invalid.
+/// The maximum number of requests to an approver about one call while its verdicts are invalid.
 const MOST_TRIES: u32 = 3;
 /// The audit record's reason for a verdict whose call ended before it needed one.
 const UNUSED: &str = "the call ended before the verdict could be used";
 /// The message to the model about an approval request that has expired.
 const EXPIRED: &str = "the approval request for this call has expired; call again";
 
-/// A call whose arguments are checked and whose approval is not yet decided. Most calls never are: it is on the heap.
+/// A call whose arguments are checked and whose approval is not yet decided. On the heap, as most calls require no
+/// approval.
 pub(super) struct Gated {
     pub(super) tool: usize,
     pub(super) cx: Cx,
     pub(super) ready: Ready,
-    /// The arguments as they were decoded.
+    /// The decoded arguments.
     arguments: Arguments,
     /// Binds an approval to the arguments and the tool. Computed when it is first needed.
     pub(super) digest: String,
-    /// The number of times that the approver was asked.
+    /// The number of requests sent to the approver.
     tries: u32,
 }
 
-/// A call whose approver was asked.
+/// A call whose approval request was sent to the approver.
 pub(super) struct AwaitingVerdict {
     gated: Box<Gated>,
     request: Box<ApprovalRequest>,
@@ -89,7 +91,7 @@ impl Gated {
         AtGate { tool: step_cx.tool(self.tool), call, caller: step_cx.options.caller_ref(), digest: &self.digest }
     }
 
-    /// Moves the call on: it may run.
+    /// Clears the call to run.
     pub(super) fn into_cleared(self, call: &ToolCall, step_cx: StepCx<'_>) -> Transition {
         cleared(self.tool, self.ready, self.digest, call, step_cx)
     }
@@ -105,8 +107,8 @@ impl<'a> Policies<'a> {
     pub(super) fn of(tool: &'a Tool, step_cx: StepCx<'a>) -> Self {
         match &step_cx.options.policy {
             None => Self { own: Some(tool.approval()), also: None },
-            Some(Policy::Also(policy)) => Self { own: Some(tool.approval()), also: Some(policy) },
-            Some(Policy::Instead(policy)) => Self { own: None, also: Some(policy) },
+            Some(RunPolicy::Also(policy)) => Self { own: Some(tool.approval()), also: Some(policy) },
+            Some(RunPolicy::Instead(policy)) => Self { own: None, also: Some(policy) },
         }
     }
 
@@ -143,7 +145,7 @@ impl CallState {
             return self.decided(gated, call, step_cx, Ok((ApprovalNeed::Needed, rule)));
         }
         let about = ApprovalCx::of(call, Some(&gated.cx));
-        let arguments = Decisive::of(&gated.arguments, tool, &call.arguments, &step_cx.options.decode);
+        let arguments = PolicyArguments::of(&gated.arguments, tool, &call.arguments, &step_cx.options.decode);
         let need = isolated(|| {
             let needs = policies.iter().map(|(policy, rule)| {
                 let need = Box::pin(policy.decide(&arguments, about.clone())) as BoxFuture<ApprovalNeed>;
@@ -152,7 +154,7 @@ impl CallState {
             Box::pin(any_needed(needs.collect())) as NeedFuture
         });
         match need {
-            Ok(need) => Ok((State::Deciding { gated, need: Isolated::new(need) }, Step::Moved)),
+            Ok(need) => Ok((CallPhase::Deciding { gated, need: Isolated::new(need) }, Advance::Moved)),
             Err(panicked) => self.decided(gated, call, step_cx, Err(panicked)),
         }
     }
@@ -166,7 +168,7 @@ impl CallState {
         task: &mut Context<'_>,
     ) -> Result<Transition, ToolFailure> {
         let decided = match isolated(|| Pin::new(&mut need).poll(task)) {
-            Ok(Poll::Pending) => return Ok((State::Deciding { gated, need }, Step::Pending)),
+            Ok(Poll::Pending) => return Ok((CallPhase::Deciding { gated, need }, Advance::Pending)),
             Ok(Poll::Ready(decided)) => Ok(decided),
             Err(panicked) => Err(panicked),
         };
@@ -199,7 +201,7 @@ impl CallState {
         let gate = step_cx.options.gate();
         let mut request = Box::new(gate.new_request(gated.at_gate(call, step_cx), rule));
         if let Some(recalled) = self.recall(&gated, call, step_cx, &request) {
-            return Ok(self.take_verdict(gated, call, step_cx, &request, recalled));
+            return Ok(self.take_verdict(*gated, call, step_cx, &request, recalled));
         }
         if step_cx.options.approver.is_none() {
             let caller = step_cx.options.caller_ref();
@@ -217,8 +219,8 @@ impl CallState {
         self.ask(gated, step_cx, request)
     }
 
-    /// Sends an approval request to the approver. One that is pending from before the run stays pending where there is no
-    /// approver.
+    /// Sends an approval request to the approver. Without an approver, a request that is pending from before the run
+    /// stays pending.
     pub(super) fn ask(
         &mut self,
         mut gated: Box<Gated>,
@@ -226,7 +228,7 @@ impl CallState {
         request: Box<ApprovalRequest>,
     ) -> Result<Transition, ToolFailure> {
         let Some(approver) = &step_cx.options.approver else {
-            return Ok((State::Finished { pending: None }, Step::Suspended(request)));
+            return Ok((CallPhase::Finished { pending: None }, Advance::Suspended(request)));
         };
         let longest = match longest_wait(step_cx, &request) {
             Ok(longest) => longest,
@@ -240,12 +242,11 @@ impl CallState {
         if let Some(rejected) = self.rejected.last().filter(|rejected| rejected.fault.is_invalid()) {
             cx = cx.asked_again(gated.tries, rejected.clone());
         }
-        let answer = isolated(|| Arc::clone(approver).ask((*request).clone(), cx)).map_err(unapproved)?;
+        let answer = isolated(|| Arc::clone(approver).request((*request).clone(), cx)).map_err(unapproved)?;
         Ok(await_verdict(gated, request, answer, longest))
     }
 
-    /// Sends a new approval request about a call that one was sent for before. Without an approver the call waits for the
-    /// verdict beyond this run.
+    /// Sends a new approval request about a call that had an earlier one. Without an approver the call is suspended.
     pub(super) fn ask_anew(
         &mut self,
         gated: Box<Gated>,
@@ -255,7 +256,7 @@ impl CallState {
         if step_cx.options.approver.is_some() {
             return self.ask(gated, step_cx, request);
         }
-        Ok(await_verdict(gated, request, Box::pin(ready(Ok(ApprovalAnswer::put_off()))), None))
+        Ok(await_verdict(gated, request, Box::pin(ready(Ok(ApprovalAnswer::deferred()))), None))
     }
 
     pub(super) fn poll_verdict(
@@ -266,7 +267,7 @@ impl CallState {
         task: &mut Context<'_>,
     ) -> Result<Transition, ToolFailure> {
         let answer = match isolated(|| Pin::new(&mut awaiting.answer).poll(task)) {
-            Ok(Poll::Pending) => return Ok((State::AwaitingVerdict(awaiting), Step::Pending)),
+            Ok(Poll::Pending) => return Ok((CallPhase::AwaitingVerdict(awaiting), Advance::Pending)),
             Ok(Poll::Ready(answer)) => answer,
             Err(panicked) => Err(panicked.into()),
         };
@@ -275,7 +276,7 @@ impl CallState {
         self.answered(gated, request, call, step_cx, answer)
     }
 
-    /// Acts on the answer of the approver. Only a verdict on this very request counts.
+    /// Acts on the answer of the approver. Only a verdict on this very request is accepted.
     fn answered(
         &mut self,
         gated: Box<Gated>,
@@ -287,13 +288,13 @@ impl CallState {
         let gate = step_cx.options.gate();
         let record = |outcome| gate.new_record(&request, step_cx.options.caller_ref(), outcome);
         match answer {
-            Ok(ApprovalAnswer::Verdict(response)) => match self.judge(&gated, step_cx, &request, *response) {
-                Ok(verdict) => Ok(self.take_verdict(gated, call, step_cx, &request, verdict)),
+            Ok(ApprovalAnswer::Verdict(response)) => match judge(&gated, step_cx, &request, *response) {
+                Ok(verdict) => Ok(self.take_verdict(*gated, call, step_cx, &request, verdict)),
                 Err((response, fault)) => {
                     self.reject(step_cx, &request, Some(response), fault.clone());
                     if fault.is_invalid() && gated.tries < MOST_TRIES {
                         // The request is pending already: it is not reported twice.
-                        return self.ask(gated, step_cx, request).map(|(state, _)| (state, Step::Moved));
+                        return self.ask(gated, step_cx, request).map(|(phase, _)| (phase, Advance::Moved));
                     }
                     Err(rejection(fault))
                 }
@@ -306,7 +307,7 @@ impl CallState {
             #[cfg(feature = "approval")]
             Ok(ApprovalAnswer::Later) => {
                 gate.record(|| record(ApprovalOutcome::Suspended));
-                Ok((State::Finished { pending: None }, Step::Suspended(request)))
+                Ok((CallPhase::Finished { pending: None }, Advance::Suspended(request)))
             }
             Ok(ApprovalAnswer::Nobody { reason }) => {
                 gate.record(|| record(ApprovalOutcome::Unanswered).with_reason(&reason));
@@ -329,7 +330,7 @@ impl CallState {
         failure
     }
 
-    /// Records that a request, or a verdict on it, does not count, and keeps the verdict for the application that sent it.
+    /// Records that a request or a verdict was rejected, and keeps the verdict for the application that sent it.
     pub(super) fn reject(
         &mut self,
         step_cx: StepCx<'_>,
@@ -350,7 +351,7 @@ impl CallState {
     /// Closes the approval request of a call that has its outcome: one that is pending, or one from before the run that was
     /// not reached. Returns the verdicts that were not used.
     pub(in crate::executor) fn close_request(&mut self, call: &ToolCall, options: &RunOptions) -> Vec<RefusedVerdict> {
-        let pending = if let State::Finished { pending } = &mut self.state { pending.take() } else { None };
+        let pending = if let CallPhase::Finished { pending } = &mut self.phase { pending.take() } else { None };
         let (request, verdict) = match (pending, self.prior.take().map(|prior| *prior)) {
             (Some(request), _) => (request, None),
             (None, Some(PriorApproval::Open { request, verdict })) => (request, verdict),
@@ -408,8 +409,8 @@ fn await_verdict(
     longest: Option<Duration>,
 ) -> Transition {
     let expires = longest.and_then(|longest| Instant::now().checked_add(longest));
-    let asked = Step::Asked(request.clone());
-    (State::AwaitingVerdict(AwaitingVerdict { gated, request, answer: Isolated::new(answer), expires }), asked)
+    let asked = Advance::ApprovalRequested(request.clone());
+    (CallPhase::AwaitingVerdict(AwaitingVerdict { gated, request, answer: Isolated::new(answer), expires }), asked)
 }
 
 /// Returns the decision of the first policy that requires approval.
@@ -425,7 +426,7 @@ async fn any_needed(needs: Vec<(Isolated<BoxFuture<ApprovalNeed>>, ApprovalRule)
     (ApprovalNeed::NotNeeded, last)
 }
 
-/// Returns how long to wait for an answer: one that comes after the request has expired could not be used.
+/// Returns the longest time to wait for an answer: one that arrives after the request has expired could not be used.
 fn longest_wait(step_cx: StepCx<'_>, request: &ApprovalRequest) -> Result<Option<Duration>, VerdictFault> {
     let now = step_cx.options.gate().now()?.unix_millis();
     let is_open = request.expires_at.map(|end| Duration::from_millis(end.unix_millis().saturating_sub(now)));

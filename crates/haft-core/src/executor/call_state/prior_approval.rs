@@ -1,10 +1,11 @@
 //! Approval facts that a call comes with.
 //!
 //! A call may come approved, with an approval request that is still pending, or with a verdict whose request was not kept.
-//! None of it is trusted: it has to be about this very call, as it is now.
+//! None of it is trusted: it must match this call and the current definition of its tool.
 
 use super::approval::{Gated, rejection};
-use super::{CallState, State, Step, StepCx, Transition};
+use super::verdict::judge;
+use super::{Advance, CallPhase, CallState, StepCx, Transition};
 use crate::approval::{PriorApproval, VerdictFault};
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
@@ -12,13 +13,13 @@ use crate::item::{ApprovalRequest, ApprovalResponse, ApprovalRule};
 
 /// The reason that a pending approval request can't be answered any more.
 enum Unrecognised {
-    /// It contains this call, and the tool is another than it describes.
+    /// It contains this call, but the tool's definition has changed since.
     Changed,
     /// It is not about this call, was not sent from here, or has expired.
     Void(VerdictFault),
 }
 
-/// The result of looking at approval facts: a decision, or the call to be decided by its policies.
+/// The result of applying approval facts: a decision, or the call to be decided by its policies.
 type Decided = Result<Transition, Box<Gated>>;
 
 impl From<Unrecognised> for VerdictFault {
@@ -45,25 +46,28 @@ impl CallState {
             PriorApproval::Edited => Ok(Ok(gated.into_cleared(call, step_cx))),
             PriorApproval::Approved { digest, verdict } if gated.digest == digest => {
                 let Gated { tool, ready, digest, .. } = *gated;
-                Ok(Ok((State::Cleared { tool, ready, digest }, Step::Answered { response: verdict, edited: None })))
+                Ok(Ok((
+                    CallPhase::Cleared { tool, ready, digest },
+                    Advance::Answered { response: verdict, edited: None },
+                )))
             }
             PriorApproval::Approved { verdict, .. } => {
                 let request = ApprovalRequest::answered_by(call, &verdict);
                 self.reject(step_cx, &request, Some(verdict), VerdictFault::OtherDigest);
                 Err(rejection(VerdictFault::OtherDigest))
             }
-            // It needed no approval when it was planned: the policies that hold now decide again.
+            // It required no approval when it was planned: the current policies decide again.
             PriorApproval::Planned { digest } if gated.digest == digest => Ok(Err(gated)),
             PriorApproval::Planned { .. } => Err(rejection(VerdictFault::OtherDigest)),
             PriorApproval::Open { request, verdict } => self.reopen(gated, call, step_cx, request, verdict).map(Ok),
             PriorApproval::Claimed { verdict } => self.claim(gated, call, step_cx, verdict),
-            PriorApproval::Finished(outcome) => Ok(Ok((State::Resolved(Box::new(outcome)), Step::Moved))),
+            PriorApproval::Finished(outcome) => Ok(Ok((CallPhase::Resolved(Box::new(outcome)), Advance::Moved))),
         }
     }
 
-    /// Goes on with an approval request that is pending from before the run. It must be as it was sent, and a verdict on it
-    /// that is rejected leaves it pending. When the tool has changed since, the verdict is rejected and a new request is
-    /// sent about the tool as it is now.
+    /// Resumes an approval request that is pending from before the run. It must be exactly the request that was sent,
+    /// and a rejected verdict leaves it pending. When the tool has changed since, the verdict is rejected and a new
+    /// request is sent about the current definition.
     fn reopen(
         &mut self,
         gated: Box<Gated>,
@@ -83,17 +87,17 @@ impl CallState {
         }
         let mut is_objection = false;
         if let Some(verdict) = verdict {
-            match self.judge(&gated, step_cx, &request, *verdict) {
-                Ok(verdict) => return Ok(self.take_verdict(gated, call, step_cx, &request, verdict)),
+            match judge(&gated, step_cx, &request, *verdict) {
+                Ok(verdict) => return Ok(self.take_verdict(*gated, call, step_cx, &request, verdict)),
                 Err((verdict, fault)) => {
-                    // A person wants the call to be changed: an approval from before does not answer that.
+                    // A person wants the call to be changed: a remembered approval must not override that.
                     is_objection = fault.is_invalid();
                     self.reject(step_cx, &request, Some(verdict), fault);
                 }
             }
         }
         if !is_objection && let Some(recalled) = self.recall(&gated, call, step_cx, &request) {
-            return Ok(self.take_verdict(gated, call, step_cx, &request, recalled));
+            return Ok(self.take_verdict(*gated, call, step_cx, &request, recalled));
         }
         self.ask(gated, step_cx, request)
     }
@@ -115,13 +119,13 @@ impl CallState {
         self.reject(step_cx, old, verdict, VerdictFault::OtherDigest);
         let request = Box::new(gate.new_request(gated.at_gate(call, step_cx), ApprovalRule::DefinitionChanged));
         match self.recall(&gated, call, step_cx, &request) {
-            Some(recalled) => Ok(self.take_verdict(gated, call, step_cx, &request, recalled)),
+            Some(recalled) => Ok(self.take_verdict(*gated, call, step_cx, &request, recalled)),
             None => self.ask_signed(gated, step_cx, request),
         }
     }
 
-    /// Decides by a verdict whose request was not kept: the parts of the request that it repeats are checked instead. One
-    /// that is rejected counts for nothing, except that a call which a person wants changed does not run without approval.
+    /// Decides by a verdict whose request was not kept: the parts of the request that it repeats are checked instead. A
+    /// rejected verdict is ignored, except that a call which a person wants changed does not run without approval.
     fn claim(
         &mut self,
         gated: Box<Gated>,
@@ -136,8 +140,8 @@ impl CallState {
             .check_claimed_expiry(&request)
             .and_then(|()| recognise(&gated, call, step_cx, &request).map_err(VerdictFault::from));
         let (verdict, fault) = match recognised {
-            Ok(()) => match self.judge(&gated, step_cx, &request, *verdict) {
-                Ok(verdict) => return Ok(Ok(self.take_verdict(gated, call, step_cx, &request, verdict))),
+            Ok(()) => match judge(&gated, step_cx, &request, *verdict) {
+                Ok(verdict) => return Ok(Ok(self.take_verdict(*gated, call, step_cx, &request, verdict))),
                 Err(rejected) => rejected,
             },
             Err(fault) => (verdict, fault),
@@ -151,7 +155,7 @@ impl CallState {
         self.ask_signed(gated, step_cx, request).map(Ok)
     }
 
-    /// Signs a new request and sends it. One that can't be signed can't be answered, so the call is denied.
+    /// Signs a new request and sends it. A request that can't be signed can't be answered, so the call is denied.
     fn ask_signed(
         &mut self,
         gated: Box<Gated>,

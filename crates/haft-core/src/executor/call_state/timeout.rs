@@ -29,17 +29,17 @@ impl Timeouts {
             return None;
         }
         let now = Instant::now();
-        // A moment that the clock can't represent never comes.
+        // A moment that the clock can't represent is never reached.
         let deadline = timeout.and_then(|timeout| now.checked_add(timeout));
         Some(Box::new(Self { timeout, idle_timeout, deadline, last_active: now }))
     }
 
-    /// Returns the moment by which the handler must have returned, whether it shows activity or not.
+    /// Returns the moment by which the handler must have returned, with or without activity.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// Returns the moment at which the call times out unless it shows activity before.
+    /// Returns the moment at which the call times out without further activity.
     pub(super) fn due(&self) -> Option<Instant> {
         let idle = self.idle_timeout.and_then(|idle| self.last_active.checked_add(idle));
         [self.deadline, idle].into_iter().flatten().min()

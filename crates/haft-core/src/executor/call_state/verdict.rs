@@ -4,17 +4,17 @@
 //! [`Ruling`], which has passed both, changes anything about a call.
 
 use super::approval::Gated;
-use super::{CallState, State, Step, StepCx, Transition, output_cap};
+use super::{Advance, CallPhase, CallState, StepCx, Transition, output_cap};
 use crate::approval::{ApprovalOutcome, PriorApproval, Ruling, VerdictFault};
 use crate::call::ToolCall;
-use crate::executor::cap::hold;
+use crate::executor::cap::cap_outcome;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::item::{ApprovalDecision, ApprovalRequest, ApprovalResponse};
 use crate::output::ToolOutput;
 use crate::result::Outcome;
 
-/// A verdict that counts, and what follows from it.
+/// An accepted verdict and its consequences.
 pub(super) struct AcceptedVerdict {
     response: ApprovalResponse,
     ruling: Ruling,
@@ -22,25 +22,7 @@ pub(super) struct AcceptedVerdict {
 }
 
 impl CallState {
-    /// Examines a verdict on a request. One that is rejected is returned with the reason.
-    pub(super) fn judge(
-        &self,
-        gated: &Gated,
-        step_cx: StepCx<'_>,
-        request: &ApprovalRequest,
-        response: ApprovalResponse,
-    ) -> Result<AcceptedVerdict, (Box<ApprovalResponse>, VerdictFault)> {
-        let examined = step_cx.options.gate().check_verdict(request, &response);
-        match examined.and_then(|()| rule(gated, step_cx, request, &response.decision)) {
-            Ok(ruling) => {
-                let outcome = ApprovalOutcome::of(&response.decision);
-                Ok(AcceptedVerdict { response, ruling, outcome })
-            }
-            Err(fault) => Err((Box::new(response), fault)),
-        }
-    }
-
-    /// Returns a remembered verdict that holds for this call too and passes its checks.
+    /// Returns a remembered verdict that also applies to this call and passes its checks.
     pub(super) fn recall(
         &mut self,
         gated: &Gated,
@@ -61,10 +43,10 @@ impl CallState {
         }
     }
 
-    /// Does what a verdict says.
+    /// Carries out a verdict.
     pub(super) fn take_verdict(
         &mut self,
-        gated: Box<Gated>,
+        gated: Gated,
         call: &ToolCall,
         step_cx: StepCx<'_>,
         request: &ApprovalRequest,
@@ -79,24 +61,24 @@ impl CallState {
             }
             record
         });
-        // One that was remembered is in the memory already, or was removed from it meanwhile.
+        // A remembered verdict is in the memory already, or was removed from it meanwhile.
         let is_new = !matches!(outcome, ApprovalOutcome::Remembered | ApprovalOutcome::RememberedDenied);
         if is_new {
             gate.remember(gated.at_gate(call, step_cx), &response);
         }
-        let Gated { tool, ready, digest, .. } = *gated;
+        let Gated { tool, ready, digest, .. } = gated;
         let mut edited = None;
-        let state = match ruling {
-            Ruling::Approved => State::Cleared { tool, ready, digest },
+        let phase = match ruling {
+            Ruling::Approved => CallPhase::Cleared { tool, ready, digest },
             Ruling::Denied => {
                 let reason = response.reason.clone().unwrap_or_default();
-                State::Resolved(Box::new(ToolFailure::new(FailureKind::Denied, reason).into()))
+                CallPhase::Resolved(Box::new(ToolFailure::new(FailureKind::Denied, reason).into()))
             }
             Ruling::Answered(value) => {
                 let answer = Outcome::Ok(ToolOutput { value, model: None });
                 let cap = output_cap(step_cx.tool(tool), step_cx.options);
-                State::Resolved(Box::new(match cap {
-                    Some(cap) => hold(answer, cap),
+                CallPhase::Resolved(Box::new(match cap {
+                    Some(cap) => cap_outcome(answer, cap),
                     None => answer,
                 }))
             }
@@ -104,10 +86,27 @@ impl CallState {
                 edited = Some(arguments);
                 self.repairs.clear();
                 self.prior = Some(Box::new(PriorApproval::Edited));
-                State::New
+                CallPhase::New
             }
         };
-        (state, Step::Answered { response: Box::new(response), edited })
+        (phase, Advance::Answered { response: Box::new(response), edited })
+    }
+}
+
+/// Examines a verdict on a request. A rejected verdict is returned with the reason.
+pub(super) fn judge(
+    gated: &Gated,
+    step_cx: StepCx<'_>,
+    request: &ApprovalRequest,
+    response: ApprovalResponse,
+) -> Result<AcceptedVerdict, (Box<ApprovalResponse>, VerdictFault)> {
+    let examined = step_cx.options.gate().check_verdict(request, &response);
+    match examined.and_then(|()| rule(gated, step_cx, request, &response.decision)) {
+        Ok(ruling) => {
+            let outcome = ApprovalOutcome::of(&response.decision);
+            Ok(AcceptedVerdict { response, ruling, outcome })
+        }
+        Err(fault) => Err((Box::new(response), fault)),
     }
 }
 

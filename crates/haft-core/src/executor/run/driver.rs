@@ -1,8 +1,9 @@
-//! How a run moves its calls.
+//! The driver of a run: each poll advances its calls.
 //!
-//! Every poll does the same, in this order: settle what was called off; let running calls that have something to say say
-//! it, as one that is done is not late however late it is asked; settle what is late; move all others; and only then
-//! hand out an event. So no event is given that a cancel or a timeout should have preceded.
+//! Every poll takes the same steps in this order: end calls that were cancelled; poll running calls that were woken, so
+//! that a call that has finished is not reported as timed out; end calls that are past their deadlines; advance all
+//! others; and only then return an event. So no event is returned that a cancellation or a timeout should have
+//! preceded.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,10 +17,10 @@ use crate::cx::RunCx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::executor::call_handle::RunShared;
-use crate::executor::call_state::{CallState, Step, StepCx};
+use crate::executor::call_state::{Advance, CallState, StepCx};
 use crate::executor::isolation::{Isolated, Panicked, poll_isolated};
 use crate::executor::mailbox::Emission;
-use crate::executor::option::{HandlerTask, Until};
+use crate::executor::option::{HandlerTask, RunDeadline};
 use crate::executor::slot::Slots;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -28,27 +29,27 @@ use crate::result::{Outcome, ToolResult};
 use crate::seed::RandomState;
 use crate::tool::ToolName;
 
-/// What the model is told about calls that were called off.
-const CALLED_OFF: &str = "the call was called off";
-/// What the model is told about calls that the run's deadline caught.
-const RUN_OVER: &str = "the time for all calls was over before this one was done";
+/// The message to the model about calls that were cancelled.
+const CANCELLED: &str = "the call was cancelled";
+/// The message to the model about calls that were unfinished at the run's deadline.
+const PAST_DEADLINE: &str = "the run's deadline passed before this call finished";
 
-/// Limits of time need tokio's clock.
+/// Timeouts are set, and tokio's timer is not available.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("limits of time need a tokio runtime with time enabled: {0}")]
-struct NoClock(#[source] Panicked);
+#[error("timeouts require a tokio runtime with time enabled: {0}")]
+struct MissingTimer(#[source] Panicked);
 
-/// How far a call may go.
+/// The point up to which a call is advanced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
-    /// To the answer it waits for, but not beyond.
-    Answer,
-    /// As far as it goes.
-    End,
+enum AdvanceUntil {
+    /// Until its verdict is resolved: nothing that follows from the verdict starts.
+    Verdict,
+    /// Until it has to wait or has finished.
+    Blocked,
 }
 
 impl Run {
-    /// Moves every call as far as it goes.
+    /// Starts the run and advances every call until it has to wait.
     pub(super) fn start(&mut self) {
         let count = self.calls.len();
         self.call_states = std::iter::repeat_with(CallState::new).take(count).collect();
@@ -58,8 +59,8 @@ impl Run {
         self.problems = self.set.problems(self.options.scope.as_deref());
         self.deadline = match self.options.until {
             None => None,
-            Some(Until::Moment(moment)) => Some(moment),
-            Some(Until::After(timeout)) => Instant::now().checked_add(timeout),
+            Some(RunDeadline::At(moment)) => Some(moment),
+            Some(RunDeadline::After(timeout)) => Instant::now().checked_add(timeout),
         };
         if let Some(deadline) = self.deadline {
             self.timer.add(deadline, Due::Run);
@@ -72,10 +73,10 @@ impl Run {
         };
         self.shared = Some(RunShared::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
         self.watch_cancellation();
-        // What is known already stays as it is, whatever becomes of the rest.
+        // Results and verdicts from before the run are kept even if the run is cancelled right away.
         self.apply_prior_approvals();
         if self.was_cancelled() || self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-            // Nothing may start: everything is settled before anything is moved.
+            // Nothing may start: the calls are ended before any of them is advanced.
             return;
         }
         for index in self.repeated_ids() {
@@ -92,13 +93,13 @@ impl Run {
         self.has_free_slot = true;
     }
 
-    /// Settles everything if the run was called off.
+    /// Ends all calls if the run was cancelled.
     pub(super) fn end_cancelled(&mut self, task: &mut Context<'_>) {
         if self.cancelled.is_some() {
             match poll_isolated(&mut self.cancelled, task) {
                 Poll::Pending => {}
                 Poll::Ready(Ok(())) => self.is_cancelled = true,
-                // The waker of the task panicked. Nothing wakes it for the flag then, and each poll asks anew.
+                // The waker of the task panicked, so the cancellation can't wake it. Each poll checks the flag instead.
                 Poll::Ready(Err(_)) => {
                     self.is_cancelled = self.was_cancelled();
                     self.watch_cancellation();
@@ -107,10 +108,10 @@ impl Run {
         }
         if self.is_cancelled && self.unfinished > 0 {
             if self.options.handler_task == HandlerTask::Spawned {
-                // What ended in its own task before it was called off has its result.
+                // A handler that returned in its task before the cancellation keeps its result.
                 self.poll_timed();
             }
-            self.cancel_all(|| ToolFailure::new(FailureKind::Cancelled, CALLED_OFF));
+            self.cancel_all(|| ToolFailure::new(FailureKind::Cancelled, CANCELLED));
         }
     }
 
@@ -119,7 +120,7 @@ impl Run {
         self.cancelled = flag.map(|flag| Isolated::new(Box::pin(async move { flag.cancelled().await }) as _));
     }
 
-    /// Settles what has taken too long by now.
+    /// Ends the calls that are past their deadlines.
     pub(super) fn end_timed_out(&mut self) {
         if self.timer.is_empty() {
             return;
@@ -128,16 +129,16 @@ impl Run {
         let now = Instant::now();
         while let Some(due) = self.timer.pop(now) {
             match due {
-                Due::Run => self.cancel_all(|| ToolFailure::new(FailureKind::TimedOut, RUN_OVER)),
-                Due::CallState(index) if self.call_states[index].pass_deadline() => self.end_if_timed_out(index, now),
-                Due::CallState(_) => {}
+                Due::Run => self.cancel_all(|| ToolFailure::new(FailureKind::TimedOut, PAST_DEADLINE)),
+                Due::Call(index) if self.call_states[index].pass_deadline() => self.end_if_timed_out(index, now),
+                Due::Call(_) => {}
             }
         }
     }
 
-    /// Settles a call whose time was over before it was looked at, and which is not done. Unless it only seemed so: what
-    /// has no budget to be looked at by is looked at again first.
-    fn judge(&mut self, index: usize) {
+    /// Ends a call that passed its deadline before it was polled, and that has not finished. With no budget left the
+    /// poll may not have made progress, so the call is polled again first.
+    fn end_after_last_poll(&mut self, index: usize) {
         if has_budget_remaining() {
             return self.end_if_timed_out(index, Instant::now());
         }
@@ -147,21 +148,21 @@ impl Run {
 
     fn end_if_timed_out(&mut self, index: usize, now: Instant) {
         let call_state = &mut self.call_states[index];
-        if let Some(at) = self.shared.as_ref().and_then(|run_shared| run_shared.mailbox.last_alive(index)) {
+        if let Some(at) = self.shared.as_ref().and_then(|run_shared| run_shared.mailbox.last_activity(index)) {
             call_state.touch(at);
         }
         let Some(due) = call_state.due() else { return };
         if due > now {
-            return self.timer.add(due, Due::CallState(index));
+            return self.timer.add(due, Due::Call(index));
         }
-        // A handler that waits for its reader is not silent.
+        // A handler that waits for its reader is not idle.
         if call_state.is_running()
             && call_state.is_only_idle(now)
             && self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.is_full(index))
         {
             call_state.touch(now);
             if let Some(due) = call_state.due() {
-                self.timer.add(due, Due::CallState(index));
+                self.timer.add(due, Due::Call(index));
             }
             return;
         }
@@ -169,15 +170,15 @@ impl Run {
         self.cancel_call(index, failure);
     }
 
-    /// Moves the calls that time counts for and that have something to say. Nothing starts that did not run before: a
-    /// call that was answered goes on later.
+    /// Polls the calls that have a running deadline and were woken. No handler starts here: a call whose verdict was
+    /// resolved is advanced later.
     fn poll_timed(&mut self) {
         self.drain_mailbox();
         for _ in 0..self.woken.len() {
             let Some(index) = self.next_woken() else { return };
             let call_state = &self.call_states[index];
             if call_state.is_running() || call_state.is_awaiting_verdict() {
-                self.advance_to(index, Reach::Answer);
+                self.advance_to(index, AdvanceUntil::Verdict);
                 if !has_budget_remaining() {
                     return;
                 }
@@ -187,12 +188,12 @@ impl Run {
         }
     }
 
-    /// Moves the calls that have something to say, and those whose turn has come.
-    pub(super) fn move_on(&mut self) {
+    /// Advances the calls that were woken, and those that get a slot.
+    pub(super) fn advance_woken(&mut self) {
         self.drain_mailbox();
         while let Some(index) = self.next_woken() {
             self.advance(index);
-            // The rest would only seem unready, and be looked at in vain.
+            // Without budget, polling the others would only return pending.
             if !has_budget_remaining() {
                 return;
             }
@@ -206,7 +207,7 @@ impl Run {
         }
     }
 
-    /// Notes that a call is to be looked at.
+    /// Queues a call to be polled.
     pub(in crate::executor) fn enqueue(&mut self, index: usize) {
         if self.call_states[index].enqueue() {
             self.woken.push_back(index);
@@ -219,7 +220,7 @@ impl Run {
         Some(index)
     }
 
-    /// Takes what calls have shown, and notes those that were woken.
+    /// Takes the emitted values of calls out of the mailbox, and queues the calls that were woken.
     pub(in crate::executor) fn drain_mailbox(&mut self) {
         let Some((woken, emissions)) = self.shared.as_ref().and_then(|run_shared| run_shared.mailbox.drain()) else {
             return;
@@ -241,30 +242,31 @@ impl Run {
         }
     }
 
-    /// Sees to it that the task is woken when there is something to do. Says no when there already is.
-    pub(super) fn rest(&mut self, task: &mut Context<'_>) -> bool {
-        // What the task had no budget left for is still to be done.
+    /// Registers the task to be woken when there is work. Returns false if there is work already.
+    pub(super) fn park(&mut self, task: &mut Context<'_>) -> bool {
+        // Calls that the task had no budget left for are still queued.
         if !self.woken.is_empty() || self.has_free_slot {
             return false;
         }
-        match self.timer.rest(task) {
-            Ok(Poll::Pending) => self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.rest(task.waker())),
+        match self.timer.park(task) {
+            Ok(Poll::Pending) => self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.park(task.waker())),
             Ok(Poll::Ready(())) => false,
             Err(panicked) => {
-                // Without a clock no limit of time can be kept, and a limit that is not kept must not look as if it were.
-                let cause = NoClock(panicked);
+                // Without a timer no timeout can be enforced, and one that is not enforced must not be ignored
+                // silently.
+                let cause = MissingTimer(panicked);
                 self.cancel_all(|| broken(cause.clone()));
                 false
             }
         }
     }
 
-    /// Moves one call as far as it goes.
+    /// Advances one call until it has to wait or has finished.
     fn advance(&mut self, index: usize) {
-        self.advance_to(index, Reach::End);
+        self.advance_to(index, AdvanceUntil::Blocked);
     }
 
-    fn advance_to(&mut self, index: usize, reach: Reach) {
+    fn advance_to(&mut self, index: usize, until: AdvanceUntil) {
         if self.call_states[index].is_answered() {
             return self.free_slot_of(index);
         }
@@ -281,46 +283,47 @@ impl Run {
                 problems: self.problems.as_deref(),
             };
             let (call_state, call) = (&mut self.call_states[index], &self.calls[index]);
-            // Most calls never wait, so only those that do get a waker of their own, and are polled once more with it.
-            let mut step = match &self.wakers[index] {
+            // Most calls never wait, so a call gets its waker only when it has to wait, and is then polled once more
+            // with it.
+            let mut advance = match &self.wakers[index] {
                 Some(waker) => call_state.step(index, call, step_cx, &mut Context::from_waker(waker)),
                 None => call_state.step(index, call, step_cx, &mut Context::from_waker(Waker::noop())),
             };
-            if matches!(step, Step::Pending) && self.wakers[index].is_none() && call_state.is_pending() {
+            if matches!(advance, Advance::Pending) && self.wakers[index].is_none() && call_state.is_pending() {
                 let waker = self.wakers[index].insert(run_shared.mailbox.waker(index));
-                step = call_state.step(index, call, step_cx, &mut Context::from_waker(waker));
+                advance = call_state.step(index, call, step_cx, &mut Context::from_waker(waker));
             }
-            match step {
-                Step::Pending => {
+            match advance {
+                Advance::Pending => {
                     if call_state.was_last_poll() {
-                        self.judge(index);
+                        self.end_after_last_poll(index);
                     }
                     return;
                 }
-                Step::Moved => {}
-                Step::Asked(request) => {
+                Advance::Moved => {}
+                Advance::ApprovalRequested(request) => {
                     if let Some(due) = call_state.due() {
-                        self.timer.add(due, Due::CallState(index));
+                        self.timer.add(due, Due::Call(index));
                     }
                     self.ready.push_back(ToolEvent::ApprovalRequested { index, request });
                 }
-                Step::Answered { response, edited } => {
+                Advance::Answered { response, edited } => {
                     let (call_id, tool) = (call.call_id.clone(), self.name(index));
-                    // What was shown while it waited comes first.
+                    // Values that were emitted while it waited come first.
                     self.drain_mailbox();
                     self.ready.push_back(ToolEvent::ApprovalResolved { index, call_id, tool, response });
                     if let Some(arguments) = edited {
                         Arc::make_mut(&mut self.calls)[index].arguments = arguments;
                     }
-                    if reach == Reach::Answer {
+                    if until == AdvanceUntil::Verdict {
                         return self.enqueue(index);
                     }
                 }
-                Step::Suspended(request) => return self.suspend(index, request),
-                Step::Held => return self.hold(index),
-                Step::WantsSlot { tool } => {
+                Advance::Suspended(request) => return self.suspend(index, request),
+                Advance::Held => return self.hold(index),
+                Advance::NeedsSlot { tool } => {
                     if !self.slots.enter(index, self.set.at(tool).0) {
-                        // It may pass those that wait for their own kind only.
+                        // It may overtake calls that wait only for a slot of their own kind.
                         self.has_free_slot = true;
                         return;
                     }
@@ -328,12 +331,12 @@ impl Run {
                         return;
                     }
                 }
-                Step::Finished(outcome) => return self.finish(index, outcome),
+                Advance::Finished(outcome) => return self.finish(index, outcome),
             }
         }
     }
 
-    /// Lets a call that has a place run. Says no when it could not.
+    /// Starts the handler of a call that holds a slot. Returns false if it could not be started.
     fn start_handler(&mut self, index: usize) -> bool {
         let Some(run_shared) = &self.shared else { return false };
         let call_state = &mut self.call_states[index];
@@ -342,14 +345,14 @@ impl Run {
             return false;
         }
         if let Some(due) = call_state.due() {
-            self.timer.add(due, Due::CallState(index));
+            self.timer.add(due, Due::Call(index));
         }
         true
     }
 
-    /// Ends every call that is not done.
+    /// Ends every unfinished call.
     pub(super) fn cancel_all(&mut self, failure: impl Fn() -> ToolFailure) {
-        self.slots.clear_line();
+        self.slots.clear_waiting();
         for index in 0..self.call_states.len() {
             if !self.call_states[index].is_answered() {
                 self.cancel_call(index, failure());
@@ -357,11 +360,11 @@ impl Run {
         }
     }
 
-    /// Ends one call where it is, as it was called off or took too long.
+    /// Ends one call in its current state: it was cancelled or timed out.
     pub(in crate::executor) fn cancel_call(&mut self, index: usize, failure: ToolFailure) {
         self.drain_mailbox();
         if let Some(RunShared { mailbox, .. }) = self.shared.as_deref() {
-            // First, so that whatever is dropped now finds itself called off.
+            // Closed first, so that values that are dropped now observe the cancellation.
             mailbox.close(index);
         }
         self.was_cut_short = true;
@@ -369,24 +372,24 @@ impl Run {
         self.finish(index, outcome);
     }
 
-    /// Answers a call: the one place where outputs come from.
+    /// Answers a call. All outputs are created here.
     pub(in crate::executor) fn finish(&mut self, index: usize, outcome: Outcome) {
-        // What the call showed comes before its output.
+        // Values that the call emitted come before its output.
         self.drain_mailbox();
-        // With no handle left nobody can ask whether the call is over.
+        // Without a remaining handle nothing can observe the close.
         if let Some(run_shared) = self.shared.as_ref().filter(|run_shared| Arc::strong_count(run_shared) > 1) {
             run_shared.mailbox.close(index);
         }
         let mut result = ToolResult::named(self.name(index), &self.calls[index], outcome);
         result.repairs = self.call_states[index].take_repairs();
-        self.keep(index, &result);
+        self.record_result(index, &result);
         self.call_states[index].answer();
         self.ready.push_back(ToolEvent::Output { index, result });
         self.unfinished -= 1;
         self.free_slot_of(index);
     }
 
-    /// Gives the place of an answered call back, unless something of it still runs where it can't be stopped.
+    /// Frees the slot of an answered call, unless work of it still runs where it can't be stopped.
     fn free_slot_of(&mut self, index: usize) {
         if self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.is_occupied(index)) {
             return;
@@ -399,14 +402,14 @@ impl Run {
         }
     }
 
-    /// The calls whose id an earlier one has.
+    /// Returns the calls whose id an earlier call has.
     fn repeated_ids(&self) -> Vec<usize> {
         let mut seen = HashSet::with_capacity_and_hasher(self.calls.len(), RandomState::default());
         let repeated = self.calls.iter().enumerate().filter(|(_, call)| !seen.insert(call.call_id.as_str()));
         repeated.map(|(index, _)| index).collect()
     }
 
-    /// The name of a call's tool, shared if there is such a tool.
+    /// Returns the name of a call's tool, shared if the tool exists.
     pub(in crate::executor) fn name(&self, index: usize) -> ToolName {
         match self.call_states[index].tool(&self.set) {
             Some(tool) => tool.shared_name().clone(),
@@ -432,18 +435,19 @@ mod tests {
     use crate::tool::{Concurrency, ExecutionLimits, Tool};
     use crate::toolkit::Toolkit;
 
-    /// A place becomes free while others use up what the task may do in one go, at the last of them to the dot.
+    /// A slot becomes free while other calls exhaust the task's budget, in one of the cases with the last unit of it.
     #[tokio::test(start_paused = true)]
-    async fn a_place_is_given_on_however_little_the_task_may_still_do() {
+    async fn a_freed_slot_is_given_on_when_the_task_runs_out_of_budget() {
         for spenders in 120..=136 {
-            let (stays, senders) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
-            let (kept, noted) = (Arc::clone(&stays), Arc::clone(&senders));
+            let (occupants, senders) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+            let (kept, noted) = (Arc::clone(&occupants), Arc::clone(&senders));
             let one = Concurrency::Max(NonZeroUsize::MIN);
-            // Done at once, while something of it stays where it can't be stopped and keeps its place.
-            let staying = Tool::new("stay").limits(ExecutionLimits::new().concurrency(one)).run(move |(), cx: Cx| {
-                kept.lock().unwrap().extend(cx.call_handle().map(CallHandle::occupy));
-                async {}
-            });
+            // Returns at once, while work of it that can't be stopped keeps its slot.
+            let occupying =
+                Tool::new("occupy").limits(ExecutionLimits::new().concurrency(one)).run(move |(), cx: Cx| {
+                    kept.lock().unwrap().extend(cx.call_handle().map(CallHandle::occupy));
+                    async {}
+                });
             let spending = Tool::new("spend").run(move |(), _cx| {
                 let (sender, mut receiver) = mpsc::channel(1);
                 noted.lock().unwrap().push(sender);
@@ -452,23 +456,23 @@ mod tests {
                     pending::<()>().await;
                 }
             });
-            let kit: Toolkit = Toolkit::from_iter([staying.unwrap(), spending.unwrap()]);
-            let names = ["stay", "stay"].into_iter().chain(std::iter::repeat_n("spend", spenders));
+            let kit: Toolkit = Toolkit::from_iter([occupying.unwrap(), spending.unwrap()]);
+            let names = ["occupy", "occupy"].into_iter().chain(std::iter::repeat_n("spend", spenders));
             let mut run = kit.run(names.enumerate().map(|(n, name)| ToolCall::new(format!("c{n}"), name, "")));
             assert_eq!(run.next().await.unwrap().index(), 0);
 
-            stays.lock().unwrap().clear();
+            occupants.lock().unwrap().clear();
             for sender in &*senders.lock().unwrap() {
                 sender.try_send(()).unwrap();
             }
             yield_now().await;
-            // The clock first: when it comes to that, the run has gone to sleep with a place to give.
+            // The timer is polled first: when it fires, the run has parked while a slot was free.
             let event = tokio::select! {
                 biased;
                 () = sleep(Duration::from_secs(1)) => None,
                 event = run.next() => event,
             };
-            assert_eq!(event.expect("the second never begins").index(), 1, "{spenders}");
+            assert_eq!(event.expect("the second call never starts").index(), 1, "{spenders}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The digits of a number, as they stand in its text.
+//! The digits of a number, borrowed from its text.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 /// The most digits that always fit into a `u64`.
 const CHUNK: usize = 19;
 
-/// Decimal digits in two parts, as the point may stand between them. Where it stands does not count.
+/// Decimal digits in two parts, because a decimal point may separate them. Its position is not stored.
 #[derive(Clone, Copy)]
 pub(super) struct Digits<'t> {
     head: &'t str,
@@ -34,7 +34,7 @@ impl<'t> Digits<'t> {
         if self.len() <= CHUNK {
             return Some(u128::from(self.iter().fold(0, |value, digit| value * 10 + u64::from(digit))));
         }
-        // Without leading zeros, more than 39 digits fit into nothing; this also keeps the loop short.
+        // Without leading zeros, more than 39 digits exceed `u128`; this also bounds the loop.
         if self.len() > 39 {
             return None;
         }
@@ -64,8 +64,9 @@ impl<'t> Digits<'t> {
     }
 }
 
-/// Returns how many digits one step of a division takes without overflow: the power of ten and its exponent. A step
-/// computes `rest * step + chunk`, which is below `divisor * step` as `rest < divisor` and `chunk < step`.
+/// Returns the number of digits that one step of a division processes without overflow, as a power of ten and its
+/// exponent. A step computes `rest * step + chunk`, which is below `divisor * step` as `rest < divisor` and `chunk <
+/// step`.
 fn step_below(divisor: u128) -> (u128, u32) {
     let mut step = 10;
     let mut width = 1;
@@ -76,7 +77,7 @@ fn step_below(divisor: u128) -> (u128, u32) {
     (step, width)
 }
 
-/// The order of the fractions `0.digits`. Without zeros at the end, digits that continue others are greater.
+/// Compares the fractions `0.digits`. Without trailing zeros, digits that continue others are greater.
 impl Ord for Digits<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.iter().cmp(other.iter())

@@ -22,7 +22,7 @@ pub(crate) enum DivisorFault {
     NotPositive,
     /// It has more significant digits than are supported.
     TooManyDigits { digits: usize, max: usize },
-    /// Its exponent is beyond all reason.
+    /// Its exponent is out of range.
     ExponentOutOfRange,
 }
 
@@ -56,13 +56,13 @@ impl fmt::Debug for Divisor {
 }
 
 impl Decimal<'_> {
-    /// Returns whether the value is `divisor` times some integer.
+    /// Reports whether the value is `divisor` times some integer.
     pub(crate) fn is_multiple_of(self, divisor: &Divisor) -> bool {
         if self.is_zero() {
             return true;
         }
         // With the value a * 10^p and the divisor b * 10^q, b must divide a * 10^(p - q). The last digit of a is not
-        // zero, so a is no multiple of 10 and none of the value where p < q.
+        // zero, so a is not a multiple of 10, and the value is not a multiple if p < q.
         let Some(zeros) = self.exponent.checked_sub(divisor.exponent).filter(|zeros| *zeros >= 0) else {
             return false;
         };

@@ -15,14 +15,14 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// Reads the text of a JSON number. Other text returns an unspecified number.
+    /// Parses the text of a JSON number. Other text returns an unspecified number.
     pub(crate) fn parse(text: &str) -> Self {
         let Decimal { digits, exponent, is_negative, .. } = Decimal::parse(text);
         let (head, tail) = digits.parts();
         Self { text: text.into(), digits: [head, tail].concat().into(), exponent, is_negative }
     }
 
-    /// Returns the number for comparisons, without reading the text again.
+    /// Returns the number for comparisons, without parsing the text again.
     #[inline]
     pub(crate) fn as_decimal(&self) -> Decimal<'_> {
         let Self { text, digits, exponent, is_negative } = self;
@@ -38,7 +38,7 @@ impl PartialEq for Number {
     }
 }
 
-/// The number as written, shortened in the middle.
+/// Writes the number as in its text, shortened in the middle.
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_decimal().fmt(f)

@@ -1,4 +1,4 @@
-//! Decimals against integers of any size.
+//! Comparison of decimals with integers of arbitrary size.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -10,24 +10,24 @@ use super::{Decimal, Divisor, DivisorFault, Number};
 use crate::seeded::for_all;
 
 /// A number as an integer and a power of ten.
-struct Reference {
+struct ExactNumber {
     digits: BigInt,
     exponent: i64,
 }
 
-fn reference(text: &str) -> Reference {
+fn reference(text: &str) -> ExactNumber {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let exponent = exponent.parse::<i64>().unwrap() - i64::try_from(fraction.len()).unwrap();
-    Reference { digits: format!("{whole}{fraction}").parse().unwrap(), exponent }
+    ExactNumber { digits: format!("{whole}{fraction}").parse().unwrap(), exponent }
 }
 
-/// Brings two numbers to the same power of ten.
+/// Scales two numbers to the same power of ten.
 fn aligned(a: &str, b: &str) -> (BigInt, BigInt) {
     let (a, b) = (reference(a), reference(b));
     let least = a.exponent.min(b.exponent);
     let scale =
-        |number: Reference| number.digits * BigInt::from(10).pow(u32::try_from(number.exponent - least).unwrap());
+        |number: ExactNumber| number.digits * BigInt::from(10).pow(u32::try_from(number.exponent - least).unwrap());
     (scale(a), scale(b))
 }
 
@@ -63,7 +63,7 @@ fn assert_order(a: &str, b: &str, expected: Ordering) {
 }
 
 #[test]
-fn the_order_is_that_of_the_exact_values() {
+fn numbers_are_ordered_by_exact_value() {
     for_all(2_000, (number(), number()), |(a, b)| {
         let (left, right) = aligned(&a, &b);
         assert_order(&a, &b, left.cmp(&right));
@@ -72,9 +72,9 @@ fn the_order_is_that_of_the_exact_values() {
 }
 
 #[test]
-fn a_number_equals_itself_written_in_another_way() {
+fn a_number_equals_its_other_notations() {
     for_all(2_000, (number(), 0..30_usize), |(text, zeros)| {
-        let Reference { digits, exponent } = reference(&text);
+        let ExactNumber { digits, exponent } = reference(&text);
         let zeros_text = "0".repeat(zeros);
         let shifted = exponent - i64::try_from(zeros).unwrap();
         assert_order(&text, &format!("{digits}{zeros_text}E{shifted}"), Ordering::Equal);
@@ -109,7 +109,7 @@ fn multiples_are_exact() {
         let Ok(parsed) = Divisor::new(Number::parse(&divisor)) else { return Ok(()) };
         let (a, b) = aligned(&value, &divisor);
         prop_assert_eq!(Decimal::parse(&value).is_multiple_of(&parsed), a % b == BigInt::ZERO);
-        let Reference { digits, exponent } = reference(&divisor);
+        let ExactNumber { digits, exponent } = reference(&divisor);
         let product = format!("{}e{exponent}", digits * factor);
         prop_assert!(Decimal::parse(&product).is_multiple_of(&parsed));
         Ok(())
@@ -130,7 +130,7 @@ fn multiples_of_long_divisors_are_exact() {
 }
 
 #[test]
-fn whole_numbers_are_integers_however_written() {
+fn whole_numbers_are_integers_in_every_notation() {
     for text in ["0", "-0", "0.0", "0e5", "0.000e-7", "3.0", "1e3", "1.5e1", "-20.00", "100e-2", "1e1000000"] {
         assert!(Decimal::parse(text).is_integer(), "{text}");
     }
@@ -141,7 +141,7 @@ fn whole_numbers_are_integers_however_written() {
 }
 
 #[test]
-fn conversions_end_at_the_range_of_the_type() {
+fn conversions_fail_beyond_the_range_of_the_type() {
     let decimal = Decimal::parse;
     assert_eq!(Decimal::parse(&i128::MAX.to_string()).to_i128(), Some(i128::MAX));
     assert_eq!(decimal("170141183460469231731687303715884105728").to_i128(), None);
@@ -205,7 +205,7 @@ fn multiples_are_exact_for_any_digits_and_exponents() {
 }
 
 #[test]
-fn unfit_divisors_are_rejected() {
+fn invalid_divisors_are_rejected() {
     let fault = |text: &str| Divisor::new(Number::parse(text)).unwrap_err();
     assert_eq!(fault("0"), DivisorFault::NotPositive);
     assert_eq!(fault("-2"), DivisorFault::NotPositive);

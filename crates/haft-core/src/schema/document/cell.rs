@@ -2,17 +2,17 @@
 
 use super::instance::Kind;
 
-/// A value or a key: its kind, its place in the text and its extent in the list of cells.
+/// A value or a key: its kind, its range in the text and its extent in the list of cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
     /// The kind in the lowest 3 bits, the flags above, the length in the highest 23 bits.
     meta: u32,
-    /// The first byte in the text.
+    /// The offset of the first byte in the text.
     pub(super) start: u32,
-    /// The byte after the last one.
+    /// The offset after the last byte.
     pub(super) end: u32,
-    /// Of a value, the cell after its subtree. Of an array or object still being read, the container around it. Of a
-    /// key in an indexed object, its hash.
+    /// For a value, the cell after its subtree; for an array or object still being read, its parent; for a key in an
+    /// indexed object, its hash.
     pub(super) next: u32,
 }
 
@@ -30,7 +30,7 @@ const REPEATED: u32 = 1 << 6;
 /// The members of an object are in the index.
 const INDEXED: u32 = 1 << 7;
 const LENGTH_SHIFT: u32 = 9;
-/// Lengths from here on, 8 million, are stored beside the cells. Tests lower it, to reach it with texts of normal size.
+/// The lengths from here on, 8 million, are stored separately. Tests lower it, to reach it with texts of normal size.
 const MAX_LENGTH: u32 = if cfg!(test) { 40_000 } else { u32::MAX >> LENGTH_SHIFT };
 
 impl Cell {
@@ -111,13 +111,13 @@ impl Cell {
         self.meta |= INDEXED;
     }
 
-    /// Returns the number of items or visible members, or `None` where it is too large for a cell.
+    /// Returns the number of items or visible members, or `None` if it is too large for a cell.
     #[inline]
     pub(super) fn length(self) -> Option<u32> {
         Some(self.meta >> LENGTH_SHIFT).filter(|length| *length < MAX_LENGTH)
     }
 
-    /// Counts one more item or member. A length that is too large stays so.
+    /// Counts one more item or member. A length that is too large stays too large.
     #[inline]
     pub(super) fn add_one(&mut self) {
         if self.length().is_some() {
@@ -125,7 +125,7 @@ impl Cell {
         }
     }
 
-    /// Takes hidden members out of the length.
+    /// Subtracts hidden members from the length.
     pub(super) fn subtract(&mut self, hidden: u32) {
         if let Some(length) = self.length() {
             self.meta = (self.meta & ((1 << LENGTH_SHIFT) - 1)) | (length.saturating_sub(hidden) << LENGTH_SHIFT);

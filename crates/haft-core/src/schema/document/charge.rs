@@ -1,10 +1,10 @@
-//! Lists that grow within a budget.
+//! Vectors that grow within a budget.
 
-use crate::schema::budget::{Budget, Spent};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 
-/// Makes room for more entries, by half of the capacity at least. While the entries move, both places are taken from
-/// the budget.
-pub(super) fn reserve<T>(list: &mut Vec<T>, additional: usize, budget: &mut Budget) -> Result<(), Spent> {
+/// Reserves capacity for more entries, at least half of the present capacity. While the entries move, both allocations
+/// are charged to the budget.
+pub(super) fn reserve<T>(list: &mut Vec<T>, additional: usize, budget: &mut WorkBudget) -> Result<(), BudgetSpent> {
     let old = list.capacity();
     if old - list.len() >= additional {
         return Ok(());
@@ -17,7 +17,7 @@ pub(super) fn reserve<T>(list: &mut Vec<T>, additional: usize, budget: &mut Budg
 }
 
 /// Drops a list and returns its memory to the budget.
-pub(super) fn release<T>(list: Vec<T>, budget: &mut Budget) {
+pub(super) fn release<T>(list: Vec<T>, budget: &mut WorkBudget) {
     budget.release(list.capacity() * size_of::<T>());
     drop(list);
 }

@@ -1,15 +1,15 @@
-//! Equality as JSON Schema means it: numbers by value, objects without regard to order, strings by characters.
+//! Equality according to JSON Schema: numbers by value, objects regardless of order, strings by characters.
 
 use super::charge;
 use super::instance::{Instance, Items, Kind, Members};
-use crate::schema::budget::{Budget, Spent};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 
-/// The bytes of strings, numbers and keys that take one unit of work.
+/// The bytes of strings, numbers and keys that cost one unit of work.
 const BYTES_PER_WORK: usize = 16;
 
-/// Returns whether two values are equal. They may belong to different documents. The work is linear in the smaller
+/// Reports whether two values are equal. They may belong to different documents. The work is linear in the smaller
 /// value.
-pub(crate) fn same(a: Instance<'_>, b: Instance<'_>, budget: &mut Budget) -> Result<bool, Spent> {
+pub(crate) fn same(a: Instance<'_>, b: Instance<'_>, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
     let mut open = Vec::new();
     let result = compare((a, b), &mut open, budget);
     charge::release(open, budget);
@@ -23,7 +23,7 @@ enum Comparing<'a, 'b> {
 }
 
 /// The next values to compare.
-enum Next<'a, 'b> {
+enum NextComparison<'a, 'b> {
     Pair(Instance<'a>, Instance<'b>),
     Different,
     End,
@@ -32,8 +32,8 @@ enum Next<'a, 'b> {
 fn compare<'a, 'b>(
     (mut a, mut b): (Instance<'a>, Instance<'b>),
     open: &mut Vec<Comparing<'a, 'b>>,
-    budget: &mut Budget,
-) -> Result<bool, Spent> {
+    budget: &mut WorkBudget,
+) -> Result<bool, BudgetSpent> {
     loop {
         let is_equal = match (a.kind(), b.kind()) {
             (Kind::Null, Kind::Null) => true,
@@ -65,38 +65,38 @@ fn compare<'a, 'b>(
         (a, b) = loop {
             let Some(comparing) = open.last_mut() else { return Ok(true) };
             match comparing.next(budget)? {
-                Next::Pair(a, b) => break (a, b),
-                Next::Different => return Ok(false),
-                Next::End => open.pop(),
+                NextComparison::Pair(a, b) => break (a, b),
+                NextComparison::Different => return Ok(false),
+                NextComparison::End => open.pop(),
             };
         };
     }
 }
 
 impl<'a, 'b> Comparing<'a, 'b> {
-    fn next(&mut self, budget: &mut Budget) -> Result<Next<'a, 'b>, Spent> {
+    fn next(&mut self, budget: &mut WorkBudget) -> Result<NextComparison<'a, 'b>, BudgetSpent> {
         match self {
             Self::Arrays(left, right) => Ok(match left.next().zip(right.next()) {
-                Some((a, b)) => Next::Pair(a, b),
-                None => Next::End,
+                Some((a, b)) => NextComparison::Pair(a, b),
+                None => NextComparison::End,
             }),
             Self::Objects { left, right, object } => {
-                let Some((key, a)) = left.next() else { return Ok(Next::End) };
+                let Some((key, a)) = left.next() else { return Ok(NextComparison::End) };
                 let name = key.quoted();
                 budget.work(text_work(name.raw.len()))?;
-                // Equal objects mostly have equal orders, which saves the search. Both have as many keys, and no key
-                // twice, so nothing is left over on the right.
+                // Equal objects usually have the same order, which saves the search. Both have the same number of keys
+                // and no duplicates, so nothing is left over on the right.
                 let found = match right.next() {
                     Some((key, b)) if key.quoted().equals(name) => Some(b),
                     _ => object.find(name),
                 };
-                Ok(found.map_or(Next::Different, |b| Next::Pair(a, b)))
+                Ok(found.map_or(NextComparison::Different, |b| NextComparison::Pair(a, b)))
             }
         }
     }
 }
 
-/// Returns the units of work that a text of this length takes.
+/// Returns the units of work for a text of this length.
 pub(super) fn text_work(bytes: usize) -> u64 {
     (bytes / BYTES_PER_WORK) as u64
 }

@@ -1,27 +1,27 @@
-//! The characters of a string that is written with escapes.
+//! The characters of a string with escapes.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
 
 use super::cell::Cell;
-use crate::schema::budget::{Budget, Spent};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 
-/// The inside of a JSON string as it is written, without its quotes. It is known to be valid.
+/// The content of a JSON string as written, without its quotes. It is known to be valid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quoted<'t> {
     pub(super) raw: &'t str,
     pub(super) is_escaped: bool,
 }
 
-/// A run of characters that stand for themselves, or an escaped character.
+/// A run of unescaped characters, or an escaped character.
 enum Piece<'t> {
     Run(&'t str),
     Char(char),
 }
 
 impl<'t> Quoted<'t> {
-    /// Returns the inside of the string or key in a cell.
+    /// Returns the content of the string or key in a cell.
     #[inline]
     pub(super) fn of(text: &'t str, cell: Cell) -> Self {
         Self { raw: &text[cell.start as usize + 1..cell.end as usize - 1], is_escaped: cell.is_escaped() }
@@ -44,8 +44,8 @@ impl<'t> Quoted<'t> {
         decoded
     }
 
-    /// Hashes the characters, decoded. A decoded copy is taken from the budget while it lives.
-    pub(super) fn hash(self, hasher: &impl BuildHasher, budget: &mut Budget) -> Result<u64, Spent> {
+    /// Hashes the decoded characters. A decoded copy is charged to the budget while it exists.
+    pub(super) fn hash(self, hasher: &impl BuildHasher, budget: &mut WorkBudget) -> Result<u64, BudgetSpent> {
         if !self.is_escaped {
             return Ok(hasher.hash_one(self.raw));
         }
@@ -73,7 +73,7 @@ impl<'t> Quoted<'t> {
         rest.is_empty()
     }
 
-    /// Compares by characters, decoded.
+    /// Compares the decoded characters.
     pub(super) fn compare(self, other: Self) -> Ordering {
         if self.is_escaped || other.is_escaped { self.chars().cmp(other.chars()) } else { self.raw.cmp(other.raw) }
     }
@@ -142,7 +142,7 @@ fn unescape(text: &str) -> (char, &str) {
     (char, text.get(length..).unwrap_or_default())
 }
 
-/// Reads the four hexadecimal digits at a place.
+/// Reads the four hexadecimal digits at an offset.
 pub(super) fn read_unit(bytes: &[u8], at: usize) -> Option<u32> {
     let mut unit = 0;
     for byte in bytes.get(at..at + 4)? {
@@ -151,7 +151,7 @@ pub(super) fn read_unit(bytes: &[u8], at: usize) -> Option<u32> {
     Some(unit)
 }
 
-/// Reads a character from the two surrogates at a place, which is after the first `\u`.
+/// Reads a character from the two surrogates at an offset, which is after the first `\u`.
 pub(super) fn read_pair(bytes: &[u8], at: usize) -> Option<char> {
     let high = read_unit(bytes, at).filter(|unit| (0xD800..0xDC00).contains(unit))?;
     if bytes.get(at + 4..at + 6)? != b"\\u" {

@@ -1,7 +1,7 @@
 //! Hashes of values, to find equal ones among many.
 //!
-//! A hash only chooses which values are compared; the comparison decides. Its steps are taken from the budget, so that
-//! values whose hashes collide end a check instead of making it quadratic.
+//! A hash only selects which values are compared; the comparison decides. Comparisons are charged to the budget, so
+//! that values with colliding hashes abort a check instead of making it quadratic.
 
 use std::hash::BuildHasher;
 
@@ -11,16 +11,16 @@ use super::charge;
 use super::equality::{same, text_work};
 use super::instance::{Instance, Items, Kind, Members};
 use super::member::sort_work;
-use crate::schema::budget::{Budget, Spent};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 
-/// A source of hashes under a random seed. Values that are equal as [`same`] means it have equal hashes.
+/// A source of hashes with a random seed. Values that are equal according to [`same`] have equal hashes.
 #[derive(Clone, Debug)]
 pub(crate) struct Fingerprints {
     hasher: RandomState,
 }
 
-/// Returns whether no two items of an array are equal.
-pub(crate) fn all_differ(array: Instance<'_>, budget: &mut Budget) -> Result<bool, Spent> {
+/// Reports whether no two items of an array are equal.
+pub(crate) fn all_differ(array: Instance<'_>, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
     if array.kind() != Kind::Array || array.len() < 2 {
         return Ok(true);
     }
@@ -30,12 +30,12 @@ pub(crate) fn all_differ(array: Instance<'_>, budget: &mut Budget) -> Result<boo
     result
 }
 
-fn differ(array: Instance<'_>, hashes: &mut Vec<(u32, u32)>, budget: &mut Budget) -> Result<bool, Spent> {
+fn differ(array: Instance<'_>, hashes: &mut Vec<(u32, u32)>, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
     charge::reserve(hashes, array.len(), budget)?;
     let document = array.document();
     let fingerprints = Fingerprints { hasher: document.index.hasher().clone() };
     for item in array.items() {
-        // Half of the hash halves the memory; the few more collisions cost a comparison each.
+        // Storing half of the hash halves the memory; the few additional collisions cost a comparison each.
         let [a, b, c, d, ..] = fingerprints.of(item, budget)?.to_le_bytes();
         hashes.push((u32::from_le_bytes([a, b, c, d]), item.id()));
     }
@@ -59,7 +59,7 @@ impl Fingerprints {
     }
 
     /// Returns the hash of a value.
-    pub(crate) fn of(&self, value: Instance<'_>, budget: &mut Budget) -> Result<u64, Spent> {
+    pub(crate) fn of(&self, value: Instance<'_>, budget: &mut WorkBudget) -> Result<u64, BudgetSpent> {
         let mut open = Vec::new();
         let result = self.hash(value, &mut open, budget);
         charge::release(open, budget);
@@ -70,21 +70,21 @@ impl Fingerprints {
         &self,
         mut value: Instance<'d>,
         open: &mut Vec<Hashing<'d>>,
-        budget: &mut Budget,
-    ) -> Result<u64, Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<u64, BudgetSpent> {
         loop {
             budget.work(1)?;
             let mut hash = match value.kind() {
-                Kind::Null => Some(self.hasher.hash_one(Part::Null)),
-                Kind::Boolean => Some(self.hasher.hash_one((Part::Boolean, value.as_bool()))),
+                Kind::Null => Some(self.hasher.hash_one(HashInput::Null)),
+                Kind::Boolean => Some(self.hasher.hash_one((HashInput::Boolean, value.as_bool()))),
                 Kind::Number => {
                     budget.work(text_work(value.raw().len()))?;
-                    Some(self.hasher.hash_one((Part::Number, value.number())))
+                    Some(self.hasher.hash_one((HashInput::Number, value.number())))
                 }
                 Kind::String => {
                     budget.work(text_work(value.raw().len()))?;
                     let characters = value.quoted().map(|quoted| quoted.hash(&self.hasher, budget)).transpose()?;
-                    Some(self.hasher.hash_one((Part::String, characters)))
+                    Some(self.hasher.hash_one((HashInput::String, characters)))
                 }
                 Kind::Array | Kind::Object => {
                     charge::reserve(open, 1, budget)?;
@@ -110,7 +110,7 @@ impl Fingerprints {
 
 /// The kinds of input to a hash, so that values of different kinds have different hashes.
 #[derive(Hash)]
-enum Part {
+enum HashInput {
     Null,
     Boolean,
     Number,
@@ -137,7 +137,7 @@ impl<'d> Hashing<'d> {
     }
 
     /// Moves to the next value.
-    fn next(&mut self, hasher: &RandomState, budget: &mut Budget) -> Result<Option<Instance<'d>>, Spent> {
+    fn next(&mut self, hasher: &RandomState, budget: &mut WorkBudget) -> Result<Option<Instance<'d>>, BudgetSpent> {
         match self {
             Self::Array { items, .. } => Ok(items.next()),
             Self::Object { members, key, .. } => {
@@ -150,20 +150,20 @@ impl<'d> Hashing<'d> {
         }
     }
 
-    /// Takes in the hash of the value moved to. The order counts for items but not for members.
+    /// Adds the hash of the current value. The order counts for items but not for members.
     fn add(&mut self, value: u64, hasher: &RandomState) {
         match self {
-            Self::Array { hash, .. } => *hash = hasher.hash_one((Part::Item, *hash, value)),
+            Self::Array { hash, .. } => *hash = hasher.hash_one((HashInput::Item, *hash, value)),
             Self::Object { key, hash, .. } => {
-                *hash = hash.wrapping_add(hasher.hash_one((Part::Member, *key, value)));
+                *hash = hash.wrapping_add(hasher.hash_one((HashInput::Member, *key, value)));
             }
         }
     }
 
     fn finish(&self, hasher: &RandomState) -> u64 {
         match self {
-            Self::Array { hash, .. } => hasher.hash_one((Part::Array, *hash)),
-            Self::Object { hash, .. } => hasher.hash_one((Part::Object, *hash)),
+            Self::Array { hash, .. } => hasher.hash_one((HashInput::Array, *hash)),
+            Self::Object { hash, .. } => hasher.hash_one((HashInput::Object, *hash)),
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Instance<'d> {
 
 /// A key of an object in a document.
 #[derive(Clone, Copy)]
-pub(crate) struct Key<'d> {
+pub(crate) struct MemberKey<'d> {
     document: &'d Document<'d>,
     cell: u32,
 }
@@ -75,7 +75,7 @@ impl<'d> Instance<'d> {
         Some(self.quoted()?.decode())
     }
 
-    /// Returns whether the value is this string, without allocating.
+    /// Reports whether the value is this string, without allocating.
     pub(crate) fn is_string(self, text: &str) -> bool {
         self.quoted().is_some_and(|quoted| quoted.is(text))
     }
@@ -84,7 +84,7 @@ impl<'d> Instance<'d> {
         (self.kind() == Kind::Number).then(|| Decimal::parse(self.raw()))
     }
 
-    /// Returns whether the value is a number that is written with a point or an exponent.
+    /// Reports whether the value is a number that is written with a point or an exponent.
     pub(crate) fn is_float(self) -> bool {
         self.cell().is_float()
     }
@@ -138,7 +138,7 @@ impl<'d> Instance<'d> {
     }
 }
 
-impl<'d> Key<'d> {
+impl<'d> MemberKey<'d> {
     pub(super) fn new(document: &'d Document<'d>, cell: u32) -> Self {
         Self { document, cell }
     }
@@ -154,12 +154,12 @@ impl<'d> Key<'d> {
         self.quoted().decode()
     }
 
-    /// Returns whether this is the key's name, without allocating.
+    /// Reports whether this is the key's name, without allocating.
     pub(crate) fn is(self, name: &str) -> bool {
         self.quoted().is(name)
     }
 
-    /// Returns the key as the string it is.
+    /// Returns the key as a string value.
     pub(crate) fn as_instance(self) -> Instance<'d> {
         Instance::new(self.document, self.cell)
     }
@@ -185,12 +185,12 @@ impl<'d> Iterator for Items<'d> {
 }
 
 impl<'d> Iterator for Members<'d> {
-    type Item = (Key<'d>, Instance<'d>);
+    type Item = (MemberKey<'d>, Instance<'d>);
 
     #[inline]
-    fn next(&mut self) -> Option<(Key<'d>, Instance<'d>)> {
+    fn next(&mut self) -> Option<(MemberKey<'d>, Instance<'d>)> {
         while self.next < self.end {
-            let key = Key::new(self.document, self.next);
+            let key = MemberKey::new(self.document, self.next);
             let value = Instance::new(self.document, self.next + 1);
             self.next = value.cell().next;
             if !self.document.cell(key.cell).is_hidden() {
@@ -207,7 +207,7 @@ impl fmt::Debug for Instance<'_> {
     }
 }
 
-impl fmt::Debug for Key<'_> {
+impl fmt::Debug for MemberKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Key({}: {:?})", self.cell, self.name())
     }

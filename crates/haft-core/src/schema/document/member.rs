@@ -1,7 +1,7 @@
 //! The members of objects: duplicate keys, and an index of large objects.
 //!
-//! A small object is searched from its start. The keys of a large one are sorted by hash, and by characters where
-//! hashes are equal, so that no choice of keys makes a search slow even if the hash seed were known.
+//! A small object is searched linearly. The keys of a large one are sorted by hash, and by characters where hashes are
+//! equal, so that no choice of keys makes a search slow even if the hash seed were known.
 
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
@@ -11,25 +11,25 @@ use foldhash::quality::RandomState;
 use super::cell::Cell;
 use super::charge;
 use super::escape::Quoted;
-use crate::schema::budget::{Budget, Spent};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 
-/// The most members of an object that is searched from its start.
+/// The most members of an object that is searched linearly.
 const SMALL: usize = 16;
 
-/// The keys of large objects.
+/// The index of the keys of large objects.
 #[derive(Debug)]
 pub(super) struct MemberIndex<S = RandomState> {
     /// The visible keys of each object in turn, sorted.
     keys: Vec<u32>,
-    objects: Vec<Entry>,
+    objects: Vec<ObjectKeys>,
     hasher: S,
     /// Hashes and cells of the keys of one object, while they are sorted.
     scratch: Vec<u64>,
 }
 
-/// The place of an object's keys in the index.
+/// The range of an object's keys in the index.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct ObjectKeys {
     object: u32,
     first: u32,
     count: u32,
@@ -44,21 +44,21 @@ impl<S: BuildHasher> MemberIndex<S> {
         &self.hasher
     }
 
-    /// Marks the duplicate keys of an object whose members are complete, and returns whether there are any.
-    pub(super) fn settle(
+    /// Marks the duplicate keys of an object whose members are complete, and reports whether there are any.
+    pub(super) fn mark_duplicates(
         &mut self,
         text: &str,
         cells: &mut [Cell],
         object: u32,
-        budget: &mut Budget,
-    ) -> Result<bool, Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<bool, BudgetSpent> {
         let length = cells[object as usize].length().map(|length| length as usize);
-        match length.filter(|length| *length <= SMALL).and_then(|_| settle_small(text, cells, object)) {
+        match length.filter(|length| *length <= SMALL).and_then(|_| mark_small(text, cells, object)) {
             Some(has_duplicates) => Ok(has_duplicates),
             None => {
                 let length = length.unwrap_or_else(|| key_cells(cells, object).count());
                 self.hash(text, cells, object, length, budget)?;
-                self.settle_hashed(text, cells, object, budget)
+                self.mark_hashed(text, cells, object, budget)
             }
         }
     }
@@ -70,8 +70,8 @@ impl<S: BuildHasher> MemberIndex<S> {
         cells: &mut [Cell],
         object: u32,
         length: usize,
-        budget: &mut Budget,
-    ) -> Result<(), Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<(), BudgetSpent> {
         budget.work(sort_work(length))?;
         self.scratch.clear();
         charge::reserve(&mut self.scratch, length, budget)?;
@@ -88,13 +88,13 @@ impl<S: BuildHasher> MemberIndex<S> {
     }
 
     /// Sorts the keys in the scratch list, marks duplicates and adds the others to the index.
-    fn settle_hashed(
+    fn mark_hashed(
         &mut self,
         text: &str,
         cells: &mut [Cell],
         object: u32,
-        budget: &mut Budget,
-    ) -> Result<bool, Spent> {
+        budget: &mut WorkBudget,
+    ) -> Result<bool, BudgetSpent> {
         let quoted = |cells: &[Cell], key| Quoted::of(text, cells[key as usize]);
         charge::reserve(&mut self.keys, self.scratch.len(), budget)?;
         charge::reserve(&mut self.objects, 1, budget)?;
@@ -121,7 +121,7 @@ impl<S: BuildHasher> MemberIndex<S> {
             }
         }
         let count = self.keys.len() - first;
-        self.objects.push(Entry { object, first: narrow(first as u64), count: narrow(count as u64) });
+        self.objects.push(ObjectKeys { object, first: narrow(first as u64), count: narrow(count as u64) });
         let cell = &mut cells[object as usize];
         cell.set_indexed();
         cell.subtract(hidden);
@@ -129,14 +129,14 @@ impl<S: BuildHasher> MemberIndex<S> {
     }
 
     /// Finishes the index when all objects are in it.
-    pub(super) fn finish(&mut self, budget: &mut Budget) {
+    pub(super) fn finish(&mut self, budget: &mut WorkBudget) {
         charge::release(std::mem::take(&mut self.scratch), budget);
         // Objects were added when they ended, and inner objects end first.
         self.objects.sort_unstable_by_key(|entry| entry.object);
     }
 
     /// Returns the memory of the index to the budget.
-    pub(super) fn release(self, budget: &mut Budget) {
+    pub(super) fn release(self, budget: &mut WorkBudget) {
         charge::release(self.keys, budget);
         charge::release(self.objects, budget);
         charge::release(self.scratch, budget);
@@ -145,7 +145,7 @@ impl<S: BuildHasher> MemberIndex<S> {
     /// Finds a visible key of an indexed object.
     pub(super) fn find(&self, text: &str, cells: &[Cell], object: u32, name: Quoted<'_>) -> Option<u32> {
         let at = self.objects.binary_search_by_key(&object, |entry| entry.object).ok()?;
-        let Entry { first, count, .. } = self.objects[at];
+        let ObjectKeys { first, count, .. } = self.objects[at];
         let keys = &self.keys[first as usize..][..count as usize];
         let hash = narrow(self.hasher.hash_one(&*name.decode()));
         let order = |key: &u32| {
@@ -165,8 +165,8 @@ pub(crate) fn sort_work(length: usize) -> u64 {
     (length as u64).saturating_mul(1 + depth / 8)
 }
 
-/// Settles an object by comparing its keys with each other, or returns `None` where a key has escapes.
-fn settle_small(text: &str, cells: &mut [Cell], object: u32) -> Option<bool> {
+/// Marks duplicates by comparing all pairs of keys, or returns `None` if a key has escapes.
+fn mark_small(text: &str, cells: &mut [Cell], object: u32) -> Option<bool> {
     let mut keys = [(0_u64, 0_u32); SMALL];
     let mut count = 0;
     let mut hidden = 0;
@@ -196,7 +196,7 @@ fn settle_small(text: &str, cells: &mut [Cell], object: u32) -> Option<bool> {
     Some(hidden > 0)
 }
 
-/// Returns a number that tells most names apart: the length and the outer bytes.
+/// Returns a number that distinguishes most names: the length and the outer bytes.
 fn mark(name: &[u8]) -> u64 {
     let mut outer = [0; 8];
     match (name.first_chunk::<3>(), name.last_chunk::<3>()) {
@@ -221,7 +221,7 @@ pub(super) fn key_cells(cells: &[Cell], object: u32) -> impl Iterator<Item = Cel
 }
 
 /// Returns the lower half: of a hash, or the cell in an entry of the scratch list.
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+#[expect(clippy::cast_possible_truncation, reason = "only the lower half is needed")]
 fn narrow(value: u64) -> u32 {
     value as u32
 }

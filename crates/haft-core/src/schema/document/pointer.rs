@@ -1,7 +1,7 @@
 //! JSON Pointers to the values of a document, for reports.
 //!
-//! Keys are chosen by whoever wrote the text, and a report may contain many pointers, so both a key and a whole pointer
-//! are cut. A key longer than 256 bytes is cut there and ends with `…`. A pointer longer than 1,024 bytes keeps the
+//! Keys come from the author of the text, and a report may contain many pointers, so both a key and a whole pointer are
+//! truncated. A key longer than 256 bytes is cut there and ends with `…`. A pointer longer than 1,024 bytes keeps the
 //! first and the last of its keys and indices, whole ones, with one `…` in place of those between:
 //! `/filter/and/0/…/or/1/value`.
 
@@ -16,14 +16,14 @@ const MAX_KEY: usize = 256;
 /// The most bytes of a pointer.
 const MAX_POINTER: usize = 1_024;
 
-/// The most bytes of a cut pointer before its `…`.
+/// The most bytes of a truncated pointer before its `…`.
 const MAX_HEAD: usize = 512;
 
 const GAP: &str = "/…";
 
-/// The way from an array or object to one of its values.
+/// A step from an array or object to one of its values.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     /// The cell of a key.
     Key(u32),
     Index(usize),
@@ -31,17 +31,17 @@ pub(crate) enum Step {
 
 /// Pointers to the values of a document.
 ///
-/// The way to a value is searched from the way to the one before it, so that the pointers of many values take no more than
-/// one pass over the document where they are asked for in text order.
+/// The search for a value starts from the path of the previous one, so that the pointers of many values, requested in
+/// text order, take one pass over the document in total.
 #[derive(Debug)]
 pub(crate) struct Pointers<'d> {
     document: &'d Document<'d>,
-    levels: Vec<Level>,
+    levels: Vec<PointerLevel>,
 }
 
-/// An array or object on the way to a value, and the part of it that contains the value.
+/// An array or object on the path to a value, and the part of it that contains the value.
 #[derive(Clone, Copy, Debug)]
-struct Level {
+struct PointerLevel {
     container: u32,
     /// The cell of an item, or of a key.
     part: u32,
@@ -49,15 +49,15 @@ struct Level {
 }
 
 impl Document<'_> {
-    /// Returns the pointer to the value with this id, or to the value of the key with this id, shortened where it is
-    /// long. It searches from the root.
+    /// Returns the pointer to the value with this id, or to the value of the key with this id, truncated if it is long.
+    /// It searches from the root.
     #[cfg(test)]
     pub(crate) fn pointer_to(&self, id: u32) -> String {
         Pointers::new(self).to(id)
     }
 
-    /// Returns the pointer that leads along these steps from the root, shortened where it is long.
-    pub(crate) fn pointer_along(&self, steps: &[Step]) -> String {
+    /// Returns the pointer along these steps from the root, truncated if it is long.
+    pub(crate) fn pointer_along(&self, steps: &[PathStep]) -> String {
         render(steps, |key| Quoted::of(self.text(), self.cell(key)))
     }
 }
@@ -67,20 +67,21 @@ impl<'d> Pointers<'d> {
         Self { document, levels: Vec::new() }
     }
 
-    /// Returns the pointer to the value with this id, or to the value of the key with this id, shortened where it is
-    /// long.
+    /// Returns the pointer to the value with this id, or to the value of the key with this id, truncated if it is long.
     pub(crate) fn to(&mut self, id: u32) -> String {
         self.seek(id);
-        let is_object = |level: &Level| self.document.cell(level.container).is_object();
-        let step = |level: &Level| if is_object(level) { Step::Key(level.part) } else { Step::Index(level.index) };
-        let steps: Vec<Step> = self.levels.iter().map(step).collect();
+        let is_object = |level: &PointerLevel| self.document.cell(level.container).is_object();
+        let step = |level: &PointerLevel| {
+            if is_object(level) { PathStep::Key(level.part) } else { PathStep::Index(level.index) }
+        };
+        let steps: Vec<PathStep> = self.levels.iter().map(step).collect();
         render(&steps, |key| Quoted::of(self.document.text(), self.document.cell(key)))
     }
 
-    /// Finds the way from the root to a cell.
+    /// Finds the path from the root to a cell.
     fn seek(&mut self, target: u32) {
         let document = self.document;
-        let contains = |level: &Level| level.part <= target && target < document.cell(level.container).next;
+        let contains = |level: &PointerLevel| level.part <= target && target < document.cell(level.container).next;
         while self.levels.last().is_some_and(|level| !contains(level)) {
             self.levels.pop();
         }
@@ -99,19 +100,19 @@ impl<'d> Pointers<'d> {
             if target <= value || !is_container {
                 return;
             }
-            self.levels.push(Level { container: value, part: value + 1, index: 0 });
+            self.levels.push(PointerLevel { container: value, part: value + 1, index: 0 });
         }
     }
 }
 
 impl Document<'_> {
     /// Returns the cell of the value in a part of an array or object.
-    fn value_of_part(&self, level: Level) -> u32 {
+    fn value_of_part(&self, level: PointerLevel) -> u32 {
         if self.cell(level.container).is_object() { level.part + 1 } else { level.part }
     }
 
     /// Returns the cell after a part of an array or object.
-    fn end_of_part(&self, level: Level) -> u32 {
+    fn end_of_part(&self, level: PointerLevel) -> u32 {
         self.cell(self.value_of_part(level)).next
     }
 }
@@ -127,8 +128,8 @@ pub(super) fn position(cells: &[Cell], array: u32, item: u32) -> usize {
     position
 }
 
-/// Writes a pointer, shortened where it is long.
-pub(super) fn render<'t>(steps: &[Step], key: impl Fn(u32) -> Quoted<'t>) -> String {
+/// Writes a pointer, truncated if it is long.
+pub(super) fn render<'t>(steps: &[PathStep], key: impl Fn(u32) -> Quoted<'t>) -> String {
     let mut pointer = String::with_capacity(32.min(steps.len() * 32));
     let mut head = (0, 0);
     for (at, step) in steps.iter().enumerate() {
@@ -145,8 +146,8 @@ pub(super) fn render<'t>(steps: &[Step], key: impl Fn(u32) -> Quoted<'t>) -> Str
     pointer
 }
 
-/// Appends the gap and as many of the last steps as there is room for.
-fn with_tail<'t>(mut pointer: String, steps: &[Step], key: impl Fn(u32) -> Quoted<'t>) -> String {
+/// Appends the gap and as many of the last steps as fit.
+fn with_tail<'t>(mut pointer: String, steps: &[PathStep], key: impl Fn(u32) -> Quoted<'t>) -> String {
     pointer.push_str(GAP);
     let mut tail = Vec::new();
     let mut room = MAX_POINTER - pointer.len();
@@ -163,12 +164,12 @@ fn with_tail<'t>(mut pointer: String, steps: &[Step], key: impl Fn(u32) -> Quote
     pointer
 }
 
-fn write_step<'t>(step: Step, key: impl Fn(u32) -> Quoted<'t>, pointer: &mut String) {
+fn write_step<'t>(step: PathStep, key: impl Fn(u32) -> Quoted<'t>, pointer: &mut String) {
     pointer.push('/');
     match step {
-        Step::Index(digit @ 0..10) => pointer.push(char::from(b"0123456789"[digit])),
-        Step::Index(index) => pointer.push_str(&index.to_string()),
-        Step::Key(cell) => {
+        PathStep::Index(digit @ 0..10) => pointer.push(char::from(b"0123456789"[digit])),
+        PathStep::Index(index) => pointer.push_str(&index.to_string()),
+        PathStep::Key(cell) => {
             let start = pointer.len();
             let key = key(cell);
             if key.raw.len() <= MAX_KEY && !key.raw.bytes().any(|byte| matches!(byte, b'~' | b'/' | b'\\')) {

@@ -1,4 +1,4 @@
-//! Reading a text into cells.
+//! The reader of a text into cells.
 
 use foldhash::quality::RandomState;
 
@@ -6,66 +6,66 @@ use super::cell::Cell;
 use super::escape::Quoted;
 use super::instance::Kind;
 use super::member::{MemberIndex, key_cells};
-use super::pointer::{self, Step};
-use super::token::{self, Broken};
+use super::pointer::{self, PathStep};
+use super::token::{self, TokenFault};
 use super::{ReadFault, ReadOptions, charge};
-use crate::schema::budget::Budget;
+use crate::schema::budget::WorkBudget;
 
-/// The longest number with a point, and with a sign, that a float is sure to hold: one of 15 digits.
+/// The longest number with a point and a sign that a float is certain to represent exactly: one of 15 digits.
 const LONGEST_SURE_FLOAT: usize = 17;
 
-/// The most digits, with a sign, that an integer of 64 bits is sure to hold.
+/// The most digits, including a sign, that a 64-bit integer is certain to hold.
 const LONGEST_SURE_INTEGER: usize = 18;
 
-/// The container around the root.
+/// The parent of the root.
 const NONE: u32 = u32::MAX;
 
-/// The bytes of text that take one unit of work.
+/// The bytes of text that cost one unit of work.
 const BYTES_PER_WORK: usize = 16;
 
 /// The most unused cells that are always kept, as moving the others would cost more.
 const MAX_SPARE: usize = 256;
 
 /// The cells of a text that was read to its end.
-pub(super) struct Reading {
+pub(super) struct ReadCells {
     pub(super) cells: Vec<Cell>,
     pub(super) index: MemberIndex,
     pub(super) lengths: Vec<Length>,
-    pub(super) keys: Keys,
-    pub(super) numbers: Numbers,
+    pub(super) keys: KeyTraits,
+    pub(super) numbers: NumberTraits,
 }
 
-/// Properties that some key of a document has.
+/// Properties of the keys of a document.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Keys {
+pub(super) struct KeyTraits {
     pub(super) has_duplicates: bool,
-    /// Some key may be one that no object may have.
-    pub(super) has_odd: bool,
+    /// Set if a key may be forbidden.
+    pub(super) may_be_forbidden: bool,
 }
 
-/// Properties that some number of a document has.
+/// Properties of the numbers of a document.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Numbers {
-    /// A whole number is written with a point or an exponent, or as `-0`.
+pub(super) struct NumberTraits {
+    /// Set if a whole number is written with a point or an exponent, or as `-0`.
     pub(super) has_integral_float: bool,
-    /// A number with a point or an exponent may be another number as a float.
-    pub(super) has_fine_float: bool,
-    /// An integer is longer than 64 bits are sure to hold.
+    /// Set if a number with a point or an exponent may change when it is converted to a float.
+    pub(super) has_inexact_float: bool,
+    /// Set if an integer has more digits than 64 bits are certain to hold.
     pub(super) has_long_integer: bool,
 }
 
-/// The number of items or visible members of an array or object, where it is too large for its cell.
+/// The number of items or visible members of an array or object, if it is too large for its cell.
 #[derive(Debug)]
 pub(super) struct Length {
     pub(super) container: u32,
     pub(super) length: usize,
 }
 
-/// A text that is being read.
+/// The reader of a text.
 ///
-/// The arrays and objects still open form a list through the `next` fields of their cells, so that nesting takes no
-/// memory beyond the cells.
-pub(super) struct Reader<'r> {
+/// The open arrays and objects form a list through the `next` fields of their cells, so that nesting takes no memory
+/// beyond the cells.
+pub(super) struct DocumentReader<'r> {
     text: &'r str,
     bytes: &'r [u8],
     at: usize,
@@ -76,13 +76,13 @@ pub(super) struct Reader<'r> {
     options: ReadOptions,
     index: MemberIndex,
     lengths: Vec<Length>,
-    keys: Keys,
-    numbers: Numbers,
-    budget: &'r mut Budget,
+    keys: KeyTraits,
+    numbers: NumberTraits,
+    budget: &'r mut WorkBudget,
 }
 
-impl<'r> Reader<'r> {
-    pub(super) fn run(text: &'r str, options: ReadOptions, budget: &'r mut Budget) -> Result<Reading, ReadFault> {
+impl<'r> DocumentReader<'r> {
+    pub(super) fn run(text: &'r str, options: ReadOptions, budget: &'r mut WorkBudget) -> Result<ReadCells, ReadFault> {
         if u32::try_from(text.len()).is_err() {
             return Err(ReadFault::TooLong);
         }
@@ -91,7 +91,7 @@ impl<'r> Reader<'r> {
         let mut cells = Vec::new();
         charge::reserve(&mut cells, cell_bound(bytes), budget)?;
         let (index, lengths) = (MemberIndex::new(RandomState::default()), Vec::new());
-        let (keys, numbers) = (Keys::default(), Numbers::default());
+        let (keys, numbers) = (KeyTraits::default(), NumberTraits::default());
         let (at, open, depth) = (0, NONE, 0);
         let mut reader = Self { text, bytes, at, cells, open, depth, options, index, lengths, keys, numbers, budget };
         match reader.values() {
@@ -140,24 +140,24 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Closes the containers that end after a value, up to the place of the next value.
-    fn after_value(&mut self) -> Result<Next, ReadFault> {
+    /// Closes the containers that end after a value, up to the start of the next value.
+    fn after_value(&mut self) -> Result<AfterValue, ReadFault> {
         loop {
             let next = self.peek();
             if self.open == NONE {
-                return if next.is_none() { Ok(Next::End) } else { Err(self.malformed()) };
+                return if next.is_none() { Ok(AfterValue::End) } else { Err(self.malformed()) };
             }
             let container = &mut self.cells[self.open as usize];
             container.add_one();
             match (next, container.is_object()) {
                 (Some(b','), false) => {
                     self.at += 1;
-                    return Ok(Next::Value);
+                    return Ok(AfterValue::Value);
                 }
                 (Some(b','), true) => {
                     self.at += 1;
                     self.key()?;
-                    return Ok(Next::Value);
+                    return Ok(AfterValue::Value);
                 }
                 (Some(b']'), false) | (Some(b'}'), true) => self.close()?,
                 _ => return Err(self.malformed()),
@@ -186,7 +186,7 @@ impl<'r> Reader<'r> {
         container.end = offset(self.at);
         container.next = next;
         if container.is_object() && container.length() != Some(0) && container.length() != Some(1) {
-            self.keys.has_duplicates |= self.index.settle(self.text, &mut self.cells, id, self.budget)?;
+            self.keys.has_duplicates |= self.index.mark_duplicates(self.text, &mut self.cells, id, self.budget)?;
         }
         if self.cells[id as usize].length().is_none() {
             self.count(id)?;
@@ -215,7 +215,8 @@ impl<'r> Reader<'r> {
         }
         let mut cell = self.string()?;
         cell.set_key();
-        self.keys.has_odd |= cell.is_escaped() || is_odd(&self.bytes[cell.start as usize..cell.end as usize]);
+        self.keys.may_be_forbidden |=
+            cell.is_escaped() || may_be_forbidden(&self.bytes[cell.start as usize..cell.end as usize]);
         self.push(cell)?;
         if self.peek() != Some(b':') {
             return Err(self.malformed());
@@ -244,9 +245,9 @@ impl<'r> Reader<'r> {
         if token.is_float {
             cell.set_float();
             self.numbers.has_integral_float |= token.is_integral_float;
-            self.numbers.has_fine_float |= is_fine(&self.bytes[start..token.end]);
+            self.numbers.has_inexact_float |= may_be_inexact(&self.bytes[start..token.end]);
         } else {
-            // Most readers take it for a float.
+            // Most readers parse it as a float.
             self.numbers.has_integral_float |= &self.bytes[start..token.end] == b"-0";
             self.numbers.has_long_integer |= token.end - start > LONGEST_SURE_INTEGER;
         }
@@ -264,7 +265,7 @@ impl<'r> Reader<'r> {
         Ok(())
     }
 
-    /// Creates the cell of a value without values in it and moves behind it.
+    /// Creates the cell of a value without children, and moves past it.
     #[inline]
     fn leaf(&mut self, kind: Kind, end: usize) -> Cell {
         let start = self.at;
@@ -282,7 +283,7 @@ impl<'r> Reader<'r> {
         Ok(id)
     }
 
-    /// Returns the next byte that is not white space.
+    /// Returns the next byte that is not whitespace.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         loop {
@@ -307,9 +308,9 @@ impl<'r> Reader<'r> {
         while container != NONE {
             let cell = self.cells[container as usize];
             steps.push(if cell.is_object() {
-                Step::Key(child - 1)
+                PathStep::Key(child - 1)
             } else {
-                Step::Index(pointer::position(&self.cells, container, child))
+                PathStep::Index(pointer::position(&self.cells, container, child))
             });
             child = container;
             container = cell.next;
@@ -318,7 +319,7 @@ impl<'r> Reader<'r> {
         pointer::render(&steps, |key| Quoted::of(self.text, self.cells[key as usize]))
     }
 
-    fn finish(self) -> Reading {
+    fn finish(self) -> ReadCells {
         let Self { mut cells, mut index, lengths, keys, numbers, budget, .. } = self;
         let spare = cells.capacity() - cells.len();
         if spare > MAX_SPARE && spare > cells.len() / 4 {
@@ -326,50 +327,50 @@ impl<'r> Reader<'r> {
             budget.release(spare * size_of::<Cell>());
         }
         index.finish(budget);
-        Reading { cells, index, lengths, keys, numbers }
+        ReadCells { cells, index, lengths, keys, numbers }
     }
 }
 
-/// Reports whether a number with a point or an exponent may be another number as a float.
-fn is_fine(number: &[u8]) -> bool {
+/// Reports whether a number with a point or an exponent may change when it is converted to a float.
+fn may_be_inexact(number: &[u8]) -> bool {
     number.len() > LONGEST_SURE_FLOAT || number.iter().any(|byte| matches!(byte, b'e' | b'E'))
 }
 
-/// Reports whether a key without escapes, in its quotes, may be one that no object may have: few begin as those do.
+/// Reports whether a key without escapes, in its quotes, may be forbidden. It compares only the beginning.
 #[inline]
-fn is_odd(key: &[u8]) -> bool {
+fn may_be_forbidden(key: &[u8]) -> bool {
     matches!(key, [_, b'_' | b'$', ..] | br#""prototype""#)
 }
 
 /// The state of the text after a value.
-enum Next {
+enum AfterValue {
     Value,
     End,
 }
 
-impl Next {
+impl AfterValue {
     fn is_end(&self) -> bool {
         matches!(self, Self::End)
     }
 }
 
-impl From<Broken> for ReadFault {
-    fn from(Broken { at }: Broken) -> Self {
+impl From<TokenFault> for ReadFault {
+    fn from(TokenFault { at }: TokenFault) -> Self {
         Self::Malformed { at }
     }
 }
 
-/// Returns the most cells that the text can have: before each value stands `[`, `,` or `:`, before each key `{` or
-/// `,`, and before the root nothing. In a string such a byte stands for nothing, so the bound is cut to what the
-/// shortest values take: two bytes per cell, as in `[1,2]`.
+/// Returns an upper bound for the number of cells: each value is preceded by `[`, `,` or `:`, each key by `{` or `,`,
+/// and the root by nothing. Such a byte in a string has no meaning, so the bound is limited to what the shortest values
+/// take: two bytes per cell, as in `[1,2]`.
 fn cell_bound(bytes: &[u8]) -> usize {
     let count = |block: &[u8]| block.iter().map(|byte| u8::from(matches!(byte, b'[' | b'{' | b',' | b':'))).sum::<u8>();
-    // Counters of one byte let the compiler count many bytes at once; a block cannot overflow them.
+    // One-byte counters let the compiler count many bytes at once; a block cannot overflow them.
     let count: usize = bytes.chunks(255).map(|block| usize::from(count(block))).sum();
     count.min(bytes.len() / 2) + 1
 }
 
-/// Narrows a place in the text or a cell. The text is shorter than 4 GiB, and so is the list of its cells.
+/// Narrows an offset in the text or a cell index. The text is shorter than 4 GiB, and so is the list of its cells.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the length of the text is checked before the first call")]
 fn offset(at: usize) -> u32 {

@@ -1,4 +1,4 @@
-//! Documents against `serde_json`, and against hostile texts.
+//! Comparison of documents with `serde_json`, and tests with hostile texts.
 
 mod accessor;
 mod duplicate;
@@ -14,37 +14,37 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Document, ReadFault, ReadOptions};
-use crate::schema::budget::Budget;
+use crate::schema::budget::WorkBudget;
 
 /// The depth that `serde_json` reads without its recursion limit.
 const DEPTH: usize = 127;
 
 fn read(text: &str) -> Result<Document<'_>, ReadFault> {
-    Document::read(text, ReadOptions { max_depth: DEPTH }, &mut Budget::for_input(text.len()))
+    Document::read(text, ReadOptions { max_depth: DEPTH }, &mut WorkBudget::for_input(text.len()))
 }
 
 fn document(text: &str) -> Document<'_> {
     read(text).unwrap()
 }
 
-/// A value as `serde_json` reads it, with numbers as they are written.
+/// A value as `serde_json` reads it, with numbers as text.
 #[derive(Clone, Debug, PartialEq)]
-enum Tree {
+enum ReferenceTree {
     Null,
     Boolean(bool),
     Number(String),
     String(String),
-    Array(Vec<Tree>),
-    Object(BTreeMap<String, Tree>),
+    Array(Vec<ReferenceTree>),
+    Object(BTreeMap<String, ReferenceTree>),
 }
 
-fn oracle(text: &str) -> Option<Tree> {
-    // Raw values are not checked as strictly as others.
+fn oracle(text: &str) -> Option<ReferenceTree> {
+    // Raw values are checked less strictly than others.
     serde_json::from_str::<Value>(text).ok()?;
-    Some(Tree::new(serde_json::from_str(text).unwrap()))
+    Some(ReferenceTree::new(serde_json::from_str(text).unwrap()))
 }
 
-impl Tree {
+impl ReferenceTree {
     fn new(raw: &RawValue) -> Self {
         let text = raw.get();
         match text.as_bytes()[0] {
@@ -80,8 +80,8 @@ impl Tree {
     }
 }
 
-/// A JSON text: escapes, equal keys, white space and numbers of every form included. Each choice takes one byte, and
-/// without bytes the first choice is taken, so that texts shrink as their bytes do.
+/// Generates a JSON text, with escapes, duplicate keys, whitespace and numbers of every form. Each choice takes one
+/// byte, and without bytes the first choice is taken, so that texts shrink with their bytes.
 fn json() -> impl Strategy<Value = String> {
     prop::collection::vec(any::<u8>(), 0..200).prop_map(|choices| {
         let mut text = String::new();

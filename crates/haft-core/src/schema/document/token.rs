@@ -12,24 +12,24 @@ pub(super) struct StringToken {
 /// A number.
 pub(super) struct NumberToken {
     pub(super) end: usize,
-    /// Written with a point or an exponent.
+    /// Set if it is written with a point or an exponent.
     pub(super) is_float: bool,
-    /// Written with a point or an exponent, and whole.
+    /// Set if it is written with a point or an exponent, and whole.
     pub(super) is_integral_float: bool,
     pub(super) is_in_range: bool,
 }
 
-/// The place where a token breaks the grammar.
-pub(super) struct Broken {
+/// The offset at which a token violates the grammar.
+pub(super) struct TokenFault {
     pub(super) at: usize,
 }
 
-/// A number below ten to this power is in the range of `f64`.
+/// The power of ten below which a number is in the range of `f64`.
 const SAFE_PLACES: usize = 308;
 
-/// Finds the end of the string whose first quote stands at `start`.
+/// Finds the end of the string whose opening quote is at `start`.
 #[inline]
-pub(super) fn string(bytes: &[u8], start: usize) -> Result<StringToken, Broken> {
+pub(super) fn string(bytes: &[u8], start: usize) -> Result<StringToken, TokenFault> {
     let mut at = start + 1;
     let mut is_escaped = false;
     loop {
@@ -38,14 +38,14 @@ pub(super) fn string(bytes: &[u8], start: usize) -> Result<StringToken, Broken> 
             Some(b'"') => return Ok(StringToken { end: at + 1, is_escaped }),
             Some(b'\\') => {
                 is_escaped = true;
-                at = escape(bytes, at).ok_or(Broken { at })?;
+                at = escape(bytes, at).ok_or(TokenFault { at })?;
             }
-            Some(_) | None => return Err(Broken { at }),
+            Some(_) | None => return Err(TokenFault { at }),
         }
     }
 }
 
-/// Returns the end of the escape at a place.
+/// Returns the end of the escape at an offset.
 fn escape(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 2),
@@ -57,7 +57,7 @@ fn escape(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Skips the bytes that stand for themselves inside a string, eight at a time.
+/// Skips the bytes of a string that are neither quotes, escapes nor control characters, eight at a time.
 #[inline]
 fn skip_plain(bytes: &[u8], mut at: usize) -> usize {
     const LOW: u64 = 0x0101_0101_0101_0101;
@@ -85,13 +85,13 @@ fn skip_plain(bytes: &[u8], mut at: usize) -> usize {
 
 /// Finds the end of the number at `start`.
 #[inline]
-pub(super) fn number(text: &str, start: usize) -> Result<NumberToken, Broken> {
+pub(super) fn number(text: &str, start: usize) -> Result<NumberToken, TokenFault> {
     let bytes = text.as_bytes();
     let whole = if bytes.get(start) == Some(&b'-') { start + 1 } else { start };
     let mut at = match bytes.get(whole) {
         Some(b'0') => whole + 1,
         Some(b'1'..=b'9') => skip_digits(bytes, whole + 1),
-        _ => return Err(Broken { at: whole }),
+        _ => return Err(TokenFault { at: whole }),
     };
     let places = at - whole;
     match bytes.get(at) {
@@ -118,7 +118,7 @@ pub(super) fn number(text: &str, start: usize) -> Result<NumberToken, Broken> {
     Ok(NumberToken { end: at, is_float: true, is_integral_float, is_in_range })
 }
 
-/// Returns a bound of an exponent with its sign: 0 where it is negative, `None` where it is large.
+/// Returns an upper bound of an exponent with its sign: 0 if it is negative, `None` if it is large.
 fn exponent_bound(text: &[u8]) -> Option<usize> {
     match text {
         [b'-', ..] => Some(0),
@@ -136,9 +136,9 @@ fn is_finite(text: &str) -> bool {
 }
 
 /// Skips at least one digit.
-fn digits(bytes: &[u8], start: usize) -> Result<usize, Broken> {
+fn digits(bytes: &[u8], start: usize) -> Result<usize, TokenFault> {
     let end = skip_digits(bytes, start);
-    if end == start { Err(Broken { at: start }) } else { Ok(end) }
+    if end == start { Err(TokenFault { at: start }) } else { Ok(end) }
 }
 
 #[inline]

@@ -1,4 +1,4 @@
-//! Keywords that assert nothing: descriptions, definitions, identifiers, and hints that are only shown.
+//! Keywords that assert nothing: descriptions, definitions, identifiers, and hints for the model.
 
 use super::{ALL, Compile, Keyword};
 use crate::schema::draft::Draft::{Draft4, Draft6, Draft7, Draft201909, Draft202012};

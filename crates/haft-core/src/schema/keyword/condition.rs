@@ -2,23 +2,23 @@
 
 use serde_json::Value;
 
-use super::{Compile, Keyword, Part};
-use crate::schema::compile::Subschema;
+use super::{Compile, Keyword, ValuePart};
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft7, Draft202012};
 use crate::schema::mark::Marks;
-use crate::schema::node::{ANY, NodeId, Typed};
-use crate::schema::rule::{Applied, Rule};
+use crate::schema::node::{ANY, NodeId, TypeRules};
+use crate::schema::rule::{AppliedTo, KeywordRule};
 use crate::schema::shape::Shape;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("if", (Draft7, Draft202012), Shape::Schema, Compile::Rules(compile)).about(Part::Value),
-    Keyword::new("then", (Draft7, Draft202012), Shape::Schema, Compile::Nothing).about(Part::Value),
-    Keyword::new("else", (Draft7, Draft202012), Shape::Schema, Compile::Nothing).about(Part::Value),
+    Keyword::new("if", (Draft7, Draft202012), Shape::Schema, Compile::Rules(compile)).about(ValuePart::Value),
+    Keyword::new("then", (Draft7, Draft202012), Shape::Schema, Compile::Nothing).about(ValuePart::Value),
+    Keyword::new("else", (Draft7, Draft202012), Shape::Schema, Compile::Nothing).about(ValuePart::Value),
 ];
 
-fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     let map = subschema.map;
     let condition = subschema.schema("if", keyword);
     let [then, otherwise] =
@@ -26,7 +26,7 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
     subschema.rule(Condition { tested: condition, then, otherwise });
 }
 
-/// A value that fits the first node must fit the second, any other the third.
+/// A rule that a value accepted by the first node must be accepted by the second, and any other by the third.
 #[derive(Debug)]
 struct Condition {
     tested: NodeId,
@@ -34,8 +34,8 @@ struct Condition {
     otherwise: NodeId,
 }
 
-impl Rule for Condition {
-    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for Condition {
+    fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         let applied = if walk.fits(self.tested, value) { self.then } else { self.otherwise };
         walk.visit(applied, value);
     }
@@ -49,9 +49,9 @@ impl Rule for Condition {
         }
     }
 
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
         for node in [&mut self.tested, &mut self.then, &mut self.otherwise] {
-            visit(node, Applied::InPlace);
+            visit(node, AppliedTo::InPlace);
         }
     }
 }

@@ -3,25 +3,25 @@
 use serde_json::Value;
 
 use super::array::count;
-use super::{Compile, Keyword, Part};
-use crate::schema::compile::Subschema;
+use super::{Compile, Keyword, ValuePart};
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft6, Draft201909, Draft202012};
 use crate::schema::mark::Marks;
-use crate::schema::node::{NodeId, Typed};
-use crate::schema::problem::{Problem, Words};
-use crate::schema::rule::{Applied, Rule};
+use crate::schema::node::{NodeId, TypeRules};
+use crate::schema::problem::{CustomProblem, Problem};
+use crate::schema::rule::{AppliedTo, KeywordRule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("contains", (Draft6, Draft202012), Shape::Schema, Compile::Rules(compile)).about(Part::Items),
+    Keyword::new("contains", (Draft6, Draft202012), Shape::Schema, Compile::Rules(compile)).about(ValuePart::Items),
     Keyword::new("minContains", (Draft201909, Draft202012), Shape::Count, Compile::Nothing),
     Keyword::new("maxContains", (Draft201909, Draft202012), Shape::Count, Compile::Nothing),
 ];
 
-fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     let node = subschema.schema("contains", keyword);
     let (map, draft) = (subschema.map, subschema.draft);
     let bound = |word: &str| map.get(word).filter(|_| draft >= Draft201909).map(count);
@@ -29,18 +29,18 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
     subschema.rule(Contains { node, min, max, evaluates: draft >= Draft202012 });
 }
 
-/// Between `min` and `max` items must fit the node.
+/// A rule that between `min` and `max` items must be valid for the node.
 #[derive(Debug)]
 struct Contains {
     node: NodeId,
     min: usize,
     max: usize,
-    /// Set if the items that fit count as evaluated.
+    /// Set if the matching items count as evaluated.
     evaluates: bool,
 }
 
-impl Rule for Contains {
-    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for Contains {
+    fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if value.kind() != JsonType::Array {
             return;
         }
@@ -64,9 +64,9 @@ impl Rule for Contains {
             let items = if count == 1 { "item" } else { "items" };
             let expected = format!("{bound} {count} {items} of a certain form");
             let message = format!("must have {expected}; look at `contains` in the schema of this value");
-            Words { expected, message }
+            CustomProblem { expected, message }
         };
-        walk.report(value, &Problem::Said { keyword, words: &words });
+        walk.report(value, &Problem::Custom { keyword, words: &words });
     }
 
     fn mark(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>, marks: &mut Marks) {
@@ -80,7 +80,7 @@ impl Rule for Contains {
         }
     }
 
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
-        visit(&mut self.node, Applied::ToParts);
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
+        visit(&mut self.node, AppliedTo::ToParts);
     }
 }

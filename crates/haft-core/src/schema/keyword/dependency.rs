@@ -1,16 +1,16 @@
-//! `dependentRequired`, `dependentSchemas` and `dependencies`: what follows when a key is there.
+//! `dependentRequired`, `dependentSchemas` and `dependencies`: rules for objects that have a certain key.
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword, Part};
-use crate::schema::compile::Subschema;
+use super::{ALL, Compile, Keyword, ValuePart};
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
 use crate::schema::mark::Marks;
 use crate::schema::message::clipped;
-use crate::schema::node::{NodeId, Typed};
-use crate::schema::problem::{Problem, Words};
-use crate::schema::rule::{Applied, Rule};
+use crate::schema::node::{NodeId, TypeRules};
+use crate::schema::problem::{CustomProblem, Problem};
+use crate::schema::rule::{AppliedTo, KeywordRule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
@@ -18,24 +18,24 @@ use crate::schema::walk::Walk;
 pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("dependentRequired", (Draft201909, Draft202012), Shape::NamesByName, Compile::Rules(required)),
     Keyword::new("dependentSchemas", (Draft201909, Draft202012), Shape::SchemasByName, Compile::Rules(schemas))
-        .about(Part::Value),
-    // Later drafts have split it in two; schemas that still use it mean it.
-    Keyword::new("dependencies", ALL, Shape::SchemaOrNamesByName, Compile::Rules(either)).about(Part::Value),
+        .about(ValuePart::Value),
+    // Later drafts have replaced it by two keywords, but schemas still use it.
+    Keyword::new("dependencies", ALL, Shape::SchemaOrNamesByName, Compile::Rules(either)).about(ValuePart::Value),
 ];
 
-fn required<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn required<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     compile(subschema, "dependentRequired", keyword);
 }
 
-fn schemas<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn schemas<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     compile(subschema, "dependentSchemas", keyword);
 }
 
-fn either<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn either<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     compile(subschema, "dependencies", keyword);
 }
 
-fn compile<'a>(subschema: &mut Subschema<'_, 'a>, word: &'static str, keyword: &'a Value) {
+fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, word: &'static str, keyword: &'a Value) {
     for (name, dependency) in keyword.as_object().into_iter().flatten() {
         let key = name.as_str().into();
         match dependency {
@@ -51,7 +51,7 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, word: &'static str, keyword: &
     }
 }
 
-/// An object with the key needs others as well.
+/// A rule that an object with the key must have others as well.
 #[derive(Debug)]
 struct DependentRequired {
     keyword: &'static str,
@@ -59,8 +59,8 @@ struct DependentRequired {
     needs: Vec<Box<str>>,
 }
 
-impl Rule for DependentRequired {
-    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for DependentRequired {
+    fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if value.kind() != JsonType::Object || !walk.work(1 + self.key.len() / 64) || value.get(&self.key).is_none() {
             return;
         }
@@ -74,14 +74,14 @@ impl Rule for DependentRequired {
             let words = || {
                 let expected = format!("the key {:?}", clipped(name));
                 let message = format!("{expected} is missing and must be given, as {:?} is", clipped(&self.key));
-                Words { expected, message }
+                CustomProblem { expected, message }
             };
-            walk.report(value, &Problem::Said { keyword: self.keyword, words: &words });
+            walk.report(value, &Problem::Custom { keyword: self.keyword, words: &words });
         }
     }
 }
 
-/// An object with the key must fit the node.
+/// A rule that an object with the key must be valid for the node.
 #[derive(Debug)]
 struct DependentSchema {
     key: Box<str>,
@@ -94,8 +94,8 @@ impl DependentSchema {
     }
 }
 
-impl Rule for DependentSchema {
-    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for DependentSchema {
+    fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.applies(value, walk) {
             walk.visit(self.node, value);
         }
@@ -107,7 +107,7 @@ impl Rule for DependentSchema {
         }
     }
 
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
-        visit(&mut self.node, Applied::InPlace);
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
+        visit(&mut self.node, AppliedTo::InPlace);
     }
 }

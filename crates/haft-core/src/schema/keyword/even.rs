@@ -1,39 +1,39 @@
-//! `x-even`: the worked example of a keyword. It asks numbers to be even, and is known in tests alone.
+//! `x-even`: the worked example of a keyword. It requires numbers to be even, and exists only in tests.
 //!
-//! Everything about a keyword is in its file: the row of the table, how it compiles, what it checks and what it says.
+//! The file contains everything about the keyword: the row of the table, its compilation, its check and its messages.
 
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
-use crate::schema::compile::Subschema;
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::decimal::{Divisor, Number};
 use crate::schema::document::Instance;
-use crate::schema::node::Typed;
-use crate::schema::problem::{Problem, Words};
-use crate::schema::rule::Rule;
+use crate::schema::node::TypeRules;
+use crate::schema::problem::{CustomProblem, Problem};
+use crate::schema::rule::KeywordRule;
 use crate::schema::shape::Shape;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[Keyword::new("x-even", ALL, Shape::Boolean, Compile::Rules(compile))];
 
-fn compile(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn compile(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     match Divisor::new(Number::parse("2")) {
         Ok(two) if keyword == &Value::Bool(true) => subschema.rule(Even { two }),
         _ => {}
     }
 }
 
-/// Numbers must be even.
+/// A rule that numbers must be even.
 #[derive(Debug)]
 struct Even {
     two: Divisor,
 }
 
-impl Rule for Even {
-    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for Even {
+    fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if walk.work(value.raw().len() / 16) && value.number().is_some_and(|number| !number.is_multiple_of(&self.two)) {
-            let words = || Words { expected: "an even number".to_owned(), message: "must be even".to_owned() };
-            walk.report(value, &Problem::Said { keyword: "x-even", words: &words });
+            let words = || CustomProblem { expected: "an even number".to_owned(), message: "must be even".to_owned() };
+            walk.report(value, &Problem::Custom { keyword: "x-even", words: &words });
         }
     }
 }
@@ -46,7 +46,7 @@ mod tests {
     use crate::schema::{DecodeOptions, Schema};
 
     #[test]
-    fn one_file_and_one_line_make_a_keyword() {
+    fn one_file_and_one_line_add_a_keyword() {
         let fault = Schema::json(json!({"items": {"x-even": 1}})).unwrap_err();
         assert_eq!(fault.to_string(), "invalid schema: /items/x-even: must be a boolean");
         let meta = json!({"$ref": "https://json-schema.org/draft/2020-12/schema"});

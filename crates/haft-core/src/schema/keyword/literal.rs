@@ -1,4 +1,4 @@
-//! `enum` and `const`: the values that are allowed, one by one.
+//! `enum` and `const`: lists of allowed values.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
-use crate::schema::budget::{Budget, Spent};
-use crate::schema::compile::Subschema;
+use crate::schema::budget::{BudgetSpent, WorkBudget};
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::document::{Document, Fingerprints, Instance, ReadOptions, all_differ, same, sort_work};
 use crate::schema::draft::Draft::{Draft6, Draft202012};
 use crate::schema::message::{clipped, listed};
-use crate::schema::node::Typed;
-use crate::schema::problem::{Listed, Problem};
-use crate::schema::rule::Rule;
+use crate::schema::node::TypeRules;
+use crate::schema::problem::{AllowedValues, Problem};
+use crate::schema::rule::KeywordRule;
 use crate::schema::shape::Shape;
 use crate::schema::types::Types;
 use crate::schema::walk::Walk;
@@ -23,17 +23,17 @@ pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("const", (Draft6, Draft202012), Shape::Any, Compile::Rules(one_literal)),
 ];
 
-fn any_literal<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn any_literal<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     if let Some(literals) = keyword.as_array() {
         compile(subschema, "enum", literals);
     }
 }
 
-fn one_literal<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn one_literal<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     compile(subschema, "const", std::slice::from_ref(keyword));
 }
 
-fn compile(subschema: &mut Subschema<'_, '_>, keyword: &'static str, literals: &[Value]) {
+fn compile(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &'static str, literals: &[Value]) {
     let are_strings = literals.iter().all(Value::is_string);
     let typed = subschema.typed();
     if are_strings && !typed.string.has_literals() {
@@ -43,11 +43,11 @@ fn compile(subschema: &mut Subschema<'_, '_>, keyword: &'static str, literals: &
     }
     match Literals::new(keyword, literals, subschema.budget()) {
         Ok(rule) => subschema.rule(rule),
-        Err(Spent) => subschema.fault(keyword, "holds more than can be compared with"),
+        Err(BudgetSpent) => subschema.fault(keyword, "has more values than can be compared; shorten the list"),
     }
 }
 
-/// The values that are allowed.
+/// The allowed values.
 #[derive(Debug)]
 pub(super) struct Literals {
     keyword: &'static str,
@@ -59,12 +59,16 @@ pub(super) struct Literals {
 }
 
 impl Literals {
-    pub(super) fn new<V: Serialize>(keyword: &'static str, literals: &[V], budget: &mut Budget) -> Result<Self, Spent> {
+    pub(super) fn new<V: Serialize>(
+        keyword: &'static str,
+        literals: &[V],
+        budget: &mut WorkBudget,
+    ) -> Result<Self, BudgetSpent> {
         let fingerprints = Fingerprints::new();
-        let text = serde_json::to_string(literals).map_err(|_| Spent)?;
+        let text = serde_json::to_string(literals).map_err(|_| BudgetSpent)?;
         budget.memory(text.len() + literals.len() * size_of::<(u64, u32)>())?;
         let options = ReadOptions { max_depth: usize::MAX };
-        let document = Document::read_owned(text, options, budget).map_err(|_| Spent)?;
+        let document = Document::read_owned(text, options, budget).map_err(|_| BudgetSpent)?;
         let mut by_hash = Vec::with_capacity(literals.len());
         for literal in document.root().items() {
             by_hash.push((fingerprints.of(literal, budget)?, literal.id()));
@@ -75,11 +79,11 @@ impl Literals {
     }
 
     /// Reports whether no two of them are equal.
-    pub(super) fn are_different(&self, budget: &mut Budget) -> Result<bool, Spent> {
+    pub(super) fn are_different(&self, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
         all_differ(self.document.root(), budget)
     }
 
-    fn contains(&self, value: Instance<'_>, budget: &mut Budget) -> Result<bool, Spent> {
+    fn contains(&self, value: Instance<'_>, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
         let hash = self.fingerprints.of(value, budget)?;
         let first = self.by_hash.partition_point(|(other, _)| *other < hash);
         for (_, id) in self.by_hash[first..].iter().take_while(|(other, _)| *other == hash) {
@@ -92,17 +96,17 @@ impl Literals {
         Ok(false)
     }
 
-    fn listed(&self) -> Listed<'_> {
-        let literals = self.document.root().items().take(Listed::MOST);
+    fn listed(&self) -> AllowedValues<'_> {
+        let literals = self.document.root().items().take(AllowedValues::MOST);
         let first = literals.map(|literal| Cow::Borrowed(clipped(literal.raw()))).collect();
-        Listed { first, count: self.by_hash.len() }
+        AllowedValues { first, count: self.by_hash.len() }
     }
 }
 
-impl Rule for Literals {
-    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for Literals {
+    fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.contains(value, walk.budget) == Ok(false) {
-            let listed = if walk.wants_words() { listed(&self.listed()).into() } else { Cow::Borrowed("") };
+            let listed = if walk.collects_issues() { listed(&self.listed()).into() } else { Cow::Borrowed("") };
             walk.report(value, &Problem::OneOf { keyword: self.keyword, listed, count: self.by_hash.len() });
         }
     }

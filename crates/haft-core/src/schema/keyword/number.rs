@@ -1,15 +1,15 @@
-//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf`, and the machine types that `format` names:
-//! checked while a number is read.
+//! `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf`, and the machine types that `format`
+//! names: checked while a number is read.
 //!
-//! Numbers are compared exactly, by their decimal digits. A reader that has only an integer or a float asks whether that
-//! is *sure* to fit; where it is not, the digits decide.
+//! Numbers are compared exactly, by their decimal digits. A reader that has only an integer or a float first tests
+//! whether it is *certain* to be valid; if not, the digits decide.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
-use crate::schema::compile::{Subschema, Widths};
+use crate::schema::compile::{SubschemaCompiler, Widths};
 use crate::schema::decimal::{Decimal, Divisor, DivisorFault, Number};
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft4, Draft6, Draft202012};
@@ -29,25 +29,25 @@ pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("format", ALL, Shape::Text, Compile::Rules(format)),
 ];
 
-fn minimum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn minimum(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let is_exclusive = subschema.draft == Draft4 && subschema.map.get("exclusiveMinimum") == Some(&Value::Bool(true));
-    bound(subschema, keyword, if is_exclusive { Side::Above } else { Side::AtLeast });
+    bound(subschema, keyword, if is_exclusive { BoundSide::Above } else { BoundSide::AtLeast });
 }
 
-fn maximum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn maximum(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let is_exclusive = subschema.draft == Draft4 && subschema.map.get("exclusiveMaximum") == Some(&Value::Bool(true));
-    bound(subschema, keyword, if is_exclusive { Side::Below } else { Side::AtMost });
+    bound(subschema, keyword, if is_exclusive { BoundSide::Below } else { BoundSide::AtMost });
 }
 
-fn exclusive_minimum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
-    bound(subschema, keyword, Side::Above);
+fn exclusive_minimum(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
+    bound(subschema, keyword, BoundSide::Above);
 }
 
-fn exclusive_maximum(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
-    bound(subschema, keyword, Side::Below);
+fn exclusive_maximum(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
+    bound(subschema, keyword, BoundSide::Below);
 }
 
-fn bound(subschema: &mut Subschema<'_, '_>, keyword: &Value, side: Side) {
+fn bound(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value, side: BoundSide) {
     if let Value::Number(number) = keyword {
         let limit = Number::parse(&number.to_string());
         let expected = format!("{} {limit}", side.words()).into();
@@ -55,7 +55,7 @@ fn bound(subschema: &mut Subschema<'_, '_>, keyword: &Value, side: Side) {
     }
 }
 
-fn multiple_of(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn multiple_of(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let Value::Number(number) = keyword else { return };
     match Divisor::new(Number::parse(&number.to_string())) {
         Ok(divisor) => subschema.typed().number.multiple_of = Some(divisor.into()),
@@ -67,9 +67,9 @@ fn multiple_of(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
     }
 }
 
-/// `format` bounds numbers only in schemas that were made from types, and only where a number is all that fits. Of strings
-/// it is only shown, and makes no rule.
-fn format(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+/// Compiles `format`. It limits numbers only in schemas generated from types, and only if a subschema accepts nothing
+/// but numbers. For strings it is shown, and adds no rule.
+fn format(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let types = subschema.map.get("type").and_then(super::types_named).unwrap_or(Types::ALL);
     let is_numeric = !types.contains(Types::ALL) && types.contains(Types::INTEGER);
     if subschema.widths() == Widths::Checked
@@ -91,27 +91,27 @@ pub(in crate::schema) struct NumberRule {
     bounds: Vec<Bound>,
     multiple_of: Option<Box<Divisor>>,
     width: Option<Box<Width>>,
-    sure: Sure,
+    sure: AcceptedRange,
 }
 
 #[derive(Debug)]
 struct Bound {
-    side: Side,
+    side: BoundSide,
     limit: Number,
-    /// The numbers that fit, in words.
+    /// A description of the valid numbers.
     expected: Box<str>,
 }
 
-/// The side of a bound on which numbers fit.
+/// The side of a bound on which numbers are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum BoundSide {
     AtLeast,
     AtMost,
     Above,
     Below,
 }
 
-impl Side {
+impl BoundSide {
     fn keyword(self) -> &'static str {
         match self {
             Self::AtLeast => "minimum",
@@ -131,34 +131,34 @@ impl Side {
     }
 }
 
-/// Numbers that fit whatever else is known of them; empty where none is.
+/// Numbers that are certain to be valid; empty if there are none.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Sure {
+struct AcceptedRange {
     first: i64,
     last: i64,
-    /// Floats strictly between these fit where not only integers do.
+    /// Floats strictly between these are valid, unless only integers are.
     above: f64,
     below: f64,
 }
 
-impl Default for Sure {
+impl Default for AcceptedRange {
     fn default() -> Self {
         Self { first: 1, last: 0, above: 0.0, below: 0.0 }
     }
 }
 
-/// A machine type that a number must fit.
+/// A machine type that must be able to represent a number.
 #[derive(Clone, Debug)]
 struct Width {
     expected: &'static str,
     least: Number,
     most: Number,
-    /// Set if the type is named rather than its bounds.
+    /// Set if messages name the type rather than its bounds.
     is_named: bool,
 }
 
 impl Width {
-    /// Returns the width a `format` names; schemars writes one for every Rust number type.
+    /// Returns the width that a `format` names; schemars emits one for every Rust number type.
     fn named(format: &str) -> Option<Self> {
         let range = |least: &str, most: &str| Self {
             expected: "",
@@ -203,10 +203,10 @@ impl Bound {
     fn holds(&self, number: Decimal<'_>) -> bool {
         let order = number.cmp(&self.limit.as_decimal());
         match self.side {
-            Side::AtLeast => order.is_ge(),
-            Side::AtMost => order.is_le(),
-            Side::Above => order.is_gt(),
-            Side::Below => order.is_lt(),
+            BoundSide::AtLeast => order.is_ge(),
+            BoundSide::AtMost => order.is_le(),
+            BoundSide::Above => order.is_gt(),
+            BoundSide::Below => order.is_lt(),
         }
     }
 
@@ -216,25 +216,25 @@ impl Bound {
 }
 
 impl NumberRule {
-    /// Reports whether there is any rule at all.
+    /// Reports whether there are no rules.
     pub(in crate::schema) fn is_bare(&self) -> bool {
         let Self { bounds, multiple_of, width, sure: _ } = self;
         bounds.is_empty() && multiple_of.is_none() && width.is_none()
     }
 
-    /// Reports whether an integer is sure to fit.
+    /// Reports whether an integer is certain to be valid.
     #[inline]
     pub(in crate::schema) fn surely_fits(&self, integer: i64) -> bool {
         self.sure.first <= integer && integer <= self.sure.last
     }
 
-    /// Reports whether a float is sure to fit where not only integers do.
+    /// Reports whether a float is certain to be valid, if not only integers are.
     #[inline]
     pub(in crate::schema) fn surely_fits_float(&self, float: f64) -> bool {
         self.sure.above < float && float < self.sure.below
     }
 
-    /// Reports whether a number fits, by its digits.
+    /// Reports whether a number is valid, by its digits.
     pub(in crate::schema) fn fits(&self, number: Decimal<'_>, integers_only: bool) -> bool {
         (!integers_only || number.is_integer())
             && self.bounds.iter().all(|bound| bound.holds(number))
@@ -242,7 +242,7 @@ impl NumberRule {
             && self.width.as_ref().is_none_or(|width| width.contains(number))
     }
 
-    /// Reports everything that is wrong with a number: that it is no integer, or every rule that it breaks.
+    /// Reports all problems of a number: that it is not an integer, or every rule that it violates.
     pub(in crate::schema) fn check(&self, integers_only: bool, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.is_bare() && !integers_only {
             return;
@@ -272,12 +272,12 @@ impl NumberRule {
         }
     }
 
-    /// Finds out which numbers are sure to fit, once all rules are there.
+    /// Computes which numbers are certain to be valid, once all rules are present.
     pub(in crate::schema) fn close(&mut self) {
         self.sure = self.sure_numbers().unwrap_or_default();
     }
 
-    fn sure_numbers(&self) -> Option<Sure> {
+    fn sure_numbers(&self) -> Option<AcceptedRange> {
         if self.multiple_of.is_some() {
             return None;
         }
@@ -287,27 +287,30 @@ impl NumberRule {
             let decimal = limit.as_decimal();
             let whole = decimal.to_i128().filter(|_| decimal.is_integer())?;
             match side {
-                Side::AtLeast => first = first.max(whole),
-                Side::Above => first = first.max(whole.checked_add(1)?),
-                Side::AtMost => last = last.min(whole),
-                Side::Below => last = last.min(whole.checked_sub(1)?),
+                BoundSide::AtLeast => first = first.max(whole),
+                BoundSide::Above => first = first.max(whole.checked_add(1)?),
+                BoundSide::AtMost => last = last.min(whole),
+                BoundSide::Below => last = last.min(whole.checked_sub(1)?),
             }
         }
         if let Some(Width { least, most, .. }) = self.width.as_deref() {
             first = first.max(least.as_decimal().to_i128().unwrap_or(i128::MIN));
             last = last.min(most.as_decimal().to_i128().unwrap_or(i128::MAX));
         }
-        // A float may stand for digits that round to it; strictly inside the bounds that can't matter.
+        // A float may stand for digits that round to it; strictly inside the bounds that makes no difference.
         let limits = self.bounds.iter().map(|bound| (bound.side, bound.limit.as_decimal().to_f64()));
         let widths = self.width.iter().flat_map(|width| {
-            [(Side::AtLeast, width.least.as_decimal().to_f64()), (Side::AtMost, width.most.as_decimal().to_f64())]
+            [
+                (BoundSide::AtLeast, width.least.as_decimal().to_f64()),
+                (BoundSide::AtMost, width.most.as_decimal().to_f64()),
+            ]
         });
         for (side, limit) in limits.chain(widths) {
             match side {
-                Side::AtLeast | Side::Above => above = above.max(limit),
-                Side::AtMost | Side::Below => below = below.min(limit),
+                BoundSide::AtLeast | BoundSide::Above => above = above.max(limit),
+                BoundSide::AtMost | BoundSide::Below => below = below.min(limit),
             }
         }
-        Some(Sure { first: first.try_into().ok()?, last: last.try_into().ok()?, above, below })
+        Some(AcceptedRange { first: first.try_into().ok()?, last: last.try_into().ok()?, above, below })
     }
 }

@@ -1,25 +1,25 @@
-//! `patternProperties`: members by the form of their key.
+//! `patternProperties`: rules for members by a pattern of their key.
 
 use serde_json::Value;
 
-use super::{ALL, Compile, Keyword, Part};
-use crate::schema::compile::Subschema;
-use crate::schema::document::{Instance, Key};
+use super::{ALL, Compile, Keyword, ValuePart};
+use crate::schema::compile::SubschemaCompiler;
+use crate::schema::document::{Instance, MemberKey};
 use crate::schema::mark::Marks;
 use crate::schema::message::{clipped, excerpt_of_text};
-use crate::schema::node::{ANY, NEVER, NodeId, Typed};
+use crate::schema::node::{ANY, NEVER, NodeId, TypeRules};
 use crate::schema::pattern::Pattern;
-use crate::schema::problem::{Problem, Words};
-use crate::schema::rule::{Applied, Rule};
+use crate::schema::problem::{CustomProblem, Problem};
+use crate::schema::rule::{AppliedTo, KeywordRule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] =
     &[Keyword::new("patternProperties", ALL, Shape::SchemasByName, Compile::Rules(compile))
-        .about(Part::MatchingMembers)];
+        .about(ValuePart::MatchingMembers)];
 
-fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     let mut patterns = Vec::new();
     for (source, schema) in keyword.as_object().into_iter().flatten() {
         let node = subschema.named_schema("patternProperties", source, schema);
@@ -34,7 +34,8 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
     subschema.rule(PatternProperties { patterns, additional });
 }
 
-/// Members whose key matches a pattern must fit its node; those that match none and are not declared, another.
+/// A rule that members whose key matches a pattern must be valid for its node; undeclared members that match no
+/// pattern, for another node.
 #[derive(Debug)]
 struct PatternProperties {
     patterns: Vec<(Pattern, NodeId)>,
@@ -42,13 +43,13 @@ struct PatternProperties {
 }
 
 impl PatternProperties {
-    /// Returns the nodes whose pattern a key matches. A spent budget ends the walk, so what is returned then is ignored.
+    /// Returns the nodes whose pattern matches a key. An exhausted budget ends the walk, so the result is ignored then.
     fn matching(&self, key: &str, walk: &mut Walk<'_, '_>) -> Vec<NodeId> {
         let matches = |(pattern, _): &&(Pattern, NodeId)| pattern.is_match(key, walk.budget).unwrap_or_default();
         self.patterns.iter().filter(matches).map(|(_, node)| *node).collect()
     }
 
-    fn check_additional(&self, key: Key<'_>, member: Instance<'_>, walk: &mut Walk<'_, '_>) {
+    fn check_additional(&self, key: MemberKey<'_>, member: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.additional != NEVER {
             walk.visit_member(self.additional, key, member);
             return;
@@ -58,14 +59,14 @@ impl PatternProperties {
             let sources: Vec<&str> =
                 self.patterns.iter().map(|(pattern, _)| clipped(pattern.source())).take(4).collect();
             let message = format!("the key {name} is not allowed; keys must match {}", sources.join(" or "));
-            Words { expected: "only declared keys".to_owned(), message }
+            CustomProblem { expected: "only declared keys".to_owned(), message }
         };
-        walk.report_member(key, member, &Problem::Said { keyword: "additionalProperties", words: &words });
+        walk.report_member(key, member, &Problem::Custom { keyword: "additionalProperties", words: &words });
     }
 }
 
-impl Rule for PatternProperties {
-    fn check(&self, owner: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for PatternProperties {
+    fn check(&self, owner: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if value.kind() != JsonType::Object {
             return;
         }
@@ -96,8 +97,8 @@ impl Rule for PatternProperties {
         }
     }
 
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
-        self.patterns.iter_mut().for_each(|(_, node)| visit(node, Applied::ToParts));
-        visit(&mut self.additional, Applied::ToParts);
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
+        self.patterns.iter_mut().for_each(|(_, node)| visit(node, AppliedTo::ToParts));
+        visit(&mut self.additional, AppliedTo::ToParts);
     }
 }

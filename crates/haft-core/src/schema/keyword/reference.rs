@@ -1,12 +1,12 @@
-//! `$ref`, `$dynamicRef` and `$recursiveRef`: a subschema that stands elsewhere.
+//! `$ref`, `$dynamicRef` and `$recursiveRef`: references to other subschemas.
 //!
-//! All three are followed while compiling. A dynamic reference leads to the outermost anchor of its name on the way to
-//! it; as nodes are compiled for each scope they are reached in, that is known by then.
+//! All three are resolved during compilation. A dynamic reference resolves to the outermost anchor of its name on the
+//! path to it; as nodes are compiled separately for each scope they are reached in, that anchor is known.
 
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
-use crate::schema::compile::Subschema;
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
 use crate::schema::shape::Shape;
 
@@ -16,15 +16,15 @@ pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("$dynamicRef", (Draft202012, Draft202012), Shape::Text, Compile::Rules(dynamic)),
 ];
 
-fn reference<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn reference<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     follow(subschema, keyword, Following::Static);
 }
 
-fn recursive<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn recursive<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     follow(subschema, keyword, Following::Dynamic);
 }
 
-fn dynamic<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn dynamic<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     follow(subschema, keyword, Following::Dynamic);
 }
 
@@ -34,9 +34,9 @@ enum Following {
     Dynamic,
 }
 
-fn follow<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, following: Following) {
+fn follow<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value, following: Following) {
     let Some(reference) = keyword.as_str() else { return };
-    // One that leads nowhere is a fault, and was reported as such.
+    // An unresolved reference is already reported as a fault.
     let Some(target) = subschema.resolve(reference) else { return };
     let dynamic = match target.dynamic {
         Some(anchor) if following == Following::Dynamic => subschema.dynamic(anchor),

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::array::count;
 use super::{ALL, Compile, Keyword};
-use crate::schema::budget::{Budget, Spent};
-use crate::schema::compile::Subschema;
+use crate::schema::budget::{BudgetSpent, WorkBudget};
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::document::Instance;
 use crate::schema::message::{in_quotes, listed as words};
 use crate::schema::pattern::Pattern;
-use crate::schema::problem::{Listed, Problem};
+use crate::schema::problem::{AllowedValues, Problem};
 use crate::schema::shape::Shape;
 use crate::schema::sorted::Sorted;
 use crate::schema::walk::Walk;
@@ -22,15 +22,15 @@ pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("pattern", ALL, Shape::Text, Compile::Rules(pattern)),
 ];
 
-fn min(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn min(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     subschema.typed().string.min = count(keyword);
 }
 
-fn max(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn max(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     subschema.typed().string.max = count(keyword);
 }
 
-fn pattern(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn pattern(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let source = keyword.as_str().unwrap_or_default();
     match Pattern::compile(source, subschema.budget()) {
         Ok(pattern) => subschema.typed().string.pattern = Some(pattern.into()),
@@ -44,18 +44,18 @@ pub(in crate::schema) struct StringRule {
     min: usize,
     max: usize,
     pattern: Option<Box<Pattern>>,
-    literals: Option<Literals>,
-    /// The name of the form that such strings have. It is shown, not checked.
+    literals: Option<StringLiterals>,
+    /// The `format` of the strings. It is shown, not checked.
     format: Option<Box<str>>,
 }
 
-/// The strings that are allowed.
+/// The allowed strings.
 #[derive(Debug)]
-struct Literals {
+struct StringLiterals {
     listed: Box<[Box<str>]>,
-    /// Only for lists too long to scan.
+    /// Used only for lists that are too long for a linear search.
     index: Sorted,
-    /// The list as a rejection shows it.
+    /// The list as a rejection quotes it.
     words: Box<str>,
 }
 
@@ -69,7 +69,7 @@ impl Default for StringRule {
 }
 
 impl StringRule {
-    /// Reports whether there is any rule at all.
+    /// Reports whether there are no rules.
     pub(in crate::schema) fn is_bare(&self) -> bool {
         let Self { min, max, pattern, literals, format: _ } = self;
         *min == 0 && *max == usize::MAX && pattern.is_none() && literals.is_none()
@@ -94,19 +94,19 @@ impl StringRule {
     pub(in crate::schema) fn set_literals<'a>(&mut self, literals: impl Iterator<Item = &'a str>) {
         let listed: Box<[Box<str>]> = literals.map(Box::from).collect();
         let index = if listed.len() > MANY { Sorted::new(listed.len(), |at| &listed[at]) } else { Sorted::default() };
-        let words = words(&Listed::of(listed.iter().map(|literal| Cow::Owned(in_quotes(literal))))).into();
-        self.literals = Some(Literals { listed, index, words });
+        let words = words(&AllowedValues::of(listed.iter().map(|literal| Cow::Owned(in_quotes(literal))))).into();
+        self.literals = Some(StringLiterals { listed, index, words });
     }
 
-    /// Reports whether a string fits. `budget` is made when a pattern has to be matched.
-    pub(in crate::schema) fn fits(&self, text: &str, budget: &mut Budget) -> Result<bool, Spent> {
+    /// Reports whether a string is valid. `budget` is used only if a pattern has to be matched.
+    pub(in crate::schema) fn fits(&self, text: &str, budget: &mut WorkBudget) -> Result<bool, BudgetSpent> {
         if !self.is_listed(text) || self.length_problem(text).is_some() {
             return Ok(false);
         }
         self.pattern.as_ref().map_or(Ok(true), |pattern| pattern.is_match(text, budget))
     }
 
-    /// Reports everything that is wrong with a string.
+    /// Reports all problems of a string.
     pub(in crate::schema) fn check(&self, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if self.is_bare() {
             return;
@@ -116,7 +116,7 @@ impl StringRule {
             return;
         }
         if !self.is_listed(&text) {
-            let Some(Literals { listed, words, .. }) = &self.literals else { return };
+            let Some(StringLiterals { listed, words, .. }) = &self.literals else { return };
             let keyword = if listed.len() == 1 { "const" } else { "enum" };
             walk.report(value, &Problem::OneOf { keyword, listed: Cow::Borrowed(words), count: listed.len() });
             return;
@@ -134,13 +134,15 @@ impl StringRule {
     pub(in crate::schema) fn is_listed(&self, text: &str) -> bool {
         match &self.literals {
             None => true,
-            Some(Literals { listed, index, .. }) if listed.len() > MANY => index.find(text, |at| &listed[at]).is_some(),
-            Some(Literals { listed, .. }) => listed.iter().any(|literal| &**literal == text),
+            Some(StringLiterals { listed, index, .. }) if listed.len() > MANY => {
+                index.find(text, |at| &listed[at]).is_some()
+            }
+            Some(StringLiterals { listed, .. }) => listed.iter().any(|literal| &**literal == text),
         }
     }
 
     fn length_problem(&self, text: &str) -> Option<Problem<'static>> {
-        // A character has at most four bytes: most strings need not be counted.
+        // A character has at most four bytes, so most strings need not be counted.
         if (self.min == 0 || text.len() >= self.min.saturating_mul(4)) && text.len() <= self.max {
             return None;
         }

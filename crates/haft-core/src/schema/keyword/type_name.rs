@@ -3,19 +3,19 @@
 use serde_json::Value;
 
 use super::{ALL, Compile, Keyword};
-use crate::schema::compile::Subschema;
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::shape::Shape;
 use crate::schema::types::Types;
 
 pub(super) const KEYWORDS: &[Keyword] = &[Keyword::new("type", ALL, Shape::TypeNames, Compile::Rules(compile))];
 
-fn compile(subschema: &mut Subschema<'_, '_>, keyword: &Value) {
+fn compile(subschema: &mut SubschemaCompiler<'_, '_>, keyword: &Value) {
     let types = types(keyword).unwrap_or_default();
     let typed = subschema.typed();
     typed.types = typed.types.intersect(types);
 }
 
-/// Returns the set that `type` names.
+/// Returns the set of types that `type` names.
 pub(in crate::schema) fn types(keyword: &Value) -> Option<Types> {
     match keyword {
         Value::String(name) => Types::named(name),

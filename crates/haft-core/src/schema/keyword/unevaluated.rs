@@ -1,48 +1,48 @@
 //! `unevaluatedItems` and `unevaluatedProperties`: the parts of a value that no other keyword has evaluated.
 //!
-//! Last in the order of keywords: what stands beside them, and all that it applies, is asked first.
+//! They are last in the order of keywords: the keywords beside them, and all nodes these apply, are checked first.
 
 use serde_json::Value;
 
-use super::{Compile, Keyword, Part};
-use crate::schema::compile::Subschema;
+use super::{Compile, Keyword, ValuePart};
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft::{Draft201909, Draft202012};
 use crate::schema::mark::Marks;
 use crate::schema::message::excerpt_of_text;
-use crate::schema::node::{NEVER, NodeId, Typed};
-use crate::schema::problem::{Problem, Words};
-use crate::schema::rule::{Applied, Rule};
+use crate::schema::node::{NEVER, NodeId, TypeRules};
+use crate::schema::problem::{CustomProblem, Problem};
+use crate::schema::rule::{AppliedTo, KeywordRule};
 use crate::schema::shape::Shape;
 use crate::schema::types::JsonType;
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
     Keyword::new("unevaluatedItems", (Draft201909, Draft202012), Shape::Schema, Compile::Rules(items))
-        .about(Part::Items),
+        .about(ValuePart::Items),
     Keyword::new("unevaluatedProperties", (Draft201909, Draft202012), Shape::Schema, Compile::Rules(properties))
-        .about(Part::OtherMembers),
+        .about(ValuePart::OtherMembers),
 ];
 
-fn items<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn items<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     let node = subschema.schema("unevaluatedItems", keyword);
     subschema.rule(Unevaluated { kind: JsonType::Array, node });
 }
 
-fn properties<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
+fn properties<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
     let node = subschema.schema("unevaluatedProperties", keyword);
     subschema.rule(Unevaluated { kind: JsonType::Object, node });
 }
 
-/// The parts of a value of this kind that nothing else has evaluated must fit the node.
+/// A rule that the parts of a value that no other keyword has evaluated must be valid for the node.
 #[derive(Debug)]
 struct Unevaluated {
     kind: JsonType,
     node: NodeId,
 }
 
-impl Rule for Unevaluated {
-    fn check(&self, owner: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for Unevaluated {
+    fn check(&self, owner: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if value.kind() != self.kind {
             return;
         }
@@ -65,8 +65,8 @@ impl Rule for Unevaluated {
         }
     }
 
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
-        visit(&mut self.node, Applied::ToParts);
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
+        visit(&mut self.node, AppliedTo::ToParts);
     }
 }
 
@@ -80,11 +80,11 @@ impl Unevaluated {
                 continue;
             }
             if self.node == NEVER {
-                let words = || Words {
+                let words = || CustomProblem {
                     expected: "no further items".to_owned(),
                     message: format!("the items from index {at} on are not allowed; leave them out"),
                 };
-                walk.report(value, &Problem::Said { keyword: "unevaluatedItems", words: &words });
+                walk.report(value, &Problem::Custom { keyword: "unevaluatedItems", words: &words });
                 return;
             }
             walk.visit_item(self.node, at, item);
@@ -103,9 +103,9 @@ impl Unevaluated {
                 let words = || {
                     let name = excerpt_of_text(&key.name());
                     let message = format!("the key {name} is not allowed; leave it out");
-                    Words { expected: "only declared keys".to_owned(), message }
+                    CustomProblem { expected: "only declared keys".to_owned(), message }
                 };
-                walk.report_member(key, member, &Problem::Said { keyword: "unevaluatedProperties", words: &words });
+                walk.report_member(key, member, &Problem::Custom { keyword: "unevaluatedProperties", words: &words });
             } else {
                 walk.visit_member(self.node, key, member);
             }

@@ -1,8 +1,8 @@
 //! `anyOf` and `oneOf`: alternatives.
 //!
-//! Alternatives of which each takes JSON types of its own become a choice by type, which needs no buffer; those that are
-//! all sets of strings become one set. What is left is tried, one by one. When none fits, the words are about the one
-//! that was meant, if that can be told.
+//! Alternatives of disjoint JSON types become a selection by type, which needs no buffer; alternatives that are all
+//! sets of strings become one set. All others are tried one by one. If none is valid, the message is about the
+//! alternative that was probably meant, if that can be determined.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,33 +11,33 @@ use serde_json::Value;
 
 use super::literal::Literals;
 use super::string::StringRule;
-use super::{ALL, Compile, Keyword, Part, types_named};
-use crate::schema::budget::{Budget, Spent};
-use crate::schema::compile::Subschema;
+use super::{ALL, Compile, Keyword, ValuePart, types_named};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
+use crate::schema::compile::SubschemaCompiler;
 use crate::schema::document::Instance;
 use crate::schema::draft::Draft;
 use crate::schema::mark::Marks;
 use crate::schema::message::in_quotes;
-use crate::schema::node::{Arena, NEVER, Node, NodeId, Typed};
-use crate::schema::problem::{Listed, Problem};
-use crate::schema::rule::{Applied, Rule};
+use crate::schema::node::{Arena, NEVER, Node, NodeId, TypeRules};
+use crate::schema::problem::{AllowedValues, Problem};
+use crate::schema::rule::{AppliedTo, KeywordRule};
 use crate::schema::shape::Shape;
 use crate::schema::types::{JsonType, Types};
 use crate::schema::walk::Walk;
 
 pub(super) const KEYWORDS: &[Keyword] = &[
-    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)).about(Part::Value),
-    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)).about(Part::Value),
+    Keyword::new("anyOf", ALL, Shape::Schemas, Compile::Rules(any_of)).about(ValuePart::Value),
+    Keyword::new("oneOf", ALL, Shape::Schemas, Compile::Rules(one_of)).about(ValuePart::Value),
 ];
 
-/// The number of alternatives that must fit.
+/// The number of alternatives that must be valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+enum UnionMode {
     AtLeastOne,
     ExactlyOne,
 }
 
-impl Mode {
+impl UnionMode {
     fn keyword(self) -> &'static str {
         match self {
             Self::AtLeastOne => "anyOf",
@@ -46,18 +46,18 @@ impl Mode {
     }
 }
 
-fn any_of<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
-    compile(subschema, keyword, Mode::AtLeastOne);
+fn any_of<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
+    compile(subschema, keyword, UnionMode::AtLeastOne);
 }
 
-fn one_of<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value) {
-    compile(subschema, keyword, Mode::ExactlyOne);
+fn one_of<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
+    compile(subschema, keyword, UnionMode::ExactlyOne);
 }
 
-fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, mode: Mode) {
+fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value, mode: UnionMode) {
     let Some(schemas) = keyword.as_array() else { return };
     if schemas.len() == 1 {
-        // A table by type would have one entry for every type, and a chain of such tables that many ways through it.
+        // A table by type would have one entry for every type, and a chain of such tables that many paths through it.
         for only in subschema.schemas(mode.keyword(), schemas) {
             subschema.also(only);
         }
@@ -71,7 +71,9 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, mode: Mode
                 return;
             }
             Ok(None) => {}
-            Err(Spent) => return subschema.fault(mode.keyword(), "holds more than can be compared with"),
+            Err(BudgetSpent) => {
+                return subschema.fault(mode.keyword(), "has more values than can be compared; shorten the list");
+            }
         }
     }
     let types: Vec<Types> = schemas.iter().map(|schema| subschema.types_of(schema)).collect();
@@ -79,8 +81,8 @@ fn compile<'a>(subschema: &mut Subschema<'_, 'a>, keyword: &'a Value, mode: Mode
     let node = match by_type(&types, &branches) {
         Some(table) => Node::ByType(Box::new(table)),
         None => {
-            let rules: Vec<Box<dyn Rule>> = vec![Box::new(Union { branches, mode })];
-            Node::Typed(Box::new(Typed { rules, ..Typed::default() }))
+            let rules: Vec<Box<dyn KeywordRule>> = vec![Box::new(Union { branches, mode })];
+            Node::Typed(Box::new(TypeRules { rules, ..TypeRules::default() }))
         }
     };
     let node = subschema.push(node);
@@ -101,7 +103,8 @@ fn by_type(types: &[Types], branches: &[NodeId]) -> Option<[Option<NodeId>; Json
     Some(table)
 }
 
-/// Returns the values of alternatives that are constants and nothing else: how schemars writes documented unit variants.
+/// Returns the values of alternatives that are constants and nothing else, which is how schemars emits documented unit
+/// variants.
 fn constants(schemas: &[Value], draft: Draft) -> Option<Vec<&Value>> {
     const ANNOTATIONS: &[&str] = &["title", "description", "deprecated", "$comment", "examples", "default"];
     let mut all = Vec::new();
@@ -126,10 +129,10 @@ fn constants(schemas: &[Value], draft: Draft) -> Option<Vec<&Value>> {
     Some(all)
 }
 
-/// Returns the node of alternatives that are constants, as one set of values; `None` where one of them must be told from the
-/// others.
-fn set_of(constants: &[&Value], mode: Mode, budget: &mut Budget) -> Result<Option<Typed>, Spent> {
-    let mut typed = Typed::default();
+/// Returns the rules of alternatives that are constants, as one set of values; `None` if the alternatives must stay
+/// distinct.
+fn set_of(constants: &[&Value], mode: UnionMode, budget: &mut WorkBudget) -> Result<Option<TypeRules>, BudgetSpent> {
+    let mut typed = TypeRules::default();
     let strings: Option<Vec<&str>> = constants.iter().map(|value| value.as_str()).collect();
     let are_different = match strings {
         Some(strings) => {
@@ -145,22 +148,22 @@ fn set_of(constants: &[&Value], mode: Mode, budget: &mut Budget) -> Result<Optio
             are_different
         }
     };
-    Ok((mode == Mode::AtLeastOne || are_different).then_some(typed))
+    Ok((mode == UnionMode::AtLeastOne || are_different).then_some(typed))
 }
 
 /// Alternatives that are tried one by one.
 #[derive(Debug)]
 struct Union {
     branches: Vec<NodeId>,
-    mode: Mode,
+    mode: UnionMode,
 }
 
-impl Rule for Union {
-    fn check(&self, _: &Typed, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
+impl KeywordRule for Union {
+    fn check(&self, _: &TypeRules, value: Instance<'_>, walk: &mut Walk<'_, '_>) {
         if is_no_variant_of(walk, &self.branches, value) {
             return;
         }
-        let most = if self.mode == Mode::ExactlyOne { 2 } else { 1 };
+        let most = if self.mode == UnionMode::ExactlyOne { 2 } else { 1 };
         let mut fitting = 0;
         for branch in &self.branches {
             fitting += usize::from(walk.fits(*branch, value));
@@ -169,7 +172,7 @@ impl Rule for Union {
             }
         }
         match fitting {
-            0 if walk.wants_words() => match self.likeliest(walk, value) {
+            0 if walk.collects_issues() => match self.most_likely(walk, value) {
                 Some(branch) => walk.visit(branch, value),
                 None => self.no_alternative(walk, value),
             },
@@ -187,8 +190,8 @@ impl Rule for Union {
         }
     }
 
-    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, Applied)) {
-        self.branches.iter_mut().for_each(|branch| visit(branch, Applied::InPlace));
+    fn edges(&mut self, visit: &mut dyn FnMut(&mut NodeId, AppliedTo)) {
+        self.branches.iter_mut().for_each(|branch| visit(branch, AppliedTo::InPlace));
     }
 
     fn any_of(&self) -> &[NodeId] {
@@ -201,7 +204,7 @@ impl Union {
         Problem::NoBranch { keyword: self.mode.keyword(), count: self.branches.len() }
     }
 
-    /// Says what would have made the value one of the alternatives: a type, a tag, or a key.
+    /// Reports what would make the value one of the alternatives: a type, a tag, or a key.
     fn no_alternative(&self, walk: &mut Walk<'_, '_>, value: Instance<'_>) {
         let arena = walk.arena;
         let types = self.branches.iter().fold(Types::default(), |all, id| all.with(types(arena, *id)));
@@ -209,7 +212,7 @@ impl Union {
             walk.report(value, &Problem::Type(types));
             return;
         }
-        let objects: Vec<&Typed> = self.branches.iter().filter_map(|branch| object_of(arena, *branch)).collect();
+        let objects: Vec<&TypeRules> = self.branches.iter().filter_map(|branch| object_of(arena, *branch)).collect();
         if value.kind() == JsonType::Object
             && let Some((tag, names)) = shared_tag(arena, &objects)
         {
@@ -239,7 +242,7 @@ impl Union {
         }
         let arena = walk.arena;
         let declared = |id: NodeId| {
-            let parts: Vec<&Typed> = declaring(arena, id).collect();
+            let parts: Vec<&TypeRules> = declaring(arena, id).collect();
             let names = value.members().enumerate();
             names
                 .filter(|(at, (key, _))| parts.iter().any(|typed| typed.object.find(&key.name(), *at).is_some()))
@@ -257,8 +260,9 @@ impl Union {
         best.1
     }
 
-    /// Returns the one alternative that `value` was clearly meant to be: by its type, or by a tag that only one asks for.
-    fn likeliest(&self, walk: &Walk<'_, '_>, value: Instance<'_>) -> Option<NodeId> {
+    /// Returns the one alternative that `value` was clearly meant to be: by its type, or by a tag that only one
+    /// requires.
+    fn most_likely(&self, walk: &Walk<'_, '_>, value: Instance<'_>) -> Option<NodeId> {
         let arena = walk.arena;
         let kind = value.kind();
         let typed: Vec<NodeId> =
@@ -275,7 +279,7 @@ impl Union {
     }
 }
 
-/// Reports whether an object carries the mark of this alternative: its literal tag, or its one required key.
+/// Reports whether an object identifies itself as this alternative: by its literal tag, or its one required key.
 fn claims(arena: &Arena, id: NodeId, value: Instance<'_>) -> bool {
     let Node::Typed(typed) = arena.node(id) else { return false };
     if let Some((tag, names)) = tag_of(arena, typed) {
@@ -284,7 +288,7 @@ fn claims(arena: &Arena, id: NodeId, value: Instance<'_>) -> bool {
     only_key(typed).is_some_and(|key| value.get(key).is_some())
 }
 
-/// Returns the types a node accepts, for words: all of them when that is not found within a few steps.
+/// Returns the types a node accepts, for messages; all types if they are not found within a few steps.
 pub(in crate::schema) fn types(arena: &Arena, id: NodeId) -> Types {
     types_within(arena, id, &mut 64)
 }
@@ -315,8 +319,8 @@ fn types_within(arena: &Arena, id: NodeId, steps: &mut u32) -> Types {
     }
 }
 
-/// Returns the rules that may declare keys of an alternative: its own, and those that all have to fit with it.
-fn declaring(arena: &Arena, id: NodeId) -> impl Iterator<Item = &Typed> {
+/// Returns the rules that may declare keys of an alternative: its own, and those that must be valid together with it.
+fn declaring(arena: &Arena, id: NodeId) -> impl Iterator<Item = &TypeRules> {
     let typed = |id: NodeId| match arena.node(id) {
         Node::Typed(typed) => Some(&**typed),
         Node::Any | Node::Never | Node::Same(_) | Node::ByType(_) => None,
@@ -326,20 +330,20 @@ fn declaring(arena: &Arena, id: NodeId) -> impl Iterator<Item = &Typed> {
     own.into_iter().chain(parts.filter_map(move |part| typed(*part)))
 }
 
-/// Returns the rules for objects of an alternative, if it is one for objects.
-fn object_of(arena: &Arena, id: NodeId) -> Option<&Typed> {
+/// Returns the rules for objects of an alternative, if it accepts objects.
+fn object_of(arena: &Arena, id: NodeId) -> Option<&TypeRules> {
     let Node::Typed(typed) = arena.node(id) else { return None };
-    let typed: &Typed = typed;
+    let typed: &TypeRules = typed;
     if typed.types == Types::OBJECT && typed.rules.is_empty() {
         return Some(typed);
     }
     let parts = typed.rules.iter().flat_map(|rule| rule.all_of());
-    let tagged = |typed: &&Typed| tag_of(arena, typed).is_some();
+    let tagged = |typed: &&TypeRules| tag_of(arena, typed).is_some();
     Some(typed).filter(tagged).or_else(|| parts.filter_map(|part| object_of(arena, *part)).find(tagged))
 }
 
 /// Returns the required property that must be one of a set of strings, and the set.
-fn tag_of<'a>(arena: &'a Arena, typed: &'a Typed) -> Option<(&'a str, &'a [Box<str>])> {
+fn tag_of<'a>(arena: &'a Arena, typed: &'a TypeRules) -> Option<(&'a str, &'a [Box<str>])> {
     typed.object.properties.iter().filter(|property| property.required).find_map(|property| {
         match arena.node(property.node) {
             Node::Typed(tag) => Some((&*property.name, tag.string.literals()?)),
@@ -348,10 +352,10 @@ fn tag_of<'a>(arena: &'a Arena, typed: &'a Typed) -> Option<(&'a str, &'a [Box<s
     })
 }
 
-/// Returns the tag that all of these objects have, and every value it may have.
-fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a Typed]) -> Option<(&'a str, Listed<'a>)> {
+/// Returns the tag that all of these objects have, and all its values.
+fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a TypeRules]) -> Option<(&'a str, AllowedValues<'a>)> {
     let (tag, _) = tag_of(arena, objects.first()?)?;
-    let mut names = Listed::default();
+    let mut names = AllowedValues::default();
     for typed in objects {
         let (name, values) = tag_of(arena, typed)?;
         if name != tag {
@@ -362,24 +366,24 @@ fn shared_tag<'a>(arena: &'a Arena, objects: &[&'a Typed]) -> Option<(&'a str, L
     Some((tag, names))
 }
 
-/// Returns the one key of an object that must have it and may have no other.
-fn only_key(typed: &Typed) -> Option<&str> {
+/// Returns the only key of an object that must have exactly that key.
+fn only_key(typed: &TypeRules) -> Option<&str> {
     match &*typed.object.properties {
         [only] if only.required && typed.object.additional == NEVER => Some(&only.name),
         _ => None,
     }
 }
 
-/// The names of an enum's variants, where some have content and some have none.
+/// The names of an enum's variants, some with and some without content.
 ///
-/// Serde writes the former as objects with one key and the latter as strings. For a check these are two unrelated forms;
-/// for whoever has to correct a value they are one list of names.
+/// Serde writes the former as objects with one key and the latter as strings. For a check these are two unrelated
+/// forms; for the author of a value they are one list of names.
 #[derive(Debug)]
 pub(in crate::schema) struct Variants<'a> {
-    /// Those without content: a string each.
-    pub(in crate::schema) plain: Listed<'a>,
-    /// Those with content: an object with this one key each.
-    pub(in crate::schema) keys: Listed<'a>,
+    /// Variants without content: a string each.
+    pub(in crate::schema) plain: AllowedValues<'a>,
+    /// Variants with content: an object with this one key each.
+    pub(in crate::schema) keys: AllowedValues<'a>,
 }
 
 /// The forms of an enum's variants.
@@ -391,35 +395,35 @@ struct Forms<'a> {
     keys: Vec<&'a str>,
 }
 
-/// A variant named in the form of another.
+/// A variant written in the form of another.
 #[derive(Debug)]
-pub(in crate::schema) enum Slip<'a> {
-    /// It has content and was named without.
+pub(in crate::schema) enum VariantFormMismatch<'a> {
+    /// It has content and was written without.
     LacksContent(&'a str),
-    /// It has no content and was given some.
+    /// It has no content and was written with some.
     HasContent(Cow<'a, str>),
 }
 
-/// Reports a value that should be a variant of an enum and names none. Only where somebody wants to know.
+/// Reports a value that should be a variant of an enum and names none, if the walk collects problems.
 pub(in crate::schema) fn is_no_variant(walk: &mut Walk<'_, '_>, id: NodeId, value: Instance<'_>) -> bool {
     is_no_variant_of(walk, &[id], value)
 }
 
 fn is_no_variant_of(walk: &mut Walk<'_, '_>, forms: &[NodeId], value: Instance<'_>) -> bool {
-    if !walk.wants_words() {
+    if !walk.collects_issues() {
         return false;
     }
     let mut steps = Forms::STEPS;
     let forms = Forms::of(walk.arena, forms, &mut steps);
     walk.work(Forms::STEPS - steps);
     let Some(forms) = forms.filter(|forms| !forms.name(value)) else { return false };
-    let problem = Problem::Variant(forms.variants(), forms.slip(value));
+    let problem = Problem::Variant(forms.variants(), forms.form_mismatch(value));
     walk.report(value, &problem);
     true
 }
 
 impl<'a> Forms<'a> {
-    /// The number of forms that are looked at: forms of forms could be more than there is time for.
+    /// The most forms that are examined: nested forms could be too many.
     const STEPS: usize = 500;
 
     /// Returns the forms of these nodes, if they are those of an enum: some variants with content, and some without.
@@ -457,16 +461,15 @@ impl<'a> Forms<'a> {
 
     fn variants(&self) -> Variants<'a> {
         let quoted = |name: &&'a str| Cow::Owned(in_quotes(name));
-        let mut plain = Listed::default();
+        let mut plain = AllowedValues::default();
         for rule in &self.plain {
             let names = rule.literals().unwrap_or_default().iter();
             plain.extend(names.map(|name| Cow::Owned(in_quotes(name))));
         }
-        Variants { plain, keys: Listed::of(self.keys.iter().map(quoted)) }
+        Variants { plain, keys: AllowedValues::of(self.keys.iter().map(quoted)) }
     }
 
-    /// Reports whether a value names one of them in the way it is to be named. What else is wrong with it is another
-    /// matter.
+    /// Reports whether a value names one of the variants in its correct form. The content is not checked here.
     fn name(&self, value: Instance<'_>) -> bool {
         match value.kind() {
             JsonType::String => value.string().is_some_and(|name| self.is_plain(&name)),
@@ -479,13 +482,15 @@ impl<'a> Forms<'a> {
         self.plain.iter().any(|rule| rule.is_listed(name))
     }
 
-    /// Returns which of them a value names in the wrong form, if it is that.
-    fn slip(&self, value: Instance<'_>) -> Option<Slip<'a>> {
+    /// Returns the variant that a value names in the wrong form, if it does.
+    fn form_mismatch(&self, value: Instance<'_>) -> Option<VariantFormMismatch<'a>> {
         match value.kind() {
-            JsonType::String => self.keys.iter().find(|key| value.is_string(key)).map(|key| Slip::LacksContent(key)),
+            JsonType::String => {
+                self.keys.iter().find(|key| value.is_string(key)).map(|key| VariantFormMismatch::LacksContent(key))
+            }
             JsonType::Object if value.len() == 1 => {
                 let name = value.members().next()?.0.name();
-                self.is_plain(&name).then(|| Slip::HasContent(name.into_owned().into()))
+                self.is_plain(&name).then(|| VariantFormMismatch::HasContent(name.into_owned().into()))
             }
             _ => None,
         }

@@ -1,7 +1,8 @@
 //! The functions of the Berkeley Function Calling Leaderboard.
 //!
-//! Their schemas name types as Python, Java or JavaScript do. Such a schema is no JSON Schema: it is rejected, at the
-//! place, and built once the names are those of JSON Schema, as every runner of the leaderboard makes them.
+//! Their schemas use the type names of Python, Java or JavaScript. Such a schema is not a JSON Schema: it is rejected
+//! with a pointer to the name, and accepted once the names are those of JSON Schema, as every runner of the leaderboard
+//! translates them.
 
 use std::collections::HashMap;
 
@@ -25,15 +26,15 @@ const NAMES: [(&str, &str); 11] = [
     ("Boolean", "boolean"),
 ];
 
-/// The type names that stand for every value.
+/// The type names that accept every value.
 const ANY: [&str; 2] = ["any", ""];
 
-/// Returns every schema in the data, with the function it is of.
+/// Returns every schema in the data, with the name of its function.
 fn schemas() -> Vec<(String, Value)> {
     let mut schemas = Vec::new();
     for path in files(&parts("bfcl").join("data")) {
         let text = std::fs::read_to_string(&path).unwrap();
-        // Some files are lists of other things, over several lines.
+        // Some files are lists of other data, over several lines.
         for line in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
             let alone = std::slice::from_ref(&line);
             for function in line["function"].as_array().map_or(alone, Vec::as_slice) {
@@ -73,7 +74,7 @@ fn is_json_schema(schema: &Value) -> bool {
 }
 
 #[test]
-fn builds_from_every_schema_of_the_leaderboard_or_points_at_what_is_wrong() {
+fn every_schema_of_the_leaderboard_builds_or_is_rejected_with_a_pointer() {
     let schemas = schemas();
     let distinct: HashMap<String, (String, Value)> =
         schemas.iter().map(|(name, schema)| (schema.to_string(), (name.clone(), schema.clone()))).collect();
@@ -97,7 +98,7 @@ fn builds_from_every_schema_of_the_leaderboard_or_points_at_what_is_wrong() {
     }
     assert!(schemas.len() >= 9_600, "only {} schemas were there", schemas.len());
     assert!(renamed >= 2_500, "only {renamed} schemas with other type names were there");
-    // The result of one tool writes a tuple as drafts before 2020-12 did, and does not name its draft.
+    // The result of one tool uses the tuple syntax of drafts before 2020-12, and does not name its draft.
     assert!(invalid.len() == 1 && invalid[0].ends_with("/items/items"), "{invalid:?}");
 }
 
@@ -105,7 +106,7 @@ fn is_foreign(name: &str) -> bool {
     ANY.contains(&name) || NAMES.iter().any(|(theirs, _)| *theirs == name)
 }
 
-/// Asserts that each issue stands at a name that JSON Schema does not know, or at a list where a schema is wanted.
+/// Asserts that each issue points at a name that JSON Schema does not define, or at a list where a schema is required.
 fn assert_points_at_type_names(name: &str, schema: &Value, issues: &Issues) {
     for issue in issues {
         let place = schema.pointer(&issue.pointer);

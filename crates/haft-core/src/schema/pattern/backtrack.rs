@@ -1,12 +1,12 @@
 //! Matching by backtracking, for patterns with backreferences.
 //!
-//! Every step is charged, so that the budget ends a search that would take exponential time. The stack of choices is a
-//! vector that is charged as it grows.
+//! Every step is charged, so that the budget aborts a search that would take exponential time. The stack of choices is
+//! a vector that is charged as it grows.
 
-use super::Spent;
+use super::BudgetSpent;
 use super::class::Class;
 use super::meter::Meter;
-use super::syntax::{Direction, Edge, Set, Sign};
+use super::syntax::{CharSet, Direction, Edge, Sign};
 
 mod emit;
 mod search;
@@ -15,20 +15,20 @@ use search::Search;
 
 /// A backtracking program.
 #[derive(Debug)]
-pub(super) struct Backtrack {
-    code: Box<[Op]>,
+pub(super) struct BacktrackProgram {
+    code: Box<[BacktrackOp]>,
     registers: u16,
-    /// No match can begin after the start of the text.
+    /// Set if no match can begin after the start of the text.
     is_anchored: bool,
 }
 
-/// An operation. Unless stated otherwise it goes on to the one after it.
+/// An operation. Unless stated otherwise, execution continues with the next one.
 #[derive(Clone, Copy, Debug)]
-enum Op {
+enum BacktrackOp {
     /// Reads one character of a set.
-    One(Set, Direction),
+    One(CharSet, Direction),
     Edge(Edge),
-    /// Goes on to `first`, and to `second` if that fails.
+    /// Continues with `first`, and with `second` if that fails.
     Split {
         first: u16,
         second: u16,
@@ -40,9 +40,9 @@ enum Op {
     Unset(u16, u16),
     /// Fails if the register holds the position.
     Advance(u16),
-    /// Reads what a group captured, or nothing if it captured nothing.
+    /// Reads the text that a group captured, or nothing if it captured nothing.
     Reference(u16, Direction),
-    /// Tries what follows up to [`Op::LookEnd`], then goes on to `after` from the same position.
+    /// Tries the operations up to [`BacktrackOp::LookEnd`], then continues with `after` from the same position.
     Look {
         after: u16,
         sign: Sign,
@@ -51,8 +51,8 @@ enum Op {
     Match,
 }
 
-impl Backtrack {
-    pub(super) fn is_match(&self, text: &str, classes: &[Class], meter: &mut Meter<'_>) -> Result<bool, Spent> {
+impl BacktrackProgram {
+    pub(super) fn is_match(&self, text: &str, classes: &[Class], meter: &mut Meter<'_>) -> Result<bool, BudgetSpent> {
         let mut search = Search::new(&self.code, self.registers, text, classes, meter)?;
         let mut position = 0;
         loop {
@@ -66,7 +66,7 @@ impl Backtrack {
         }
     }
 
-    /// Returns the bytes that the program keeps on the heap.
+    /// Returns the size of the program on the heap, in bytes.
     pub(super) fn heap(&self) -> usize {
         size_of_val::<[_]>(&self.code)
     }

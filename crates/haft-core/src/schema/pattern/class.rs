@@ -2,7 +2,7 @@
 
 use unicode_properties::{UnicodeEmoji, UnicodeGeneralCategory};
 
-use super::property::{Binary, Categories, Property};
+use super::property::{Binary, Categories, UnicodeProperty};
 
 const LAST_ASCII: u32 = 0x7F;
 const LAST: u32 = 0x0010_FFFF;
@@ -53,7 +53,7 @@ pub(super) enum Polarity {
     Excluded,
 }
 
-/// A class with a letter of its own.
+/// A class with a one-letter escape.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shorthand {
     Digit,
@@ -88,12 +88,12 @@ impl Class {
         builder.build(Polarity::Excluded)
     }
 
-    /// Returns the class that has no member.
+    /// Returns the class without members.
     pub(super) fn never() -> Self {
         Builder::default().build(Polarity::Included)
     }
 
-    /// Returns the bytes that the class keeps on the heap.
+    /// Returns the size of the class on the heap, in bytes.
     pub(super) fn heap(&self) -> usize {
         let Rest { ranges, categories: _, having, lacking } = &self.rest;
         size_of_val::<[_]>(ranges) + having.capacity() + lacking.capacity()
@@ -112,7 +112,7 @@ impl Rest {
 }
 
 impl Builder {
-    /// Adds the code points from `low` to `high`. Surrogates may be among them; no text has one.
+    /// Adds the code points from `low` to `high`. They may include surrogates, which no text contains.
     pub(super) fn range(&mut self, low: u32, high: u32) {
         self.ranges.push((low, high));
     }
@@ -136,16 +136,18 @@ impl Builder {
         }
     }
 
-    pub(super) fn property(&mut self, property: Property, polarity: Polarity) {
+    pub(super) fn property(&mut self, property: UnicodeProperty, polarity: Polarity) {
         match (property, polarity) {
-            (Property::Any, Polarity::Included) => self.range(0, LAST),
-            (Property::Any, Polarity::Excluded) => {}
-            (Property::Ascii, Polarity::Included) => self.range(0, LAST_ASCII),
-            (Property::Ascii, Polarity::Excluded) => self.range(LAST_ASCII + 1, LAST),
-            (Property::Categories(categories), Polarity::Included) => self.categories.add(categories),
-            (Property::Categories(categories), Polarity::Excluded) => self.categories.add(categories.complement()),
-            (Property::Binary(binary), Polarity::Included) => add_once(&mut self.having, binary),
-            (Property::Binary(binary), Polarity::Excluded) => add_once(&mut self.lacking, binary),
+            (UnicodeProperty::Any, Polarity::Included) => self.range(0, LAST),
+            (UnicodeProperty::Any, Polarity::Excluded) => {}
+            (UnicodeProperty::Ascii, Polarity::Included) => self.range(0, LAST_ASCII),
+            (UnicodeProperty::Ascii, Polarity::Excluded) => self.range(LAST_ASCII + 1, LAST),
+            (UnicodeProperty::Categories(categories), Polarity::Included) => self.categories.add(categories),
+            (UnicodeProperty::Categories(categories), Polarity::Excluded) => {
+                self.categories.add(categories.complement());
+            }
+            (UnicodeProperty::Binary(binary), Polarity::Included) => add_once(&mut self.having, binary),
+            (UnicodeProperty::Binary(binary), Polarity::Excluded) => add_once(&mut self.lacking, binary),
         }
     }
 

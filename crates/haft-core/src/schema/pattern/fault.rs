@@ -1,6 +1,6 @@
 //! Faults of patterns.
 
-use super::{MAX_DEPTH, MAX_SIZE, Spent};
+use super::{BudgetSpent, MAX_DEPTH, MAX_SIZE};
 
 /// A fault of a pattern. `at` counts the characters of the source before the fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,12 +46,12 @@ pub(crate) enum PatternFault {
     TooDeep { at: usize },
     #[error("the pattern needs more than {MAX_SIZE} operations: shorten it, or repeat groups less often")]
     TooLarge,
-    #[error("the budget of the schema is spent")]
+    #[error("the budget of the schema is exhausted")]
     Spent,
 }
 
-impl From<Spent> for PatternFault {
-    fn from(_: Spent) -> Self {
+impl From<BudgetSpent> for PatternFault {
+    fn from(_: BudgetSpent) -> Self {
         Self::Spent
     }
 }

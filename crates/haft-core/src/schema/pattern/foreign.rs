@@ -1,9 +1,9 @@
-//! Advice for syntax that other dialects have and ECMA-262 has not.
+//! Advice for syntax of other dialects that ECMA-262 does not have.
 
 use super::PatternFault;
 
 const NAMED: &str = "write `(?<name>...)` for a named group and `\\k<name>` for a reference to it";
-const ATOMIC: &str = "write `(?:...)`; what is matched is the same in most patterns";
+const ATOMIC: &str = "write `(?:...)`; most patterns match the same texts";
 const FLAGS: &str = "patterns have no flags; write both cases as in `[aA]`, `[\\s\\S]` for any character";
 const RECURSION: &str = "recursion and subroutines cannot be expressed";
 const CONDITION: &str = "write both cases as alternatives, with lookaheads to tell them apart";
@@ -34,7 +34,7 @@ pub(super) fn group(at: usize, rest: &str) -> PatternFault {
     PatternFault::Foreign { at, found: text.into(), advice }
 }
 
-/// Returns the fault of a backslash before a letter that means nothing there.
+/// Returns the fault of a backslash before a letter that has no meaning there.
 pub(super) fn escape(at: usize, letter: char) -> PatternFault {
     let advice = match letter {
         'A' => "write `^`",
@@ -46,7 +46,7 @@ pub(super) fn escape(at: usize, letter: char) -> PatternFault {
         'N' => "write `.`",
         'R' => "write `(?:\\r\\n|[\\n\\r])`",
         'Q' | 'E' => "escape each special character with `\\`",
-        'G' | 'K' => "remove it; a pattern only tells whether a text matches",
+        'G' | 'K' => "remove it; a pattern only decides whether a text matches",
         'U' => "write `\\u{...}` with the hexadecimal code point",
         'g' => "write `\\1` or `\\k<name>`",
         'X' => "write `\\P{M}\\p{M}*`",
@@ -77,7 +77,7 @@ pub(super) fn script(at: usize, name: &str) -> PatternFault {
     PatternFault::Unsupported { at, found: excerpt(name), advice }
 }
 
-/// Returns the first characters of a construct, enough to recognise it.
+/// Returns the first characters of a construct, enough to recognize it.
 pub(super) fn excerpt(text: &str) -> Box<str> {
     text.chars().take(40).collect::<String>().into()
 }

@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 
 use super::class::{Builder, Class, Polarity};
-use super::syntax::{Edge, Look, Node, Set, Side, Sign, Syntax};
+use super::syntax::{CharSet, Edge, LookSide, Lookaround, Sign, Syntax, SyntaxNode};
 use super::{MAX_DEPTH, MAX_SIZE, PatternFault, foreign};
 
 mod bracket;
 mod escape;
 mod quantifier;
 
-use escape::{Escape, Member};
+use escape::{ClassMember, Escape};
 
 /// Parses a pattern.
 pub(super) fn parse(source: &str) -> Result<Syntax, PatternFault> {
@@ -38,26 +38,26 @@ pub(super) fn parse(source: &str) -> Result<Syntax, PatternFault> {
 
 struct Parser<'s> {
     source: &'s str,
-    /// The byte that is read next.
+    /// The offset of the next byte.
     offset: usize,
     /// The number of characters before it.
     at: usize,
-    /// The groups that are open.
+    /// The number of open groups.
     depth: usize,
-    /// The nodes made so far, and the classes.
+    /// The number of nodes and classes so far.
     parts: usize,
     groups: u16,
     looks: u16,
     /// The names of groups and their indices.
     names: BTreeMap<&'s str, u16>,
-    /// The backreferences with their places. Groups may stand after them, so they are resolved at the end.
-    references: Vec<(Reference<'s>, usize)>,
+    /// The backreferences with their positions. A group may follow them, so they are resolved at the end.
+    references: Vec<(Backreference<'s>, usize)>,
     classes: Vec<Class>,
 }
 
 /// A backreference, by the number of the group from 1, or by its name.
 #[derive(Clone, Copy)]
-enum Reference<'s> {
+enum Backreference<'s> {
     Number(u32),
     Name(&'s str),
 }
@@ -66,7 +66,7 @@ enum Reference<'s> {
 enum Opening {
     Plain,
     Capture,
-    Look(Side, Sign),
+    Look(LookSide, Sign),
 }
 
 impl<'s> Parser<'s> {
@@ -100,7 +100,7 @@ impl<'s> Parser<'s> {
         if self.parts > MAX_SIZE { Err(PatternFault::TooLarge) } else { Ok(()) }
     }
 
-    fn alternatives(&mut self) -> Result<Node, PatternFault> {
+    fn alternatives(&mut self) -> Result<SyntaxNode, PatternFault> {
         let first = self.sequence()?;
         if self.peek() != Some('|') {
             return Ok(first);
@@ -110,10 +110,10 @@ impl<'s> Parser<'s> {
             self.count_part()?;
             nodes.push(self.sequence()?);
         }
-        Ok(Node::Alternatives(nodes))
+        Ok(SyntaxNode::Alternatives(nodes))
     }
 
-    fn sequence(&mut self) -> Result<Node, PatternFault> {
+    fn sequence(&mut self) -> Result<SyntaxNode, PatternFault> {
         let mut nodes = Vec::new();
         while !matches!(self.peek(), None | Some('|' | ')')) {
             self.count_part()?;
@@ -125,58 +125,58 @@ impl<'s> Parser<'s> {
             Some(only) if nodes.is_empty() => Ok(only),
             last => {
                 nodes.extend(last);
-                Ok(Node::Sequence(nodes))
+                Ok(SyntaxNode::Sequence(nodes))
             }
         }
     }
 
-    fn atom(&mut self) -> Result<Node, PatternFault> {
+    fn atom(&mut self) -> Result<SyntaxNode, PatternFault> {
         let at = self.at;
         if self.bounds()?.is_some() {
             return Err(PatternFault::NothingToRepeat { at });
         }
         match self.next() {
-            Some('^') => Ok(Node::Edge(Edge::Start)),
-            Some('$') => Ok(Node::Edge(Edge::End)),
+            Some('^') => Ok(SyntaxNode::Edge(Edge::Start)),
+            Some('$') => Ok(SyntaxNode::Edge(Edge::End)),
             Some('.') => self.class(Class::dot()),
             Some('(') => self.group(at),
             Some('[') => self.bracket(at),
             Some('\\') => match self.atom_escape(at)? {
                 Escape::Member(member) => self.member(member),
-                Escape::Edge(edge) => Ok(Node::Edge(edge)),
+                Escape::Edge(edge) => Ok(SyntaxNode::Edge(edge)),
                 Escape::Reference(reference) => {
                     let index = small(self.references.len())?;
                     self.references.push((reference, at));
-                    Ok(Node::Reference(index))
+                    Ok(SyntaxNode::Reference(index))
                 }
             },
             Some('*' | '+' | '?') => Err(PatternFault::NothingToRepeat { at }),
-            Some(c) => Ok(Node::Set(Set::Char(c))),
-            None => Ok(Node::Sequence(Vec::new())),
+            Some(c) => Ok(SyntaxNode::Set(CharSet::Char(c))),
+            None => Ok(SyntaxNode::Sequence(Vec::new())),
         }
     }
 
-    fn member(&mut self, member: Member) -> Result<Node, PatternFault> {
+    fn member(&mut self, member: ClassMember) -> Result<SyntaxNode, PatternFault> {
         let mut builder = Builder::default();
         match member {
-            Member::Code(code) => match char::from_u32(code) {
-                Some(c) => return Ok(Node::Set(Set::Char(c))),
-                // A lone surrogate, which no text has.
+            ClassMember::Code(code) => match char::from_u32(code) {
+                Some(c) => return Ok(SyntaxNode::Set(CharSet::Char(c))),
+                // A lone surrogate, which no text contains.
                 None => return self.class(Class::never()),
             },
-            Member::Shorthand(shorthand, polarity) => builder.shorthand(shorthand, polarity),
-            Member::Property(property, polarity) => builder.property(property, polarity),
+            ClassMember::Shorthand(shorthand, polarity) => builder.shorthand(shorthand, polarity),
+            ClassMember::Property(property, polarity) => builder.property(property, polarity),
         }
         self.class(builder.build(Polarity::Included))
     }
 
-    fn class(&mut self, class: Class) -> Result<Node, PatternFault> {
+    fn class(&mut self, class: Class) -> Result<SyntaxNode, PatternFault> {
         let index = small(self.classes.len())?;
         self.classes.push(class);
-        Ok(Node::Set(Set::Class(index)))
+        Ok(SyntaxNode::Set(CharSet::Class(index)))
     }
 
-    fn group(&mut self, at: usize) -> Result<Node, PatternFault> {
+    fn group(&mut self, at: usize) -> Result<SyntaxNode, PatternFault> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(PatternFault::TooDeep { at });
@@ -192,29 +192,29 @@ impl<'s> Parser<'s> {
         }
         self.depth -= 1;
         Ok(match (opening, body) {
-            (Opening::Capture, body) => Node::Group(index, Box::new(body)),
+            (Opening::Capture, body) => SyntaxNode::Group(index, Box::new(body)),
             (Opening::Look(side, sign), body) => {
                 let index = self.looks;
                 self.looks += 1;
-                Node::Look(Box::new(Look { index, side, sign, body }))
+                SyntaxNode::Look(Box::new(Lookaround { index, side, sign, body }))
             }
-            // Conditions cannot be repeated, groups that hold one can.
-            (Opening::Plain, body @ (Node::Edge(_) | Node::Look(_))) => Node::Sequence(vec![body]),
+            // Conditions cannot be repeated, but groups that contain one can.
+            (Opening::Plain, body @ (SyntaxNode::Edge(_) | SyntaxNode::Look(_))) => SyntaxNode::Sequence(vec![body]),
             (Opening::Plain, body) => body,
         })
     }
 
-    /// Reads what follows the parenthesis of a group.
+    /// Reads the rest of the opening of a group.
     fn opening(&mut self, at: usize) -> Result<Opening, PatternFault> {
         if !self.eat("?") {
             return Ok(Opening::Capture);
         }
         let plain = [
             (":", Opening::Plain),
-            ("=", Opening::Look(Side::Ahead, Sign::Positive)),
-            ("!", Opening::Look(Side::Ahead, Sign::Negative)),
-            ("<=", Opening::Look(Side::Behind, Sign::Positive)),
-            ("<!", Opening::Look(Side::Behind, Sign::Negative)),
+            ("=", Opening::Look(LookSide::Ahead, Sign::Positive)),
+            ("!", Opening::Look(LookSide::Ahead, Sign::Negative)),
+            ("<=", Opening::Look(LookSide::Behind, Sign::Positive)),
+            ("<!", Opening::Look(LookSide::Behind, Sign::Negative)),
         ];
         if let Some((_, opening)) = plain.into_iter().find(|(text, _)| self.eat(text)) {
             return Ok(opening);
@@ -245,8 +245,8 @@ impl<'s> Parser<'s> {
     /// Returns the group index of every backreference.
     fn resolve(&self) -> Result<Vec<u16>, PatternFault> {
         let group = |reference| match reference {
-            Reference::Number(number) => u16::try_from(number - 1).ok().filter(|index| *index < self.groups),
-            Reference::Name(name) => self.names.get(name).copied(),
+            Backreference::Number(number) => u16::try_from(number - 1).ok().filter(|index| *index < self.groups),
+            Backreference::Name(name) => self.names.get(name).copied(),
         };
         self.references
             .iter()
@@ -255,7 +255,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// Narrows an index. Fewer than [`MAX_SIZE`] of anything are made.
+/// Narrows an index. There are fewer than [`MAX_SIZE`] of anything.
 fn small(index: usize) -> Result<u16, PatternFault> {
     u16::try_from(index).map_err(|_| PatternFault::TooLarge)
 }

@@ -1,12 +1,12 @@
-//! Unicode properties, by the names that ECMA-262 gives them.
+//! Unicode properties, by their names in ECMA-262.
 //!
-//! Names are case-sensitive and exact. Scripts are left out: they would need a second crate of tables.
+//! Names are case-sensitive and exact. Scripts are not supported: they would need a second crate of tables.
 
 use unicode_properties::GeneralCategory;
 
 /// A property of `\p{...}`.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Property {
+pub(super) enum UnicodeProperty {
     Any,
     Ascii,
     Categories(Categories),
@@ -30,14 +30,14 @@ pub(super) struct Categories(u32);
 /// The result of looking up a property.
 #[derive(Debug)]
 pub(super) enum Lookup {
-    Found(Property),
+    Found(UnicodeProperty),
     /// A script, which is not supported.
     Script,
     Unknown,
 }
 
-impl Property {
-    /// Looks up what stands between the braces.
+impl UnicodeProperty {
+    /// Looks up the text between the braces.
     pub(super) fn lookup(name: &str) -> Lookup {
         let found = match name.split_once('=') {
             Some(("General_Category" | "gc", value)) => Categories::named(value).map(Self::Categories),

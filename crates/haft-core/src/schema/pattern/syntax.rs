@@ -7,36 +7,36 @@ use super::class::Class;
 /// A parsed pattern.
 #[derive(Debug)]
 pub(super) struct Syntax {
-    pub(super) root: Node,
-    /// The classes that [`Set::Class`] refers to.
+    pub(super) root: SyntaxNode,
+    /// The classes that [`CharSet::Class`] refers to.
     pub(super) classes: Vec<Class>,
     /// The number of capturing groups.
     pub(super) groups: u16,
     /// The number of lookarounds.
     pub(super) looks: u16,
-    /// The group of each [`Node::Reference`].
+    /// The group of each [`SyntaxNode::Reference`].
     pub(super) references: Vec<u16>,
 }
 
 /// A part of a pattern. Trees are at most a few levels deeper than [`super::MAX_DEPTH`] groups, so that recursion over
 /// them is bounded.
 #[derive(Debug)]
-pub(super) enum Node {
-    Set(Set),
+pub(super) enum SyntaxNode {
+    Set(CharSet),
     Edge(Edge),
-    Sequence(Vec<Node>),
-    Alternatives(Vec<Node>),
+    Sequence(Vec<SyntaxNode>),
+    Alternatives(Vec<SyntaxNode>),
     /// A capturing group and its index, from 0.
-    Group(u16, Box<Node>),
+    Group(u16, Box<SyntaxNode>),
     Repeat(Box<Repeat>),
-    Look(Box<Look>),
+    Look(Box<Lookaround>),
     /// A backreference, as an index into [`Syntax::references`].
     Reference(u16),
 }
 
-/// A set of characters of which one is matched.
+/// A set of characters, one of which is matched.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Set {
+pub(super) enum CharSet {
     Char(char),
     /// An index into the classes of the pattern.
     Class(u16),
@@ -53,7 +53,7 @@ pub(super) enum Edge {
 
 #[derive(Debug)]
 pub(super) struct Repeat {
-    pub(super) body: Node,
+    pub(super) body: SyntaxNode,
     pub(super) min: u32,
     /// `None` is unbounded.
     pub(super) max: Option<u32>,
@@ -69,16 +69,16 @@ pub(super) enum Greed {
 }
 
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct Lookaround {
     /// The number of this lookaround within the pattern.
     pub(super) index: u16,
-    pub(super) side: Side,
+    pub(super) side: LookSide,
     pub(super) sign: Sign,
-    pub(super) body: Node,
+    pub(super) body: SyntaxNode,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum LookSide {
     Ahead,
     Behind,
 }
@@ -96,7 +96,7 @@ pub(super) enum Direction {
     Backward,
 }
 
-impl Set {
+impl CharSet {
     #[inline]
     pub(super) fn contains(self, c: char, classes: &[Class]) -> bool {
         match self {
@@ -109,7 +109,7 @@ impl Set {
 impl Edge {
     #[inline]
     pub(super) fn holds(self, text: &str, position: usize) -> bool {
-        // The bytes of characters beyond ASCII are no word bytes, just as those characters are no word characters.
+        // The bytes of characters beyond ASCII are not word bytes, just as those characters are not word characters.
         let is_word = |at: usize| text.as_bytes().get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
         let is_boundary = || is_word(position) != (position > 0 && is_word(position - 1));
         match self {
@@ -135,13 +135,13 @@ impl Direction {
     }
 }
 
-impl Node {
+impl SyntaxNode {
     /// Returns `true` if no match of the node can begin after the start of the text.
     pub(super) fn is_anchored(&self) -> bool {
         match self {
             Self::Edge(edge) => matches!(edge, Edge::Start),
             Self::Sequence(nodes) => {
-                // Conditions on the position may stand before the anchor.
+                // Conditions on the position may precede the anchor.
                 let leading = nodes.iter().take_while(|node| matches!(node, Self::Edge(_) | Self::Look(_))).count();
                 nodes.iter().take(leading + 1).any(Self::is_anchored)
             }
@@ -153,7 +153,7 @@ impl Node {
     }
 
     /// Returns the set if the node matches exactly one character, captured or not.
-    pub(super) fn as_set(&self) -> Option<Set> {
+    pub(super) fn as_set(&self) -> Option<CharSet> {
         match self {
             Self::Set(set) => Some(*set),
             Self::Group(_, body) => body.as_set(),

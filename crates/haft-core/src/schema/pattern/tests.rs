@@ -1,4 +1,4 @@
-use super::{Budget, MAX_SIZE, Pattern, PatternFault, Spent};
+use super::{BudgetSpent, MAX_SIZE, Pattern, PatternFault, WorkBudget};
 
 mod hostile;
 mod oracle;
@@ -8,12 +8,14 @@ mod suite;
 mod syntax;
 
 fn compile(source: &str) -> Result<Pattern, PatternFault> {
-    Pattern::compile(source, &mut Budget::for_input(source.len()))
+    Pattern::compile(source, &mut WorkBudget::for_input(source.len()))
 }
 
 fn is_match(source: &str, text: &str) -> bool {
     let pattern = compile(source).unwrap_or_else(|fault| panic!("{source}: {fault}"));
-    pattern.is_match(text, &mut Budget::for_input(text.len())).unwrap_or_else(|_| panic!("{source}: spent on {text:?}"))
+    pattern
+        .is_match(text, &mut WorkBudget::for_input(text.len()))
+        .unwrap_or_else(|_| panic!("{source}: spent on {text:?}"))
 }
 
 /// Checks each pattern against texts that match and texts that do not.

@@ -1,92 +1,96 @@
-//! A deserializer that checks every value against its node on the way into the type.
+//! A deserializer that checks every value against its node before the type receives it.
 //!
-//! It wraps the one that reads text and passes serde's hints on, so the type is built as if it were read directly. The
-//! first value that breaks a rule ends the reading; what exactly is wrong is found out afterwards, from the text. A
-//! value that takes its whole text to check is read from there when it was checked.
+//! It wraps the deserializer of the text and passes serde's hints on, so the type is built as if it were read directly.
+//! The first value that violates a rule aborts the pass; the exact problems are determined afterwards, from the text. A
+//! value that must be checked as a whole is checked as text first and deserialized from that text afterwards.
 
 use serde::de::{DeserializeSeed, Error, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::de::StrRead;
 use serde_json::value::RawValue;
 
-use super::place::Place;
+use super::position::ReadPosition;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
-use super::visitor::{Checked as CheckedVisitor, HINTED, INTEGER, STRUCT, UNHINTED};
+use super::visitor::{CheckedVisitor, HINTED, INTEGER, STRUCT, UNHINTED};
 use crate::schema::node::ANY;
 use crate::schema::types::JsonType;
 
-/// The error that ends a reading when a rule is broken. Its text is never shown.
+/// Returns the error that aborts decoding when a rule is violated. Its text is never shown.
 #[cold]
 #[inline(never)]
-pub(super) fn refusal<E: Error>() -> E {
+pub(super) fn rejection<E: Error>() -> E {
     E::custom("")
 }
 
-/// A deserializer at a place.
-pub(super) struct Checked<'a, D> {
+/// A deserializer for the value at a position.
+pub(super) struct CheckedDeserializer<'a, D> {
     pub(super) inner: D,
-    pub(super) place: &'a Place<'a>,
+    pub(super) position: &'a ReadPosition<'a>,
 }
 
-impl<'de, 'a, D: Deserializer<'de>> Checked<'a, D> {
+impl<'de, 'a, D: Deserializer<'de>> CheckedDeserializer<'a, D> {
     #[inline]
     fn visitor<V, const ORIGIN: u8>(&self, inner: V) -> CheckedVisitor<'a, V, ORIGIN> {
-        CheckedVisitor { inner, place: self.place }
+        CheckedVisitor { inner, position: self.position }
     }
 
-    /// Takes the text of a value and checks it whole.
+    /// Takes the text of a value and checks it as a whole.
     #[cold]
     #[inline(never)]
     fn whole(self) -> Result<&'de str, D::Error> {
-        let Place { reading, node, depth, inside } = *self.place;
+        let ReadPosition { context, node, depth, inside } = *self.position;
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
-        self.place.noted(if reading.fits_whole(node, text, depth.into(), inside) { Ok(text) } else { Err(refusal()) })
+        self.position.note_rejection(if context.fits_whole(node, text, depth.into(), inside) {
+            Ok(text)
+        } else {
+            Err(rejection())
+        })
     }
 
     fn takes(&self, json_type: JsonType) -> bool {
-        self.place.rules(json_type).is_ok()
+        self.position.rules(json_type).is_ok()
     }
 
-    /// Reads an integer of up to 128 bits. Asked for one, `serde_json` reads digits and stumbles over the point of `3.0`,
-    /// so it is asked for the text.
-    fn very_wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let place = self.place;
+    /// Reads an integer of up to 128 bits. `serde_json` would read only digits for this hint and fail at the point of
+    /// `3.0`, so the raw text is read instead.
+    fn read_wide_integer<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        let position = self.position;
         let visitor = self.visitor::<V, INTEGER>(visitor);
         let text = <&'de RawValue>::deserialize(self.inner)?.get();
-        place.noted(match (text.parse(), text.parse()) {
+        position.note_rejection(match (text.parse(), text.parse()) {
             (Ok(integer), _) => visitor.visit_i128(integer),
             (_, Ok(integer)) => visitor.visit_u128(integer),
-            _ => Err(refusal()),
+            _ => Err(rejection()),
         })
     }
 }
 
-/// Reads a value whose text was checked whole: nothing is left to check.
+/// Creates a deserializer for a value whose text is already checked.
 fn checked_text(text: &str) -> serde_json::Deserializer<StrRead<'_>> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
     deserializer
 }
 
-/// Keeps what few values need out of the code that all of them run through.
+/// Keeps rare cases out of the code that every value runs through.
 #[cold]
 #[inline(never)]
 fn rarely<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Passes a hint on: through the tree where the node asks for it, else with a checking visitor.
+/// Passes a hint on: by way of the text if the node is buffered, otherwise with a checking visitor.
 macro_rules! pass {
     ($self:ident . $method:ident ( $($argument:expr),* ; $visitor:ident ) $origin:expr) => {{
-        if $self.place.is_buffered() {
-            let free = $self.place.at(ANY);
+        if $self.position.is_buffered() {
+            let free = $self.position.at(ANY);
             let mut inner = checked_text($self.whole()?);
-            let checked = Checked { inner: &mut inner, place: &free };
+            let checked = CheckedDeserializer { inner: &mut inner, position: &free };
             return checked.$method($($argument,)* $visitor).map_err(D::Error::custom);
         }
         let visitor = $self.visitor::<V, { $origin }>($visitor);
-        let place = $self.place;
-        place.noted($self.inner.$method($($argument,)* visitor))
+        let position = $self.position;
+        position.note_rejection($self.inner.$method($($argument,)* visitor))
     }};
 }
 
@@ -99,7 +103,7 @@ macro_rules! pass_hints {
     )*};
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D> {
     type Error = D::Error;
 
     pass_hints! {
@@ -118,33 +122,33 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
     }
 
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        if self.place.is_buffered() {
+        if self.position.is_buffered() {
             pass!(self.deserialize_i128(; visitor) INTEGER)
         } else {
-            rarely(|| self.very_wide(visitor))
+            rarely(|| self.read_wide_integer(visitor))
         }
     }
 
     fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        if self.place.is_buffered() {
+        if self.position.is_buffered() {
             pass!(self.deserialize_u128(; visitor) INTEGER)
         } else {
-            rarely(|| self.very_wide(visitor))
+            rarely(|| self.read_wide_integer(visitor))
         }
     }
 
-    /// What a type ignores is still checked: the schema may have rules for it.
+    /// Checks a value that the type ignores: the schema may have rules for it.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        let ignored = &self.place.reading.ignored;
+        let ignored = &self.position.context.ignored;
         ignored.set(ignored.get() + 1);
         let value = self.deserialize_any(visitor);
         ignored.set(ignored.get() - 1);
         value
     }
 
-    /// `()` as parameters is the empty object on the wire.
+    /// Reads `()` as parameters from the empty object.
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        if !self.place.is_buffered() && !self.takes(JsonType::Null) && self.takes(JsonType::Object) {
+        if !self.position.is_buffered() && !self.takes(JsonType::Null) && self.takes(JsonType::Object) {
             return self.deserialize_map(EmptyMapAsUnit(visitor));
         }
         pass!(self.deserialize_unit(; visitor) HINTED)
@@ -182,30 +186,32 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         pass!(self.deserialize_struct(name, fields; visitor) STRUCT)
     }
 
-    /// A set of strings is read as a string, never in the `{"Variant":null}` form that serde would also take.
+    /// Reads a set of strings as a string, never in the `{"Variant":null}` form that serde would also accept.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        if self.place.reading.arena.is_string_enum(self.place.node) {
+        if self.position.context.arena.is_string_enum(self.position.node) {
             return self.deserialize_str(StrAsVariant(visitor));
         }
-        if self.place.node == ANY {
-            let place = self.place;
-            return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, place }));
+        if self.position.node == ANY {
+            let position = self.position;
+            return rarely(|| self.inner.deserialize_enum(name, variants, WrappedEnum { inner: visitor, position }));
         }
-        let free = self.place.at(ANY);
+        let free = self.position.at(ANY);
         let mut inner = checked_text(self.whole()?);
-        Checked { inner: &mut inner, place: &free }.deserialize_enum(name, variants, visitor).map_err(D::Error::custom)
+        CheckedDeserializer { inner: &mut inner, position: &free }
+            .deserialize_enum(name, variants, visitor)
+            .map_err(D::Error::custom)
     }
 }
 
-/// A seed at a place.
+/// A seed for the value at a position.
 pub(super) struct CheckedSeed<'a, T> {
     pub(super) inner: T,
-    pub(super) place: &'a Place<'a>,
+    pub(super) position: &'a ReadPosition<'a>,
 }
 
 impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
@@ -213,6 +219,6 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for CheckedSeed<'_, T> {
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
-        self.inner.deserialize(Checked { inner: deserializer, place: self.place })
+        self.inner.deserialize(CheckedDeserializer { inner: deserializer, position: self.position })
     }
 }

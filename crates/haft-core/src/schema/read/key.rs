@@ -1,4 +1,4 @@
-//! An object's key on its way into a type: a string, or what a numeric or boolean map key is read from.
+//! A deserializer for an object's key: a string, or the text that a numeric or boolean map key is parsed from.
 
 use std::marker::PhantomData;
 
@@ -6,13 +6,13 @@ use serde::de::value::StrDeserializer;
 use serde::de::{Error, IntoDeserializer, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
 
-/// A key.
+/// A deserializer for a key.
 pub(super) struct KeyDeserializer<'k, 'de, E> {
-    key: Text<'k, 'de>,
+    key: KeyText<'k, 'de>,
     error: PhantomData<E>,
 }
 
-enum Text<'k, 'de> {
+enum KeyText<'k, 'de> {
     Transient(&'k str),
     Borrowed(&'de str),
 }
@@ -20,18 +20,18 @@ enum Text<'k, 'de> {
 impl<'k, 'de, E> KeyDeserializer<'k, 'de, E> {
     #[inline]
     pub(super) fn transient(key: &'k str) -> Self {
-        Self { key: Text::Transient(key), error: PhantomData }
+        Self { key: KeyText::Transient(key), error: PhantomData }
     }
 
     #[inline]
     pub(super) fn borrowed(key: &'de str) -> Self {
-        Self { key: Text::Borrowed(key), error: PhantomData }
+        Self { key: KeyText::Borrowed(key), error: PhantomData }
     }
 
     #[inline]
     pub(super) fn text(&self) -> &str {
         match self.key {
-            Text::Transient(key) | Text::Borrowed(key) => key,
+            KeyText::Transient(key) | KeyText::Borrowed(key) => key,
         }
     }
 }
@@ -54,8 +54,8 @@ impl<'de, E: Error> Deserializer<'de> for KeyDeserializer<'_, 'de, E> {
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         match self.key {
-            Text::Transient(key) => visitor.visit_str(key),
-            Text::Borrowed(key) => visitor.visit_borrowed_str(key),
+            KeyText::Transient(key) => visitor.visit_str(key),
+            KeyText::Borrowed(key) => visitor.visit_borrowed_str(key),
         }
     }
 

@@ -1,49 +1,49 @@
-//! The members of an object, each at its place, with the keys that must be there and the ones that must not.
+//! Access to the members of an object that checks every key and value, and detects missing and forbidden keys.
 
 use std::collections::HashSet;
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::deserializer::{CheckedSeed, refusal};
+use super::deserializer::{CheckedSeed, rejection};
 use super::key::KeyDeserializer;
-use super::place::Place;
+use super::position::ReadPosition;
 use crate::schema::forbidden::Inside;
 use crate::schema::limit::DuplicateKeys;
-use crate::schema::node::{ANY, NEVER, ObjectRule, Open};
+use crate::schema::node::{ANY, NEVER, ObjectRule, Openness};
 use crate::schema::path::push_key;
 use crate::schema::seen::Seen;
 use crate::schema::types::JsonType;
 
-/// What the type gets to see of keys that the schema doesn't declare but allows.
+/// The visibility to the type of keys that the schema allows without declaring them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnknownKeys {
-    /// All of them.
+    /// The type sees all of them.
     Show,
-    /// None: the type the schema was made from can only ignore them, or mistake one for an alias that the schema
-    /// knows nothing of.
+    /// The type sees none: the type that the schema was generated from can only ignore them, or mistake one for an
+    /// alias that the schema does not describe.
     Hide,
 }
 
-/// Access to members that looks at every key.
+/// Access to members that checks every key.
 pub(super) struct CheckedMap<'a, A> {
     access: A,
-    keys: Keys<'a>,
+    keys: ReadKeys<'a>,
 }
 
 impl<'a, A> CheckedMap<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, place: &'a Place<'a>) -> Self {
-        Self { access, keys: Keys::new(place) }
+    pub(super) fn new(access: A, position: &'a ReadPosition<'a>) -> Self {
+        Self { access, keys: ReadKeys::new(position) }
     }
 
-    /// Begins the object; `false` if there must not be one here.
+    /// Begins the object; `false` if no object is allowed here.
     #[inline]
     pub(super) fn begin(&mut self) -> bool {
         self.keys.begin()
     }
 
-    /// Whether all keys that must be there were, when the type has taken what it wants.
+    /// Reports whether all required keys were present, after the type has read what it needs.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.keys.are_complete()
@@ -58,12 +58,12 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
         loop {
             let taken = self.access.next_key_seed(KeySeed { inner: seed, keys: &mut self.keys });
             if taken.is_err() {
-                self.keys.leave_trail();
+                self.keys.record_path();
             }
             match taken? {
                 None => return Ok(None),
-                Some(Key::Shown(key)) => return Ok(Some(key)),
-                Some(Key::Hidden(back)) => {
+                Some(ReadKey::Shown(key)) => return Ok(Some(key)),
+                Some(ReadKey::Hidden(back)) => {
                     seed = back;
                     self.next_value_seed(std::marker::PhantomData::<IgnoredAny>)?;
                 }
@@ -73,9 +73,9 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
 
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let value = self.access.next_value_seed(CheckedSeed { inner: seed, place: &self.keys.value });
+        let value = self.access.next_value_seed(CheckedSeed { inner: seed, position: &self.keys.value });
         if value.is_err() {
-            self.keys.leave_trail();
+            self.keys.record_path();
         }
         value
     }
@@ -85,37 +85,37 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for CheckedMap<'_, A> {
     }
 }
 
-/// What is known of the keys so far.
-struct Keys<'a> {
+/// The keys read so far.
+struct ReadKeys<'a> {
     rule: Option<&'a ObjectRule>,
-    place: &'a Place<'a>,
-    /// The place of the value of the key taken last.
-    value: Place<'a>,
-    /// Where the next key is declared if they come in order.
+    position: &'a ReadPosition<'a>,
+    /// The position of the value of the last key.
+    value: ReadPosition<'a>,
+    /// The index of the next property, if keys come in declaration order.
     hint: usize,
     count: usize,
     required: usize,
     declared: Seen,
     unknown: UnknownKeys,
-    rare: Option<Box<Rare>>,
+    rare: Option<Box<RareKeyState>>,
 }
 
-/// What few objects need.
+/// State that few objects need.
 #[derive(Default)]
-struct Rare {
-    /// The keys that aren't declared.
-    others: Others,
-    /// The key taken last, if its name may be asked for.
+struct RareKeyState {
+    /// The keys that are not declared.
+    others: OtherKeys,
+    /// The last key, if its name may be needed.
     name: Option<String>,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> ReadKeys<'a> {
     #[inline]
-    fn new(place: &'a Place<'a>) -> Self {
+    fn new(position: &'a ReadPosition<'a>) -> Self {
         Self {
             rule: None,
-            place,
-            value: place.child(ANY),
+            position,
+            value: position.child(ANY),
             hint: 0,
             count: 0,
             required: 0,
@@ -125,17 +125,17 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Begins the object; `false` if there must not be one here.
+    /// Begins the object; `false` if no object is allowed here.
     #[inline(never)]
     fn begin(&mut self) -> bool {
-        let Ok(rules) = self.place.rules(JsonType::Object) else { return false };
+        let Ok(rules) = self.position.rules(JsonType::Object) else { return false };
         if let Some(typed) = rules {
             self.rule = Some(&typed.object);
-            if typed.object.open == Open::Implied && self.place.reading.arena.is_from_type() {
+            if typed.object.open == Openness::Implied && self.position.context.arena.is_from_type() {
                 self.unknown = UnknownKeys::Hide;
             }
         }
-        self.place.may_nest()
+        self.position.may_nest()
     }
 
     fn are_complete(&self) -> bool {
@@ -143,31 +143,31 @@ impl<'a> Keys<'a> {
         self.rule.is_none_or(|rule| required >= rule.required && (rule.min..=rule.max).contains(&count))
     }
 
-    fn rare(&mut self) -> &mut Rare {
+    fn rare(&mut self) -> &mut RareKeyState {
         self.rare.get_or_insert_default()
     }
 
-    /// Notes the key under which the type rejected a value.
+    /// Records the key under which the type rejected a value.
     #[cold]
     #[inline(never)]
-    fn leave_trail(&self) {
+    fn record_path(&self) {
         let name = self.rare.as_ref().and_then(|rare| rare.name.as_ref());
-        if let (Some(trail), Some(name)) = (self.place.reading.trail, name) {
+        if let (Some(path_to_rejected), Some(name)) = (self.position.context.path_to_rejected, name) {
             let mut step = String::new();
             push_key(&mut step, name);
-            trail.leave(step, self.value.node);
+            path_to_rejected.leave(step, self.value.node);
         }
     }
 
-    /// Takes note of a key; whether the type may see it. None if it must not be there.
+    /// Records a key, and returns whether the type may see it; `None` if the key is not allowed.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every key there is; measured")]
+    #[expect(clippy::inline_always, reason = "runs for every key; measured")]
     fn take(&mut self, key: &str) -> Option<UnknownKeys> {
         if let Some(rule) = self.rule
             && let Some(property) = rule.properties.get(self.hint)
             && &*property.name == key
             && property.plain
-            && self.place.reading.is_plain
+            && self.position.context.is_plain
             && self.declared.insert(self.hint)
         {
             self.hint += 1;
@@ -182,17 +182,17 @@ impl<'a> Keys<'a> {
 
     #[inline(never)]
     fn take_carefully(&mut self, key: &str) -> Option<UnknownKeys> {
-        if self.place.inside.forbids(key) {
+        if self.position.inside.forbids(key) {
             return None;
         }
         self.count += 1;
         if self.rule.is_some_and(|rule| self.count > rule.max) {
             return None;
         }
-        if self.place.reading.is_verified() {
+        if self.position.context.is_verified() {
             self.rare().name = Some(key.to_owned());
         }
-        let strict = self.place.reading.limits.duplicate_keys == DuplicateKeys::Refuse;
+        let strict = self.position.context.limits.duplicate_keys == DuplicateKeys::Refuse;
         let declared = self.rule.and_then(|rule| rule.find(key, self.hint).map(|at| (at, &rule.properties[at])));
         let (node, shown) = match (declared, self.rule) {
             (Some((at, property)), _) => {
@@ -218,17 +218,17 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Which other keys were there. Most objects have none, and pay nothing for it.
+/// The undeclared keys of an object. Most objects have none, and allocate nothing.
 #[derive(Default)]
-struct Others {
+struct OtherKeys {
     few: Vec<Box<str>>,
     many: Option<HashSet<Box<str>>>,
 }
 
-impl Others {
+impl OtherKeys {
     const FEW: usize = 16;
 
-    /// Notes one; `false` if it was noted before.
+    /// Adds a key; `false` if it was already present.
     fn insert(&mut self, key: &str) -> bool {
         if let Some(many) = &mut self.many {
             return many.insert(key.into());
@@ -244,32 +244,32 @@ impl Others {
     }
 }
 
-/// A key as the type sees it, or the seed back if it doesn't.
-enum Key<K, V> {
+/// A key for the type, or the unused seed if the type must not see the key.
+enum ReadKey<K, V> {
     Shown(V),
     Hidden(K),
 }
 
-/// Takes a key as text, looks at it, and builds the type's key from it.
+/// A seed that reads a key as text, checks it, and deserializes the type's key from it.
 struct KeySeed<'s, 'a, K> {
     inner: K,
-    keys: &'s mut Keys<'a>,
+    keys: &'s mut ReadKeys<'a>,
 }
 
 impl<'de, K: DeserializeSeed<'de>> KeySeed<'_, '_, K> {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "runs for every key there is; measured")]
-    fn take<E: Error>(self, key: KeyDeserializer<'_, 'de, E>) -> Result<Key<K, K::Value>, E> {
+    #[expect(clippy::inline_always, reason = "runs for every key; measured")]
+    fn take<E: Error>(self, key: KeyDeserializer<'_, 'de, E>) -> Result<ReadKey<K, K::Value>, E> {
         match self.keys.take(key.text()) {
-            Some(UnknownKeys::Show) => self.inner.deserialize(key).map(Key::Shown),
-            Some(UnknownKeys::Hide) => Ok(Key::Hidden(self.inner)),
-            None => self.keys.place.noted(Err(refusal())),
+            Some(UnknownKeys::Show) => self.inner.deserialize(key).map(ReadKey::Shown),
+            Some(UnknownKeys::Hide) => Ok(ReadKey::Hidden(self.inner)),
+            None => self.keys.position.note_rejection(Err(rejection())),
         }
     }
 }
 
 impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for KeySeed<'_, '_, K> {
-    type Value = Key<K, K::Value>;
+    type Value = ReadKey<K, K::Value>;
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -278,13 +278,13 @@ impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for KeySeed<'_, '_, K> {
 }
 
 impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<'_, '_, K> {
-    type Value = Key<K, K::Value>;
+    type Value = ReadKey<K, K::Value>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a key")
     }
 
-    /// Takes a key that is not written as it is read: few are.
+    /// Handles a key with escapes, which is rare.
     #[cold]
     #[inline(never)]
     fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
@@ -313,7 +313,7 @@ mod tests {
         c: Option<u8>,
     }
 
-    fn refused(text: &str) -> bool {
+    fn rejects(text: &str) -> bool {
         Schema::of::<Three>().unwrap().decode::<Three>(text, &DecodeOptions::default()).is_err()
     }
 
@@ -321,19 +321,19 @@ mod tests {
     fn keys_may_come_in_any_order_but_only_once() {
         for order in ["abc", "acb", "bac", "bca", "cab", "cba", "ab", "ba"] {
             let members = |keys: &str| keys.chars().map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(",");
-            assert!(!refused(&format!("{{{}}}", members(order))), "{order}");
+            assert!(!rejects(&format!("{{{}}}", members(order))), "{order}");
             for again in order.chars() {
-                assert!(refused(&format!("{{{}}}", members(&format!("{order}{again}")))), "{order}{again}");
+                assert!(rejects(&format!("{{{}}}", members(&format!("{order}{again}")))), "{order}{again}");
             }
         }
         for missing in ["{}", r#"{"a":1}"#, r#"{"b":1}"#, r#"{"c":1,"b":1}"#] {
-            assert!(refused(missing), "{missing}");
+            assert!(rejects(missing), "{missing}");
         }
     }
 
     #[test]
     #[cfg(feature = "validate")]
-    fn a_declared_key_is_forbidden_like_any_other() {
+    fn a_forbidden_key_is_rejected_even_if_declared() {
         let schema = serde_json::json!({
             "type": "object",
             "properties": {"__proto__": {}, "constructor": {"properties": {"prototype": {}}}, "prototype": {}, "z": {}},

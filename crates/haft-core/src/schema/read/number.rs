@@ -1,4 +1,4 @@
-//! A number with all its digits, in the form `serde_json` gives and takes it when `arbitrary_precision` is on.
+//! Numbers with all their digits, in the form that `serde_json` uses for them when `arbitrary_precision` is enabled.
 
 use std::marker::PhantomData;
 
@@ -8,33 +8,33 @@ use serde::de::{DeserializeSeed, Error, IntoDeserializer, MapAccess};
 use super::key::KeyDeserializer;
 use crate::schema::tree::number_token;
 
-/// Access to an object of which the first key may have been taken to look at it.
-pub(super) struct PutBack<A> {
-    pub(super) first: First,
+/// Access to an object whose first key may already have been read.
+pub(super) struct PeekedMap<A> {
+    pub(super) first: FirstKey,
     pub(super) access: A,
 }
 
 /// The first key of an object.
 #[derive(Default)]
-pub(super) enum First {
-    /// It is still in the access, or was given back.
+pub(super) enum FirstKey {
+    /// The key is not read yet, or was put back.
     #[default]
     Ahead,
-    /// It was taken.
+    /// The key was read.
     Taken(String),
-    /// It was asked for, and there is none.
+    /// There is no key.
     Missing,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for PutBack<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for PeekedMap<A> {
     type Error = A::Error;
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
         match std::mem::take(&mut self.first) {
-            First::Ahead => self.access.next_key_seed(seed),
-            First::Missing => Ok(None),
-            First::Taken(key) => seed.deserialize(KeyDeserializer::transient(&key)).map(Some),
+            FirstKey::Ahead => self.access.next_key_seed(seed),
+            FirstKey::Missing => Ok(None),
+            FirstKey::Taken(key) => seed.deserialize(KeyDeserializer::transient(&key)).map(Some),
         }
     }
 
@@ -44,7 +44,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for PutBack<A> {
     }
 }
 
-/// One entry: the token, then the digits.
+/// Access to one entry: the token, then the digits.
 pub(super) struct NumberMap<E> {
     text: Option<String>,
     given: bool,

@@ -1,12 +1,12 @@
-//! The elements of an array, each at its place.
+//! Access to the elements of an array that counts and checks them.
 
 use std::slice;
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, SeqAccess};
 
-use super::deserializer::{Checked, refusal};
-use super::place::Place;
+use super::deserializer::{CheckedDeserializer, rejection};
+use super::position::ReadPosition;
 use crate::schema::node::{ANY, NodeId};
 use crate::schema::path::push_index;
 use crate::schema::types::JsonType;
@@ -14,24 +14,24 @@ use crate::schema::types::JsonType;
 /// Access to elements that counts and checks them.
 pub(super) struct CheckedSeq<'a, A> {
     access: A,
-    elements: Elements<'a>,
+    elements: ElementState<'a>,
 }
 
 impl<'a, A> CheckedSeq<'a, A> {
     #[inline]
-    pub(super) fn new(access: A, place: &Place<'a>) -> Self {
-        let next = place.child(ANY);
-        let elements = Elements { ahead: [].iter(), next, items: ANY, count: 0, min: 0, max: usize::MAX };
+    pub(super) fn new(access: A, position: &ReadPosition<'a>) -> Self {
+        let next = position.child(ANY);
+        let elements = ElementState { ahead: [].iter(), next, items: ANY, count: 0, min: 0, max: usize::MAX };
         Self { access, elements }
     }
 
-    /// Begins the array; `false` if there must not be one here.
+    /// Begins the array; `false` if no array is allowed here.
     #[inline]
-    pub(super) fn begin(&mut self, place: &Place<'a>) -> bool {
-        self.elements.begin(place)
+    pub(super) fn begin(&mut self, position: &ReadPosition<'a>) -> bool {
+        self.elements.begin(position)
     }
 
-    /// Reports whether all elements that must be there were, when the type has taken what it wants.
+    /// Reports whether all required elements were present, after the type has read what it needs.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.elements.count >= self.elements.min
@@ -45,7 +45,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
         let element = self.access.next_element_seed(ElementSeed { inner: seed, elements: &mut self.elements });
         if element.is_err() {
-            self.elements.leave_trail();
+            self.elements.record_path();
         }
         element
     }
@@ -55,35 +55,35 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CheckedSeq<'_, A> {
     }
 }
 
-/// What is known of the elements so far.
-struct Elements<'a> {
-    /// The nodes of the elements to come that have one each.
+/// The state of the elements read so far.
+struct ElementState<'a> {
+    /// The nodes of the next elements that have their own node.
     ahead: slice::Iter<'a, NodeId>,
-    /// The node of all others.
+    /// The node of all other elements.
     items: NodeId,
-    /// The place of the element that is read.
-    next: Place<'a>,
-    /// How many were begun.
+    /// The position of the current element.
+    next: ReadPosition<'a>,
+    /// The number of elements begun so far.
     count: usize,
     min: usize,
     max: usize,
 }
 
-impl<'a> Elements<'a> {
+impl<'a> ElementState<'a> {
     #[inline(never)]
-    fn begin(&mut self, place: &Place<'a>) -> bool {
-        let Ok(rules) = place.rules(JsonType::Array) else { return false };
+    fn begin(&mut self, position: &ReadPosition<'a>) -> bool {
+        let Ok(rules) = position.rules(JsonType::Array) else { return false };
         if let Some(typed) = rules {
             let rule = &typed.array;
             (self.ahead, self.items) = (rule.prefix.iter(), rule.items);
             (self.min, self.max) = (rule.min, rule.max);
         }
-        place.may_nest()
+        position.may_nest()
     }
 
-    /// The place of the next element; none if there must not be one.
+    /// Returns the position of the next element; `None` if no further element is allowed.
     #[inline]
-    fn next(&mut self) -> Option<&Place<'a>> {
+    fn next(&mut self) -> Option<&ReadPosition<'a>> {
         if self.count >= self.max {
             return None;
         }
@@ -92,22 +92,22 @@ impl<'a> Elements<'a> {
         Some(&self.next)
     }
 
-    /// Notes the index at which the type rejected a value.
+    /// Records the index at which the type rejected a value.
     #[cold]
     #[inline(never)]
-    fn leave_trail(&self) {
-        if let Some(trail) = self.next.reading.trail {
+    fn record_path(&self) {
+        if let Some(path_to_rejected) = self.next.context.path_to_rejected {
             let mut step = String::new();
             push_index(&mut step, self.count.saturating_sub(1));
-            trail.leave(step, self.next.node);
+            path_to_rejected.leave(step, self.next.node);
         }
     }
 }
 
-/// A seed that takes the next place when there is an element to read.
+/// A seed that advances the position when there is an element to read.
 struct ElementSeed<'s, 'a, T> {
     inner: T,
-    elements: &'s mut Elements<'a>,
+    elements: &'s mut ElementState<'a>,
 }
 
 impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, T> {
@@ -116,7 +116,7 @@ impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for ElementSeed<'_, '_, 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
         let around = self.elements.next;
-        let place = around.noted(self.elements.next().ok_or_else(refusal))?;
-        self.inner.deserialize(Checked { inner: deserializer, place })
+        let position = around.note_rejection(self.elements.next().ok_or_else(rejection))?;
+        self.inner.deserialize(CheckedDeserializer { inner: deserializer, position })
     }
 }

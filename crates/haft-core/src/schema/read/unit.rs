@@ -1,4 +1,4 @@
-//! Visitors for the few places where a type's idea of itself and its JSON differ.
+//! Visitors for the cases where serde's data model and the JSON of a type differ.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, IntoDeserializer, MapAccess, VariantAccess, Visitor};
 
 use super::deserializer::CheckedSeed;
-use super::place::Place;
-use super::visitor::{Checked, HINTED, STRUCT};
+use super::position::ReadPosition;
+use super::visitor::{CheckedVisitor, HINTED, STRUCT};
 use crate::schema::node::ANY;
 
-/// Takes an object without members for `()`.
+/// A visitor that reads an object without members as `()`.
 pub(super) struct EmptyMapAsUnit<V>(pub(super) V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for EmptyMapAsUnit<V> {
@@ -28,7 +28,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for EmptyMapAsUnit<V> {
     }
 }
 
-/// Takes a string for a variant without content.
+/// A visitor that reads a string as a variant without content.
 pub(super) struct StrAsVariant<V>(pub(super) V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for StrAsVariant<V> {
@@ -45,15 +45,15 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for StrAsVariant<V> {
     }
 }
 
-/// Passes an enum on and keeps an eye on what its variants hold.
+/// A seed that passes an enum on and checks the content of its variants.
 pub(super) struct WrappedEnum<'a, T> {
     pub(super) inner: T,
-    pub(super) place: &'a Place<'a>,
+    pub(super) position: &'a ReadPosition<'a>,
 }
 
 impl<'a, T> WrappedEnum<'a, T> {
-    fn content(&self) -> Place<'a> {
-        self.place.child(ANY)
+    fn content(&self) -> ReadPosition<'a> {
+        self.position.child(ANY)
     }
 }
 
@@ -65,7 +65,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for WrappedEnum<'_, V> {
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_enum(WrappedEnum { inner: access, place: self.place })
+        self.inner.visit_enum(WrappedEnum { inner: access, position: self.position })
     }
 }
 
@@ -75,7 +75,7 @@ impl<'de, 'a, A: EnumAccess<'de>> EnumAccess<'de> for WrappedEnum<'a, A> {
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
         let (name, variant) = self.inner.variant_seed(seed)?;
-        Ok((name, WrappedEnum { inner: variant, place: self.place }))
+        Ok((name, WrappedEnum { inner: variant, position: self.position }))
     }
 }
 
@@ -87,13 +87,13 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for WrappedEnum<'_, A> {
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
-        let place = self.content();
-        self.inner.newtype_variant_seed(CheckedSeed { inner: seed, place: &place })
+        let position = self.content();
+        self.inner.newtype_variant_seed(CheckedSeed { inner: seed, position: &position })
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
-        let place = self.content();
-        let visitor = Checked::<_, HINTED> { inner: visitor, place: &place };
+        let position = self.content();
+        let visitor = CheckedVisitor::<_, HINTED> { inner: visitor, position: &position };
         self.inner.tuple_variant(len, visitor)
     }
 
@@ -102,8 +102,8 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for WrappedEnum<'_, A> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, A::Error> {
-        let place = self.content();
-        let visitor = Checked::<_, STRUCT> { inner: visitor, place: &place };
+        let position = self.content();
+        let visitor = CheckedVisitor::<_, STRUCT> { inner: visitor, position: &position };
         self.inner.struct_variant(fields, visitor)
     }
 }

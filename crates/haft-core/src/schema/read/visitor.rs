@@ -1,80 +1,84 @@
-//! The visitor that sees what a value really is, checks it, and passes it on.
+//! The visitor that checks a value by its actual type and passes it on.
 
 use std::fmt;
 
 use serde::Deserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 
-use super::deserializer::{Checked as CheckedDeserializer, refusal};
+use super::deserializer::{CheckedDeserializer, rejection};
 use super::map::CheckedMap;
-use super::number::{First, NumberMap, PutBack};
-use super::place::Place;
+use super::number::{FirstKey, NumberMap, PeekedMap};
+use super::position::ReadPosition;
 use super::seq::CheckedSeq;
 use crate::canonical::is_same_number;
 use crate::schema::decimal::Decimal;
 use crate::schema::tree::number_token;
 use crate::schema::types::JsonType;
 
-/// The way the type asked for the value: for whatever comes, for a certain kind of value, or for an integer.
+/// The hint with which the type requests the value: any value, a certain kind of value, or an integer.
 ///
-/// A constant rather than a field, so that no code is made for what can't happen.
+/// It is a const parameter rather than a field, so that no code is generated for impossible cases.
 pub(super) const UNHINTED: u8 = 0;
 pub(super) const HINTED: u8 = 1;
 pub(super) const INTEGER: u8 = 2;
-/// For an object with certain keys. An array in its place is rejected: no type is compiled to be read from both.
+/// The hint for an object with certain keys. An array is rejected: no type is compiled to be read from both.
 pub(super) const STRUCT: u8 = 3;
 
-/// A visitor at a place.
-pub(super) struct Checked<'a, V, const ORIGIN: u8> {
+/// A visitor for the value at a position.
+pub(super) struct CheckedVisitor<'a, V, const ORIGIN: u8> {
     pub(super) inner: V,
-    pub(super) place: &'a Place<'a>,
+    pub(super) position: &'a ReadPosition<'a>,
 }
 
-impl<V, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
+impl<V, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
     #[inline]
     fn simple<E: Error>(&self, json_type: JsonType) -> Result<(), E> {
-        if self.place.is_free(json_type) { Ok(()) } else { Err(refusal()) }
+        if self.position.is_free(json_type) { Ok(()) } else { Err(rejection()) }
     }
 
     #[inline]
     fn string<E: Error>(&self, text: &str) -> Result<(), E> {
-        if self.place.is_free(JsonType::String) || string_fits(self.place, text) { Ok(()) } else { Err(refusal()) }
+        if self.position.is_free(JsonType::String) || string_fits(self.position, text) {
+            Ok(())
+        } else {
+            Err(rejection())
+        }
     }
 }
 
 #[inline(never)]
-fn signed_fits(place: &Place<'_>, value: i64) -> bool {
-    match place.rules(JsonType::Number) {
-        Ok(Some(typed)) => typed.number.surely_fits(value) || wide_integer_fits(place, &value.to_string()),
+fn signed_fits(position: &ReadPosition<'_>, value: i64) -> bool {
+    match position.rules(JsonType::Number) {
+        Ok(Some(typed)) => typed.number.surely_fits(value) || wide_integer_fits(position, &value.to_string()),
         rules => rules.is_ok(),
     }
 }
 
 #[inline(never)]
-fn unsigned_fits(place: &Place<'_>, value: u64) -> bool {
+fn unsigned_fits(position: &ReadPosition<'_>, value: u64) -> bool {
     match value.try_into() {
-        Ok(small) => signed_fits(place, small),
-        Err(_) => wide_integer_fits(place, &value.to_string()),
+        Ok(small) => signed_fits(position, small),
+        Err(_) => wide_integer_fits(position, &value.to_string()),
     }
 }
 
-/// Decides by the digits.
+/// Reports whether a number is valid, by its digits.
 #[inline(never)]
-fn wide_integer_fits(place: &Place<'_>, digits: &str) -> bool {
-    match place.rules(JsonType::Number) {
+fn wide_integer_fits(position: &ReadPosition<'_>, digits: &str) -> bool {
+    match position.rules(JsonType::Number) {
         Ok(Some(typed)) => typed.number.fits(Decimal::parse(digits), typed.integers_only()),
         rules => rules.is_ok(),
     }
 }
 
-/// A float is taken only where it is sure to fit: which digits it was read from is not known here.
+/// Reports whether a float is certain to be valid: the digits it was parsed from are not known here.
 #[inline(never)]
-fn float_fits(place: &Place<'_>, value: f64) -> bool {
-    match place.rules(JsonType::Number) {
+fn float_fits(position: &ReadPosition<'_>, value: f64) -> bool {
+    match position.rules(JsonType::Number) {
         Ok(Some(typed)) => {
-            let is_verified = place.reading.is_verified();
+            let is_verified = position.context.is_verified();
             if typed.integers_only() {
-                is_verified && place.reading.takes_as_integer()
+                is_verified && position.context.takes_as_integer()
             } else {
                 is_verified || typed.number.surely_fits_float(value)
             }
@@ -84,14 +88,14 @@ fn float_fits(place: &Place<'_>, value: f64) -> bool {
 }
 
 #[inline(never)]
-fn string_fits(place: &Place<'_>, text: &str) -> bool {
-    match place.rules(JsonType::String) {
-        Ok(Some(typed)) => typed.string.fits(text, &mut place.reading.budget.borrow_mut()) == Ok(true),
+fn string_fits(position: &ReadPosition<'_>, text: &str) -> bool {
+    match position.rules(JsonType::String) {
+        Ok(Some(typed)) => typed.string.fits(text, &mut position.context.budget.borrow_mut()) == Ok(true),
         rules => rules.is_ok(),
     }
 }
 
-impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORIGIN> {
+impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for CheckedVisitor<'_, V, ORIGIN> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,14 +110,14 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
 
     #[inline]
     fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
-        let fits = self.place.is_free(JsonType::Number) || signed_fits(self.place, value);
-        if fits { self.inner.visit_i64(value) } else { Err(refusal()) }
+        let fits = self.position.is_free(JsonType::Number) || signed_fits(self.position, value);
+        if fits { self.inner.visit_i64(value) } else { Err(rejection()) }
     }
 
     #[inline]
     fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
-        let fits = self.place.is_free(JsonType::Number) || unsigned_fits(self.place, value);
-        if fits { self.inner.visit_u64(value) } else { Err(refusal()) }
+        let fits = self.position.is_free(JsonType::Number) || unsigned_fits(self.position, value);
+        if fits { self.inner.visit_u64(value) } else { Err(rejection()) }
     }
 
     fn visit_i128<E: Error>(self, value: i128) -> Result<V::Value, E> {
@@ -126,13 +130,13 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
         self.inner.visit_u128(value)
     }
 
-    /// Where an integer is wanted, the digits decide whether this is one: they are looked at with care, elsewhere.
+    /// Rejects a float where the schema requires an integer: verification decides by its digits whether it is one.
     #[inline]
     fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
         let fits = ORIGIN != INTEGER
-            && !self.place.reading.rejects(value)
-            && (self.place.is_free(JsonType::Number) || float_fits(self.place, value));
-        if fits { self.inner.visit_f64(value) } else { Err(refusal()) }
+            && !self.position.context.rejects(value)
+            && (self.position.is_free(JsonType::Number) || float_fits(self.position, value));
+        if fits { self.inner.visit_f64(value) } else { Err(rejection()) }
     }
 
     #[inline]
@@ -152,19 +156,20 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
         self.inner.visit_string(value)
     }
 
-    /// `serde_json` gives a JSON string as bytes to types that ask for bytes, even one that is not Unicode.
+    /// Checks a string that comes as bytes: `serde_json` passes a JSON string as bytes to types that request bytes,
+    /// even one that is not valid Unicode.
     fn visit_bytes<E: Error>(self, value: &[u8]) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(value).map_err(|_| refusal())?)?;
+        self.string(std::str::from_utf8(value).map_err(|_| rejection())?)?;
         self.inner.visit_bytes(value)
     }
 
     fn visit_borrowed_bytes<E: Error>(self, value: &'de [u8]) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(value).map_err(|_| refusal())?)?;
+        self.string(std::str::from_utf8(value).map_err(|_| rejection())?)?;
         self.inner.visit_borrowed_bytes(value)
     }
 
     fn visit_byte_buf<E: Error>(self, value: Vec<u8>) -> Result<V::Value, E> {
-        self.string(std::str::from_utf8(&value).map_err(|_| refusal())?)?;
+        self.string(std::str::from_utf8(&value).map_err(|_| rejection())?)?;
         self.inner.visit_byte_buf(value)
     }
 
@@ -182,70 +187,70 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Visitor<'de> for Checked<'_, V, ORI
 
     #[inline]
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_some(CheckedDeserializer { inner: deserializer, place: self.place })
+        self.inner.visit_some(CheckedDeserializer { inner: deserializer, position: self.position })
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_newtype_struct(CheckedDeserializer { inner: deserializer, place: self.place })
+        self.inner.visit_newtype_struct(CheckedDeserializer { inner: deserializer, position: self.position })
     }
 
     #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
         if const { ORIGIN == STRUCT } {
-            return Err(refusal());
+            return Err(rejection());
         }
-        let mut seq = CheckedSeq::new(access, self.place);
-        if !seq.begin(self.place) {
-            return Err(refusal());
+        let mut seq = CheckedSeq::new(access, self.position);
+        if !seq.begin(self.position) {
+            return Err(rejection());
         }
         let value = self.inner.visit_seq(&mut seq);
         if value.is_ok() && !seq.is_complete() {
-            return Err(refusal());
+            return Err(rejection());
         }
         value
     }
 
     #[inline]
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        // In a constant: else every type is compiled for numbers that come as text.
+        // A constant condition: otherwise every type would be compiled for numbers that come as text.
         if const { ORIGIN == UNHINTED } { self.number_or_members(access) } else { self.members(access) }
     }
 }
 
-impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
+impl<'de, V: Visitor<'de>, const ORIGIN: u8> CheckedVisitor<'_, V, ORIGIN> {
     #[inline]
     fn members<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let mut map = CheckedMap::new(access, self.place);
+        let mut map = CheckedMap::new(access, self.position);
         if !map.begin() {
-            return Err(refusal());
+            return Err(rejection());
         }
         let value = self.inner.visit_map(&mut map);
         if value.is_ok() && !map.is_complete() {
-            return Err(refusal());
+            return Err(rejection());
         }
         value
     }
 
-    /// Takes an object, or a number in the form of one: the first key tells.
+    /// Reads an object, or a number in the form of an object, distinguished by the first key.
     fn number_or_members<A: MapAccess<'de>>(self, mut access: A) -> Result<V::Value, A::Error> {
-        let mut first = First::Ahead;
+        let mut first = FirstKey::Ahead;
         if let Some(token) = number_token() {
             let key: Option<String> = access.next_key()?;
             if key.as_deref() == Some(token) {
                 let text: String = access.next_value()?;
                 return self.visit_number_text(text);
             }
-            first = key.map_or(First::Missing, First::Taken);
+            first = key.map_or(FirstKey::Missing, FirstKey::Taken);
         }
-        self.members(PutBack { first, access })
+        self.members(PeekedMap { first, access })
     }
 
     fn digits<E: Error>(&self, digits: &str) -> Result<(), E> {
-        let fits = self.place.is_free(JsonType::Number) || wide_integer_fits(self.place, digits);
-        if fits { Ok(()) } else { Err(refusal()) }
+        let fits = self.position.is_free(JsonType::Number) || wide_integer_fits(self.position, digits);
+        if fits { Ok(()) } else { Err(rejection()) }
     }
 
-    /// Takes a number that came as text. One that no machine number holds is passed on with all its digits.
+    /// Reads a number that came as text. One that no machine number represents is passed on with all its digits.
     fn visit_number_text<E: Error>(self, text: String) -> Result<V::Value, E> {
         if let Ok(integer) = text.parse::<u64>() {
             return self.visit_u64(integer);
@@ -254,7 +259,7 @@ impl<'de, V: Visitor<'de>, const ORIGIN: u8> Checked<'_, V, ORIGIN> {
             return self.visit_i64(integer);
         }
         self.digits::<E>(&text)?;
-        let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(refusal)?;
+        let float = text.parse::<f64>().ok().filter(|float| float.is_finite()).ok_or_else(rejection)?;
         let lossless =
             serde_json::Number::from_f64(float).is_some_and(|number| is_same_number(&number.to_string(), &text));
         if lossless {

@@ -1,7 +1,8 @@
-//! Arrays and objects on the way out: every element and member at its node, and at the end what is missing.
+//! Serializers for arrays and objects: each element and member is checked against its node, and missing ones are
+//! detected at the end.
 //!
-//! Types speak to these by serde's rules, but nothing makes them: a key without a value, or a value without a key, is
-//! refused here, as the text would be no JSON.
+//! Nothing forces a type to follow serde's contract: a key without a value, or a value without a key, is rejected here,
+//! because the text would not be JSON.
 
 use std::slice;
 
@@ -12,22 +13,22 @@ use serde::ser::{
 };
 use serde_json::Error;
 
-use super::key::{self, Keys};
-use super::{Begin, Writing};
-use crate::schema::disclosure::Step;
+use super::key::{self, WrittenKeys};
+use super::{WriteFailureReason, Writing};
+use crate::schema::disclosure::ResultStep;
 use crate::schema::node::{ANY, ArrayRule, NEVER, NodeId, ObjectRule};
 use crate::schema::scan::nesting;
 
-/// What an array or object is part of.
+/// The context of an array or object.
 #[derive(Clone, Copy)]
-pub(super) enum Shape {
-    /// A value by itself.
+pub(super) enum CompoundKind {
+    /// A value on its own.
     Alone,
-    /// The content of a variant: it stands under the variant's name, which is closed with it.
+    /// The content of a variant: the member of an object that is closed with it.
     Variant(&'static str),
 }
 
-impl Shape {
+impl CompoundKind {
     fn variant(self) -> Option<&'static str> {
         match self {
             Self::Variant(variant) => Some(variant),
@@ -35,7 +36,7 @@ impl Shape {
         }
     }
 
-    /// The number of levels that end with it.
+    /// Returns the number of levels that end with it.
     #[inline]
     fn levels(self) -> usize {
         match self {
@@ -45,20 +46,24 @@ impl Shape {
     }
 }
 
-/// The elements of an array.
-pub(super) struct Elements<'w, 'a> {
+/// The serializer of the elements of an array.
+pub(super) struct SeqWriter<'w, 'a> {
     writing: &'w mut Writing<'a>,
     rule: Option<&'a ArrayRule>,
-    /// The nodes of the elements to come that have one each, and that of all others.
+    /// The nodes of the next elements that have their own node, and the node of all others.
     ahead: slice::Iter<'a, NodeId>,
     items: NodeId,
     count: usize,
-    shape: Shape,
+    shape: CompoundKind,
 }
 
-impl<'w, 'a> Elements<'w, 'a> {
+impl<'w, 'a> SeqWriter<'w, 'a> {
     #[inline]
-    pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ArrayRule>, shape: Shape) -> Result<Self, Error> {
+    pub(super) fn open(
+        writing: &'w mut Writing<'a>,
+        rule: Option<&'a ArrayRule>,
+        shape: CompoundKind,
+    ) -> Result<Self, Error> {
         writing.enter()?;
         let (ahead, items) = rule.map_or((&[][..], ANY), |rule| (&rule.prefix, rule.items));
         writing.text.push("[");
@@ -72,7 +77,7 @@ impl<'w, 'a> Elements<'w, 'a> {
         self.count += 1;
         let written = self.writing.value(node, value);
         if written.is_err() {
-            self.writing.leave(self.shape.variant(), Step::Index(self.count - 1));
+            self.writing.leave(self.shape.variant(), ResultStep::Index(self.count - 1));
         }
         written
     }
@@ -80,17 +85,17 @@ impl<'w, 'a> Elements<'w, 'a> {
     #[inline]
     fn close(self) -> Result<(), Error> {
         if self.rule.is_some_and(|rule| self.count < rule.min || self.count > rule.max) {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.room += self.shape.levels();
-        self.writing.text.push(if matches!(self.shape, Shape::Variant(_)) { "]}" } else { "]" });
+        self.writing.text.push(if matches!(self.shape, CompoundKind::Variant(_)) { "]}" } else { "]" });
         Ok(())
     }
 }
 
 macro_rules! elements {
     ($($trait:ident.$method:ident)*) => {$(
-        impl $trait for Elements<'_, '_> {
+        impl $trait for SeqWriter<'_, '_> {
             type Ok = ();
             type Error = Error;
 
@@ -114,53 +119,53 @@ elements! {
     SerializeTupleVariant.serialize_field
 }
 
-/// The fields of a struct.
-pub(super) enum Fields<'w, 'a> {
-    Object(Object<'w, 'a>),
-    Private(Private<'w, 'a>),
+/// The serializer of the fields of a struct.
+pub(super) enum StructWriter<'w, 'a> {
+    Object(ObjectWriter<'w, 'a>),
+    Private(PrivateField<'w, 'a>),
 }
 
-/// The fields of a struct that is an object.
-pub(super) struct Object<'w, 'a> {
+/// The serializer of the fields of a struct that is an object.
+pub(super) struct ObjectWriter<'w, 'a> {
     writing: &'w mut Writing<'a>,
-    keys: Keys<'a>,
-    shape: Shape,
+    keys: WrittenKeys<'a>,
+    shape: CompoundKind,
 }
 
-/// No object: something that `serde_json` hands to itself under this name, in one field.
-pub(super) struct Private<'w, 'a> {
+/// The serializer of data that `serde_json` passes to itself under this name, in one field. It is not an object.
+pub(super) struct PrivateField<'w, 'a> {
     writing: &'w mut Writing<'a>,
     name: &'static str,
     is_written: bool,
 }
 
-impl<'w, 'a> Fields<'w, 'a> {
+impl<'w, 'a> StructWriter<'w, 'a> {
     #[inline]
     pub(super) fn open(
         writing: &'w mut Writing<'a>,
         rule: Option<&'a ObjectRule>,
-        shape: Shape,
+        shape: CompoundKind,
     ) -> Result<Self, Error> {
         writing.enter()?;
         writing.text.push("{");
-        Ok(Self::Object(Object { writing, keys: Keys::new(rule), shape }))
+        Ok(Self::Object(ObjectWriter { writing, keys: WrittenKeys::new(rule), shape }))
     }
 
     pub(super) fn private(writing: &'w mut Writing<'a>, name: &'static str) -> Self {
-        Self::Private(Private { writing, name, is_written: false })
+        Self::Private(PrivateField { writing, name, is_written: false })
     }
 }
 
-impl Object<'_, '_> {
-    /// Writes a field. Not inlined by force: fields of one type share the code.
+impl ObjectWriter<'_, '_> {
+    /// Writes a field. It is not forced inline: fields of one type share the code.
     #[inline]
     fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
         let Some(node) = self.keys.write(key, &mut self.writing.text) else {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         };
         let written = self.writing.value(node, value);
         if written.is_err() {
-            self.writing.leave(self.shape.variant(), Step::Named(key.to_owned()));
+            self.writing.leave(self.shape.variant(), ResultStep::Named(key.to_owned()));
         }
         written
     }
@@ -168,23 +173,23 @@ impl Object<'_, '_> {
     #[inline]
     fn close(self) -> Result<(), Error> {
         if !self.keys.are_complete() {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.room += self.shape.levels();
-        self.writing.text.push(if matches!(self.shape, Shape::Variant(_)) { "}}" } else { "}" });
+        self.writing.text.push(if matches!(self.shape, CompoundKind::Variant(_)) { "}}" } else { "}" });
         Ok(())
     }
 }
 
-impl Private<'_, '_> {
+impl PrivateField<'_, '_> {
     #[cold]
     #[inline(never)]
     fn next<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
         if std::mem::replace(&mut self.is_written, true) || key != self.name {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         let before = self.writing.text.len();
-        // By the serializer of all other values, so that no type is compiled for another one because it might be in here.
+        // The serializer of all other values is used, so that no type is compiled for an additional one.
         self.writing.is_verbatim = true;
         let written = self.writing.value(NEVER, value);
         self.check(before, written)
@@ -193,39 +198,39 @@ impl Private<'_, '_> {
     fn check(&mut self, before: usize, written: Result<(), Error>) -> Result<(), Error> {
         written?;
         if std::mem::take(&mut self.writing.is_verbatim) {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
-        // Text is handed on as it is, however deep it nests.
+        // Raw text is written unchanged, so its nesting is checked afterwards.
         if nesting(self.writing.text.since(before)) > self.writing.room {
-            return Err(self.writing.begin(Begin::TooDeep, "nests too deep"));
+            return Err(self.writing.fail(WriteFailureReason::TooDeep, "nests too deeply"));
         }
         Ok(())
     }
 
     fn close(self) -> Result<(), Error> {
-        if self.is_written { Ok(()) } else { Err(self.writing.refusal()) }
+        if self.is_written { Ok(()) } else { Err(self.writing.rejection()) }
     }
 }
 
 macro_rules! fields {
     ($($trait:ident)*) => {$(
-        impl $trait for Fields<'_, '_> {
+        impl $trait for StructWriter<'_, '_> {
             type Ok = ();
             type Error = Error;
 
             #[inline]
             fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
                 match self {
-                    Fields::Object(object) => object.next(key, value),
-                    Fields::Private(private) => private.next(key, value),
+                    StructWriter::Object(object) => object.next(key, value),
+                    StructWriter::Private(private) => private.next(key, value),
                 }
             }
 
             #[inline]
             fn end(self) -> Result<(), Error> {
                 match self {
-                    Fields::Object(object) => object.close(),
-                    Fields::Private(private) => private.close(),
+                    StructWriter::Object(object) => object.close(),
+                    StructWriter::Private(private) => private.close(),
                 }
             }
         }
@@ -234,46 +239,46 @@ macro_rules! fields {
 
 fields! { SerializeStruct SerializeStructVariant }
 
-/// The members of a map.
-pub(super) struct Members<'w, 'a> {
+/// The serializer of the members of a map.
+pub(super) struct MapWriter<'w, 'a> {
     writing: &'w mut Writing<'a>,
-    keys: Keys<'a>,
+    keys: WrittenKeys<'a>,
     /// The node of the key that was written and has no value yet.
     open: Option<NodeId>,
-    /// The name of the key written last, if somebody may ask for it.
+    /// The name of the last key, if a failure may need it.
     key: String,
 }
 
-impl<'w, 'a> Members<'w, 'a> {
+impl<'w, 'a> MapWriter<'w, 'a> {
     pub(super) fn open(writing: &'w mut Writing<'a>, rule: Option<&'a ObjectRule>) -> Result<Self, Error> {
         writing.enter()?;
         writing.text.push("{");
-        Ok(Self { writing, keys: Keys::new(rule), open: None, key: String::new() })
+        Ok(Self { writing, keys: WrittenKeys::new(rule), open: None, key: String::new() })
     }
 }
 
-impl SerializeMap for Members<'_, '_> {
+impl SerializeMap for MapWriter<'_, '_> {
     type Ok = ();
     type Error = Error;
 
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
         if self.open.is_some() {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.open = Some(self.keys.write_any(key, self.writing)?);
-        if self.writing.trail.is_some() {
-            self.key = key::spelled(key);
+        if self.writing.failure.is_some() {
+            self.key = key::key_text(key);
         }
         Ok(())
     }
 
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        let Some(node) = self.open.take() else { return Err(self.writing.refusal()) };
+        let Some(node) = self.open.take() else { return Err(self.writing.rejection()) };
         let written = self.writing.value(node, value);
         if written.is_err() {
-            self.writing.leave(None, Step::Key(std::mem::take(&mut self.key)));
+            self.writing.leave(None, ResultStep::Key(std::mem::take(&mut self.key)));
         }
         written
     }
@@ -281,7 +286,7 @@ impl SerializeMap for Members<'_, '_> {
     #[inline]
     fn end(self) -> Result<(), Error> {
         if self.open.is_some() || !self.keys.are_complete() {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.room += 1;
         self.writing.text.push("}");

@@ -1,37 +1,37 @@
-//! The keys of an object on the way out.
+//! Encoding of the keys of an object.
 //!
-//! A declared key is written as the schema spells it. Which keys came is noted here, so that what is missing can be told at
-//! the end; a key is never written that was refused.
+//! A declared key is written in the escaped form that the schema holds. The keys are recorded here, so that missing
+//! ones are detected at the end; a rejected key is never written.
 
 use serde::Serialize;
 use serde::ser::{Impossible, Serializer};
 use serde_json::{Error, Value};
 
 use super::Writing;
-use super::text::Text;
+use super::text::JsonBuffer;
 use crate::schema::node::{ANY, NEVER, NodeId, ObjectRule, Property};
 use crate::schema::seen::Seen;
 
-/// What is known of the keys so far.
-pub(super) struct Keys<'a> {
+/// The keys written so far.
+pub(super) struct WrittenKeys<'a> {
     rule: Option<&'a ObjectRule>,
     count: usize,
     required: usize,
     seen: Seen,
-    /// Where the next key is declared if they come in order.
+    /// The index of the next property, if keys come in declaration order.
     hint: usize,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> WrittenKeys<'a> {
     #[inline]
     pub(super) fn new(rule: Option<&'a ObjectRule>) -> Self {
         Self { rule, count: 0, required: 0, seen: Seen::default(), hint: 0 }
     }
 
-    /// Writes a key. Gives the node of its value; none if it must not be there.
+    /// Writes a key, and returns the node of its value; `None` if the key is not allowed.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the key is known where this is inlined, and costs one comparison")]
-    pub(super) fn write(&mut self, key: &str, text: &mut Text) -> Option<NodeId> {
+    pub(super) fn write(&mut self, key: &str, text: &mut JsonBuffer) -> Option<NodeId> {
         match self.rule.and_then(|rule| rule.properties.get(self.hint)) {
             Some(property) if &*property.name == key => self.declared(self.hint, property, text),
             _ => self.out_of_order(key, text),
@@ -39,7 +39,7 @@ impl<'a> Keys<'a> {
     }
 
     #[inline(never)]
-    fn out_of_order(&mut self, key: &str, text: &mut Text) -> Option<NodeId> {
+    fn out_of_order(&mut self, key: &str, text: &mut JsonBuffer) -> Option<NodeId> {
         let declared = self.rule.and_then(|rule| rule.find(key, self.hint).map(|at| (at, &rule.properties[at])));
         if let Some((at, property)) = declared {
             return self.declared(at, property, text);
@@ -55,7 +55,7 @@ impl<'a> Keys<'a> {
     }
 
     #[inline]
-    fn declared(&mut self, at: usize, property: &Property, text: &mut Text) -> Option<NodeId> {
+    fn declared(&mut self, at: usize, property: &Property, text: &mut JsonBuffer) -> Option<NodeId> {
         if !self.seen.insert(at) {
             return None;
         }
@@ -66,14 +66,14 @@ impl<'a> Keys<'a> {
         Some(property.node)
     }
 
-    /// Writes what stands before the next key, and counts it.
+    /// Writes the separator before the next key, and counts the key.
     #[inline]
-    fn separate(&mut self, text: &mut Text) {
+    fn separate(&mut self, text: &mut JsonBuffer) {
         text.separate(self.count == 0);
         self.count += 1;
     }
 
-    /// Writes a map's key, of whatever type. Gives the node of its value.
+    /// Writes a map's key of any type, and returns the node of its value.
     #[inline]
     pub(super) fn write_any<K: Serialize + ?Sized>(
         &mut self,
@@ -81,32 +81,32 @@ impl<'a> Keys<'a> {
         writing: &mut Writing<'_>,
     ) -> Result<NodeId, Error> {
         let before = writing.text.len();
-        match key.serialize(Name { keys: self, text: &mut writing.text }) {
+        match key.serialize(KeyNameSerializer { keys: self, text: &mut writing.text }) {
             Ok(node) => Ok(node),
-            // Where there are no rules, nothing but its type speaks against a key.
-            Err(_) if self.rule.is_none() && writing.text.len() == before => self.write_odd(key, writing),
-            Err(_) => Err(writing.refusal()),
+            // Without rules, only the type of a key can be invalid.
+            Err(_) if self.rule.is_none() && writing.text.len() == before => self.write_non_string(key, writing),
+            Err(_) => Err(writing.rejection()),
         }
     }
 
-    /// Writes a key that is no string.
+    /// Writes a key that is not a string.
     #[inline(never)]
-    fn write_odd<K: Serialize + ?Sized>(&mut self, key: &K, writing: &mut Writing<'_>) -> Result<NodeId, Error> {
+    fn write_non_string<K: Serialize + ?Sized>(&mut self, key: &K, writing: &mut Writing<'_>) -> Result<NodeId, Error> {
         self.separate(&mut writing.text);
         let written = writing.text.key(key);
         writing.is_broken |= written.is_err();
         written.map(|()| ANY)
     }
 
-    /// Whether all that must be there were, and no more than may be.
+    /// Reports whether all required keys were written, and no more than allowed.
     #[inline]
     pub(super) fn are_complete(&self) -> bool {
         self.rule.is_none_or(|rule| self.required >= rule.required && self.count >= rule.min && self.count <= rule.max)
     }
 }
 
-/// A map's key as text.
-pub(super) fn spelled<T: Serialize + ?Sized>(key: &T) -> String {
+/// Returns a map's key as text.
+pub(super) fn key_text<T: Serialize + ?Sized>(key: &T) -> String {
     match serde_json::to_value(key) {
         Ok(Value::String(text)) => text,
         Ok(other) => other.to_string(),
@@ -114,10 +114,10 @@ pub(super) fn spelled<T: Serialize + ?Sized>(key: &T) -> String {
     }
 }
 
-/// Writes a key that is a string; others are refused.
-struct Name<'k, 'a> {
-    keys: &'k mut Keys<'a>,
-    text: &'k mut Text,
+/// A serializer for keys that are strings; it rejects all others.
+struct KeyNameSerializer<'k, 'a> {
+    keys: &'k mut WrittenKeys<'a>,
+    text: &'k mut JsonBuffer,
 }
 
 macro_rules! no_name {
@@ -128,7 +128,7 @@ macro_rules! no_name {
     )*};
 }
 
-impl Serializer for Name<'_, '_> {
+impl Serializer for KeyNameSerializer<'_, '_> {
     type Ok = NodeId;
     type Error = std::fmt::Error;
     type SerializeSeq = Impossible<NodeId, Self::Error>;

@@ -5,24 +5,24 @@ use serde::ser::Serializer;
 use serde_json::Error;
 
 use super::Writing;
-use super::compound::{Elements, Fields, Members, Shape};
+use super::compound::{CompoundKind, MapWriter, SeqWriter, StructWriter};
 use crate::schema::decimal::Decimal;
-use crate::schema::disclosure::Step;
+use crate::schema::disclosure::ResultStep;
 use crate::schema::forbidden::{PRIVATE, is_private};
-use crate::schema::node::{ANY, Arena, NodeId, Typed};
+use crate::schema::node::{ANY, Arena, NodeId, TypeRules};
 use crate::schema::types::JsonType;
 
-/// A writing at a node.
-pub(super) struct Checked<'w, 'a> {
+/// A serializer for the value of one node.
+pub(super) struct CheckedSerializer<'w, 'a> {
     pub(super) writing: &'w mut Writing<'a>,
     pub(super) node: NodeId,
 }
 
-impl<'a> Checked<'_, 'a> {
+impl<'a> CheckedSerializer<'_, 'a> {
     #[inline]
-    fn rules(&mut self, json_type: JsonType) -> Result<Option<&'a Typed>, Error> {
+    fn rules(&mut self, json_type: JsonType) -> Result<Option<&'a TypeRules>, Error> {
         let arena = self.writing.arena;
-        arena.rules(self.node, json_type).map_err(|_| self.writing.refusal())
+        arena.rules(self.node, json_type).map_err(|_| self.writing.rejection())
     }
 
     #[inline]
@@ -30,11 +30,11 @@ impl<'a> Checked<'_, 'a> {
         Arena::is_free(self.node, json_type)
     }
 
-    /// Writes a value that is always the same.
+    /// Writes a constant of this type.
     #[inline]
     fn constant(self, json_type: JsonType, json: &str) -> Result<(), Error> {
         if !self.is_free(json_type) {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.text.push(json);
         Ok(())
@@ -48,7 +48,7 @@ impl<'a> Checked<'_, 'a> {
             Err(_) => digits_fit(arena, self.node, &value.into().to_string()),
         };
         if !fits {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.text.number(value)
     }
@@ -59,7 +59,7 @@ impl<'a> Checked<'_, 'a> {
             return self.writing.not_finite();
         }
         if !(self.is_free(JsonType::Number) || float_fits(self.writing.arena, self.node, value)) {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.text.number(number)
     }
@@ -73,9 +73,10 @@ impl<'a> Checked<'_, 'a> {
         Ok(())
     }
 
-    /// Some things are only written where nothing is to be checked; elsewhere the value is written first.
+    /// Rejects the value if there are rules to check. Some values are written here only without rules; otherwise they
+    /// are written first and checked afterwards.
     fn unruled(&mut self) -> Result<(), Error> {
-        if self.node == ANY { Ok(()) } else { Err(self.writing.refusal()) }
+        if self.node == ANY { Ok(()) } else { Err(self.writing.rejection()) }
     }
 
     /// Begins a variant with content: an object of one member.
@@ -107,7 +108,7 @@ fn float_fits(arena: &Arena, node: NodeId, value: f64) -> bool {
     }
 }
 
-/// Decides by the digits.
+/// Reports whether a number is valid, by its digits.
 #[inline(never)]
 fn digits_fit(arena: &Arena, node: NodeId, digits: &str) -> bool {
     match arena.rules(node, JsonType::Number) {
@@ -136,16 +137,16 @@ macro_rules! integers {
     )*};
 }
 
-impl<'w, 'a> Serializer for Checked<'w, 'a> {
+impl<'w, 'a> Serializer for CheckedSerializer<'w, 'a> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Elements<'w, 'a>;
-    type SerializeTuple = Elements<'w, 'a>;
-    type SerializeTupleStruct = Elements<'w, 'a>;
-    type SerializeTupleVariant = Elements<'w, 'a>;
-    type SerializeMap = Members<'w, 'a>;
-    type SerializeStruct = Fields<'w, 'a>;
-    type SerializeStructVariant = Fields<'w, 'a>;
+    type SerializeSeq = SeqWriter<'w, 'a>;
+    type SerializeTuple = SeqWriter<'w, 'a>;
+    type SerializeTupleStruct = SeqWriter<'w, 'a>;
+    type SerializeTupleVariant = SeqWriter<'w, 'a>;
+    type SerializeMap = MapWriter<'w, 'a>;
+    type SerializeStruct = StructWriter<'w, 'a>;
+    type SerializeStructVariant = StructWriter<'w, 'a>;
 
     integers! {
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
@@ -154,7 +155,7 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
 
     fn serialize_u128(self, value: u128) -> Result<(), Error> {
         if !digits_fit(self.writing.arena, self.node, &value.to_string()) {
-            return Err(self.writing.refusal());
+            return Err(self.writing.rejection());
         }
         self.writing.text.number(value)
     }
@@ -181,7 +182,7 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         self.string(value)
     }
 
-    /// JSON has no bytes: they become an array of numbers, and are checked as such.
+    /// Writes bytes as an array of numbers, as JSON has no bytes, and checks them as such.
     fn serialize_bytes(self, value: &[u8]) -> Result<(), Error> {
         value.serialize(self)
     }
@@ -222,7 +223,7 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         self.open_variant(variant)?;
         let written = self.writing.value(ANY, value);
         if written.is_err() {
-            self.writing.leave(None, Step::Named(variant.to_owned()));
+            self.writing.leave(None, ResultStep::Named(variant.to_owned()));
         }
         self.writing.room += 1;
         self.writing.text.push("}");
@@ -230,16 +231,16 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
     }
 
     #[inline]
-    fn serialize_seq(mut self, _: Option<usize>) -> Result<Elements<'w, 'a>, Error> {
+    fn serialize_seq(mut self, _: Option<usize>) -> Result<SeqWriter<'w, 'a>, Error> {
         let rule = self.rules(JsonType::Array)?.map(|typed| &typed.array);
-        Elements::open(self.writing, rule, Shape::Alone)
+        SeqWriter::open(self.writing, rule, CompoundKind::Alone)
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Elements<'w, 'a>, Error> {
+    fn serialize_tuple(self, _: usize) -> Result<SeqWriter<'w, 'a>, Error> {
         self.serialize_seq(None)
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Elements<'w, 'a>, Error> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<SeqWriter<'w, 'a>, Error> {
         self.serialize_seq(None)
     }
 
@@ -249,25 +250,25 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Elements<'w, 'a>, Error> {
+    ) -> Result<SeqWriter<'w, 'a>, Error> {
         self.open_variant(variant)?;
-        Elements::open(self.writing, None, Shape::Variant(variant))
+        SeqWriter::open(self.writing, None, CompoundKind::Variant(variant))
     }
 
-    fn serialize_map(mut self, _: Option<usize>) -> Result<Members<'w, 'a>, Error> {
+    fn serialize_map(mut self, _: Option<usize>) -> Result<MapWriter<'w, 'a>, Error> {
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        Members::open(self.writing, rule)
+        MapWriter::open(self.writing, rule)
     }
 
     #[inline]
-    fn serialize_struct(mut self, name: &'static str, _: usize) -> Result<Fields<'w, 'a>, Error> {
-        // No struct at all: JSON that is text already, and may be anything.
+    fn serialize_struct(mut self, name: &'static str, _: usize) -> Result<StructWriter<'w, 'a>, Error> {
+        // This is not a struct but raw JSON text, which may contain anything.
         if name.starts_with(PRIVATE) && is_private(name) {
             self.unruled()?;
-            return Ok(Fields::private(self.writing, name));
+            return Ok(StructWriter::private(self.writing, name));
         }
         let rule = self.rules(JsonType::Object)?.map(|typed| &typed.object);
-        Fields::open(self.writing, rule, Shape::Alone)
+        StructWriter::open(self.writing, rule, CompoundKind::Alone)
     }
 
     fn serialize_struct_variant(
@@ -276,8 +277,8 @@ impl<'w, 'a> Serializer for Checked<'w, 'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Fields<'w, 'a>, Error> {
+    ) -> Result<StructWriter<'w, 'a>, Error> {
         self.open_variant(variant)?;
-        Fields::open(self.writing, None, Shape::Variant(variant))
+        StructWriter::open(self.writing, None, CompoundKind::Variant(variant))
     }
 }

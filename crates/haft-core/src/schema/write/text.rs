@@ -1,19 +1,19 @@
-//! JSON text as it grows.
+//! A growing buffer of JSON text.
 //!
-//! `serde_json` writes numbers and odd map keys. Strings and what stands between values are
-//! written here, as most of a result is just that: a string is looked at eight bytes at a time, and goes out in one
-//! piece unless something in it must be escaped.
+//! `serde_json` writes numbers and map keys that are not strings. Strings and separators are written here, as most of a
+//! result consists of them: a string is scanned eight bytes at a time, and is copied as a whole unless something in it
+//! must be escaped.
 
 use serde::ser::{Serialize, Serializer};
 use serde_json::Error;
 
-/// The text so far.
-pub(super) struct Text(String);
+/// The text written so far.
+pub(super) struct JsonBuffer(String);
 
-/// Room for most results; those that need more grow.
+/// The initial capacity, enough for most results.
 const FIRST: usize = 128;
 
-impl Text {
+impl JsonBuffer {
     pub(super) fn new() -> Self {
         Self(String::with_capacity(FIRST))
     }
@@ -22,23 +22,23 @@ impl Text {
         self.0
     }
 
-    /// How much there is so far.
+    /// Returns the length of the text in bytes.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// What was written since there was this much.
+    /// Returns the text written since the buffer had this length.
     pub(super) fn since(&self, len: usize) -> &str {
         self.0.get(len..).unwrap_or_default()
     }
 
-    /// Writes text that is JSON, or the part of JSON that belongs here.
+    /// Appends text that is JSON, or a fragment of JSON that belongs here.
     #[inline]
     pub(super) fn push(&mut self, json: &str) {
         self.0.push_str(json);
     }
 
-    /// Writes what stands before an element or a member.
+    /// Appends the separator before an element or a member.
     #[inline]
     pub(super) fn separate(&mut self, is_first: bool) {
         if !is_first {
@@ -59,10 +59,10 @@ impl Text {
         self.0.push('"');
     }
 
-    /// A number, as `serde_json` writes it.
+    /// Appends a number, as `serde_json` writes it.
     #[inline]
     pub(super) fn number(&mut self, number: impl Serialize) -> Result<(), Error> {
-        // The longest are 128-bit integers, of 40 characters.
+        // The longest numbers are 128-bit integers, of 40 characters.
         let mut digits = [0; 48];
         let mut rest = &mut digits[..];
         serde_json::to_writer(&mut rest, &number)?;
@@ -72,14 +72,14 @@ impl Text {
         Ok(())
     }
 
-    /// The key of a member that is no string: a number, say, as `serde_json` spells it.
+    /// Appends a key that is not a string, such as a number, as `serde_json` writes it.
     pub(super) fn key<K: Serialize + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        let member = serde_json::to_string(&Member(key))?;
+        let member = serde_json::to_string(&NullMember(key))?;
         self.push(member.strip_prefix('{').and_then(|rest| rest.strip_suffix("null}")).unwrap_or_default());
         Ok(())
     }
 
-    /// The rest of a string from where something must be escaped.
+    /// Appends the rest of a string, from the first character that must be escaped.
     #[inline(never)]
     fn escape(&mut self, text: &str, mut plain: usize) {
         let mut rest = text;
@@ -107,7 +107,7 @@ impl Text {
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// How many bytes from the start stand for themselves in a JSON string.
+/// Returns the number of bytes from the start that need no escape in a JSON string.
 #[inline]
 fn plain_prefix(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<8>();
@@ -123,8 +123,8 @@ fn plain_prefix(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| is_escaped(*byte)).unwrap_or(bytes.len())
 }
 
-/// The last bytes at once, eight or as many as there are: some may be in it twice, which costs less than a loop over
-/// a few.
+/// Returns the last bytes as one word, eight or as many as there are. Bytes that were already checked may be included
+/// again, which is cheaper than a loop over a few.
 #[inline]
 fn end(bytes: &[u8]) -> u64 {
     if let Some(end) = bytes.last_chunk() {
@@ -142,7 +142,7 @@ fn is_escaped(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Marks the top bit of bytes that must be escaped. The lowest mark is right; above it there may be false ones.
+/// Sets the top bit of bytes that must be escaped. The lowest set bit is exact; above it there may be false ones.
 #[inline]
 fn escapes(word: u64) -> u64 {
     const EACH: u64 = u64::MAX / 0xff;
@@ -154,9 +154,9 @@ fn escapes(word: u64) -> u64 {
 }
 
 /// An object with one member, whose value is `null`.
-struct Member<'k, K: ?Sized>(&'k K);
+struct NullMember<'k, K: ?Sized>(&'k K);
 
-impl<K: Serialize + ?Sized> Serialize for Member<'_, K> {
+impl<K: Serialize + ?Sized> Serialize for NullMember<'_, K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map([(self.0, ())])
     }
@@ -169,15 +169,15 @@ mod tests {
     use super::*;
 
     fn string(text: &str) -> String {
-        let mut out = Text::new();
+        let mut out = JsonBuffer::new();
         out.string(text);
         out.into_string()
     }
 
     #[test]
-    fn every_character_is_written_as_serde_writes_it_wherever_it_stands() {
-        let odd = (0..=0x7f_u8).map(char::from).chain(['\u{80}', '\u{2028}', 'ß', '🦀', '\u{10ffff}']);
-        for character in odd {
+    fn every_character_is_written_as_serde_json_writes_it_at_every_offset() {
+        let non_finite = (0..=0x7f_u8).map(char::from).chain(['\u{80}', '\u{2028}', 'ß', '🦀', '\u{10ffff}']);
+        for character in non_finite {
             for before in 0..20 {
                 for after in [0, 1, 7, 8, 9] {
                     let text = format!("{}{character}{}", "x".repeat(before), "y".repeat(after));
@@ -189,12 +189,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_string_is_written_as_serde_writes_it(text in "[\\x00-\\x7f\"\\\\aß🦀]{0,40}") {
+        fn a_string_is_written_as_serde_json_writes_it(text in "[\\x00-\\x7f\"\\\\aß🦀]{0,40}") {
             prop_assert_eq!(string(&text), serde_json::to_string(&text).unwrap());
         }
 
         #[test]
-        fn any_string_is_written_as_serde_writes_it(text: String) {
+        fn any_string_is_written_as_serde_json_writes_it(text: String) {
             prop_assert_eq!(string(&text), serde_json::to_string(&text).unwrap());
         }
     }

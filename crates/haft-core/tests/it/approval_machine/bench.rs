@@ -1,7 +1,7 @@
-//! The tools of the machine, and everything that watches them.
+//! The tools of the machine, and everything that observes them.
 //!
-//! Handlers write down what they run with, observers what they are told, auditors what they record. Nothing here knows
-//! what should have happened.
+//! Handlers record their arguments, observers the events, auditors the records. Nothing here knows the expected
+//! outcome.
 
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::script::{LIFETIME, PATIENCE, Restart, Round, RunPolicy, Script};
 
-/// A handler that ran, with what.
+/// A handler that ran, with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ran {
     pub(super) call_id: String,
@@ -24,24 +24,24 @@ pub(super) struct Ran {
     pub(super) n: u8,
 }
 
-/// The tool that is gone where tools are not as they were shown.
+/// The tool that is missing where the tools have changed.
 pub(super) const GONE: &str = "failing";
 
-/// What was seen in one case.
+/// The observations of one case.
 #[derive(Clone, Default)]
 pub(super) struct Seen(Arc<Mutex<Sights>>);
 
 #[derive(Default)]
 pub(super) struct Sights {
     pub(super) ran: Vec<Ran>,
-    /// Each once, in the order they were asked.
+    /// The approval requests, each once, in order.
     pub(super) questions: Vec<ApprovalRequest>,
-    /// The id of a call and what came of it, for every output.
+    /// The id of a call and its outcome, for every output.
     pub(super) outputs: Vec<(String, String)>,
     pub(super) records: Vec<ApprovalRecord>,
 }
 
-/// What the rounds of a case have in common.
+/// The state that the rounds of a case share.
 pub(super) struct Bench {
     pub(super) seen: Seen,
     pub(super) kit: Toolkit,
@@ -56,7 +56,8 @@ struct Params {
     n: u8,
 }
 
-/// Making tools takes longer than most cases do, so they are made once: by two processes, and by one that has others.
+/// The toolkits of two processes with the same tools and of one with changed tools. Creating tools takes longer than
+/// most cases, so they are created once.
 static KITS: LazyLock<[Toolkit; 3]> = LazyLock::new(|| {
     let otherwise = kit("otherwise").filter(|tool| tool.name() != GONE);
     [kit("as shown"), kit("as shown"), otherwise]
@@ -99,7 +100,7 @@ impl Seen {
         self.note(|sights| sights.questions.clone())
     }
 
-    /// A question that may have been asked before.
+    /// Records an approval request, which may have been recorded before.
     pub(super) fn asked(&self, question: &ApprovalRequest) {
         self.note(|sights| {
             if !sights.questions.iter().any(|known| known.request_id == question.request_id) {
@@ -132,12 +133,12 @@ impl Bench {
         }
     }
 
-    /// Milliseconds since the case began.
+    /// Returns the milliseconds since the case began.
     pub(super) fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap()
     }
 
-    /// What is left when a process ends and another one starts.
+    /// Keeps the state that survives when a process ends and another one starts.
     pub(super) fn restart(&mut self, restart: Restart) {
         self.kit = match restart {
             Restart::Same | Restart::Swapped => KITS[1].clone(),
@@ -147,25 +148,25 @@ impl Bench {
         self.memory = serde_json::from_str(&stored).unwrap();
     }
 
-    /// The tools of a process whose definitions are others than here.
+    /// Returns the tools of a process with other definitions.
     pub(super) fn elsewhere(&self) -> Toolkit {
         let is_as_shown = self.kit.get(GONE).is_some();
         KITS[if is_as_shown { 2 } else { 0 }].clone()
     }
 
-    /// What handlers and observers need, and nothing about asking.
+    /// Returns the options for handlers and observers, without approvals.
     pub(super) fn plain(&self) -> RunOptions {
         let seen = self.seen.clone();
         RunOptions::new().extension(self.seen.clone()).observe(move |event| seen.told(event))
     }
 
-    /// How a round is run, up to whom it asks.
+    /// Returns the options of a round, without its approver.
     pub(super) fn options(&self, round: &Round) -> RunOptions {
         let seen = self.seen.clone();
         self.unaudited(round).audit(move |record| seen.note(|sights| sights.records.push(record.clone())))
     }
 
-    /// The same, with nobody who writes down what became of questions.
+    /// Returns the same options without an auditor.
     pub(super) fn unaudited(&self, round: &Round) -> RunOptions {
         let began = self.began;
         let clock = move || Timestamp::from_unix_millis(u64::try_from(began.elapsed().as_millis()).unwrap());

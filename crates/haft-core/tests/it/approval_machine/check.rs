@@ -1,6 +1,6 @@
-//! What was seen against what should have been.
+//! The comparison of observed and expected outcomes.
 //!
-//! The gravest breach comes first: what ran, then what did not, then what was told about it.
+//! The gravest violation is reported first: handlers that ran, then those that did not, then events and records.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use haft_core::{ApprovalOutcome, ApprovalRecord, Issues, RefusedVerdict, Verdict
 use super::bench::{Bench, Sights};
 use super::model::{Fate, Model, Refusals, State};
 
-/// Which questions must have a final record.
+/// The approval requests that must have a final record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Audited {
-    /// All that were asked.
+    /// All that were made.
     All,
-    /// Those that somebody answered: the others were only raised to be shown. Whoever keeps nothing and signs nothing
-    /// can't know which call a question was about, so there one question may be answered for a call of each round.
+    /// Those that were answered: the others were only created to be shown. A server that stores and signs nothing
+    /// can't know which call a request belongs to, so there one request may be answered for a call of each round.
     Answered,
 }
 
-/// Every promise, for a case that has come to its end. `notes` are breaches that were found on the way.
+/// Checks every promise at the end of a case. `notes` are violations that were found earlier.
 pub(super) fn check(bench: &Bench, model: &Model, notes: Vec<String>, audited: Audited) -> Result<(), String> {
     bench.seen.note(|sights| {
         check_runs(sights, model)?;
@@ -30,7 +30,7 @@ pub(super) fn check(bench: &Bench, model: &Model, notes: Vec<String>, audited: A
     })
 }
 
-/// Refused verdicts against those that should be.
+/// Compares the rejected verdicts with the expected ones.
 pub(super) fn check_refused(found: &[RefusedVerdict], expected: &Refusals) -> Result<(), String> {
     let told = |refused: &RefusedVerdict| {
         let fault = without_issues(refused.fault.clone());
@@ -43,7 +43,7 @@ pub(super) fn check_refused(found: &[RefusedVerdict], expected: &Refusals) -> Re
     ensure(found == expected, || format!("refused verdicts are {found:?}, and should be {expected:?}"))
 }
 
-/// A fault as the model knows it: that something is invalid, not what is said about it.
+/// Reduces a fault to what the model knows: that something is invalid, without the issues.
 pub(super) fn without_issues(fault: VerdictFault) -> VerdictFault {
     match fault {
         VerdictFault::Invalid { .. } => VerdictFault::Invalid { issues: Issues::default() },
@@ -61,7 +61,7 @@ fn check_runs(sights: &Sights, model: &Model) -> Result<(), String> {
         let earlier = runs.insert(ran.call_id.as_str(), ran);
         ensure(earlier.is_none(), || format!("{ran:?} ran twice, before that as {earlier:?}"))?;
     }
-    // Of calls that share an id only the first may run.
+    // Only the first of calls that share an id may run.
     for ran in &sights.ran {
         let call = model.calls().find(|call| call.id == ran.call_id);
         let fate = call.map(|call| (call.tool, &call.state));
@@ -92,7 +92,7 @@ fn check_results(sights: &Sights, model: &Model) -> Result<(), String> {
     ensure(found == expected, || format!("the results are {found:?}, and should be {expected:?}"))
 }
 
-/// Somebody is asked exactly where that is needed, and about what the call says.
+/// Checks that approval is requested exactly where it is required, and with the arguments of the call.
 fn check_questions(sights: &Sights, model: &Model) -> Result<(), String> {
     let mut found: Vec<_> = sights.questions.iter().map(|question| question.call_id.to_string()).collect();
     let mut expected: Vec<_> =
@@ -102,8 +102,8 @@ fn check_questions(sights: &Sights, model: &Model) -> Result<(), String> {
     ensure(found == expected, || format!("there were questions about {found:?}, and should be {expected:?}"))
 }
 
-/// One final record for each question, after those of verdicts that did not count, and a yes for each call that was asked
-/// about and ran.
+/// Checks that each approval request has one final record, after those of rejected verdicts, and that each call that
+/// required approval and ran has a record of it.
 fn check_records(sights: &Sights, model: &Model, audited: Audited) -> Result<(), String> {
     let mut latest = BTreeMap::new();
     for record in sights.records.iter().filter(|record| record.outcome != ApprovalOutcome::Suspended) {
@@ -127,7 +127,7 @@ fn check_records(sights: &Sights, model: &Model, audited: Audited) -> Result<(),
     check_outcomes(sights, model)
 }
 
-/// What is written down about a call is what became of its question, verdict by verdict.
+/// Checks that the records of a call are the outcomes of its approval request, verdict by verdict.
 fn check_outcomes(sights: &Sights, model: &Model) -> Result<(), String> {
     let mut found = BTreeMap::<_, Vec<_>>::new();
     for record in sights.records.iter().filter(|record| record.outcome != ApprovalOutcome::Suspended) {

@@ -1,7 +1,7 @@
-//! Who stands between verdicts and runs.
+//! The delivery of verdicts to runs.
 //!
-//! The machine drives every case through a gatekeeper. The sound one hands everything on as it is; the others are broken
-//! in one way each, around the real toolkit, and show that the machine would notice.
+//! The machine drives every case through a gatekeeper. The sound one delivers everything unchanged; each of the others
+//! is broken in one way, around the real toolkit, to prove that the machine detects it.
 
 use haft_core::{
     ApprovalAnswer, ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, ApprovalRule, Approve,
@@ -10,39 +10,39 @@ use haft_core::{
 
 use super::bench::Bench;
 
-/// Where verdicts come in.
+/// The context in which verdicts arrive.
 pub(super) struct Desk<'a> {
     pub(super) sender: &'a VerdictSender,
     pub(super) queue: &'a VerdictQueue,
-    /// All questions so far.
+    /// All approval requests so far.
     pub(super) questions: &'a [ApprovalRequest],
     pub(super) bench: &'a Bench,
 }
 
-/// Hands verdicts to runs.
+/// Delivers verdicts to runs.
 pub(super) trait Gatekeeper: Sync {
-    /// Lets a run wait at the queue.
+    /// Lets a run wait on the queue.
     fn approvals(&self, options: RunOptions, queue: &VerdictQueue) -> RunOptions {
         options.approvals(queue.clone())
     }
 
-    /// Sends a verdict to whoever waits for it.
+    /// Sends a verdict to the run that waits for it.
     fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
         desk.sender.send(verdict)
     }
 
-    /// Hands verdicts in all at once. The questions are those that the calls would raise now.
+    /// Delivers all verdicts at once. The requests are those that the calls would make now.
     fn hand_in(&self, _questions: &[ApprovalRequest], verdicts: Vec<ApprovalResponse>) -> Vec<ApprovalResponse> {
         verdicts
     }
 }
 
-/// Nothing is wrong with this one.
+/// A gatekeeper without a fault.
 pub(super) struct Sound;
 
 impl Gatekeeper for Sound {}
 
-/// Where nobody says no, the call is run.
+/// A gatekeeper that runs a call unless it is denied.
 pub(super) struct FailOpen;
 
 impl Gatekeeper for FailOpen {
@@ -63,7 +63,7 @@ impl Gatekeeper for FailOpen {
     }
 }
 
-/// A yes that comes once more runs the call once more.
+/// A gatekeeper that runs a call again when its approval is repeated.
 pub(super) struct RunTwice;
 
 impl Gatekeeper for RunTwice {
@@ -82,7 +82,7 @@ impl Gatekeeper for RunTwice {
     }
 }
 
-/// A verdict is taken for whatever the call asks for by now.
+/// A gatekeeper that accepts a verdict for whatever the call's current arguments are.
 pub(super) struct NoDigest;
 
 impl Gatekeeper for NoDigest {
@@ -105,7 +105,7 @@ fn rebound(question: &ApprovalRequest, verdict: &ApprovalResponse) -> ApprovalRe
     question.respond(verdict.decision.clone()).scope(verdict.scope.clone())
 }
 
-/// Only the newest round gets its verdicts.
+/// A gatekeeper that delivers verdicts only to the newest round.
 pub(super) struct LoseVerdicts;
 
 impl Gatekeeper for LoseVerdicts {

@@ -1,11 +1,11 @@
-//! What should have happened, by the promises alone.
+//! The expected outcomes, derived from the promises alone.
 //!
-//! The model is told of everything that comes in, in order, and says what each verdict must be met with, what becomes of
-//! each call and what is written down about it. It never looks at a handler, a result or a record. [`line`] knows what is
-//! sent to whoever waits, [`batch`] what is handed in all at once.
+//! The model receives every input in order, and predicts the response to each verdict, the outcome of each call and
+//! its audit records. It never uses a handler, a result or a record. [`sent`] models verdicts that are sent to waiting
+//! runs, [`batch`] those that are delivered all at once.
 
 mod batch;
-mod line;
+mod sent;
 
 use std::collections::HashMap;
 
@@ -17,17 +17,17 @@ use haft_core::{
 use super::bench::GONE;
 use super::script::{Asked, LIFETIME, Restart, RunPolicy, Script};
 
-/// What is set in the arguments of a call that somebody has changed.
+/// The bit that is set in the arguments of a call that were changed in store.
 pub(super) const SWAPPED: u8 = 16;
 
-/// What becomes of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// Its handler runs, with this.
+    /// Its handler runs, with this argument.
     Runs(u8),
-    /// A person's result stands in its place.
+    /// A person's answer is its result.
     Answered,
-    /// It fails, by this kind.
+    /// It fails, with this kind.
     Fails(&'static str),
 }
 
@@ -35,9 +35,9 @@ pub(super) enum Fate {
 pub(super) enum State {
     /// Its round has not begun.
     Unknown,
-    /// Its question is open, and no run waits for the answer.
+    /// Its request is pending, and no run waits for the verdict.
     Stored,
-    /// A run waits for the answer, since then.
+    /// A run has waited for the verdict since this time.
     Waits(u64),
     Done(Fate),
 }
@@ -47,13 +47,13 @@ pub(super) struct Call {
     pub(super) tool: &'static str,
     pub(super) n: u8,
     pub(super) state: State,
-    /// When somebody was asked, and which tools there were.
+    /// The time of the approval request, and the tools of that time.
     pub(super) asked: Option<(u64, Tools)>,
-    /// The number of questions that were asked about it.
+    /// The number of approval requests for it.
     pub(super) questions: usize,
-    /// What is written down about its question, in order, besides that it was put off.
+    /// The audit records of its request in order, without suspensions.
     pub(super) written: Vec<ApprovalOutcome>,
-    /// Whether its arguments are others than when somebody was asked.
+    /// True if its arguments have changed since the approval request.
     is_swapped: bool,
     drawn: Asked,
     caller: &'static str,
@@ -61,7 +61,7 @@ pub(super) struct Call {
     has_timeout: bool,
 }
 
-/// Which definitions there are.
+/// The definitions that a process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tools {
     AsShown,
@@ -82,29 +82,29 @@ enum Subject {
     Session,
 }
 
-/// What a verdict that was sent must be met with.
+/// The expected response to a verdict that was sent.
 pub(super) type Met = Result<Delivery, VerdictFault>;
-/// Verdicts that must be refused, and why.
+/// Verdicts that must be rejected, and the faults.
 pub(super) type Refusals = Vec<(ApprovalId, VerdictFault)>;
 
 pub(super) struct Model {
     pub(super) rounds: Vec<Vec<Call>>,
     pub(super) questions: Vec<ApprovalRequest>,
-    /// Verdicts that nobody has asked for.
+    /// Verdicts whose requests have not been made yet.
     pub(super) parked: Vec<ApprovalResponse>,
-    /// Verdicts that turned out to be unusable when their question was asked.
+    /// Verdicts that were found to be invalid when their request was made.
     pub(super) unusable: Refusals,
     pub(super) now: u64,
     pub(super) tools: Tools,
     is_signed: bool,
     questions_lapse: bool,
     memory: Vec<Kept>,
-    /// Questions that somebody waited for and nobody does any more, and what a verdict on one is told.
+    /// Requests that no run waits for any more, and the fault of a verdict on each.
     over: HashMap<ApprovalId, VerdictFault>,
     is_over: bool,
 }
 
-/// Where a call is: its round, and its place there.
+/// The position of a call: its round, and its index there.
 type Place = (usize, usize);
 
 impl Model {
@@ -145,10 +145,10 @@ impl Model {
         self.rounds.iter().flatten()
     }
 
-    /// A round begins: calls that nobody has to be asked about come to their end, the others get into this state.
+    /// Begins a round: calls that require no approval end, the others enter this state.
     pub(super) fn begin(&mut self, round: usize, asked: &State) {
         for place in self.places(round) {
-            if let Some(fate) = self.unasked(place) {
+            if let Some(fate) = self.without_request(place) {
                 self.call(place).state = State::Done(fate);
                 continue;
             }
@@ -161,9 +161,9 @@ impl Model {
         }
     }
 
-    /// Whoever waited is gone, and other tools may be there.
+    /// Drops all waiting runs, and possibly changes the tools.
     pub(super) fn restart(&mut self, restart: Restart) {
-        self.call_off(|_| true);
+        self.cancel(|_| true);
         self.tools = if restart == Restart::Changed { Tools::Otherwise } else { Tools::AsShown };
         if restart == Restart::Swapped {
             let stored = self.rounds.iter_mut().flatten().filter(|call| call.state == State::Stored);
@@ -171,8 +171,8 @@ impl Model {
         }
     }
 
-    /// What becomes of a call without anybody being asked.
-    fn unasked(&mut self, (round, index): Place) -> Option<Fate> {
+    /// Returns the outcome of a call that is decided without an approval request.
+    fn without_request(&mut self, (round, index): Place) -> Option<Fate> {
         let call = &self.rounds[round][index];
         let is_repeated = self.rounds[round][..index].iter().any(|earlier| earlier.id == call.id);
         if is_repeated {
@@ -184,12 +184,12 @@ impl Model {
         } else if !call.policy.asks_about(call.tool, call.n) {
             Some(Fate::Runs(call.n))
         } else {
-            self.recalled((round, index))
+            self.remembered((round, index))
         }
     }
 
-    /// What becomes of a call by a verdict from before.
-    fn recalled(&mut self, (round, index): Place) -> Option<Fate> {
+    /// Returns the outcome of a call by a remembered verdict.
+    fn remembered(&mut self, (round, index): Place) -> Option<Fate> {
         let Call { caller, tool, n, .. } = self.rounds[round][index];
         let narrowest_first =
             [Subject::Arguments(self.tools, tool, n), Subject::Tool(self.tools, tool), Subject::Session];
@@ -198,7 +198,7 @@ impl Model {
         });
         let latest: Vec<usize> = latest.collect();
         let is_no = |given: usize| self.memory[given].decision == ApprovalDecision::Denied;
-        // A wider no that was given later revokes whatever is not a no itself.
+        // A later, wider denial revokes everything that is not a denial itself.
         let is_revoked = |place: usize| latest[place + 1..].iter().any(|&wider| is_no(wider) && wider > latest[place]);
         let holds = |place: &usize| is_no(latest[*place]) || !is_revoked(*place);
         let decision = self.memory[latest[(0..latest.len()).find(holds)?]].decision.clone();
@@ -208,7 +208,7 @@ impl Model {
         fate(&decision, n)
     }
 
-    /// Why a verdict does not count for a question that holds.
+    /// Returns the reason why a verdict does not count for a valid request.
     fn fault_of(
         &self,
         question: &ApprovalRequest,
@@ -229,7 +229,7 @@ impl Model {
         }
     }
 
-    /// A verdict that counts: what it says is done, and remembered as far as it says.
+    /// Applies a verdict that counts, and remembers it as far as its scope.
     fn decide(&mut self, place: Place, verdict: &ApprovalResponse) {
         let tools = self.tools;
         let call = self.call(place);
@@ -252,15 +252,15 @@ impl Model {
         self.memory.push(Kept { caller, subject, decision: verdict.decision.clone() });
     }
 
-    /// The question of a call ends without a verdict that counts, and the call with it.
+    /// Ends a request without a verdict that counts, and its call.
     fn ends(&mut self, place: Place, kind: &'static str, outcome: ApprovalOutcome) {
         let call = self.call(place);
         call.state = State::Done(Fate::Fails(kind));
         call.written.push(outcome);
     }
 
-    /// Returns the reason why a question that was asked before does not hold any more. That ends its call, unless only the definition of the
-    /// tool is another: then a new question is asked. A tool that is gone is found out before anybody looks at the question.
+    /// Returns the reason why an earlier request is void. That ends its call, unless only the definition of the tool
+    /// has changed: then approval is requested again. A missing tool is detected before the request is examined.
     fn close_changed(&mut self, place: Place, verdict: Option<&ApprovalResponse>) -> Option<VerdictFault> {
         let tools = self.tools;
         let call = self.call(place);
@@ -288,13 +288,13 @@ impl Model {
         }
     }
 
-    /// A question about a definition that has changed gives way to another, unless a verdict from before answers that.
+    /// Replaces a request for a changed definition by a new one, unless a remembered verdict answers that.
     fn ask_anew(&mut self, place: Place) {
         let asked = (self.now, self.tools);
         let call = self.call(place);
         call.asked = Some(asked);
         call.written.push(ApprovalOutcome::Refused);
-        match self.recalled(place) {
+        match self.remembered(place) {
             Some(fate) => self.call(place).state = State::Done(fate),
             None => self.call(place).questions += 1,
         }
@@ -311,14 +311,14 @@ impl Model {
             .find_map(|(round, calls)| calls.iter().position(|call| call.id == call_id).map(|index| (round, index)))
     }
 
-    /// The question of an id, and where its call is.
+    /// Returns the request of an id, and the position of its call.
     fn question(&self, id: &ApprovalId) -> Option<(ApprovalRequest, Place)> {
         let question = self.questions.iter().find(|question| question.request_id == *id)?;
         let place = self.place_of(question.call_id.as_str())?;
         self.question_about(place).filter(|latest| latest.request_id == *id).map(|latest| (latest, place))
     }
 
-    /// The question that was last asked about a call.
+    /// Returns the latest request for a call.
     fn question_about(&self, (round, index): Place) -> Option<ApprovalRequest> {
         let id = &self.rounds[round][index].id;
         self.questions.iter().rfind(|question| question.call_id.as_str() == id).cloned()
@@ -337,12 +337,12 @@ impl Model {
     }
 }
 
-/// Whether a verdict is about the call that a question is about, as it was then.
+/// Returns whether a verdict names the call of a request, as it was then.
 fn names(question: &ApprovalRequest, verdict: &ApprovalResponse) -> bool {
     verdict.call_id.as_ref() == Some(&question.call_id) && verdict.digest == question.digest
 }
 
-/// Returns what becomes of a call by a decision; nothing if what that brings along is invalid.
+/// Returns the outcome of a call by a decision; none if the content of the decision is invalid.
 fn fate(decision: &ApprovalDecision, n: u8) -> Option<Fate> {
     match decision {
         ApprovalDecision::Approved => Some(Fate::Runs(n)),
@@ -356,7 +356,7 @@ fn fate(decision: &ApprovalDecision, n: u8) -> Option<Fate> {
 }
 
 impl Fate {
-    /// The result as it is told.
+    /// Returns the result as it is reported.
     pub(super) fn told(&self) -> String {
         match self {
             Self::Runs(n) => n.to_string(),

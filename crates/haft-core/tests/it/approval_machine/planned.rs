@@ -1,4 +1,4 @@
-//! Rounds that are planned when all their verdicts are there, as a server does that keeps nothing between requests.
+//! Rounds that are planned when all their verdicts have arrived, as by a server that stores nothing between requests.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ struct Planned<'a> {
     bench: Bench,
     model: Model,
     begun: usize,
-    /// Rounds that have shown their questions.
+    /// Rounds that have returned their approval requests.
     open: Vec<usize>,
     inbox: Vec<ApprovalResponse>,
     handed_in: Vec<ApprovalResponse>,
@@ -82,7 +82,7 @@ impl Planned<'_> {
         }
     }
 
-    /// The first request of a round: nobody has decided anything.
+    /// Serves the first request of a round, without any verdict.
     async fn show(&mut self) {
         let Some(round) = self.script.rounds.get(self.begun) else { return };
         let place = self.begun;
@@ -105,7 +105,7 @@ impl Planned<'_> {
         }
     }
 
-    /// The second request of a round brings verdicts, also such as are meant for another one.
+    /// Serves the second request of a round, which brings verdicts, including some that are meant for another round.
     async fn run(&mut self, place: usize, verdicts: &[ApprovalResponse], end: End) {
         let round = &self.script.rounds[place];
         let calls = self.calls(place);
@@ -132,7 +132,7 @@ impl Planned<'_> {
         }
     }
 
-    /// A question that a plan gives out is put off, not over.
+    /// Checks that a request which a plan returns is suspended, and not closed.
     fn check_put_off(&mut self, questions: &[ApprovalRequest]) {
         for question in questions {
             let is_about = |record: &&ApprovalRecord| record.request_id == question.request_id;
@@ -145,7 +145,7 @@ impl Planned<'_> {
         }
     }
 
-    /// The calls as they are by now: somebody may have changed their arguments.
+    /// Returns the current calls, whose arguments may have been changed.
     fn calls(&self, place: usize) -> Vec<ToolCall> {
         let calls = self.script.rounds[place].calls(place).into_iter().zip(&self.model.rounds[place]);
         let changed = calls.map(|(call, model)| match model.state {
@@ -156,11 +156,11 @@ impl Planned<'_> {
     }
 }
 
-/// What becomes of a plan.
+/// The end of a plan.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Run,
-    /// It is run where the tools are not those it was made for.
+    /// It is run with other tools than those it was made for.
     RunElsewhere,
     /// Its run is dropped before it begins.
     Dropped,

@@ -1,4 +1,4 @@
-//! Rounds that wait at one queue, beside each other.
+//! Rounds that wait on one queue, side by side.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use super::model::{Model, State};
 use super::script::{Restart, Script, Step, WAIT};
 use super::stored::swap_arguments;
 
-/// How rounds come to wait.
+/// The way in which rounds start to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
     /// As runs.
     Run,
     /// As plans, which are run.
     Plan,
-    /// As runs that were suspended first: verdicts may come before anybody waits for them.
+    /// As runs that were suspended first: verdicts may arrive before a run waits for them.
     Suspended,
 }
 
-/// More time than anything in a case takes. On a clock that only moves when everybody waits, it is over at once.
+/// A duration longer than any case. On a paused clock, which advances when every task waits, it elapses at once.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
 struct Queued<'a> {
@@ -43,7 +43,7 @@ struct Queued<'a> {
     notes: Vec<String>,
 }
 
-/// A round that runs in a task of its own.
+/// A round that runs in a separate task.
 struct Live {
     round: usize,
     flag: Cancellation,
@@ -94,12 +94,12 @@ impl Queued<'_> {
             Step::Cancel(which) if !self.live.is_empty() => {
                 let live = which.get(&self.live);
                 live.flag.cancel();
-                self.model_call_off(live.round);
+                self.model_cancel(live.round);
             }
             Step::Drop(which) if !self.live.is_empty() => {
                 let live = which.get(&self.live);
                 live.task.abort();
-                self.model_call_off(live.round);
+                self.model_cancel(live.round);
             }
             Step::End => {
                 self.sender = None;
@@ -112,16 +112,16 @@ impl Queued<'_> {
             Step::Restart(restart) => self.restart(*restart).await,
             Step::Again(_) | Step::Cancel(_) | Step::Drop(_) => {}
         }
-        self.settle().await;
+        self.run_until_idle().await;
     }
 
-    fn model_call_off(&mut self, round: usize) {
+    fn model_cancel(&mut self, round: usize) {
         let prefix = format!("r{round}c");
-        self.model.call_off(|call| call.id.starts_with(&prefix));
+        self.model.cancel(|call| call.id.starts_with(&prefix));
     }
 
-    /// Lets everybody go as far as they get without time passing.
-    async fn settle(&mut self) {
+    /// Lets all tasks run as far as they can without time passing.
+    async fn run_until_idle(&mut self) {
         for _ in 0..8 {
             yield_now().await;
         }
@@ -144,7 +144,7 @@ impl Queued<'_> {
                 let (kit, queue) = (self.bench.kit.clone(), self.queue.clone());
                 tokio::spawn(async move {
                     let mut plan = kit.plan_from_queue(options, &queue, calls).await;
-                    // Some decisions are read before anything runs, and change nothing about the run.
+                    // Some decisions are read before anything runs, which must not affect the run.
                     if place % 2 == 1 {
                         while let Some(Some(_)) = plan.decisions.next().now_or_never() {}
                     }
@@ -177,7 +177,7 @@ impl Queued<'_> {
 
     async fn restart(&mut self, restart: Restart) {
         self.live.iter().for_each(|live| live.task.abort());
-        self.settle().await;
+        self.run_until_idle().await;
         self.bench.restart(restart);
         self.model.restart(restart);
         for (_, suspended) in &mut self.stored {
@@ -186,7 +186,7 @@ impl Queued<'_> {
         self.resume_all().await;
     }
 
-    /// Rounds that were suspended wait at the queue.
+    /// Resumes the suspended rounds, which then wait on the queue.
     async fn resume_all(&mut self) {
         for (round, suspended) in std::mem::take(&mut self.stored) {
             let flag = Cancellation::new();
@@ -195,14 +195,14 @@ impl Queued<'_> {
             let task = tokio::spawn(async move { drop(run.collect_results().await) });
             self.live.push(Live { round, flag, task });
             self.model.await_again(round);
-            self.settle().await;
+            self.run_until_idle().await;
         }
     }
 
     async fn finish(mut self) -> Result<(), String> {
         self.sender = None;
         self.model.end();
-        self.settle().await;
+        self.run_until_idle().await;
         for live in self.live {
             if timeout(FOR_EVER, live.task).await.is_err() {
                 return Err(format!("round {} never ends", live.round));

@@ -1,4 +1,4 @@
-//! What can be drawn: rounds of calls, and everything that happens to them.
+//! The generated cases: rounds of calls, and the steps that affect them.
 
 use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalScope, ToolCall};
 use proptest::collection::vec;
@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::json;
 
-/// How long one wait takes, in milliseconds. No sum of these is the [lifetime](LIFETIME) or the [timeout](PATIENCE).
+/// The duration of one wait, in milliseconds. No sum of these is the [lifetime](LIFETIME) or the [timeout](PATIENCE).
 pub(super) const WAIT: u64 = 400;
-/// How long a question stays open where that is limited.
+/// The lifetime of a request where it is limited.
 pub(super) const LIFETIME: u64 = 700;
-/// How long a round waits for each answer where that is limited.
+/// The timeout of a round for each verdict where it is limited.
 pub(super) const PATIENCE: u64 = 1_000;
 
 /// One case.
@@ -22,7 +22,7 @@ pub(super) struct Script {
     pub(super) questions_lapse: bool,
 }
 
-/// Calls that are asked for together.
+/// Calls that run together.
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     pub(super) asked: Vec<Asked>,
@@ -31,17 +31,17 @@ pub(super) struct Round {
     pub(super) has_timeout: bool,
 }
 
-/// One call. Its tool is named by when it asks.
+/// One call. Its tool is named by its approval policy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) tool: &'static str,
     pub(super) n: u8,
     pub(super) is_valid: bool,
-    /// It has the id of the first call of its round.
+    /// True if it has the id of the first call of its round.
     pub(super) has_first_id: bool,
 }
 
-/// The policy of a run, beside or instead of the tools' own.
+/// The policy of a run, in addition to or in place of those of the tools.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RunPolicy {
     Silent,
@@ -55,21 +55,21 @@ pub(super) enum RunPolicy {
 pub(super) enum Step {
     /// The next round begins.
     Begin,
-    /// A verdict comes in on one of the questions so far.
+    /// A verdict arrives on one of the requests so far.
     Verdict(Verdict),
-    /// A verdict that came in before comes once more.
+    /// An earlier verdict arrives once more.
     Again(Index),
     /// Time passes.
     Wait,
-    /// A round is called off.
+    /// A round is cancelled.
     Cancel(Index),
     /// A round is dropped.
     Drop(Index),
-    /// Nobody will send a verdict any more.
+    /// All senders of verdicts are dropped.
     End,
-    /// No verdict is taken any more.
+    /// The queue is closed.
     Close,
-    /// Everything that is not stored is lost; what is stored is read by a process that starts.
+    /// Everything that is not stored is lost; a new process reads the rest.
     Restart(Restart),
 }
 
@@ -77,13 +77,13 @@ pub(super) enum Step {
 pub(super) enum Restart {
     /// With the same tools.
     Same,
-    /// With tools that promise something else.
+    /// With tools of other definitions.
     Changed,
-    /// With the same tools, and with calls whose arguments somebody has changed.
+    /// With the same tools, and with calls whose arguments were changed in store.
     Swapped,
 }
 
-/// A verdict, drawn before its question is known.
+/// A verdict, generated before its request is known.
 #[derive(Clone, Debug)]
 pub(super) struct Verdict {
     on: Index,
@@ -106,13 +106,13 @@ enum Says {
 #[derive(Clone, Debug)]
 enum Flaw {
     Nothing,
-    /// For what another question asks.
+    /// The digest of another request.
     DigestOf(Index),
-    /// For nothing that anybody asks.
+    /// A digest of no request.
     NoSuchDigest,
-    /// To a question that nobody asked.
+    /// The id of no request.
     NoSuchQuestion,
-    /// To another question.
+    /// The id of another request.
     NamesQuestion(Index),
     Forged,
     Unsigned,
@@ -194,7 +194,7 @@ fn verdict() -> impl Strategy<Value = Verdict> {
 }
 
 impl Round {
-    /// The calls of the round at a place.
+    /// Returns the calls of the round at an index.
     pub(super) fn calls(&self, place: usize) -> Vec<ToolCall> {
         let calls = self.asked.iter().enumerate();
         calls.map(|(index, asked)| ToolCall::new(asked.id(place, index), asked.tool, asked.arguments())).collect()
@@ -211,13 +211,13 @@ impl Asked {
     }
 }
 
-/// The arguments of a call, as text.
+/// Returns the arguments of a call, as text.
 pub(super) fn arguments(n: u8) -> String {
     json!({ "n": n }).to_string()
 }
 
 impl RunPolicy {
-    /// Whether somebody has to be asked about a call.
+    /// Returns whether a call requires approval.
     pub(super) fn asks_about(self, tool: &str, n: u8) -> bool {
         let own = match tool {
             "open" => false,
@@ -234,7 +234,7 @@ impl RunPolicy {
 }
 
 impl Verdict {
-    /// What comes in, given the questions so far. Nothing if there are none.
+    /// Returns the verdict on one of the requests so far. Nothing if there are none.
     pub(super) fn written(&self, questions: &[ApprovalRequest], number: usize) -> Option<ApprovalResponse> {
         if questions.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! Rounds that are stored while nobody has decided, and go on with the verdicts of that time.
+//! Rounds that are stored while they wait for verdicts, and resumed with those that arrived since.
 
 use std::pin::Pin;
 use std::task::Poll;
@@ -24,10 +24,10 @@ struct Stored<'a> {
     model: Model,
     begun: usize,
     waiting: Vec<(usize, Suspended)>,
-    /// Verdicts that came since the last restart.
+    /// Verdicts that arrived since the last restart.
     inbox: Vec<ApprovalResponse>,
     handed_in: Vec<ApprovalResponse>,
-    /// How often rounds went on.
+    /// The number of times that rounds were resumed.
     resumed: usize,
     notes: Vec<String>,
 }
@@ -52,7 +52,7 @@ pub(super) async fn play(script: &Script, gate: &dyn Gatekeeper) -> Result<(), S
             stored.take(step).await;
         }
         stored.resume_all().await;
-        // Whatever is open then is denied.
+        // All requests that are pending then are denied.
         let open = stored.waiting.iter().flat_map(|(_, suspended)| suspended.pending());
         stored.inbox = open.map(|question| question.deny("too late")).collect();
         stored.resume_all().await;
@@ -80,7 +80,7 @@ impl Stored<'_> {
             }
             Step::Cancel(which) | Step::Drop(which) if !self.waiting.is_empty() => {
                 let (round, suspended) = self.waiting.remove(which.index(self.waiting.len()));
-                self.give_up(round, suspended, matches!(step, Step::Drop(_))).await;
+                self.cancel_resumed(round, suspended, matches!(step, Step::Drop(_))).await;
             }
             Step::Restart(restart) => {
                 self.bench.restart(*restart);
@@ -104,7 +104,7 @@ impl Stored<'_> {
         self.model.questions = self.bench.seen.questions();
     }
 
-    /// Runs to the end, and keeps what is left as another process would find it.
+    /// Runs to the end, and keeps the suspended calls as another process would read them.
     async fn store(&mut self, round: usize, mut run: Run) {
         while run.next().await.is_some() {}
         if let Some(suspended) = run.suspended() {
@@ -112,7 +112,7 @@ impl Stored<'_> {
         }
     }
 
-    /// Every round goes on with all verdicts that came, also with those that are meant for another one.
+    /// Resumes every round with all verdicts that arrived, including those that are meant for another round.
     async fn resume_all(&mut self) {
         let verdicts = std::mem::take(&mut self.inbox);
         for (round, suspended) in std::mem::take(&mut self.waiting) {
@@ -134,12 +134,12 @@ impl Stored<'_> {
         }
     }
 
-    /// A round goes on, waits, and is given up while it does.
-    async fn give_up(&mut self, round: usize, suspended: Suspended, is_dropped: bool) {
+    /// Resumes a round, and cancels or drops it while it waits.
+    async fn cancel_resumed(&mut self, round: usize, suspended: Suspended, is_dropped: bool) {
         let (_sender, queue) = VerdictQueue::new();
         let options = self.bench.options(&self.script.rounds[round]).approvals(queue);
         let mut run = self.bench.kit.resume(suspended, []).with(options);
-        // Until it waits.
+        // Polls until it waits.
         while poll_fn(|task| Poll::Ready(Pin::new(&mut run).poll_next(task).is_ready())).await {
             if run.size_hint().0 == 0 {
                 break;
@@ -149,12 +149,12 @@ impl Stored<'_> {
             run.cancel();
             while run.next().await.is_some() {}
         }
-        self.model.give_up(round);
+        self.model.cancel_resumed(round);
         self.model.questions = self.bench.seen.questions();
     }
 }
 
-/// What another process reads, in which somebody may have changed the arguments of the calls that wait.
+/// Returns the value as another process reads it, in which the arguments of waiting calls may have been changed.
 pub(super) fn swap_arguments(suspended: &Suspended, restart: Restart) -> Suspended {
     let mut written = serde_json::to_value(suspended).unwrap();
     if restart == Restart::Swapped {

@@ -1,4 +1,4 @@
-//! Calls that are made from inside of a remembered tool never wait for themselves.
+//! Calls that a cached tool makes itself never wait for the outer call.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use haft_core::{Cache, Cx, Idempotent, Readonly, RunOptions, Tool, ToolCall, ToolResult, Toolkit};
 use tokio::time::timeout;
 
-/// The toolkit that handlers make calls by.
+/// The toolkit through which handlers make calls.
 type Shared = Arc<OnceLock<Toolkit>>;
 
-/// How a handler makes its call.
+/// The way in which a handler makes its call.
 #[derive(Clone, Copy, Debug)]
 enum By {
     RunCall,
@@ -18,7 +18,7 @@ enum By {
     SpawnedRun,
 }
 
-/// A tool that makes one call of another when it is run for the first time, and gives how often it was run before.
+/// Creates a tool that calls another on its first run, and returns how often it ran before.
 fn calling(name: &'static str, called: &'static str, by: By, kit: &Shared) -> Tool {
     let (kit, runs) = (Arc::clone(kit), Arc::<AtomicUsize>::default());
     let run = move |(), _: Cx| {
@@ -52,20 +52,20 @@ async fn run(kit: &Toolkit, name: &str, options: RunOptions) -> ToolResult {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_remembered_tool_that_calls_itself_with_equal_arguments_does_not_wait_for_itself() {
+async fn a_cached_tool_that_calls_itself_with_equal_arguments_does_not_deadlock() {
     for by in [By::RunCall, By::Run, By::SpawnedRun] {
         for options in [RunOptions::new(), RunOptions::new().spawned()] {
             let shared = Shared::default();
             let kit = kit([calling("self", "self", by, &shared)], &shared);
             assert_eq!(run(&kit, "self", options.clone()).await.to_model_text(), "0", "{by:?}");
-            // The answer that is kept is that of the outer call.
+            // The cached result is that of the outer call.
             assert_eq!(run(&kit, "self", options).await.to_model_text(), "0", "{by:?}");
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_remembered_tool_that_calls_itself_through_another_does_not_wait_for_itself() {
+async fn a_cached_tool_that_calls_itself_through_another_does_not_deadlock() {
     for by in [By::RunCall, By::Run, By::SpawnedRun] {
         for options in [RunOptions::new(), RunOptions::new().spawned()] {
             let shared = Shared::default();
@@ -77,7 +77,7 @@ async fn a_remembered_tool_that_calls_itself_through_another_does_not_wait_for_i
 }
 
 #[tokio::test(start_paused = true)]
-async fn remembered_tools_that_call_each_other_at_the_same_time_do_not_wait_for_each_other() {
+async fn cached_tools_that_call_each_other_at_the_same_time_do_not_deadlock() {
     let shared = Shared::default();
     let by = By::RunCall;
     let kit = kit([calling("one", "two", by, &shared), calling("two", "one", by, &shared)], &shared);
@@ -86,10 +86,10 @@ async fn remembered_tools_that_call_each_other_at_the_same_time_do_not_wait_for_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_from_inside_is_answered_from_memory_where_there_is_an_answer() {
+async fn a_nested_call_is_answered_from_the_cache() {
     let shared = Shared::default();
     let kit = kit([calling("one", "two", By::Run, &shared), calling("two", "none", By::Run, &shared)], &shared);
-    // The first run of `two` calls a tool that is not there, so this is not its first.
+    // The first run of `two` calls a tool that does not exist, so this is not its first.
     let _ = timeout(Duration::from_secs(60), kit.run_call(&ToolCall::new("c", "two", ""))).await;
     assert_eq!(run(&kit, "two", RunOptions::new()).await.to_model_text(), "1");
     assert!(run(&kit, "one", RunOptions::new()).await.is_ok());

@@ -1,4 +1,4 @@
-//! Any value of a conversation, for the round trips.
+//! Generators for the values of a conversation, for the round trips.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value};
 
-/// Any text, the awkward included.
+/// Generates any text, including awkward ones.
 pub(super) fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z_]{0,8}",
@@ -23,7 +23,7 @@ pub(super) fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Any JSON. Floats are eighths: printing and parsing keeps them, whatever the parser's precision.
+/// Generates any JSON. Floats are eighths: printing and parsing preserves them, whatever the parser's precision.
 pub(super) fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -76,7 +76,7 @@ fn media() -> impl Strategy<Value = MediaPart> {
     })
 }
 
-/// Something of a type nobody knows.
+/// Generates an object of an unknown type.
 fn unknown() -> impl Strategy<Value = Value> {
     (map(), "future_[a-z]{1,6}").prop_map(|(mut fields, kind)| {
         fields.insert("type".to_owned(), kind.into());

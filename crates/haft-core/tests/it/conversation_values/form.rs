@@ -1,4 +1,4 @@
-//! The written form of one value of each kind. A change here is a change of the format.
+//! The serialized form of one value of each kind. A change here is a change of the format.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Written exactly so, key order included, and read back as the same value.
+/// Asserts that a value is written exactly so, key order included, and read back as the same value.
 #[track_caller]
 fn pin<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T, written: &Value) {
     assert_eq!(serde_json::to_string(value).unwrap(), written.to_string());

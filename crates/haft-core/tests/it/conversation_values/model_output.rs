@@ -1,4 +1,4 @@
-//! What the model reads of a result.
+//! The text of a result that the model reads.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ fn an_escaped_surrogate_pair_becomes_its_character() {
 }
 
 #[test]
-fn json_text_is_handed_on_to_the_byte() {
+fn json_text_is_passed_on_to_the_byte() {
     let digits = JsonText::parse("[1.10,123456789012345678901234567890]").unwrap();
     assert_eq!(text_of(&ToolResult::ok(&call(), digits)), "[1.10,123456789012345678901234567890]");
 }
@@ -109,9 +109,9 @@ fn a_failure_is_an_error_object() {
     }
 }
 
-/// One line per synthesizer: the failure it makes, with and without a reason.
+/// One line per synthesizer: the failure it creates, with and without a reason.
 #[test]
-fn every_synthesizer_names_its_kind_and_is_never_silent() {
+fn every_synthesizer_reports_its_kind_and_a_message() {
     let call = call();
     let table = [
         (ToolResult::denied(&call, "why"), ToolResult::denied(&call, ""), "denied"),
@@ -136,7 +136,7 @@ fn every_synthesizer_names_its_kind_and_is_never_silent() {
 }
 
 #[test]
-fn messages_name_the_tool_the_model_asked_for() {
+fn messages_name_the_tool_that_the_model_called() {
     let message = |result: ToolResult| result.failure().unwrap().message.clone();
     let call = call();
     assert_eq!(message(ToolResult::unknown_tool(&call, &[])), "there is no tool called 'lookup'");
@@ -154,7 +154,7 @@ fn messages_name_the_tool_the_model_asked_for() {
 }
 
 #[test]
-fn the_synthesized_failures_say_whether_to_retry_and_whether_anything_ran() {
+fn synthesized_failures_report_whether_to_retry_and_whether_anything_ran() {
     let call = call();
     let table = [
         (ToolResult::unknown_tool(&call, &[]), true, false),

@@ -1,4 +1,4 @@
-//! Whatever is written is read back as the same value, from text and from a tree.
+//! Every written value is read back as the same value, from text and from a tree.
 
 use haft_core::{CallOutputBody, Delta};
 use proptest::prelude::*;

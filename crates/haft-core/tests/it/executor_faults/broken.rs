@@ -1,4 +1,4 @@
-//! Tools with which something is wrong, and the few sound ones that the rows need.
+//! Faulty tools, and the few sound ones that the rows need.
 
 use std::future::pending;
 use std::num::NonZeroUsize;
@@ -27,12 +27,12 @@ pub(super) fn limits() -> ExecutionLimits {
     ExecutionLimits::new()
 }
 
-/// At most this many events wait for their reader.
+/// Creates a buffer for at most this many events.
 pub(super) fn room(most: usize) -> EmitBuffer {
     EmitBuffer::Bounded(NonZeroUsize::new(most).unwrap())
 }
 
-/// What [`target`] takes.
+/// The parameters of [`target`].
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code, reason = "the fields are there to be checked")]
@@ -43,7 +43,7 @@ pub(super) struct Target {
     days: u8,
 }
 
-/// A sound tool that is particular about its arguments, and counts its runs.
+/// Creates a sound tool with strict parameters, which counts its runs.
 pub(super) fn target(ran: &Ran) -> Tool {
     let ran = ran.clone();
     let run = move |Target { .. }: Target, _: Cx| {
@@ -53,7 +53,7 @@ pub(super) fn target(ran: &Ran) -> Tool {
     Tool::new("target").run(run).unwrap()
 }
 
-/// A sound tool without parameters, that counts its runs.
+/// Creates a sound tool without parameters, which counts its runs.
 pub(super) fn plain(ran: &Ran) -> Tool {
     let ran = ran.clone();
     let run = move |(), _: Cx| {
@@ -63,12 +63,12 @@ pub(super) fn plain(ran: &Ran) -> Tool {
     Tool::new("plain").run(run).unwrap()
 }
 
-/// The same, asking for approval.
+/// Creates the same tool, requiring approval.
 pub(super) fn gated(ran: &Ran) -> Tool {
     plain(ran).set_needs_approval(ApprovalPolicy::always()).unwrap()
 }
 
-/// Shows something and never ends.
+/// Creates a tool that emits a value and never ends.
 pub(super) fn endless() -> Tool {
     let run = |(), cx: Cx| async move {
         cx.emit(mark(&cx, 0_u64)).await.unwrap();
@@ -77,7 +77,7 @@ pub(super) fn endless() -> Tool {
     Tool::new("endless").run(run).unwrap()
 }
 
-/// Shows so many things, waiting before each.
+/// Creates a tool that emits this many values, waiting before each.
 pub(super) fn talkative(count: u32, pause: Duration) -> Tool {
     let run = move |(), cx: Cx| async move {
         for n in 0..count {
@@ -89,13 +89,13 @@ pub(super) fn talkative(count: u32, pause: Duration) -> Tool {
     Tool::new("talkative").run(run).unwrap()
 }
 
-/// Gives so many values, counted from zero, waiting before each.
+/// Creates a tool that returns this many values, counted from zero, waiting before each.
 pub(super) fn counting(count: u32, pause: Duration) -> Tool {
     let run = move |(), _: Cx| Outputs::<_, NoFailure>::values(paced(count, pause));
     Tool::new("counting").run_stream(run).unwrap()
 }
 
-/// The same, and never ends.
+/// Creates the same tool, which never ends.
 pub(super) fn counting_for_ever(count: u32, pause: Duration) -> Tool {
     let run = move |(), _: Cx| Outputs::<_, NoFailure>::values(paced(count, pause).chain(stream::pending()));
     Tool::new("counting").run_stream(run).unwrap()
@@ -108,20 +108,20 @@ fn paced(count: u32, pause: Duration) -> impl Stream<Item = u32> + Send {
     })
 }
 
-/// A handler that panics in one of several places.
+/// The point at which a handler panics.
 #[derive(Clone, Copy)]
 pub(super) enum Panics {
-    /// When it is called, before there is a future.
+    /// In the call, before there is a future.
     AtOnce,
     /// Before its first await.
     First,
-    /// After it has shown something and waited.
+    /// After it has emitted a value and waited.
     AfterProgress,
-    /// With a payload that is no text.
+    /// With a payload that is not text.
     WithoutText,
     /// With a payload whose drop panics too.
     WithFragilePayload,
-    /// While its value is already on the way, in the drop of a local.
+    /// In the drop of a local, when its value is already computed.
     AtTheEnd,
 }
 
@@ -146,7 +146,7 @@ pub(super) fn panicking(panics: Panics) -> Tool {
     Tool::new("panicking").run(run).unwrap()
 }
 
-/// Panics when it is dropped.
+/// A value that panics when it is dropped.
 pub(super) struct Fragile;
 
 impl Drop for Fragile {
@@ -155,7 +155,7 @@ impl Drop for Fragile {
     }
 }
 
-/// A future that never ends and panics when it is given up.
+/// A future that never ends and panics when it is dropped.
 struct FragileFuture(#[allow(dead_code, reason = "there to be dropped")] Fragile);
 
 impl Future for FragileFuture {
@@ -170,7 +170,7 @@ pub(super) fn never_ending_and_fragile() -> Tool {
     Tool::new("fragile").run(|(), _: Cx| FragileFuture(Fragile)).unwrap()
 }
 
-/// Parameters that panic when they are read.
+/// Parameters that panic when they are deserialized.
 #[derive(JsonSchema)]
 struct Unreadable {}
 
@@ -184,7 +184,7 @@ pub(super) fn with_unreadable_parameters() -> Tool {
     Tool::new("unreadable").run(|Unreadable {}, _: Cx| async {}).unwrap()
 }
 
-/// A value that panics when it is written.
+/// A value that panics when it is serialized.
 #[derive(JsonSchema)]
 struct Unwritable {}
 
@@ -198,7 +198,7 @@ pub(super) fn with_unwritable_result() -> Tool {
     Tool::new("unwritable").run(|(), _: Cx| async { Unwritable {} }).unwrap()
 }
 
-/// Says this about calls of every tool but the healthy one.
+/// Creates a permit that decides so for every tool but the healthy one.
 pub(super) fn permit<P>(
     decide: impl Fn() -> P + Send + Sync + 'static,
 ) -> impl Fn(&Tool, &ToolCall, &Cx) -> haft_core::Permitting + Send + Sync + 'static
@@ -208,7 +208,7 @@ where
     move |tool, _, _| if tool.name() == "healthy" { Permission::Allowed.into() } else { decide().into() }
 }
 
-/// Answers every question with this decision.
+/// Creates an approver that answers every request with this decision.
 pub(super) fn deciding(decision: ApprovalDecision, reason: &'static str) -> impl Approve {
     move |request: ApprovalRequest, _: Cx| {
         let answer = request.respond(decision.clone()).reason(reason);
@@ -216,7 +216,7 @@ pub(super) fn deciding(decision: ApprovalDecision, reason: &'static str) -> impl
     }
 }
 
-/// The error that operators may read.
+/// Creates the error that operators may read.
 pub(super) fn secret_error() -> BoxError {
     SECRET.into()
 }

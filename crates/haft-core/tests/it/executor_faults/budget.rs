@@ -1,5 +1,5 @@
-//! More calls at once than a task may look at in one go: tokio lets a task take a certain number of steps, and then
-//! everything it waits for seems unready until it has let others run.
+//! More calls at once than a task may poll in one go: tokio lets a task take a certain number of steps, and then every
+//! future it polls is pending until the task has yielded.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::time::sleep;
 const MANY: usize = 2_000;
 const LONG: Duration = Duration::from_millis(10);
 
-/// A tool that sleeps, and how often its calls were looked at.
+/// Creates a tool that sleeps, and a count of how often its calls were polled.
 fn sleeper() -> (Toolkit, Arc<AtomicUsize>) {
     let looks = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&looks);
@@ -42,7 +42,7 @@ async fn all_are_done(options: RunOptions) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_not_looked_at_again_and_again_while_it_can_not_move() {
+async fn a_call_is_not_polled_repeatedly_while_it_can_not_proceed() {
     let looks = all_are_done(RunOptions::new()).await;
     assert!(looks <= 5 * MANY, "{MANY} calls were looked at {looks} times");
     let looks = all_are_done(RunOptions::new().call_timeout(2 * LONG)).await;
@@ -50,18 +50,18 @@ async fn a_call_is_not_looked_at_again_and_again_while_it_can_not_move() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_done_in_time_is_not_late_because_of_the_others() {
+async fn a_call_that_ends_in_time_does_not_time_out_because_of_the_others() {
     all_are_done(RunOptions::new().call_timeout(LONG)).await;
-    // Those in tasks of their own are done when these were run, a moment later.
+    // Calls in separate tasks end after those tasks were scheduled, a moment later.
     all_are_done(RunOptions::new().call_timeout(LONG + Duration::from_millis(1)).spawned()).await;
 }
 
-/// Calls that never rest must not keep others from being late.
+/// Calls that are always ready must not prevent the timeouts of others.
 #[tokio::test(start_paused = true)]
-async fn calls_that_are_always_awake_are_late_all_the_same() {
+async fn calls_that_are_always_ready_still_time_out() {
     let restless = Tool::new("restless").run(|(), cx: Cx| async move {
         while cx.attempt() == 1 {
-            // Moves the clock, which stands still while somebody is awake, and goes on at once.
+            // Advances the clock, which stands still while a task is ready, and continues at once.
             tokio::time::advance(Duration::from_millis(1)).await;
         }
     });

@@ -1,4 +1,4 @@
-//! The language of the table: a call, how it is run and read, and what must come of it.
+//! The language of the table: a call, the way it is run and read, and its expected result.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,13 +17,13 @@ use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use super::record;
 use super::way::{Way, healthy_call, healthy_shows, healthy_tool, paused};
 
-/// What every cause says: operators may read it, models never.
+/// The text of every cause: operators may read it, models never.
 pub(super) const SECRET: &str = "s3cret at 10.0.0.7";
 
-/// Longer than any row takes.
+/// A duration longer than any row takes.
 const FOREVER: Duration = Duration::from_secs(100 * 24 * 3600);
 
-/// Counts how often a handler ran.
+/// A count of how often a handler ran.
 #[derive(Clone, Default)]
 pub(super) struct Ran(Arc<AtomicUsize>);
 
@@ -37,29 +37,29 @@ pub(super) struct Case {
     runs: Option<usize>,
 }
 
-/// How the events are read.
+/// The way in which the events are read.
 #[derive(Clone)]
 pub(super) enum Reader {
-    /// As they come.
+    /// At once.
     Eager,
     /// With a pause after each.
     Pausing(Duration),
-    /// Calling the run off at some time; at once means before the first poll.
+    /// Cancelling the run after this time; zero means before the first poll.
     CancellingAfter(Duration),
-    /// Raising the run's flag at some time.
+    /// Setting the run's cancellation flag after this time.
     RaisingAfter(Duration, Cancellation),
-    /// Calling the run off, by itself and by its flag, when all has been read.
+    /// Cancelling the run, directly and by its flag, when all has been read.
     CancellingAtTheEnd(Cancellation),
 }
 
-/// What becomes of the healthy calls around.
+/// The outcome of the healthy calls around.
 enum Siblings {
     Whole,
-    /// The fault is one of the whole run: they fail as the call does.
+    /// The fault affects the whole run: they fail as the call does.
     Alike,
 }
 
-/// What must come of a call.
+/// The expected result of a call.
 struct Expected {
     outcome: Outcome,
     shown: usize,
@@ -91,7 +91,7 @@ impl Ran {
     }
 }
 
-/// A call of this tool without arguments, which is expected to give `null`.
+/// Creates a call of this tool without arguments, which is expected to return `null`.
 pub(super) fn of(tool: Tool) -> Case {
     let call = ToolCall::new("fault", tool.name(), "{}");
     let expected = Expected { outcome: Outcome::Value(Value::Null), shown: 0 };
@@ -105,14 +105,14 @@ pub(super) fn of(tool: Tool) -> Case {
     }
 }
 
-/// The call.
+/// Setters of the call.
 impl Case {
-    /// It has these arguments.
+    /// Sets its arguments.
     pub(super) fn args(self, arguments: impl Into<String>) -> Self {
         self.call(|call| call.arguments = arguments.into())
     }
 
-    /// It asks for another name.
+    /// Sets another name.
     pub(super) fn asking(self, name: &str) -> Self {
         self.call(|call| name.clone_into(&mut call.name))
     }
@@ -121,14 +121,14 @@ impl Case {
         self.call(|call| call.provider_executed = true)
     }
 
-    /// The next call has the same id, name and arguments; what is said from here on is about that one.
+    /// Adds a call with the same id, name and arguments; later setters apply to that one.
     pub(super) fn again(mut self) -> Self {
         let call = self.calls.last().unwrap().0.clone();
         self.calls.push((call, Expected { outcome: Outcome::Value(Value::Null), shown: 0 }));
         self
     }
 
-    /// Another call follows; what is said from here on is about that one.
+    /// Adds another call; later setters apply to that one.
     pub(super) fn then(mut self, tool: Tool) -> Self {
         let call = ToolCall::new(format!("fault_{}", self.calls.len()), tool.name(), "{}");
         self.calls.push((call, Expected { outcome: Outcome::Value(Value::Null), shown: 0 }));
@@ -142,9 +142,9 @@ impl Case {
     }
 }
 
-/// The run.
+/// Setters of the run.
 impl Case {
-    /// It is run with these options.
+    /// Changes the options of the run.
     pub(super) fn given(mut self, change: impl FnOnce(RunOptions) -> RunOptions) -> Self {
         self.options = change(self.options);
         self
@@ -159,25 +159,25 @@ impl Case {
     }
 }
 
-/// What must come of it.
+/// Setters of the expected result.
 impl Case {
     pub(super) fn gives(self, value: impl Into<Value>) -> Self {
         self.expect(|expected| expected.outcome = Outcome::Value(value.into()))
     }
 
-    /// The application gets the value; the model reads these words.
+    /// Expects that the application gets the value, and that the model reads these words.
     pub(super) fn gives_shortened(self, value: impl Into<Value>, words: &'static [&'static str]) -> Self {
         self.expect(|expected| expected.outcome = Outcome::Shortened(value.into(), words))
     }
 
-    /// It fails before its handler begins, and may be repeated as its kind may.
+    /// Expects a failure before its handler begins, as retryable as its kind.
     pub(super) fn fails(self, kind: FailureKind) -> Self {
         let retryable = kind.retryable_by_default();
         let failing = Failing { kind, started: false, retryable, words: &[], hides_secret: false, cause: None };
         self.expect(|expected| expected.outcome = Outcome::Failure(failing))
     }
 
-    /// The handler has begun by then.
+    /// Expects that the handler has begun by then.
     pub(super) fn started(self) -> Self {
         self.failing(|failing| failing.started = true)
     }
@@ -186,33 +186,33 @@ impl Case {
         self.failing(|failing| failing.retryable = true)
     }
 
-    /// The message has these words.
+    /// Expects these words in the message.
     pub(super) fn saying(self, words: &'static [&'static str]) -> Self {
         self.failing(|failing| failing.words = words)
     }
 
-    /// The secret is what went wrong underneath.
+    /// Expects the secret in the cause.
     pub(super) fn hiding_its_cause(self) -> Self {
         self.failing(|failing| failing.hides_secret = true)
     }
 
-    /// These are the words of what went wrong underneath, for the operator.
+    /// Expects these words in the cause, for the operator.
     pub(super) fn because(self, words: &'static str) -> Self {
         self.failing(|failing| failing.cause = Some(words))
     }
 
-    /// It shows this many things before.
+    /// Expects this many emitted values before.
     pub(super) fn showing(self, count: usize) -> Self {
         self.expect(|expected| expected.shown = count)
     }
 
-    /// The healthy calls fail in the same way.
+    /// Expects that the healthy calls fail in the same way.
     pub(super) fn like_all_others(mut self) -> Self {
         self.siblings = Siblings::Alike;
         self
     }
 
-    /// The handler that counts ran this often.
+    /// Expects that the counting handler ran this often.
     pub(super) fn having_run(mut self, times: usize) -> Self {
         self.runs = Some(times);
         self
@@ -231,7 +231,7 @@ impl Case {
     }
 }
 
-/// Holds a row all four ways.
+/// Checks a row all four ways.
 pub(super) fn hold(row: impl Fn(&Ran) -> Case) {
     for way in Way::ALL {
         hold_events(way, &row);
@@ -239,7 +239,7 @@ pub(super) fn hold(row: impl Fn(&Ran) -> Case) {
     }
 }
 
-/// What the reader and the observer see.
+/// Checks the events of the reader and the observer.
 fn hold_events(way: Way, row: &impl Fn(&Ran) -> Case) {
     let (ran, told) = (Ran::default(), Arc::new(Mutex::new(Vec::new())));
     let telling = Arc::clone(&told);
@@ -253,7 +253,7 @@ fn hold_events(way: Way, row: &impl Fn(&Ran) -> Case) {
     assert_eq!(*told.lock().unwrap(), events, "{way:?}: the observer was told something else");
 }
 
-/// What a program sees that wants no events, or no more of them.
+/// Checks the results of a program that reads no events, or no more of them.
 fn hold_results(way: Way, row: &impl Fn(&Ran) -> Case) {
     let (case, read, results) = within(async {
         let case = row(&Ran::default());
@@ -268,14 +268,14 @@ fn hold_results(way: Way, row: &impl Fn(&Ran) -> Case) {
     case.check_results(way, &results.into_values().collect::<Vec<_>>());
 }
 
-/// Runs this to its end, which must come.
+/// Runs a future to its end, within a time limit.
 fn within<T>(run: impl Future<Output = T>) -> T {
     let ended = paused().block_on(async { timeout(FOREVER, run).await });
     ended.unwrap_or_else(|_| panic!("the run never ends"))
 }
 
-/// Reads as the reader does until nothing disturbs the run any more, and takes the rest as results. Gives the results
-/// that were read by then, by the index of their calls, and the rest.
+/// Reads as the reader does until nothing disturbs the run any more, and collects the rest as results. Returns the
+/// results that were read by then, by the index of their calls, and the rest.
 async fn collect(mut run: Run, reader: Reader) -> (BTreeMap<usize, ToolResult>, Vec<ToolResult>) {
     let mut read = BTreeMap::new();
     let mut note = |event: ToolEvent| read.extend(event.result().map(|result| (event.index(), result.clone())));
@@ -362,7 +362,7 @@ impl Case {
         kit.run(self.all_calls(way)).with(way.options(self.options.clone()))
     }
 
-    /// The faulty ones are in the middle.
+    /// Returns all calls, with the faulty ones in the middle.
     fn all_calls(&self, way: Way) -> Vec<ToolCall> {
         let (before, all) = way.siblings();
         let faulty = self.calls.iter().map(|(call, _)| call.clone());
@@ -397,7 +397,7 @@ impl Case {
         }
     }
 
-    /// Healthy calls lose nothing of what they show.
+    /// Checks that healthy calls lose no emitted value.
     fn check_siblings(&self, way: Way, events: &[ToolEvent]) {
         let (before, all) = way.siblings();
         for n in 0..all {

@@ -18,10 +18,10 @@ use tokio::time::{advance, sleep};
 use super::broken::{limits, ms, room};
 use super::way::{healthy_call, healthy_tool, paused};
 
-/// The time a blocking handler has, on a clock that moves only once the handler began.
+/// The timeout of a blocking handler, on a clock that advances only once the handler has begun.
 const ENOUGH: Duration = Duration::from_millis(300);
 
-/// Keeps its thread busy until it is told that nobody wants it any more; reports when it begins and when it was told.
+/// A handler that keeps its thread busy until it is cancelled; it reports when it begins and when it was cancelled.
 #[derive(Clone)]
 struct Burner {
     began: UnboundedSender<()>,
@@ -42,7 +42,7 @@ impl Burner {
         let _ = self.told.send(());
     }
 
-    /// A tool that burns in its task.
+    /// Creates a tool that is busy in its task.
     fn in_task(self, timeout: Duration) -> Tool {
         let run = move |(), cx: Cx| {
             let burner = self.clone();
@@ -51,14 +51,14 @@ impl Burner {
         Tool::new("burning").limits(limits().timeout(timeout)).run(run).unwrap()
     }
 
-    /// A tool that burns on a thread for such.
+    /// Creates a tool that is busy on a blocking thread.
     fn blocking(self) -> Tool {
         Tool::new("burning").run_blocking(move |(), cx: Cx| self.burn(&cx)).unwrap()
     }
 }
 
-/// Collects the results of a run on a paused clock that moves once this many handlers have begun: a handler that has not
-/// begun when it times out never begins.
+/// Collects the results of a run on a paused clock that advances once this many handlers have begun: a handler that
+/// has not begun when it times out never begins.
 async fn collect_once_begun(run: Run, began: &mut UnboundedReceiver<()>, handlers: usize) -> Vec<ToolResult> {
     let results = tokio::spawn(run.collect_results());
     for _ in 0..handlers {
@@ -70,8 +70,8 @@ async fn collect_once_begun(run: Run, began: &mut UnboundedReceiver<()>, handler
     results.await.unwrap()
 }
 
-/// Tries with ever more time until a handler began in time. A runtime with several threads has no clock that can be
-/// paused, and when a thread gets to a task is the machine's business.
+/// Retries with longer times until a handler began in time. The clock of a multi-threaded runtime can't be paused, and
+/// the scheduling of threads is up to the machine.
 async fn with_enough_time<T>(attempt: impl AsyncFn(Duration) -> Option<T>) -> T {
     let mut time = ms(20);
     loop {
@@ -82,14 +82,14 @@ async fn with_enough_time<T>(attempt: impl AsyncFn(Duration) -> Option<T>) -> T 
     }
 }
 
-/// A handler that heeds nothing: it is busy until the test is done with it.
+/// A handler that ignores cancellation: it is busy until the test ends it.
 #[derive(Clone)]
 struct Stubborn {
     began: UnboundedSender<()>,
     is_dismissed: Arc<AtomicBool>,
 }
 
-/// Dismisses the handler at the end of a test, however that comes, so that no runtime waits for it.
+/// A guard that ends the handler at the end of a test, however that comes, so that no runtime waits for it.
 struct Dismissal(Stubborn);
 
 impl Stubborn {
@@ -139,7 +139,7 @@ fn stubborn_run(tool: &Tool, company: (u32, u32), options: RunOptions) -> Run {
     kit.run(stubborn_calls(company)).with(options)
 }
 
-/// The stubborn call timed out, and its siblings are what they are without it.
+/// Checks that the stubborn call timed out, and that its siblings are unaffected.
 fn check_stubborn(results: &[ToolResult], (before, all): (u32, u32)) {
     let calls = stubborn_calls((before, all));
     let order = results.iter().map(|result| &result.call_id);
@@ -152,9 +152,9 @@ fn check_stubborn(results: &[ToolResult], (before, all): (u32, u32)) {
     }
 }
 
-/// The stubborn handler keeps a thread; the siblings need one more.
+/// The stubborn handler blocks a thread; the siblings need one more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_spawned_handler_that_heeds_nothing_times_out_and_harms_no_sibling() {
+async fn a_spawned_handler_that_ignores_cancellation_times_out_and_affects_no_sibling() {
     for company in COMPANY {
         let results = with_enough_time(async |time| {
             let (stubborn, mut began) = Stubborn::new();
@@ -177,12 +177,12 @@ async fn hold_blocking(options: RunOptions) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_blocking_handler_that_heeds_nothing_times_out_and_harms_no_sibling() {
+async fn a_blocking_handler_that_ignores_cancellation_times_out_and_affects_no_sibling() {
     hold_blocking(RunOptions::new()).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spawned_and_blocking_handler_that_heeds_nothing_times_out_and_harms_no_sibling() {
+async fn a_spawned_and_blocking_handler_that_ignores_cancellation_times_out_and_affects_no_sibling() {
     hold_blocking(RunOptions::new().spawned()).await;
 }
 
@@ -191,13 +191,13 @@ fn run(tool: &Tool, count: usize) -> Run {
     kit.run((0..count).map(|n| ToolCall::new(format!("c{n}"), tool.name(), "{}")))
 }
 
-/// Polls a run once: it starts, and has nothing to say yet.
+/// Polls a run once: it starts, and has no event yet.
 async fn start(run: &mut Run) {
     let polled = poll_fn(|task| Poll::Ready(run.poll_next_unpin(task))).await;
     assert!(polled.is_pending(), "{polled:?}");
 }
 
-/// They timed out though they would never have ended by themselves, and were told.
+/// Checks that they timed out and were cancelled, though they would never have ended otherwise.
 fn check_burnt(results: &[ToolResult], was_told: &mpsc::Receiver<()>) {
     for result in results {
         let failure = failure_of(result);
@@ -210,7 +210,7 @@ fn check_burnt(results: &[ToolResult], was_told: &mpsc::Receiver<()>) {
 async fn a_busy_handler_times_out_when_it_is_spawned() {
     let (results, was_told) = with_enough_time(async |time| {
         let (burner, mut began, was_told) = Burner::new();
-        // The reader has a thread of its own, as it has in a program that waits in `main`.
+        // The reader has a separate thread, as in a program that waits in `main`.
         let run = run(&burner.in_task(time), 1).spawned();
         let results = tokio::spawn(run.collect_results()).await.unwrap();
         began.try_recv().is_ok().then_some((results, was_told))
@@ -228,7 +228,7 @@ async fn a_busy_handler_times_out_when_it_is_blocking() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_busy_handler_is_told_when_the_run_is_called_off_or_dropped() {
+async fn a_busy_handler_is_cancelled_when_the_run_is_cancelled_or_dropped() {
     let (burner, mut began, was_told) = Burner::new();
     let tool = burner.blocking();
     let mut called_off = run(&tool, 1);
@@ -246,9 +246,9 @@ async fn a_busy_handler_is_told_when_the_run_is_called_off_or_dropped() {
     was_told.recv().unwrap();
 }
 
-/// A handler that has timed out and still runs keeps its place: the next one may not run beside it.
+/// A handler that has timed out and still runs holds its slot: the next one may not run beside it.
 #[tokio::test(start_paused = true)]
-async fn a_busy_handler_keeps_its_place_until_it_ends() {
+async fn a_busy_handler_holds_its_slot_until_it_ends() {
     let (stubborn, mut began) = Stubborn::new();
     let _dismissal = Dismissal(stubborn.clone());
     let entered = Arc::new(AtomicUsize::new(0));
@@ -268,7 +268,7 @@ async fn a_busy_handler_keeps_its_place_until_it_ends() {
     let event = run.next().await.unwrap();
     assert_eq!(failure_of(event.result().unwrap()).kind, FailureKind::TimedOut);
 
-    // However much time goes by, the second call is let in by nobody.
+    // The second call does not start, however much time passes.
     for _ in 0..3 {
         advance(ENOUGH).await;
         start(&mut run).await;
@@ -281,9 +281,9 @@ async fn a_busy_handler_keeps_its_place_until_it_ends() {
     assert_eq!(entered.load(Ordering::SeqCst), 2);
 }
 
-/// Some libraries yield by waking themselves at once. Other tasks must get their turn all the same.
+/// Some libraries yield by waking themselves at once. Other tasks must still be scheduled.
 #[test]
-fn a_handler_that_wakes_itself_leaves_room_for_other_tasks() {
+fn a_handler_that_wakes_itself_lets_other_tasks_run() {
     paused().block_on(async {
         let flag = Arc::new(AtomicBool::new(false));
         let (raised, seen) = (Arc::clone(&flag), flag);
@@ -306,7 +306,7 @@ fn a_handler_that_wakes_itself_leaves_room_for_other_tasks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_tolerates_no_silence_at_all_ends() {
+async fn a_run_with_an_idle_timeout_of_zero_ends() {
     let handler = |(), cx: Cx| async move {
         for n in 0..3 {
             cx.emit(n).await.unwrap();
@@ -317,7 +317,7 @@ async fn a_run_that_tolerates_no_silence_at_all_ends() {
     assert_eq!(results.len(), 1);
 }
 
-/// A reader that comes back late finds the results of spawned handlers that ended in time.
+/// Returns the result of a spawned handler that ended in time, for a reader that polls again after the deadline.
 async fn read_late(options: RunOptions) -> ToolResult {
     let quick = Tool::new("quick").limits(limits().timeout(ms(50))).run(|(), cx: Cx| async move {
         cx.emit("begun").await.unwrap();
@@ -331,19 +331,19 @@ async fn read_late(options: RunOptions) -> ToolResult {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spawned_call_that_ended_in_time_is_not_late_because_its_reader_is() {
+async fn a_spawned_call_that_ended_in_time_does_not_time_out_because_of_its_reader() {
     let result = read_late(RunOptions::new()).await;
     assert!(result.is_ok(), "{result:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spawned_call_that_ended_before_the_deadline_is_not_late_because_its_reader_is() {
+async fn a_spawned_call_that_ended_before_the_deadline_does_not_time_out_because_of_its_reader() {
     let result = read_late(RunOptions::new().timeout(ms(100))).await;
     assert!(result.is_ok(), "{result:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spawned_call_that_has_ended_can_no_longer_be_called_off() {
+async fn a_spawned_call_that_has_ended_can_no_longer_be_cancelled() {
     let mut run = run(&Tool::new("quick").run(|(), _| async { "done" }).unwrap(), 1).spawned();
     start(&mut run).await;
     sleep(ms(10)).await;
@@ -352,7 +352,7 @@ async fn a_spawned_call_that_has_ended_can_no_longer_be_called_off() {
     assert!(result.is_ok(), "{result:?}");
 }
 
-/// The result of a run that is polled where there is no runtime.
+/// Returns the result of a run that is polled without a runtime.
 fn without_a_runtime(mut run: Run) -> ToolResult {
     match Pin::new(&mut run).poll_next(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(Some(event)) => event.result().unwrap().clone(),
@@ -361,7 +361,7 @@ fn without_a_runtime(mut run: Run) -> ToolResult {
 }
 
 #[test]
-fn without_a_runtime_nothing_is_spawned_and_no_time_is_kept() {
+fn without_a_runtime_there_are_no_tasks_and_no_timeouts() {
     let tool = Tool::new("t").run(|(), _| std::future::pending::<()>()).unwrap();
     let spawned = without_a_runtime(run(&tool, 1).spawned());
     let failure = failure_of(&spawned);

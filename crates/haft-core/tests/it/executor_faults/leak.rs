@@ -1,4 +1,4 @@
-//! Runs that are dropped midway: nothing stays behind, and every call has its answer all the same.
+//! Runs that are dropped midway: nothing is leaked, and every call still has a result.
 
 use std::future::pending;
 use std::sync::{Arc, Mutex};
@@ -10,10 +10,10 @@ use tokio::time::{sleep, timeout};
 use super::broken::{limits, ms, never_ending_and_fragile};
 use super::record;
 
-/// Everything a handler holds. All of it must be gone in the end.
+/// A reference that a handler holds. All of them must be dropped in the end.
 type Token = Arc<()>;
 
-/// A tool whose handlers show something and wait for ever, while a task they started holds on to their context.
+/// Creates a tool whose handlers emit a value and wait for ever, while a task they started holds their context.
 fn clinging(token: &Token, freed: mpsc::UnboundedSender<bool>) -> Tool {
     let token = Arc::clone(token);
     let run = move |(), cx: Cx| {
@@ -35,7 +35,7 @@ fn calls(count: usize) -> Vec<ToolCall> {
     (0..count).map(|n| ToolCall::new(format!("c{n}"), "clinging", "{}")).collect()
 }
 
-/// Drops a run of so many calls, of which so many may run at a time, after so many events.
+/// Drops a run of this many calls, of which this many may run at a time, after this many events.
 async fn drop_midway(options: RunOptions, asked: usize, running: usize, read: usize) {
     let token = Token::default();
     let (freed, mut is_free) = mpsc::unbounded_channel();
@@ -53,7 +53,7 @@ async fn drop_midway(options: RunOptions, asked: usize, running: usize, read: us
     drop(run);
     drop(kit);
 
-    // Aborted tasks are dropped when the runtime comes to it; handlers in the reading task already are.
+    // Aborted tasks are dropped when the runtime schedules them; handlers in the reading task already are.
     sleep(ms(1)).await;
     assert_eq!(Arc::strong_count(&token), 1, "somebody still holds what a handler held");
     for _ in 0..running {
@@ -97,7 +97,7 @@ async fn drop_fragile(options: RunOptions) {
     for _ in 0..3 {
         assert!(run.next().await.unwrap().result().is_none());
     }
-    // The fragile ones, which show nothing, have begun as well.
+    // The fragile ones, which emit nothing, have begun as well.
     assert!(timeout(ms(10), run.next()).await.is_err());
 
     drop(run);
@@ -117,18 +117,18 @@ async fn drop_fragile(options: RunOptions) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_panics_when_a_run_is_dropped_harms_nobody() {
+async fn a_handler_that_panics_when_a_run_is_dropped_affects_no_other_call() {
     drop_fragile(RunOptions::new()).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spawned_handler_that_panics_when_a_run_is_dropped_harms_nobody() {
+async fn a_spawned_handler_that_panics_when_a_run_is_dropped_affects_no_other_call() {
     drop_fragile(RunOptions::new().spawned()).await;
 }
 
-/// A reader that panics drops its run while it unwinds: one more panic that got out of the drop would end the process.
+/// A reader that panics drops its run while it unwinds: a second panic out of the drop would abort the process.
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_panics_when_its_reader_does_harms_nobody() {
+async fn a_handler_that_panics_when_its_reader_does_affects_no_other_call() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let kit: Toolkit = [never_ending_and_fragile()].into_iter().collect();
         let told = Arc::new(Mutex::new(Vec::new()));
@@ -165,7 +165,7 @@ async fn a_run_that_is_dropped_before_its_first_poll_answers_its_calls_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_was_read_to_its_end_says_nothing_when_it_is_dropped() {
+async fn a_run_that_was_read_to_its_end_emits_nothing_when_it_is_dropped() {
     let told = Arc::new(Mutex::new(0));
     let telling = Arc::clone(&told);
     let kit: Toolkit = [Tool::new("t").run(|(), _| async {}).unwrap()].into_iter().collect();
@@ -176,7 +176,7 @@ async fn a_run_that_was_read_to_its_end_says_nothing_when_it_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_over_holds_nothing_while_its_siblings_go_on() {
+async fn a_finished_call_holds_nothing_while_its_siblings_run() {
     let token = Token::default();
     let (freed, mut is_free) = mpsc::unbounded_channel();
     let late = clinging(&token, freed).with_limits(limits().timeout(ms(5))).unwrap();
@@ -189,7 +189,7 @@ async fn a_call_that_is_over_holds_nothing_while_its_siblings_go_on() {
     assert_eq!(Arc::strong_count(&token), 2, "only the kit and this test");
 }
 
-/// Tells, when it is dropped, whether its call is still wanted by then.
+/// A value that reports, when it is dropped, whether its call is cancelled by then.
 struct LastLook {
     cx: Cx,
     seen: Arc<Mutex<Vec<bool>>>,
@@ -202,7 +202,7 @@ impl Drop for LastLook {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_that_is_given_up_finds_its_context_cancelled_while_it_is_dropped() {
+async fn a_dropped_handler_finds_its_context_cancelled() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let looking = Arc::clone(&seen);
     let handler = move |(), cx: Cx| {

@@ -1,4 +1,4 @@
-//! Readers: slow ones, and observers that break.
+//! Slow readers, and observers that panic.
 
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -16,7 +16,7 @@ use tokio::time::sleep;
 use super::broken::{limits, ms, room};
 use super::record;
 
-/// How many values have been sent and read. On one thread the difference is what waits.
+/// The number of values that have been sent and read. On one thread the difference is the length of the queue.
 #[derive(Clone, Default)]
 struct Queue {
     sent: Arc<AtomicUsize>,
@@ -31,7 +31,7 @@ impl Queue {
     }
 }
 
-/// A tool that says the numbers up to a hundred as fast as it can.
+/// Creates a tool that emits the numbers up to a hundred as fast as it can.
 fn counting(queue: &Queue, buffer: EmitBuffer) -> Tool {
     let queue = queue.clone();
     let run = move |(), cx: Cx| {
@@ -50,7 +50,7 @@ fn counting(queue: &Queue, buffer: EmitBuffer) -> Tool {
     Tool::new("counting").limits(limits().emit_buffer(buffer)).run(run).unwrap()
 }
 
-/// Reads one call's hundred numbers slowly, and gives how many waited at most.
+/// Reads one call's hundred numbers slowly, and returns the greatest length of the queue.
 async fn read_slowly(buffer: EmitBuffer, options: RunOptions) -> usize {
     let queue = Queue::default();
     let kit: Toolkit = [counting(&queue, buffer)].into_iter().collect();
@@ -78,12 +78,12 @@ async fn a_slow_reader_makes_handlers_wait_and_misses_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unbounded_queue_makes_nobody_wait() {
+async fn an_unbounded_queue_makes_no_handler_wait() {
     assert_eq!(read_slowly(EmitBuffer::Unbounded, RunOptions::new()).await, 100);
     assert_eq!(read_slowly(EmitBuffer::Unbounded, RunOptions::new().spawned()).await, 100, "spawned");
 }
 
-/// Calls of which the later are done the sooner, and every third never. Each is asked to wait so long, or for ever.
+/// Creates calls of which later ones end sooner, and every third never. The argument of each is its duration.
 fn backwards(count: u64) -> (Toolkit, Vec<ToolCall>) {
     let run = |wait: Option<u64>, cx: Cx| async move {
         cx.emit(record::mark(&cx, 0_u64)).await.unwrap();
@@ -99,7 +99,7 @@ fn backwards(count: u64) -> (Toolkit, Vec<ToolCall>) {
     ([tool].into_iter().collect(), calls)
 }
 
-/// The results are in call order, and those that never end failed in this way.
+/// Checks that the results are in call order, and that the endless calls failed with this kind.
 fn check_backwards(calls: &[ToolCall], results: &[ToolResult], failure: &FailureKind) {
     assert_eq!(results.len(), calls.len());
     for (index, (result, call)) in results.iter().zip(calls).enumerate() {
@@ -111,7 +111,7 @@ fn check_backwards(calls: &[ToolCall], results: &[ToolResult], failure: &Failure
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_are_in_call_order_when_the_run_is_called_off_while_they_are_collected() {
+async fn results_are_in_call_order_when_the_run_is_cancelled_while_they_are_collected() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let (kit, calls) = backwards(64);
         let flag = Cancellation::new();
@@ -124,9 +124,9 @@ async fn results_are_in_call_order_when_the_run_is_called_off_while_they_are_col
     }
 }
 
-/// What is left of a run is in call order too, however slowly the beginning was read.
+/// The remaining results of a run are in call order too, however slowly the beginning was read.
 #[tokio::test(start_paused = true)]
-async fn results_are_in_call_order_for_a_slow_reader_that_calls_the_run_off() {
+async fn results_are_in_call_order_for_a_slow_reader_that_cancels_the_run() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         for pause in [0, 1, 7] {
             let (kit, calls) = backwards(64);
@@ -138,7 +138,7 @@ async fn results_are_in_call_order_for_a_slow_reader_that_calls_the_run_off() {
                 sleep(ms(pause)).await;
             }
             assert!(!read.is_sorted(), "they end in call order anyway: {read:?}");
-            // Who has not ended by then is called off, one that could still end among them.
+            // Calls that have not ended by then are cancelled, including one that could still end.
             run.cancel();
             let results = run.collect_results().await;
             let left: Vec<_> = (0..64).filter(|index| !read.contains(index)).map(|n| format!("c{n}")).collect();
@@ -147,7 +147,7 @@ async fn results_are_in_call_order_for_a_slow_reader_that_calls_the_run_off() {
     }
 }
 
-/// Polls a future only now and then.
+/// Polls a future only at intervals.
 async fn slowly<T>(future: impl Future<Output = T>, pause: Duration) -> T {
     let mut future = pin!(future);
     loop {
@@ -177,7 +177,7 @@ async fn an_observer_that_panics_changes_nothing() {
 }
 
 #[tokio::test]
-async fn results_that_wait_to_be_read_are_not_called_off() {
+async fn results_that_wait_to_be_read_are_not_cancelled() {
     let kit: Toolkit = [Tool::new("t").run(|n: u8, _| async move { n }).unwrap()].into_iter().collect();
     let mut run = kit.run((0..3).map(|n| ToolCall::new(format!("c{n}"), "t", n.to_string())));
     assert!(run.next().await.unwrap().result().unwrap().is_ok());

@@ -1,18 +1,18 @@
-//! What holds for the events of every run, whatever happened in it.
+//! The invariants of the events of every run.
 //!
-//! Handlers count what they show, in the values themselves: numbers that the run hands out would be in order even if
-//! what they stand on were not.
+//! Handlers count their emitted values in the values themselves: sequence numbers that the run assigns would be in
+//! order even if the values were not.
 
 use haft_core::{Cx, ToolCall, ToolEvent};
 use serde_json::{Value, json};
 
-/// The `n`-th thing that a call shows, counted from zero. What it gives early is the bare number.
+/// Creates the `n`-th emitted value of a call, counted from zero. A preliminary result is the bare number.
 pub(crate) fn mark(cx: &Cx, n: impl Into<u64>) -> Value {
     shown(cx.call_id().as_str(), n.into())
 }
 
-/// Checks that every call has exactly one output and nothing after it, that what it showed is its own and comes as it
-/// was shown, none missing and none twice, that every event names its call rightly, and that events survive being stored.
+/// Checks that every call has exactly one output and nothing after it, that its emitted values are its own and in
+/// order, none missing and none twice, that every event names its call correctly, and that events can be stored.
 pub(crate) fn check(calls: &[ToolCall], events: &[ToolEvent]) -> Result<(), String> {
     for (index, call) in calls.iter().enumerate() {
         let of_call = || events.iter().filter(|event| event.index() == index);
@@ -36,7 +36,7 @@ pub(crate) fn check(calls: &[ToolCall], events: &[ToolEvent]) -> Result<(), Stri
     events.iter().try_for_each(check_stored)
 }
 
-/// The number of a shown value, the value, and what it must be as the `n`-th of its call.
+/// Returns the number of an emitted value, the value, and the expected `n`-th value of its call.
 fn showing(event: &ToolEvent, n: u64) -> Option<(u64, Value, Value)> {
     match event {
         ToolEvent::Progress { seq, data, .. } => Some((*seq, data.to_value(), shown(event.call_id().as_str(), n))),
@@ -49,7 +49,7 @@ fn shown(call: &str, n: u64) -> Value {
     json!([call, n])
 }
 
-/// An event is the same after a round trip, but for the causes of failures, which are not stored.
+/// Checks that an event is the same after a round trip, except for the causes of failures, which are not stored.
 fn check_stored(event: &ToolEvent) -> Result<(), String> {
     let text = serde_json::to_string(event).map_err(|error| error.to_string())?;
     let read: ToolEvent = serde_json::from_str(&text).map_err(|error| format!("{error} in {text}"))?;

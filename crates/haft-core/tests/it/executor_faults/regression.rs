@@ -1,4 +1,4 @@
-//! Stories that once went wrong and are not told by a row of the table.
+//! Scenarios that once failed and can't be expressed as a row of the table.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,9 +20,9 @@ fn calls(names: &[&str]) -> Vec<ToolCall> {
     names.iter().enumerate().map(|(n, name)| ToolCall::new(format!("c{n}"), *name, "{}")).collect()
 }
 
-/// A permit that keeps its waker and wakes the call again and again, also when it long stands in line.
+/// A permit that keeps its waker and wakes the call repeatedly, even when it has long been queued.
 #[tokio::test(start_paused = true)]
-async fn a_wake_that_comes_too_late_takes_no_second_place() {
+async fn a_stale_wake_takes_no_second_slot() {
     let wakers: Arc<Mutex<Vec<Waker>>> = Arc::default();
     let kept = Arc::clone(&wakers);
     let permit = move |_: &Tool, _: &ToolCall, _: &Cx| {
@@ -55,8 +55,8 @@ async fn a_wake_that_comes_too_late_takes_no_second_place() {
     assert!(run.collect_results().await.iter().all(haft_core::ToolResult::is_ok));
 }
 
-/// One thread for blocking work, taken: the second call is called off before it gets it, and must never begin.
-fn called_off_before_it_has_a_thread(wrap: fn(Tool) -> Tool, options: RunOptions) {
+/// Checks that a call never begins if it is cancelled before the only blocking thread is free.
+fn cancel_before_it_has_a_thread(wrap: fn(Tool) -> Tool, options: RunOptions) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().max_blocking_threads(1).build().unwrap();
     runtime.block_on(async {
         let (ran, began, go) =
@@ -80,31 +80,31 @@ fn called_off_before_it_has_a_thread(wrap: fn(Tool) -> Tool, options: RunOptions
         let results = run.collect_results().await;
         let started: Vec<_> = results.iter().map(|result| result.failure().unwrap().started).collect();
         go.wait();
-        // The one thread is free again once this has run on it.
+        // The only thread is free again once this has run on it.
         tokio::task::spawn_blocking(|| ()).await.unwrap();
         assert_eq!((started, ran.load(Ordering::SeqCst)), (vec![true, false], 1));
     });
 }
 
 #[test]
-fn a_blocking_call_that_was_called_off_never_begins() {
-    called_off_before_it_has_a_thread(|tool| tool, RunOptions::new());
-    called_off_before_it_has_a_thread(|tool| tool, RunOptions::new().spawned());
+fn a_blocking_call_that_was_cancelled_never_begins() {
+    cancel_before_it_has_a_thread(|tool| tool, RunOptions::new());
+    cancel_before_it_has_a_thread(|tool| tool, RunOptions::new().spawned());
 }
 
-/// Whatever stands in front of it: arguments that were read ahead, and arguments that are read anew.
+/// With arguments that were decoded before the middleware, and arguments that are decoded again.
 #[test]
-fn a_blocking_call_that_was_called_off_behind_a_middleware_never_begins() {
+fn a_blocking_call_that_was_cancelled_behind_a_middleware_never_begins() {
     let through = |tool: Tool| tool.wrap(|request: Request, next: Next| next.run(request));
     let anew = |tool: Tool| tool.wrap(|request: Request, next: Next| next.run(request.again()));
     for wrap in [through, anew] {
-        called_off_before_it_has_a_thread(wrap, RunOptions::new());
-        called_off_before_it_has_a_thread(wrap, RunOptions::new().spawned());
+        cancel_before_it_has_a_thread(wrap, RunOptions::new());
+        cancel_before_it_has_a_thread(wrap, RunOptions::new().spawned());
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_came_in_time_counts_however_late_it_is_read() {
+async fn a_verdict_that_came_in_time_counts_however_late_it_is_read() {
     let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).run(|(), _cx| async {}).unwrap();
     let kit: Toolkit = [gated].into_iter().collect();
     let mut run = kit
@@ -119,7 +119,7 @@ async fn an_answer_that_came_in_time_counts_however_late_it_is_read() {
     assert!(run.collect_results().await[0].is_ok());
 }
 
-/// What somebody agreed to is what runs, or nothing does.
+/// The approved arguments are those that run, or nothing runs.
 #[tokio::test]
 async fn arguments_that_were_changed_after_the_approval_are_denied() {
     let pay = |policy| Tool::new("pay").needs_approval(policy).run(|cents: u32, _cx| async move { cents }).unwrap();
@@ -149,9 +149,9 @@ async fn arguments_that_were_changed_after_the_approval_are_denied() {
     }
 }
 
-/// What an approver shows while it thinks comes before its answer.
+/// Values that an approver emits while it decides precede its answer.
 #[tokio::test]
-async fn what_is_shown_while_somebody_is_asked_comes_before_the_answer() {
+async fn values_that_an_approver_emits_precede_its_answer() {
     let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).run(|(), _cx| async {}).unwrap();
     let kit: Toolkit = [gated].into_iter().collect();
     let run = kit.run(calls(&["gated"])).approvals(|request: ApprovalRequest, cx: Cx| async move {
@@ -179,9 +179,9 @@ async fn options_that_come_after_the_first_event_change_nothing() {
     assert_eq!(seen.load(Ordering::SeqCst), 0);
 }
 
-/// A run that brings what tools lack is not asked about each of them again.
+/// A run that provides missing services is not checked for each tool again.
 #[tokio::test]
-async fn services_of_the_run_are_enough_for_every_tool() {
+async fn services_of_the_run_are_sufficient_for_every_tool() {
     let needy = |name: &str| {
         let tool = Tool::new(name).run(|(), cx: Cx| async move { *cx.service::<u8>().unwrap() }).unwrap();
         tool.add_dependency::<u8>().unwrap()
@@ -195,7 +195,7 @@ async fn services_of_the_run_are_enough_for_every_tool() {
     }
 }
 
-/// A future that gives its value and panics when it is dropped.
+/// A future that returns its value and panics when it is dropped.
 struct Brittle(#[allow(dead_code, reason = "there to be dropped")] Fragile);
 
 impl Future for Brittle {
@@ -207,7 +207,7 @@ impl Future for Brittle {
 }
 
 #[tokio::test]
-async fn a_value_that_was_given_stays_whatever_the_drop_does() {
+async fn a_returned_value_survives_a_panicking_drop() {
     let plain: Toolkit = Toolkit::from_iter([Tool::new("brittle").run(|(), _cx| Brittle(Fragile)).unwrap()]);
     let wrapped = plain.clone().wrap(|request: Request, next: Next| next.run(request));
     let call = ToolCall::new("c1", "brittle", "");
@@ -221,7 +221,7 @@ async fn a_value_that_was_given_stays_whatever_the_drop_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_over_is_over_however_often_it_is_polled() {
+async fn a_finished_call_stays_finished_however_often_it_is_polled() {
     let waits = |name: &str, limits| Tool::new(name).limits(limits).run(|(), _cx| tokio::task::yield_now()).unwrap();
     let (none, some) = (ExecutionLimits::new(), ExecutionLimits::new().timeout(Duration::from_secs(9)));
     let kit: Toolkit = Toolkit::from_iter([waits("short", none), waits("timed", some)]);

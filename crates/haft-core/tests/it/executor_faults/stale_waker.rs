@@ -1,16 +1,16 @@
-//! Whoever a call waited for may keep its waker long after the call is over. That must keep nothing else.
+//! A waker may be kept long after its call has ended. It must keep nothing else alive.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Poll, Waker};
 
 use haft_core::{Cx, Services, Tool, ToolCall, Toolkit};
 
-/// Something that is waited for, and keeps the waker of whoever waited last.
+/// A notification that keeps the waker of the last task that waited.
 #[derive(Default)]
 struct Bell(Mutex<Option<Waker>>);
 
 impl Bell {
-    /// Waits once, for nothing: the waker stays.
+    /// Waits once without being notified: the waker is kept.
     async fn wait(&self) {
         let mut waited = false;
         std::future::poll_fn(|task| {

@@ -1,8 +1,8 @@
 //! The faults, one row each.
 //!
-//! A row says what is called, how the run goes, and what the one answer must be. Unless it says otherwise a call has the
-//! arguments `{}`, is expected to give `null`, a failure is expected before the handler began and to be as retryable as
-//! its kind is, no cause is expected to hide behind it, and the siblings are expected to come through whole.
+//! A row contains a call, the course of the run, and the expected result. By default a call has the arguments `{}` and
+//! is expected to return `null`; a failure is expected before the handler began, as retryable as its kind, without a
+//! hidden cause, and with unaffected siblings.
 
 use std::future::{Ready, pending};
 use std::num::NonZeroUsize;
@@ -31,7 +31,7 @@ use super::broken::{
 };
 use super::case::{Case, Ran, Reader, SECRET, hold, of};
 
-/// Makes a test of every row.
+/// Creates a test for every row.
 macro_rules! table {
     ($($(#[$meta:meta])* $name:ident: $row:expr;)*) => {
         $($(#[$meta])* #[test] fn $name() { hold($row); })*
@@ -40,7 +40,7 @@ macro_rules! table {
 
 const TARGET: &str = r#"{"city":"Paris","days":3}"#;
 
-// What is called.
+// Tools.
 table! {
     unknown_name: |ran| of(target(ran)).asking("targte").args(TARGET)
         .fails(UnknownTool).saying(&["'targte'", "nearest", "'target'"]).having_run(0);
@@ -56,7 +56,7 @@ table! {
         .again().fails(DuplicateCallId);
 }
 
-// What it is called with.
+// Arguments.
 table! {
     blank_arguments_where_none_are_needed: |ran| of(plain(ran)).args(" \n").having_run(1);
     blank_arguments_where_some_are_needed: |ran| of(target(ran)).args("")
@@ -79,13 +79,13 @@ table! {
         .saying(&["8"]);
 }
 
-// How the handler fails.
+// Failures of the handler.
 table! {
     declared_failure: |_| of(Tool::new("t").try_run(|(), _| async { Err::<(), _>("sold out") }).unwrap())
         .fails(ToolFailed).started().saying(&["sold out"]);
     declared_failure_worth_retrying: |_| of(Tool::new("t").try_run(|(), _| async { Err::<(), _>(Busy) }).unwrap())
         .fails(ToolFailed).started().worth_retrying().saying(&["busy"]);
-    declared_failure_that_says_nothing: |_| of(Tool::new("t").try_run(|(), _| async { Err::<(), _>(" ") }).unwrap())
+    declared_failure_without_a_message: |_| of(Tool::new("t").try_run(|(), _| async { Err::<(), _>(" ") }).unwrap())
         .fails(ToolFailed).started();
     undeclared_error: |_| of(failing(secret_error)).fails(ExecutionError).started().hiding_its_cause();
     failure_of_a_kind_of_its_own: |_| of(failing(|| ToolFailure::new("out_of_stock", "sold out").cause(SECRET).into()))
@@ -94,24 +94,24 @@ table! {
         .fails(OutputValidationError).started().saying(&["5"]);
     success_that_is_no_number: |_| of(Tool::new("t").run(|(), _| async { f64::NAN }).unwrap())
         .fails(OutputValidationError).started()
-        .saying(&["the tool gave a result that it should not have", "NaN or infinite"]);
+        .saying(&["the tool returned an invalid result", "NaN or infinite"]);
     preliminary_that_breaks_its_schema: |_| of(giving_early(7, json!({"type": "integer", "maximum": 5})))
         .fails(OutputValidationError).started().saying(&["5"]);
     failure_that_breaks_its_schema: |_| of(failing_against(json!({"maxLength": 3})))
         .fails(OutputValidationError).started()
-        .saying(&["the tool gave a result that it should not have", "at most 3 characters"]);
+        .saying(&["the tool returned an invalid result", "at most 3 characters"]);
     stream_of_nothing: |_| of(streaming(0)).fails(ExecutionError).started()
-        .saying(&["the tool failed; what went wrong is known to its operator"]).because("ended without a final value");
+        .saying(&["the tool failed with an internal error; only its operator can see the cause"]).because("ended without a final value");
     stream_without_an_end: |_| of(streaming(2)).showing(2).fails(ExecutionError).started()
-        .saying(&["the tool failed; what went wrong is known to its operator"]).because("ended without a final value");
-    too_large_output: |_| of(giving_text(cap(20))).fails(OutputTooLarge).started().saying(&["20 bytes", "ask for less"]);
+        .saying(&["the tool failed with an internal error; only its operator can see the cause"]).because("ended without a final value");
+    too_large_output: |_| of(giving_text(cap(20))).fails(OutputTooLarge).started().saying(&["20 bytes", "request less"]);
     too_large_output_for_the_run: |_| of(giving_text(None)).given(|run| run.output_cap(cap(20).unwrap()))
-        .fails(OutputTooLarge).started().saying(&["100 bytes", "20 bytes", "ask for less"]);
+        .fails(OutputTooLarge).started().saying(&["100 bytes", "20 bytes", "request less"]);
     too_large_output_cut_off: |_| of(giving_text(cap(20).map(|cap| cap.on_overflow(OnOverflow::Truncate))))
-        .gives_shortened("x".repeat(100), &["xxxxxxxxxxxxxxxxxxxx", "[cut off: these are the first 20 of 100 bytes]"]);
+        .gives_shortened("x".repeat(100), &["xxxxxxxxxxxxxxxxxxxx", "[truncated: the first 20 of 100 bytes are shown]"]);
 }
 
-// Where it panics.
+// Panics.
 table! {
     panic_before_there_is_a_future: |_| of(panicking(Panics::AtOnce)).fails(ExecutionError).started().hiding_its_cause();
     panic_before_the_first_await: |_| of(panicking(Panics::First)).fails(ExecutionError).started().hiding_its_cause();
@@ -122,21 +122,21 @@ table! {
     panic_at_the_end: |_| of(panicking(Panics::AtTheEnd)).fails(ExecutionError).started().hiding_its_cause();
     panic_in_a_blocking_handler: |_| of(Tool::new("t").run_blocking(|(), _| -> () { panic!("{SECRET}") }).unwrap())
         .fails(ExecutionError).started().hiding_its_cause();
-    panic_when_given_up: |_| of(never_ending_and_fragile().with_limits(limits().timeout(ms(30))).unwrap())
+    panic_when_dropped: |_| of(never_ending_and_fragile().with_limits(limits().timeout(ms(30))).unwrap())
         .fails(TimedOut).started().saying(&["30ms"]);
-    panic_when_given_up_by_a_middleware: |_| of(never_ending_and_fragile().wrap(Timeout::new(ms(30))))
+    panic_when_dropped_by_a_middleware: |_| of(never_ending_and_fragile().wrap(Timeout::new(ms(30))))
         .fails(TimedOut).started().saying(&["30ms"]);
     panic_in_parameters_never_used: |_| of(holding_fragile_parameters()).fails(Denied);
     panic_in_deserialize: |_| of(with_unreadable_parameters()).fails(ExecutionError).hiding_its_cause();
     panic_in_serialize: |_| of(with_unwritable_result()).fails(ExecutionError).started().hiding_its_cause();
     panic_in_a_failures_message: |_| of(Tool::new("t").try_run(|(), _| async { Err::<(), _>(Mute) }).unwrap())
         .fails(ExecutionError).started().hiding_its_cause();
-    panic_in_what_the_model_sees: |_| of(Tool::new("t")
+    panic_in_the_model_output: |_| of(Tool::new("t")
             .to_model_output(|(): &()| -> Vec<ContentPart> { explode() }).run(|(), _| async {}).unwrap())
         .fails(ExecutionError).started().hiding_its_cause();
 }
 
-// What stands in front of it.
+// Middleware around the handler.
 table! {
     panic_in_a_middleware_before: |ran| of(plain(ran).wrap(|_: Request, _: Next| async { panic!("{SECRET}") }))
         .fails(ExecutionError).hiding_its_cause().having_run(0);
@@ -145,10 +145,10 @@ table! {
             panic!("{SECRET}")
         }))
         .fails(ExecutionError).started().hiding_its_cause().having_run(1);
-    a_middleware_that_never_goes_on: |ran| of(plain(ran).wrap(|_: Request, _: Next| pending())
+    a_middleware_that_never_continues: |ran| of(plain(ran).wrap(|_: Request, _: Next| pending())
             .with_limits(limits().timeout(ms(30))).unwrap())
         .fails(TimedOut).having_run(0);
-    a_middleware_that_changes_arguments_for_the_worse: |ran| of(target(ran).wrap(|request: Request, next: Next| {
+    a_middleware_that_makes_arguments_invalid: |ran| of(target(ran).wrap(|request: Request, next: Next| {
             next.run(request.with_arguments(&json!({"city": "Paris", "days": 99})))
         })).args(TARGET)
         .fails(InputValidationError).saying(&["days"]).having_run(0);
@@ -158,13 +158,13 @@ table! {
         .fails(OutputTooLarge).having_run(0);
 }
 
-// Time.
+// Timeouts.
 table! {
     timeout: |_| of(endless().with_limits(limits().timeout(ms(30))).unwrap())
         .showing(1).fails(TimedOut).started().saying(&["30ms"]);
     timeout_of_the_run_for_each_call: |_| of(endless()).given(|run| run.call_timeout(ms(30)))
         .showing(1).fails(TimedOut).started().saying(&["30ms"]);
-    timeout_beyond_all_clocks: |_| of(talkative(1, ms(1)).with_limits(limits().timeout(Duration::MAX)).unwrap())
+    timeout_beyond_the_largest_time: |_| of(talkative(1, ms(1)).with_limits(limits().timeout(Duration::MAX)).unwrap())
         .given(|run| run.timeout(Duration::MAX)).showing(1).gives(1);
     silence: |_| of(endless().with_limits(limits().idle_timeout(ms(30))).unwrap())
         .showing(1).fails(TimedOut).started().saying(&["no progress", "30ms"]);
@@ -185,12 +185,12 @@ table! {
             .with_limits(limits().idle_timeout(ms(30)).emit_buffer(room(1))).unwrap())
         .read(Reader::Pausing(ms(1000))).showing(4).gives(4);
     deadline_while_it_runs: |_| of(endless()).given(|run| run.timeout(ms(30)))
-        .showing(1).fails(TimedOut).started().saying(&["time for all calls"]);
+        .showing(1).fails(TimedOut).started().saying(&["the run's deadline passed"]);
     deadline_as_a_moment: |_| of(endless()).given(|run| run.deadline(Instant::now() + ms(30)))
         .showing(1).fails(TimedOut).started();
     deadline_in_the_past: |ran| of(plain(ran)).given(|run| run.timeout(Duration::ZERO))
         .fails(TimedOut).like_all_others().having_run(0);
-    deadline_while_it_waits_for_a_place: |ran| of(keyed(&endless())).given(|run| run.timeout(ms(30)))
+    deadline_while_it_waits_for_a_slot: |ran| of(keyed(&endless())).given(|run| run.timeout(ms(30)))
         .showing(1).fails(TimedOut).started()
         .then(keyed(&plain(ran))).fails(TimedOut).having_run(0);
     deadline_while_it_waits_for_approval: |ran| of(gated(ran)).given(|run| never_answered(run).timeout(ms(30)))
@@ -200,17 +200,17 @@ table! {
         .fails(TimedOut).having_run(0);
 }
 
-// Calling off.
+// Cancellation.
 table! {
     cancel_before_the_start: |ran| of(plain(ran)).read(Reader::CancellingAfter(Duration::ZERO))
-        .fails(Cancelled).like_all_others().saying(&["called off"]).having_run(0);
+        .fails(Cancelled).like_all_others().saying(&["cancelled"]).having_run(0);
     flag_raised_before_the_start: |ran| of(plain(ran)).read(Reader::RaisingAfter(Duration::ZERO, Cancellation::new()))
-        .fails(Cancelled).like_all_others().saying(&["called off"]).having_run(0);
+        .fails(Cancelled).like_all_others().saying(&["cancelled"]).having_run(0);
     cancel_midway: |_| of(endless()).read(Reader::CancellingAfter(ms(30)))
-        .showing(1).fails(Cancelled).started().saying(&["called off"]);
+        .showing(1).fails(Cancelled).started().saying(&["cancelled"]);
     flag_raised_midway: |_| of(endless()).read(Reader::RaisingAfter(ms(30), Cancellation::new()))
-        .showing(1).fails(Cancelled).started().saying(&["called off"]);
-    cancel_while_it_waits_for_a_place: |ran| of(keyed(&endless())).read(Reader::CancellingAfter(ms(30)))
+        .showing(1).fails(Cancelled).started().saying(&["cancelled"]);
+    cancel_while_it_waits_for_a_slot: |ran| of(keyed(&endless())).read(Reader::CancellingAfter(ms(30)))
         .showing(1).fails(Cancelled).started()
         .then(keyed(&plain(ran))).fails(Cancelled).having_run(0);
     cancel_while_it_waits_for_approval: |ran| of(gated(ran)).given(never_answered)
@@ -220,13 +220,13 @@ table! {
 
 // Approval.
 table! {
-    nobody_to_approve: |ran| of(gated(ran)).fails(Denied).saying(&["requires approval", "no approver is configured"]).having_run(0);
+    no_approver: |ran| of(gated(ran)).fails(Denied).saying(&["requires approval", "no approver is configured"]).having_run(0);
     approved: |ran| of(gated(ran)).given(|run| run.approvals(deciding(ApprovalDecision::Approved, ""))).having_run(1);
     denied: |ran| of(gated(ran)).given(|run| run.approvals(deciding(ApprovalDecision::Denied, "not on a Sunday")))
         .fails(Denied).saying(&["not on a Sunday"]).having_run(0);
     denied_without_a_reason: |ran| of(gated(ran)).given(|run| run.approvals(deciding(ApprovalDecision::Denied, " ")))
         .fails(Denied).having_run(0);
-    decision_nobody_knows: |ran| of(gated(ran))
+    unknown_decision: |ran| of(gated(ran))
         .given(|run| run.approvals(deciding(ApprovalDecision::Other("approve_later".to_owned()), "")))
         .fails(Denied).having_run(0);
     approver_that_fails: |ran| of(gated(ran))
@@ -238,7 +238,7 @@ table! {
             Ok::<ApprovalResponse, BoxError>(explode())
         }))
         .fails(Denied).hiding_its_cause().having_run(0);
-    answer_to_another_question: |ran| of(gated(ran))
+    answer_to_another_request: |ran| of(gated(ran))
         .given(|run| run.approvals(|_: ApprovalRequest, _: Cx| async {
             Ok::<_, BoxError>(ApprovalResponse::new("approval_0", ApprovalDecision::Approved))
         }))
@@ -256,7 +256,7 @@ table! {
         .fails(Denied).hiding_its_cause().having_run(0);
     policy_over_no_parameters: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::when(|(), _| async { false })).unwrap())
         .having_run(1);
-    bad_arguments_are_not_asked_about: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()).unwrap())
+    bad_arguments_require_no_approval: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()).unwrap())
         .given(|run| run.approvals(|_: ApprovalRequest, _: Cx| async {
             Ok::<ApprovalResponse, BoxError>(explode())
         }))
@@ -276,7 +276,7 @@ table! {
         .fails(UnknownTool).saying(&["there is no tool called 'hidden'"]).having_run(0);
     permit_that_fails: |ran| of(plain(ran))
         .given(|run| run.permit(permit(|| Err::<Permission, _>(secret_error()))))
-        .fails(PermissionDenied).saying(&["permitted", "could not be decided"]).hiding_its_cause().having_run(0);
+        .fails(PermissionDenied).saying(&["permission check failed"]).hiding_its_cause().having_run(0);
     permit_that_panics: |ran| of(plain(ran)).given(|run| run.permit(permit(explode::<Permission>)))
         .fails(PermissionDenied).hiding_its_cause().having_run(0);
     slow_permit: |ran| of(plain(ran)).given(|run| run.permit(permit(|| Permitting::later(async {
@@ -293,12 +293,12 @@ table! {
         })))).fails(PermissionDenied).hiding_its_cause().having_run(0);
 }
 
-/// Arguments that [`target`] refuses, with something to say about them.
+/// Creates a call with arguments that [`target`] rejects, with issues.
 fn bad_arguments(ran: &Ran, arguments: impl Into<String>) -> Case {
     of(target(ran)).args(arguments).fails(InputValidationError).having_run(0)
 }
 
-/// Panics in anything's place.
+/// Panics in place of any value.
 fn explode<T>() -> T {
     panic!("{SECRET}");
 }
@@ -325,7 +325,7 @@ fn failing_against(schema: Value) -> Tool {
     Tool::new("t").failure_schema(failure).try_run(|(), _| async { Err::<(), _>("sold out") }).unwrap()
 }
 
-/// Early values and never a final one.
+/// Creates a tool with preliminary results and no final one.
 fn streaming(count: u8) -> Tool {
     let run = move |(), _| Outputs::<u8, NoFailure>::new(stream::iter(0..count).map(HandlerOutput::Preliminary));
     Tool::new("streaming").run_stream(run).unwrap()
@@ -343,12 +343,12 @@ fn giving_text(cap: Option<OutputCap>) -> Tool {
     Tool::new("giving_text").limits(capped(cap)).run(|(), _| async { "x".repeat(100) }).unwrap()
 }
 
-/// The same tool, waiting for others of its kind.
+/// Returns the same tool with a concurrency key.
 fn keyed(tool: &Tool) -> Tool {
     tool.with_limits(limits().concurrency(Concurrency::Keyed("one at a time".to_owned()))).unwrap()
 }
 
-/// Denied before its parameters, which don't like to be dropped, were used.
+/// Creates a tool that is denied before its parameters, whose drop panics, were used.
 fn holding_fragile_parameters() -> Tool {
     #[derive(JsonSchema)]
     struct Holding {}
@@ -367,7 +367,7 @@ fn never_answered(run: RunOptions) -> RunOptions {
     run.approvals(|_: ApprovalRequest, _: Cx| pending::<Result<ApprovalResponse, BoxError>>())
 }
 
-/// Asks about calls of one tool.
+/// Returns a policy that requires approval for calls of one tool.
 fn asking_for(name: &'static str) -> ApprovalPolicy {
     ApprovalPolicy::when(move |_: Value, cx| async move { cx.tool == name })
 }
@@ -385,7 +385,7 @@ impl Failure for Busy {
     }
 }
 
-/// A failure that can't say what it is.
+/// A failure whose `Display` fails.
 #[derive(Serialize, JsonSchema)]
 struct Mute;
 
@@ -395,7 +395,7 @@ impl Failure for Mute {
     }
 }
 
-/// Lets nobody see the tool called `hidden`, nor call it.
+/// A permit that hides the tool called `hidden`.
 struct Hider;
 
 impl Permit for Hider {
@@ -410,7 +410,7 @@ impl Permit for Hider {
 }
 
 #[tokio::test]
-async fn what_is_hidden_can_not_be_told_from_what_is_not_there() {
+async fn a_hidden_tool_is_indistinguishable_from_a_missing_one() {
     let sound = |name: &str| Tool::new(name).run(|(), _| async {}).unwrap();
     let with: Toolkit = [sound("hidden"), sound("hidded")].into_iter().collect();
     let without: Toolkit = [sound("hidded")].into_iter().collect();
@@ -422,7 +422,7 @@ async fn what_is_hidden_can_not_be_told_from_what_is_not_there() {
 }
 
 #[tokio::test]
-async fn a_permit_that_panics_over_a_suggestion_suggests_nothing() {
+async fn a_permit_that_panics_on_a_suggestion_suggests_nothing() {
     struct Blind;
     impl Permit for Blind {
         fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
@@ -438,7 +438,7 @@ async fn a_permit_that_panics_over_a_suggestion_suggests_nothing() {
 }
 
 #[tokio::test]
-async fn a_text_that_the_model_can_read_whole_is_not_said_to_be_cut_off() {
+async fn a_complete_text_is_not_marked_as_truncated() {
     let limits = capped(cap(15).map(|cap| cap.on_overflow(OnOverflow::Truncate)));
     let tool = Tool::new("lines").limits(limits).run(|(), _| async { "\n".repeat(10) }).unwrap();
     let kit: Toolkit = [tool].into_iter().collect();

@@ -1,4 +1,4 @@
-//! Many runs at a time on several threads: what is promised does not hang on one thread doing all of it.
+//! Many runs at a time on several threads: the promises do not depend on a single thread.
 //!
 //! A run that never ends, or a handler that is left running, makes its test hang: nextest ends it and names it.
 
@@ -15,23 +15,23 @@ use super::record;
 const RUNS: usize = 40;
 const CALLS: usize = 64;
 
-/// How many things a handler shows. More than its queue holds, so that it waits for its reader.
+/// The number of values that a handler emits. More than its queue holds, so that it waits for its reader.
 const SHOWS: u64 = 5;
 
-/// Counts handlers that run.
+/// A count of handlers that run.
 #[derive(Clone)]
 struct Live(Arc<watch::Sender<usize>>);
 
 /// A handler that runs, until it is dropped.
 struct Running(Live);
 
-/// How a run ends.
+/// The way in which a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     ByItself,
-    /// Called off when so many events were read.
+    /// Cancelled after this many events.
     Cancelled(usize),
-    /// Dropped when so many events were read.
+    /// Dropped after this many events.
     Dropped(usize),
 }
 
@@ -58,7 +58,8 @@ impl Drop for Running {
 }
 
 impl Ending {
-    /// Half of the runs come to their end; of the others most are called off, early and late, and some dropped.
+    /// Chooses the ending of a run: half of the runs complete; of the others most are cancelled, early and late, and
+    /// some dropped.
     fn of(run: usize) -> Self {
         match run % 8 {
             1 | 3 => Self::Cancelled(1 + run * 7),
@@ -69,7 +70,8 @@ impl Ending {
     }
 }
 
-/// Two tools that show and give the same, one in a task and one on a thread of its own, and one that never ends.
+/// Creates two tools that emit and return the same, one in a task and one on a blocking thread, and one that never
+/// ends.
 fn kit(live: &Live) -> Toolkit {
     let limits = || limits().emit_buffer(room(2));
     let (in_task, on_thread, endless) = (live.clone(), live.clone(), live.clone());
@@ -102,7 +104,7 @@ fn kit(live: &Live) -> Toolkit {
     [task, thread, endless].map(Result::unwrap).into_iter().collect()
 }
 
-/// Calls that are called off hold some that would never end; the others are of the two that do.
+/// Creates the calls of a run. Only runs that are cancelled include calls that never end.
 fn calls(ending: Ending) -> Vec<ToolCall> {
     let name = |n: usize| match n % 4 {
         0 if ending != Ending::ByItself => "endless",
@@ -112,7 +114,7 @@ fn calls(ending: Ending) -> Vec<ToolCall> {
     (0..CALLS).map(|n| ToolCall::new(format!("c{n}"), name(n), n.to_string())).collect()
 }
 
-/// Runs a batch and checks what was told of it.
+/// Runs a batch and checks its events.
 async fn hold(kit: Toolkit, options: RunOptions, ending: Ending) {
     let (calls, told) = (calls(ending), Arc::new(Mutex::new(Vec::new())));
     let telling = Arc::clone(&told);
@@ -170,9 +172,9 @@ async fn many_runs_in_tasks_on_several_threads_keep_every_promise() {
     hold_all(|_| RunOptions::new()).await;
 }
 
-/// A few places for many calls: they change hands between threads.
+/// A few slots for many calls: they move between threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_runs_with_few_places_on_several_threads_keep_every_promise() {
+async fn many_runs_with_few_slots_on_several_threads_keep_every_promise() {
     hold_all(|run| {
         let options = RunOptions::new().concurrency(20 + run % 5);
         if run % 2 == 0 { options.spawned() } else { options }

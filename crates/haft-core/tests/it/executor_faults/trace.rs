@@ -1,4 +1,4 @@
-//! Faults while somebody listens to tracing.
+//! Faults while a tracing subscriber is active.
 
 use std::error::Error;
 use std::fmt;
@@ -10,7 +10,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 use super::case::SECRET;
 
-/// Writes every field of everything, as a log does.
+/// A subscriber that formats every field, as a log does.
 struct Log;
 
 struct Writer;
@@ -46,7 +46,7 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {}
 }
 
-/// An error that can't say what it is.
+/// An error whose `Display` fails.
 #[derive(Debug)]
 struct Mute;
 
@@ -59,7 +59,7 @@ impl fmt::Display for Mute {
 }
 
 #[tokio::test]
-async fn an_error_that_can_not_be_written_is_the_fault_of_its_own_call_only() {
+async fn an_error_whose_display_fails_affects_only_its_own_call() {
     let _listening = tracing::subscriber::set_default(Log);
     let mute = Tool::new("mute").try_run_opaque(|(), _| async { Err::<(), _>(Mute) }).unwrap();
     let sound = Tool::new("sound").run(|(), _| async {}).unwrap();

@@ -1,4 +1,4 @@
-//! The four ways every row is held.
+//! The four ways in which every row is checked.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use tokio::time::sleep;
 
 use super::record::mark;
 
-/// How many healthy calls stand around a faulty one, when any do.
+/// The number of healthy calls around a faulty one, if there are any.
 const SIBLINGS: u32 = 64;
 
-/// The company of a call, and where its handler runs.
+/// The siblings of a call, and where its handler runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     pub(super) company: Company,
@@ -45,7 +45,7 @@ impl Way {
         Self { company: Company::Siblings, place: Place::Spawned },
     ];
 
-    /// How many siblings stand before the faulty call, and how many there are.
+    /// Returns how many siblings precede the faulty call, and how many there are.
     pub(super) fn siblings(self) -> (u32, u32) {
         match self.company {
             Company::Alone => (0, 0),
@@ -61,8 +61,8 @@ impl Way {
     }
 }
 
-/// A tool with which nothing is wrong: shows some things, as many as [`healthy_shows`] says, waiting a little in
-/// between, and gives its number doubled.
+/// Creates a sound tool: it emits as many values as [`healthy_shows`] returns, waiting a little in between, and
+/// returns its number doubled.
 pub(super) fn healthy_tool() -> Tool {
     let run = |Healthy { n }: Healthy, cx: Cx| async move {
         for step in 0..healthy_shows(n) {
@@ -74,7 +74,7 @@ pub(super) fn healthy_tool() -> Tool {
     Tool::new("healthy").run(run).unwrap()
 }
 
-/// How many things the healthy call of a number shows.
+/// Returns the number of values that the healthy call of a number emits.
 pub(super) fn healthy_shows(n: u32) -> u32 {
     1 + n % 3
 }
@@ -83,7 +83,7 @@ pub(super) fn healthy_call(n: u32) -> ToolCall {
     ToolCall::new(format!("healthy_{n}"), "healthy", format!(r#"{{"n":{n}}}"#))
 }
 
-/// A runtime of one thread whose clock only moves when everybody waits for it.
+/// Creates a runtime of one thread whose clock advances only when every task waits for it.
 pub(crate) fn paused() -> Runtime {
     Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 }

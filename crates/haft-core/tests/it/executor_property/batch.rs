@@ -1,6 +1,6 @@
-//! What can be drawn: calls, and how their run goes.
+//! The generated cases: calls, and the course of their run.
 //!
-//! Handlers take an even number of milliseconds and limits are odd, so that it is always certain which comes first.
+//! Handlers take an even number of milliseconds and timeouts are odd, so that it is always certain which comes first.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -10,33 +10,33 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// The longest that a handler may take.
+/// The timeout of a handler.
 pub(super) const TIMEOUT: Duration = Duration::from_millis(60);
 
-/// How long whoever is asked thinks about it.
+/// The time that an approver takes.
 pub(super) const THINKING: Duration = Duration::from_millis(4);
 
-/// The largest output where there is a cap. What a call says when it fails is shorter.
+/// The output cap where there is one. The failures of calls are shorter.
 pub(super) const MOST_BYTES: usize = 4096;
 
-/// A batch of calls and everything about its run.
+/// A batch of calls and the settings of its run.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
     pub(super) asked: Vec<Asked>,
-    /// At most so many handlers at a time; zero means all.
+    /// The concurrency limit of the run; zero means none.
     pub(super) concurrency: usize,
-    /// How many shown values may wait.
+    /// The size of the emit buffer.
     pub(super) room: usize,
     pub(super) is_spawned: bool,
-    /// All tools are behind a middleware that passes every call on.
+    /// True if all tools are behind a middleware that passes every call on.
     pub(super) is_wrapped: bool,
-    /// How long the tool `watched` may be silent.
+    /// The idle timeout of the tool `watched`.
     pub(super) silence: Duration,
-    /// The limits of the run on each call.
+    /// The timeout of the run for each call.
     pub(super) call_timeout: Option<Duration>,
     pub(super) call_silence: Option<Duration>,
     pub(super) cap: Option<Cap>,
-    /// How long the reader waits after each event.
+    /// The pause of the reader after each event.
     pub(super) pause: Duration,
     pub(super) ending: Ending,
 }
@@ -48,37 +48,37 @@ pub(super) struct Cap {
     pub(super) rule: OnOverflow,
 }
 
-/// Who limits something.
+/// The owner of a limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Owner {
     Tool,
     Run,
 }
 
-/// How a run ends.
+/// The way in which a run ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ending {
     ByItself,
     Deadline(Duration),
     Cancelled(Duration),
     Raised(Duration),
-    /// When so many events were read.
+    /// After this many events.
     Dropped(usize),
 }
 
 /// One call.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// The tool, by what it may run beside.
+    /// The tool, named by its concurrency class.
     pub(super) tool: &'static str,
     pub(super) does: Does,
-    /// It has the id of the first call.
+    /// True if it has the id of the first call.
     has_first_id: bool,
-    /// The provider has run it.
+    /// True if the provider has executed it.
     is_provider_executed: bool,
 }
 
-/// What its handler does.
+/// The action of its handler.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Does {
     Nothing,
@@ -94,7 +94,7 @@ pub(super) enum Does {
     Give {
         bytes: usize,
     },
-    /// Nothing: the arguments are bad.
+    /// No action: the arguments are invalid.
     Refuse,
 }
 
@@ -187,12 +187,12 @@ impl Batch {
         matches!(self.ending, Ending::Dropped(_))
     }
 
-    /// Whether every call may come to its end.
+    /// Returns whether every call can complete.
     pub(super) fn is_undisturbed(&self) -> bool {
         matches!(self.ending, Ending::ByItself) && self.pause.is_zero()
     }
 
-    /// The kind of failure that a call comes to when nothing disturbs it; none when it succeeds.
+    /// Returns the kind of failure that a call ends with when nothing disturbs it; none when it succeeds.
     pub(super) fn fate(&self, index: usize) -> Option<FailureKind> {
         let asked = &self.asked[index];
         match asked.tool {
@@ -208,7 +208,7 @@ impl Batch {
         }
     }
 
-    /// How many things a call shows when nothing disturbs it and it succeeds.
+    /// Returns the number of values that a call emits when nothing disturbs it and it succeeds.
     pub(super) fn shown(&self, index: usize) -> u64 {
         let asked = &self.asked[index];
         let emitted = match asked.done() {
@@ -240,7 +240,8 @@ impl Batch {
         }
     }
 
-    /// If all calls ran one after the other, each as long as it may, and the reader paused after every event.
+    /// Returns the time if all calls ran one after the other, each as long as it may, and the reader paused after
+    /// every event.
     pub(super) fn longest(&self) -> Duration {
         let calls = u32::try_from(self.asked.len()).unwrap();
         let events = calls * 10;
@@ -249,7 +250,7 @@ impl Batch {
 }
 
 impl Asked {
-    /// What its handler really does: a blocking one does not wait.
+    /// Returns the actual action of its handler: a blocking one does not wait.
     fn done(&self) -> Does {
         match self.does {
             Does::Sleep(_) | Does::Emit { .. } | Does::Hang if self.tool == "blocking" => Does::Nothing,

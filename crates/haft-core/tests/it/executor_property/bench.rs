@@ -1,4 +1,4 @@
-//! The tools of the random batches. Every handler does what its arguments say, under the eyes of a gauge.
+//! The tools of the random batches. Every handler follows its arguments, and is counted by a gauge.
 
 use std::future::pending;
 use std::num::NonZeroUsize;
@@ -18,7 +18,7 @@ use super::batch::{Batch, Cap, MOST_BYTES, Owner, THINKING, TIMEOUT};
 use super::gauge::{Class, Gauge, Running, Spot};
 use crate::executor_faults::record::mark;
 
-/// What a handler is to do.
+/// The task of a handler.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(tag = "does", rename_all = "snake_case")]
 enum Job {
@@ -32,7 +32,7 @@ enum Job {
     Give { bytes: usize },
 }
 
-/// What a handler gives.
+/// The return value of a handler.
 #[derive(Clone, Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Gift {
@@ -40,7 +40,8 @@ enum Gift {
     Text(String),
 }
 
-/// Making a tool takes longer than most runs here do, so these are made once; what differs goes with the run.
+/// The tool in a task. Creating a tool takes longer than most runs here, so these are created once; the rest is set
+/// per run.
 static WORKING: LazyLock<Tool> = LazyLock::new(|| {
     let handler = |job: Job, cx: Cx| async move {
         let _running = enter(&cx, Spot::Task);
@@ -49,7 +50,7 @@ static WORKING: LazyLock<Tool> = LazyLock::new(|| {
     Tool::new("working").try_run(handler).unwrap()
 });
 
-/// The same on a thread of its own, at once: the paused clock stands still as long as such one runs.
+/// The same on a blocking thread, without waiting: the paused clock stands still as long as one runs.
 static BLOCKING: LazyLock<Tool> = LazyLock::new(|| {
     let handler = |job: Job, cx: Cx| {
         let _running = enter(&cx, Spot::Thread);
@@ -63,7 +64,7 @@ static BLOCKING: LazyLock<Tool> = LazyLock::new(|| {
     Tool::new("blocking").try_run_blocking(handler).unwrap()
 });
 
-/// Those that nobody runs here.
+/// The tools without a local handler.
 static ELSEWHERE: LazyLock<[Tool; 3]> = LazyLock::new(|| {
     [
         Tool::signal("signal").params::<Job>().define().unwrap(),
@@ -72,13 +73,13 @@ static ELSEWHERE: LazyLock<[Tool; 3]> = LazyLock::new(|| {
     ]
 });
 
-/// The same as a stream: an early result, then the final one.
+/// The same as a stream: a preliminary result, then the final one.
 static STREAMING: LazyLock<Tool> = LazyLock::new(|| {
     let handler = |job: Job, cx: Cx| {
         let values = async move {
             let _running = enter(&cx, Spot::Task);
             let done = work(job, &cx).await;
-            // The number of what was shown before, as the record wants it.
+            // The number of values emitted before, as the record expects it.
             let early = done.clone().map(|gift| match gift {
                 Gift::Number(shown) => Gift::Number(shown),
                 Gift::Text(_) => Gift::Number(0),
@@ -90,7 +91,7 @@ static STREAMING: LazyLock<Tool> = LazyLock::new(|| {
     Tool::new("streaming").run_stream(handler).unwrap()
 });
 
-/// The tools of a batch.
+/// Creates the tools of a batch.
 pub(super) fn kit(batch: &Batch) -> Toolkit {
     let tool =
         |tool: &Tool, name: &str| tool.with_name(name).and_then(|tool| tool.with_limits(limits(batch, name))).unwrap();
@@ -103,7 +104,7 @@ pub(super) fn kit(batch: &Batch) -> Toolkit {
     if batch.is_wrapped { kit.wrap(|request: Request, next: Next| next.run(request)) } else { kit }
 }
 
-/// Says yes after a while, except about `forbidden`.
+/// Approves after a while, except calls of `forbidden`.
 pub(super) async fn approve(request: ApprovalRequest, _: Cx) -> Result<ApprovalResponse, BoxError> {
     sleep(THINKING / 2).await;
     let decision = match request.tool.as_str() {
@@ -113,7 +114,7 @@ pub(super) async fn approve(request: ApprovalRequest, _: Cx) -> Result<ApprovalR
     Ok(request.respond(decision))
 }
 
-/// Says yes, after a while to calls of `slow_permit`.
+/// Permits all calls, after a while those of `slow_permit`.
 pub(super) fn permit(tool: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
     match tool.name() {
         "slow_permit" => Permitting::later(async {

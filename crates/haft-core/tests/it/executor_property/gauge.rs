@@ -1,8 +1,8 @@
-//! Counts what runs beside what, from inside the handlers.
+//! A gauge that counts concurrent handlers, from inside the handlers.
 
 use std::sync::{Arc, Mutex};
 
-/// What a handler may run beside.
+/// The concurrency class of a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Shared,
@@ -11,14 +11,14 @@ pub(super) enum Class {
     Max(usize),
 }
 
-/// Where a handler runs.
+/// The place where a handler runs: a task or a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spot {
     Task,
     Thread,
 }
 
-/// Shared by all handlers of a batch.
+/// A gauge that all handlers of a batch share.
 #[derive(Clone)]
 pub(super) struct Gauge(Arc<Mutex<Readings>>);
 
@@ -36,12 +36,12 @@ pub(super) struct Running {
 }
 
 impl Gauge {
-    /// At most so many handlers at a time; zero means all.
+    /// Creates a gauge with this concurrency limit; zero means none.
     pub(super) fn new(most: usize) -> Self {
         Self(Arc::new(Mutex::new(Readings { most, ..Readings::default() })))
     }
 
-    /// A handler begins. It is noted if it should not have.
+    /// Counts a handler that begins, and records a violation if it exceeds a limit.
     pub(super) fn enter(&self, class: Class, spot: Spot) -> Running {
         let mut readings = self.0.lock().unwrap();
         let Readings { most, running, breaches } = &mut *readings;
@@ -62,12 +62,12 @@ impl Gauge {
         Running { gauge: self.clone(), entry: (class, spot) }
     }
 
-    /// How many handlers run.
+    /// Returns the number of running handlers.
     pub(super) fn live(&self) -> usize {
         self.0.lock().unwrap().running.len()
     }
 
-    /// How many handlers run in tasks.
+    /// Returns the number of handlers that run in tasks.
     pub(super) fn live_in_tasks(&self) -> usize {
         self.0.lock().unwrap().running.iter().filter(|(_, spot)| *spot == Spot::Task).count()
     }

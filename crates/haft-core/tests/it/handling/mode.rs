@@ -1,4 +1,4 @@
-//! What a failed call is to the code that called: an error, or a value like any other.
+//! Failed calls as the calling code sees them: an error, or a value like any other.
 
 use futures_util::StreamExt;
 use haft_core::{
@@ -22,7 +22,7 @@ impl Failure for SoldOut {
     }
 }
 
-/// One tool for every way to fail.
+/// Creates one tool for every way to fail.
 fn tools() -> Vec<Result<Tool, DefinitionError>> {
     vec![
         Tool::new("fine").run(|n: u8, _cx| async move { n }),
@@ -32,7 +32,7 @@ fn tools() -> Vec<Result<Tool, DefinitionError>> {
             let failure = ToolFailure::new("rate_limited", "the service is busy").retry_after(seconds(2));
             Err::<(), HandlerError>(HandlerError::opaque(failure))
         }),
-        // What another toolkit answered, handed on.
+        // A failure of another toolkit that is passed on.
         Tool::new("hands_on_refusal").handle(|_: u8, _cx| async {
             let failure = ToolFailure::new(FailureKind::InputValidationError, "the inner tool refused");
             Err::<(), HandlerError>(HandlerError::opaque(failure))
@@ -54,7 +54,7 @@ fn kit(mode: FailureMode) -> Toolkit {
     tools().into_iter().map(|tool| in_mode(tool, mode).unwrap()).collect()
 }
 
-/// Everybody may use everything but the secret.
+/// Returns options with a permit that hides only the secret tool.
 fn options() -> RunOptions {
     RunOptions::new().permit(|tool: &Tool, _: &ToolCall, _: &Cx| match tool.name() {
         "secret" => Permission::denied("not for you"),
@@ -80,7 +80,7 @@ const fn row(
     Row { name, arguments, kind, message, origin, started }
 }
 
-const OPAQUE: &str = "the tool failed; what went wrong is known to its operator";
+const OPAQUE: &str = "the tool failed with an internal error; only its operator can see the cause";
 
 const TABLE: [Row; 11] = [
     row(("declared", "1"), ("tool_failed", "only 2 left"), FailureOrigin::Handler, true),
@@ -101,7 +101,7 @@ const TABLE: [Row; 11] = [
     row(("slow", "1"), ("timed_out", "the call took longer than 1s"), FailureOrigin::Executor, true),
 ];
 
-/// A call made by `handle_with`, by `handle_stream`, and by `handle` where no option is needed.
+/// Makes a call by `handle_with`, by `handle_stream`, and by `handle` where no option is needed.
 async fn all_ways(kit: &Toolkit, call: &ToolCall) -> Vec<Result<HandlerResult, ToolFailure>> {
     let mut ways = vec![kit.handle_with(call, &options()).await];
     ways.extend(kit.handle_stream(call).with(options()).collect::<Vec<_>>().await);
@@ -133,7 +133,7 @@ async fn in_mode_error_every_failure_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_mode_return_every_failure_is_a_value_that_says_where_it_comes_from() {
+async fn in_mode_return_every_failure_is_a_value_with_its_origin() {
     let kit = kit(FailureMode::Return);
     for row in &TABLE {
         for way in all_ways(&kit, &ToolCall::new("c1", row.name, row.arguments)).await {
@@ -147,7 +147,7 @@ async fn in_mode_return_every_failure_is_a_value_that_says_where_it_comes_from()
     }
 }
 
-/// A declared failure is encoded by its own schema; every other as what the model reads of it.
+/// A declared failure is encoded by its own schema; every other as the text that the model reads.
 #[tokio::test(start_paused = true)]
 async fn a_returned_failure_is_encoded() {
     let kit = kit(FailureMode::Return);
@@ -180,7 +180,7 @@ async fn a_success_is_the_same_in_both_modes() {
     }
 }
 
-/// No such tool, no mode.
+/// An unknown tool has no mode.
 #[tokio::test]
 async fn an_unknown_name_is_an_error_in_both_modes() {
     for mode in MODES {
@@ -190,7 +190,7 @@ async fn an_unknown_name_is_an_error_in_both_modes() {
     }
 }
 
-/// A tool that the caller must not know of looks exactly like one that is not there.
+/// A hidden tool is indistinguishable from one that does not exist.
 #[tokio::test]
 async fn a_hidden_tool_is_unknown_in_both_modes() {
     struct Blindfold;
@@ -225,7 +225,7 @@ async fn every_problem_of_the_arguments_is_on_the_failure_in_both_modes() {
     }
 }
 
-/// What happens around the handler is in the mode, too: here the same failure from a middleware.
+/// The mode also applies to middleware: here the same failure comes from one.
 #[tokio::test]
 async fn a_middlewares_failure_follows_the_mode() {
     let refuse =

@@ -1,4 +1,4 @@
-//! Early forms of a result.
+//! Preliminary results.
 
 use futures_util::{StreamExt, stream};
 use haft_core::{
@@ -11,13 +11,14 @@ use super::{MODES, in_mode, items, seconds};
 use crate::executing::{calls, came, kit, tell};
 use crate::running::alone;
 
-/// Gives the numbers up to the last one early, and the last one in the end.
+/// Creates a tool that returns the numbers before the last one as preliminary results, and the last one as the final
+/// one.
 fn count() -> Result<Tool, DefinitionError> {
     Tool::new("count").run_stream(|to: u32, _cx| Outputs::<_>::values(stream::iter(1..=to)))
 }
 
 #[tokio::test]
-async fn early_results_come_first_in_order_and_the_final_one_last() {
+async fn preliminary_results_come_first_in_order_and_the_final_one_last() {
     let kit = kit([count()]);
     assert_eq!(items(kit.handle_stream(&calls([("count", "1")])[0])).await, ["final 1"]);
     assert_eq!(items(kit.handle_stream(&calls([("count", "2")])[0])).await, ["early 1", "final 2"]);
@@ -26,14 +27,14 @@ async fn early_results_come_first_in_order_and_the_final_one_last() {
 }
 
 #[tokio::test]
-async fn who_wants_one_result_gets_the_final_one() {
+async fn a_caller_of_a_single_result_gets_the_final_one() {
     let result = kit([count()]).handle(&calls([("count", "4")])[0]).await.unwrap();
     assert!(!result.preliminary);
     assert_eq!(result.encoded.as_str(), "4");
 }
 
 #[tokio::test]
-async fn an_early_result_says_whose_it_is() {
+async fn a_preliminary_result_names_its_call() {
     let mut stream = kit([count()]).handle_stream(ToolCall::new("c9", "count", "2"));
     let early = stream.next().await.unwrap().unwrap();
     assert!(early.preliminary && !early.is_failure);
@@ -43,7 +44,7 @@ async fn an_early_result_says_whose_it_is() {
 }
 
 #[tokio::test]
-async fn progress_is_no_early_result() {
+async fn progress_is_no_preliminary_result() {
     let tool = Tool::new("t").handle(|(), cx: Cx| async move {
         cx.emit("just talking").await?;
         cx.preliminary(1).await?;
@@ -53,9 +54,9 @@ async fn progress_is_no_early_result() {
     assert_eq!(items(kit([tool]).handle_stream(&calls([("t", "")])[0])).await, ["early 1", "final 2"]);
 }
 
-/// A value that is held back, as it may be the last one, is a sign of life all the same, whoever listens.
+/// A value that is held back, because it may be the last one, still resets the idle timeout, with or without a reader.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_gives_values_is_not_silent() {
+async fn a_call_that_produces_values_is_not_idle() {
     let paced = Tool::new("paced").run_stream(|to: u32, _cx| {
         Outputs::<_>::values(stream::iter(1..=to).then(|n| async move {
             sleep(seconds(2)).await;
@@ -70,7 +71,7 @@ async fn a_call_that_gives_values_is_not_silent() {
     assert_eq!(came(&alone(kit.get("paced").unwrap()).run_call(call).await), "3");
 }
 
-/// Shows a value at once and ends after some seconds.
+/// Creates a tool that emits a value at once and ends after some seconds.
 fn slow() -> Result<Tool, DefinitionError> {
     Tool::new("slow").handle(|takes: u64, cx: Cx| async move {
         cx.preliminary(0).await?;
@@ -80,7 +81,7 @@ fn slow() -> Result<Tool, DefinitionError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_early_result_is_delivered_while_the_handler_is_at_work() {
+async fn a_preliminary_result_is_delivered_while_the_handler_runs() {
     let began = Instant::now();
     let mut stream = kit([slow()]).handle_stream(&calls([("slow", "5")])[0]);
     assert!(stream.next().await.unwrap().unwrap().preliminary);
@@ -91,7 +92,7 @@ async fn an_early_result_is_delivered_while_the_handler_is_at_work() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_calls_show_early_results_at_once_and_end_each_in_its_time() {
+async fn two_calls_emit_preliminary_results_at_once_and_end_separately() {
     let began = Instant::now();
     let mut run = kit([slow()]).run(calls([("slow", "2"), ("slow", "1")]));
     let mut times = Vec::new();
@@ -103,7 +104,7 @@ async fn two_calls_show_early_results_at_once_and_end_each_in_its_time() {
 }
 
 #[tokio::test]
-async fn early_results_before_a_failure_are_delivered() {
+async fn preliminary_results_before_a_failure_are_delivered() {
     let fails = || {
         Tool::new("fails").run_stream(|(), _cx| {
             let steps = [Ok(HandlerOutput::Preliminary(1)), Ok(HandlerOutput::Preliminary(2)), Err("sold out")];
@@ -122,9 +123,9 @@ async fn early_results_before_a_failure_are_delivered() {
     }
 }
 
-/// An early result is checked like a final one.
+/// A preliminary result is checked like a final one.
 #[tokio::test]
-async fn an_early_result_that_breaks_the_schema_fails_the_call() {
+async fn a_preliminary_result_that_breaks_the_schema_fails_the_call() {
     let tool = || {
         Tool::new("t").success::<u8>().handle(|(), cx: Cx| async move {
             cx.preliminary("not a number").await?;

@@ -1,4 +1,4 @@
-//! Tools that a provider defines: run here when they ask for a handler, passed by when they don't.
+//! Provider-defined tools: run here if they require a handler, skipped otherwise.
 
 use haft_core::{DefinitionError, DefinitionFault, FailureMode, FailureOrigin, Tool, ToolCall, Toolkit};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{MODES, in_mode, items};
 use crate::executing::{calls, came, kit};
 
-/// A shell that the provider describes and the application runs.
+/// Creates a shell that the provider describes and the application runs.
 fn shell(mode: FailureMode) -> Result<Tool, DefinitionError> {
     let factory = Tool::provider("vendor.shell")
         .custom_name("VendorShell")
@@ -26,7 +26,7 @@ fn call(arguments: &str) -> ToolCall {
 }
 
 #[tokio::test]
-async fn with_a_handler_a_success_is_given_in_both_modes() {
+async fn with_a_handler_a_success_is_returned_in_both_modes() {
     for mode in MODES {
         let kit = kit([shell(mode)]);
         let result = kit.handle(&call(r#"["ls","-l"]"#)).await.unwrap();
@@ -50,7 +50,7 @@ async fn with_a_handler_a_failure_is_raised_in_mode_error() {
 }
 
 #[tokio::test]
-async fn with_a_handler_bad_parameters_are_refused_as_the_mode_says() {
+async fn with_a_handler_bad_parameters_are_rejected_by_the_mode() {
     let error = kit([shell(FailureMode::Error)]).handle(&call("[1]")).await.unwrap_err();
     assert_eq!(error.kind.as_str(), "input_validation_error");
     let returned = kit([shell(FailureMode::Return)]).handle(&call("[1]")).await.unwrap();
@@ -58,9 +58,9 @@ async fn with_a_handler_bad_parameters_are_refused_as_the_mode_says() {
     assert!(!returned.result.failure().unwrap().started);
 }
 
-/// The provider answers such calls itself, well or badly; here they are named as what they are, and nothing runs.
+/// The provider answers such calls itself, with success or failure; here they are reported as such, and nothing runs.
 #[tokio::test]
-async fn without_a_handler_a_call_is_passed_by() {
+async fn without_a_handler_a_call_is_skipped() {
     let search = || Tool::provider("vendor.search").with_args(()).define();
     let kit = kit([search(), shell(FailureMode::Error)]);
     kit.ensure_runnable().unwrap();
@@ -76,7 +76,7 @@ async fn without_a_handler_a_call_is_passed_by() {
     }
 }
 
-/// A mode says what a failed call is to whoever runs it: a tool that is not run here has none.
+/// A mode determines what a failed call is to the code that runs it: a tool that is not run here has none.
 #[test]
 fn without_a_handler_there_is_no_mode_to_choose() {
     let search = Tool::provider("vendor.search").with_args(()).define().unwrap();
@@ -91,7 +91,7 @@ fn without_a_handler_there_is_no_mode_to_choose() {
 }
 
 #[tokio::test]
-async fn a_required_handler_that_is_missing_is_told_before_and_at_the_call() {
+async fn a_required_handler_that_is_missing_is_reported_before_and_at_the_call() {
     let kit: Toolkit = kit([Tool::provider("vendor.shell").requires_handler().with_args(()).define()]);
     assert_eq!(kit.ensure_runnable().unwrap_err().missing_handlers, ["shell"]);
     let failure = kit.handle(&calls([("shell", "{}")])[0]).await.unwrap_err();

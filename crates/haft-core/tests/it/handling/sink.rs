@@ -1,4 +1,4 @@
-//! Where a single call's progress goes.
+//! The destination of a single call's progress.
 
 use std::num::NonZeroUsize;
 
@@ -16,7 +16,7 @@ fn one() -> EmitBuffer {
     EmitBuffer::Bounded(NonZeroUsize::MIN)
 }
 
-/// Emits numbers, an early result last.
+/// Creates a tool that emits numbers, a preliminary result last.
 fn chatty(limits: ExecutionLimits) -> Result<Tool, DefinitionError> {
     Tool::new("chatty").limits(limits).handle(|to: u32, cx: Cx| async move {
         for n in 0..to {
@@ -35,7 +35,7 @@ fn text(emitted: Emitted) -> String {
     }
 }
 
-/// Nobody listens, and a queue of one is soon full: still nothing waits.
+/// There is no reader, and a queue of one is soon full: still nothing waits.
 #[tokio::test(start_paused = true)]
 async fn without_a_sink_progress_is_dropped_and_nothing_waits() {
     let small = ExecutionLimits::new().emit_buffer(one());
@@ -87,7 +87,7 @@ async fn a_slow_reader_of_the_sink_gets_everything_too() {
 }
 
 #[tokio::test]
-async fn a_sink_whose_reader_is_gone_holds_nothing_up() {
+async fn a_sink_without_a_reader_blocks_nothing() {
     let (queue, reader) = mpsc::channel(1);
     drop(reader);
     let kit = kit([chatty(ExecutionLimits::new().emit_buffer(one()))]);
@@ -95,7 +95,7 @@ async fn a_sink_whose_reader_is_gone_holds_nothing_up() {
     assert_eq!(result.unwrap().encoded.as_str(), "100");
 }
 
-/// The queue is full and stays so: time and cancels go on all the same.
+/// The queue stays full: timeouts and cancellations work all the same.
 #[tokio::test(start_paused = true)]
 async fn a_sink_that_is_never_read_does_not_keep_a_call_from_ending() {
     let call = &calls([("chatty", "100")])[0];
@@ -122,9 +122,9 @@ async fn a_sink_that_is_never_read_does_not_keep_a_call_from_ending() {
     assert_eq!((failure.unwrap_err().kind, began.elapsed()), (FailureKind::Cancelled, seconds(6)));
 }
 
-/// A failure that the handler itself calls `timed_out` is an answer like any other: what it showed before is delivered.
+/// A failure that the handler itself calls `timed_out` is an ordinary result: values emitted before it are delivered.
 #[tokio::test(start_paused = true)]
-async fn a_handlers_own_timed_out_failure_cuts_no_progress_off() {
+async fn a_handlers_own_timed_out_failure_loses_no_progress() {
     let tool = Tool::new("t").handle(|(), cx: Cx| async move {
         for n in 0..3 {
             cx.emit(n).await?;
@@ -148,7 +148,7 @@ async fn a_handlers_own_timed_out_failure_cuts_no_progress_off() {
     assert_eq!(reading.await.unwrap(), ["progress 0", "progress 1", "progress 2"]);
 }
 
-/// A run of many has events; its options may carry a sink for single calls all the same.
+/// A run of many calls has events; its options may still carry a sink for single calls.
 #[tokio::test]
 async fn a_run_of_many_ignores_the_sink() {
     let (queue, mut reader) = mpsc::unbounded_channel::<Emitted>();

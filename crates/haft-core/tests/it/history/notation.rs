@@ -1,32 +1,32 @@
 //! Histories as short texts, so that a table of cases can be read.
 //!
-//! One word per item: `u`, `s` and `a` are messages of the user, the system and the assistant, `r` is reasoning, `?` an
-//! unknown item. `c:1` is a call with the id 1, `p:1` one the provider runs, `P:1` a provider's own call item. `o:1` is
-//! the output for it, `o:1=late` one with another text, `x:1` a cancelled one. `q:1` asks about the call 1 (and has
-//! the id q1), `y:1` and `n:1` answer that.
+//! One word per item: `u`, `s` and `a` are messages of the user, the system and the assistant, `r` is reasoning, `?`
+//! an unknown item. `c:1` is a call with the id 1, `p:1` one the provider executes, `P:1` a provider's own call item.
+//! `o:1` is the output for it, `o:1=late` one with another text, `x:1` a cancelled one. `q:1` is the approval request
+//! for the call 1 (with the id q1), `y:1` and `n:1` approve and deny it.
 
 use haft_core::{ApprovalRequest, Item, Message, ProviderCall, Reasoning, Role, ToolCall, ToolCallOutput, ToolResult};
 use serde_json::json;
 
-/// Why calls are cancelled in these tests.
+/// The reason of cancelled calls in these tests.
 pub(crate) const REASON: &str = "nobody answered";
 
-/// The items a text stands for.
+/// Parses a text into items.
 pub(crate) fn items(text: &str) -> Vec<Item> {
     text.split_whitespace().map(item).collect()
 }
 
-/// The text that stands for items.
+/// Formats items as a text.
 pub(crate) fn text(items: &[Item]) -> String {
     items.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The call `c:id`.
+/// Creates the call `c:id`.
 pub(crate) fn call(id: &str) -> ToolCall {
     ToolCall::new(id, "t", "{}")
 }
 
-/// A result for the call `c:id` that becomes `o:id=text`.
+/// Creates a result for the call `c:id` that becomes `o:id=text`.
 pub(crate) fn result(id: &str, text: &str) -> ToolResult {
     ToolResult::ok(&call(id), json!(text))
 }

@@ -1,4 +1,4 @@
-//! Histories and turns, drawn at random from few ids.
+//! Histories and turns, generated from few ids.
 
 use haft_core::{ApprovalRequest, Item, Message, ProviderCall, Reasoning, Role, ToolCall, ToolCallOutput};
 use proptest::collection::vec;
@@ -6,21 +6,21 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
 
-/// Ids that clash, also with the fresh ones that are made of them.
+/// Ids that collide, also with the fresh ones that are derived from them.
 const IDS: [&str; 4] = ["a", "b", "a_2", "a_2_2"];
 const TOOLS: [&str; 2] = ["look", "pay"];
 
-/// A turn, what it is answered with, and when.
+/// A turn, its results, and when they arrive.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     kinds: Vec<Kind>,
-    /// The calls that are answered at once, in the order the results come.
+    /// The calls that are answered at once, in the order of the results.
     pub(crate) order: Vec<usize>,
     pub(crate) has_fresh_ids: bool,
     pub(crate) ends_with_a_word: bool,
 }
 
-/// One item, without what tells it from others of its kind.
+/// One item, without the mark that distinguishes it from others of its kind.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Words(Role),
@@ -57,7 +57,7 @@ impl Slip {
 }
 
 impl Kind {
-    /// The item, marked so that no two are alike.
+    /// Returns the item, marked so that no two are equal.
     fn item(self, mark: &str) -> Item {
         let request = |id| ApprovalRequest::new(format!("q_{id}"), &ToolCall::new(id, "look", "{}"));
         match self {
@@ -81,7 +81,7 @@ impl Asked {
     }
 }
 
-/// Any items in any order, or whole histories with a few slips.
+/// Generates any items in any order, or complete histories with a few slips.
 pub(crate) fn histories() -> impl Strategy<Value = Vec<Item>> {
     let random = vec(any_kind(), 0..24).prop_map(|kinds| marked(&kinds, ""));
     let nearly_whole = (whole(), vec(slip(), 0..3)).prop_map(|(mut items, slips)| {
@@ -93,7 +93,8 @@ pub(crate) fn histories() -> impl Strategy<Value = Vec<Item>> {
     prop_oneof![random, nearly_whole]
 }
 
-/// Whole histories: groups with their outputs in any order, approvals anywhere, and all the rest between groups.
+/// Generates complete histories: groups with their outputs in any order, approvals anywhere, and all the rest between
+/// groups.
 pub(crate) fn whole() -> impl Strategy<Value = Vec<Item>> {
     let group = (vec(any::<bool>(), 0..4), any::<Index>(), vec(breaking_kind(), 0..2));
     (vec(group, 0..5), vec((any::<Index>(), id()), 0..4)).prop_map(|(groups, approvals)| {
@@ -119,7 +120,7 @@ pub(crate) fn whole() -> impl Strategy<Value = Vec<Item>> {
     })
 }
 
-/// Turns of a conversation, each as a model could give it.
+/// Generates turns of a conversation, each as a model could produce it.
 pub(crate) fn conversation() -> impl Strategy<Value = Vec<Asked>> {
     let turn = (vec(turn_kind(), 0..6), Just((0..6).collect::<Vec<usize>>()).prop_shuffle(), 0..7_usize, any::<bool>());
     let turn = (turn, any::<bool>()).prop_map(|((kinds, mut order, answered, has_fresh_ids), ends_with_a_word)| {
@@ -163,7 +164,7 @@ fn any_kind() -> impl Strategy<Value = Kind> {
     ]
 }
 
-/// What a model gives in one turn.
+/// Generates the kind of an item in a turn of a model.
 fn turn_kind() -> impl Strategy<Value = Kind> {
     prop_oneof![
         4 => (id(), tool()).prop_map(|(id, tool)| Kind::Call { id, tool }),
@@ -175,7 +176,7 @@ fn assistant_kind() -> impl Strategy<Value = Kind> {
     prop_oneof![Just(Kind::Words(Role::Assistant)), Just(Kind::Reasoning), id().prop_map(|id| Kind::RemoteCall { id }),]
 }
 
-/// What parts groups.
+/// Generates the kind of an item that separates groups.
 fn breaking_kind() -> impl Strategy<Value = Kind> {
     prop_oneof![
         Just(Kind::Words(Role::User)),

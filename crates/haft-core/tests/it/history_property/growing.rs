@@ -1,4 +1,4 @@
-//! A history that grows knows about its items what reading all of them tells.
+//! A growing history: its index always equals that of its items read at once.
 
 use haft_core::history;
 use haft_core::{ApprovalId, Finish, History, Item, ToolCall, ToolResult, Turn};
@@ -10,7 +10,7 @@ use super::CASES;
 use super::drawing::{histories, whole};
 use crate::seeded::for_all;
 
-/// A history that was looked at after each item, so that it had to keep up.
+/// Creates a history that is queried after each item, so that its index has to keep up.
 fn grown(items: &[Item]) -> History {
     let mut grown = History::new();
     for item in items {
@@ -26,7 +26,7 @@ fn turn() -> Turn {
 }
 
 #[test]
-fn a_history_that_grew_is_whole_exactly_when_its_items_are() {
+fn a_grown_history_is_complete_exactly_when_its_items_are() {
     for_all(CASES, prop_oneof![histories(), whole()], |items| {
         for end in 0..=items.len() {
             let grown = grown(&items[..end]);
@@ -38,7 +38,7 @@ fn a_history_that_grew_is_whole_exactly_when_its_items_are() {
 }
 
 #[test]
-fn a_history_that_grew_gives_the_ids_that_its_items_leave_free() {
+fn a_grown_history_assigns_the_ids_that_its_items_leave_free() {
     for_all(CASES, histories(), |items| {
         let (mut one, mut other) = (turn(), turn());
         prop_assert_eq!(grown(&items).fresh_ids(&mut one), history::fresh_ids(&items, &mut other));
@@ -67,7 +67,7 @@ fn a_turn_is_appended_or_staged_and_completed_as_to_a_plain_list() {
 }
 
 #[test]
-fn the_open_questions_of_a_history_that_grew_are_those_of_its_items() {
+fn the_pending_requests_of_a_grown_history_are_those_of_its_items() {
     for_all(CASES, histories(), |items| {
         let (grown, approvals) = (grown(&items), history::approvals(&items));
         let local = approvals.pending.iter().map(|pending| &pending.request);
@@ -95,7 +95,7 @@ fn clones_share_their_items_until_one_of_them_is_changed() {
     assert_eq!(one.as_ptr(), other.as_ptr());
     assert_eq!(other.added_since(&revision), Some(&[][..]));
 
-    // The one that is changed goes its own way; the other is still what it was.
+    // The changed clone diverges; the other is unchanged.
     one.push(Item::user("b"));
     assert_eq!((one.len(), other.len()), (2, 1));
     assert!(one.added_since(&revision).is_none());

@@ -1,15 +1,15 @@
-//! What each provider asks of a conversation, as it would see it.
+//! The requirements of each provider on a conversation.
 //!
-//! The items are first turned into what goes over a wire, then each rule is checked there. Nothing here knows how a
-//! history is repaired: these are the rules a request is refused by.
+//! The items are first converted into the messages of a wire, then each rule is checked there. Nothing here knows how
+//! a history is repaired: these are the rules by which providers reject a request.
 
 use std::collections::HashSet;
 
 use haft_core::{CallId, Item, Role};
 
-/// What a provider sees of a conversation, one entry per item.
+/// A conversation as a provider sees it, one entry per item.
 enum Seen<'h> {
-    /// Words, reasoning, or what the provider ran itself: the model's side, nothing to pair.
+    /// A message, reasoning, or a provider-executed item: the model's side, nothing to pair.
     Model,
     Call {
         id: &'h str,
@@ -23,7 +23,7 @@ enum Seen<'h> {
     Other,
 }
 
-/// A message of the wire where each result is a message of its own.
+/// A message of a wire where each result is a separate message.
 enum Chat<'h> {
     /// The model's, with the ids of its calls.
     Assistant(Vec<&'h str>),
@@ -32,24 +32,24 @@ enum Chat<'h> {
     Other,
 }
 
-/// A message of a wire with two sides: what one of them said in one go.
+/// A message of a wire with two sides: consecutive items of one side.
 struct Said<'h> {
     by_model: bool,
     calls: Vec<(&'h str, &'h str)>,
-    /// The results that stand first, in order.
+    /// The results at the start, in order.
     results: Vec<(&'h str, &'h str)>,
-    /// Whether results stand after something else.
+    /// True if results follow other content.
     has_late_results: bool,
     has_words: bool,
 }
 
-/// Whether every provider takes the conversation.
+/// Returns whether every provider accepts the conversation.
 pub(crate) fn all_take(items: &[Item]) -> bool {
     responses_takes(items) && chat_takes(items) && messages_takes(items) && contents_takes(items)
 }
 
-/// `OpenAI` Responses: ids of calls are unique; each call has exactly one output, after it; each output has a call before
-/// it.
+/// Checks the rules of `OpenAI` Responses: ids of calls are unique; each call has exactly one output, after it; each
+/// output has a call before it.
 pub(crate) fn responses_takes(items: &[Item]) -> bool {
     let (mut asked, mut answered) = (HashSet::new(), HashSet::new());
     for entry in seen(items) {
@@ -65,8 +65,8 @@ pub(crate) fn responses_takes(items: &[Item]) -> bool {
     asked == answered && ids_are_unique(items)
 }
 
-/// `OpenAI` Chat: an assistant message with calls is followed by one tool message for each of them, before anything
-/// else; tool messages stand nowhere else.
+/// Checks the rules of `OpenAI` Chat: an assistant message with calls is followed by one tool message for each of
+/// them, before anything else; there are no other tool messages.
 pub(crate) fn chat_takes(items: &[Item]) -> bool {
     let mut messages = chat(items).into_iter();
     while let Some(message) = messages.next() {
@@ -87,8 +87,8 @@ pub(crate) fn chat_takes(items: &[Item]) -> bool {
     true
 }
 
-/// Anthropic: the results of all calls of an assistant message stand first in the user message right after it, one
-/// each, and no other results stand there or anywhere; ids of calls are unique.
+/// Checks the rules of Anthropic: the results of all calls of an assistant message come first in the user message
+/// right after it, one each, and there are no other results; ids of calls are unique.
 pub(crate) fn messages_takes(items: &[Item]) -> bool {
     let said = said(items);
     let mut expected: Vec<&str> = Vec::new();
@@ -104,8 +104,8 @@ pub(crate) fn messages_takes(items: &[Item]) -> bool {
     expected.is_empty() && ids_are_unique(items)
 }
 
-/// Gemini: a content with function calls is followed by one with as many function responses, first in it, each of the
-/// name of its call; responses stand nowhere else.
+/// Checks the rules of Gemini: a content with function calls is followed by one with as many function responses, first
+/// in it, each with the name of its call; there are no other responses.
 pub(crate) fn contents_takes(items: &[Item]) -> bool {
     let mut expected = Vec::new();
     for content in said(items) {
@@ -120,7 +120,7 @@ pub(crate) fn contents_takes(items: &[Item]) -> bool {
     expected.is_empty()
 }
 
-/// Ids of calls are unique, also those of calls the provider runs.
+/// Returns whether ids of calls are unique, including those of provider-executed calls.
 fn ids_are_unique(items: &[Item]) -> bool {
     let mut ids = HashSet::new();
     items.iter().all(|item| match item {
@@ -129,7 +129,7 @@ fn ids_are_unique(items: &[Item]) -> bool {
     })
 }
 
-/// Approvals are not seen at all. The outputs of what a provider runs are part of what it said.
+/// Converts items. Approvals are invisible. The outputs of provider-executed calls are part of the model's side.
 fn seen(items: &[Item]) -> Vec<Seen<'_>> {
     let local: Vec<_> = items
         .iter()
@@ -175,7 +175,7 @@ impl<'h> Chat<'h> {
     }
 }
 
-/// Messages of which the model's are joined and all others stand for themselves.
+/// Converts to messages of which the model's are joined and all others are separate.
 fn chat(items: &[Item]) -> Vec<Chat<'_>> {
     let mut messages = Vec::new();
     for entry in seen(items) {
@@ -199,7 +199,7 @@ fn chat(items: &[Item]) -> Vec<Chat<'_>> {
     messages
 }
 
-/// Messages of two sides that take turns: what one says in a row is one message.
+/// Converts to alternating messages of two sides: consecutive items of one side are one message.
 fn said(items: &[Item]) -> Vec<Said<'_>> {
     let mut said: Vec<Said<'_>> = Vec::new();
     for entry in seen(items) {
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
     use crate::history::notation::items;
 
-    /// Which of Responses, Chat, Anthropic and Gemini takes it.
+    /// Returns which of Responses, Chat, Anthropic and Gemini accept it.
     fn takers(text: &str) -> [bool; 4] {
         let items = items(text);
         [responses_takes(&items), chat_takes(&items), messages_takes(&items), contents_takes(&items)]
@@ -236,12 +236,12 @@ mod tests {
             ("u c:1", [false; 4]),
             ("u o:1", [false; 4]),
             ("u c:1 o:1 o:1", [false; 4]),
-            // an output that comes late is fine where pairs are found by id alone
+            // a late output is valid where pairs are found by id alone
             ("u c:1 u o:1", [true, false, false, false]),
             ("u c:1 c:2 o:1 a o:2", [true, false, false, false]),
-            // ids may come again where messages are paired with their neighbours
+            // ids may be reused where messages are paired with their neighbours
             ("u c:1 o:1 u c:1 o:1", [false, true, false, true]),
-            // what the provider runs
+            // provider-executed calls
             ("u p:1 o:1 c:2 o:2", [true; 4]),
         ] {
             assert_eq!(takers(text), taken, "{text}");

@@ -1,4 +1,4 @@
-//! A toolkit and options with state in every part that user code has a say in.
+//! A toolkit and options with state in every part that user code controls.
 
 use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,7 +57,7 @@ impl Drops {
     }
 }
 
-/// Panics when it is dropped.
+/// A value that panics when it is dropped.
 pub(super) struct Fragile(Drops);
 
 impl Fragile {
@@ -108,7 +108,8 @@ impl Bench {
         self.drops.clone()
     }
 
-    /// Whether each output that the observer saw was a success, in order. Kept apart from what the observer captured.
+    /// Returns whether each output that the observer saw was a success, in order. Kept separate from the observer's
+    /// captures.
     pub(super) fn seen(&self) -> Arc<Mutex<Vec<bool>>> {
         Arc::clone(&self.seen)
     }
@@ -120,7 +121,7 @@ pub(super) fn call(n: usize, waits: bool) -> ToolCall {
 
 type Has<'a> = &'a dyn Fn(Part) -> Option<Fragile>;
 
-/// Gives seven, or never ends.
+/// Creates a tool that returns seven, or never ends.
 fn tool(has: Has<'_>) -> Tool {
     let (policy, output) = (has(Part::ToolPolicy), has(Part::ModelOutput));
     let (handler, middleware) = (has(Part::Handler), has(Part::Middleware));

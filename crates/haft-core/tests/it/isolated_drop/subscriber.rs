@@ -1,4 +1,4 @@
-//! Whoever listens to tracing is user code too: a subscriber that panics loses no result.
+//! Tracing subscribers are user code too: one that panics loses no result.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,7 @@ const PLACES: [Place; 10] = [
     Place::Everywhere,
 ];
 
-/// Panics in one place, or wherever it can.
+/// A subscriber that panics in one method, or in all.
 struct Broken {
     place: Place,
     ids: AtomicU64,
@@ -150,7 +150,7 @@ fn options() -> RunOptions {
     RunOptions::new().approvals(|request: ApprovalRequest, _: Cx| async move { request.approve() })
 }
 
-/// Runs something while such a subscriber listens, which must have panicked at least once.
+/// Runs a future under such a subscriber, which must have panicked at least once.
 async fn listening(place: Place, work: impl Future<Output = ()>) {
     let panics = Arc::<AtomicUsize>::default();
     let (ids, metadata, inside) = (AtomicU64::new(0), Mutex::default(), Mutex::default());
@@ -192,7 +192,7 @@ async fn a_subscriber_that_panics_loses_no_result_of_a_single_call() {
 }
 
 #[tokio::test]
-async fn a_subscriber_that_panics_does_not_reach_whoever_drops_a_run() {
+async fn a_subscriber_that_panics_does_not_affect_the_drop_of_a_run() {
     for place in PLACES {
         listening(place, async {
             drop(kit().run(calls()));
@@ -204,7 +204,7 @@ async fn a_subscriber_that_panics_does_not_reach_whoever_drops_a_run() {
     }
 }
 
-/// An error that can't be written.
+/// An error whose `Display` fails.
 #[derive(Debug)]
 struct Mute;
 
@@ -217,7 +217,7 @@ impl std::fmt::Display for Mute {
 }
 
 #[tokio::test]
-async fn an_approver_whose_error_can_not_be_written_denies_its_own_call_only() {
+async fn an_approver_whose_error_has_no_display_denies_only_its_own_call() {
     let records = Arc::<AtomicUsize>::default();
     let written = Arc::clone(&records);
     let options = RunOptions::new()

@@ -1,5 +1,4 @@
-//! Wakers are user code: whatever they do when they are woken or dropped, no lock of ours is held meanwhile, and no panic of
-//! theirs reaches a run.
+//! Wakers are user code: no lock of ours is held while one is woken or dropped, and no panic of one reaches a run.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -11,7 +10,7 @@ use haft_core::{Cx, Run, Tool, ToolCall, ToolEvent, Toolkit};
 /// The waker that a call was last polled with.
 type CallWaker = Arc<Mutex<Option<Waker>>>;
 
-/// Keeps the waker it is polled with, and ends at its fourth poll.
+/// Creates a tool that keeps the waker it is polled with, and ends at its fourth poll.
 fn waiting(kept: &CallWaker) -> Tool {
     let kept = Arc::clone(kept);
     let run = move |(), _: Cx| {
@@ -19,7 +18,7 @@ fn waiting(kept: &CallWaker) -> Tool {
         std::future::poll_fn(move |task| {
             *kept.lock().unwrap() = Some(task.waker().clone());
             polls += 1;
-            // The first poll of the run polls it twice: without a waker of its own, and with one.
+            // The first poll of the run polls it twice: without a separate waker, and with one.
             if polls < 4 { Poll::Pending } else { Poll::Ready(()) }
         })
     };
@@ -35,7 +34,7 @@ fn poll(run: &mut Run, waker: &Waker) -> Poll<Option<ToolEvent>> {
     Pin::new(run).poll_next(&mut Context::from_waker(waker))
 }
 
-/// Wakes a call when it is woken, and when it is dropped.
+/// A waker that wakes a call when it is woken, and when it is dropped.
 struct Meddling(CallWaker);
 
 impl Meddling {
@@ -59,7 +58,7 @@ impl Drop for Meddling {
     }
 }
 
-/// Runs something on a thread of its own, which it must not block.
+/// Runs code on a separate thread, which it must not block.
 fn without_blocking(work: impl FnOnce() + Send + 'static) {
     let (done, is_done) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -78,7 +77,7 @@ fn a_waker_that_wakes_a_call_when_it_is_dropped_blocks_nothing() {
     without_blocking(|| {
         let kept = CallWaker::default();
         let mut run = start(&kept);
-        // Each poll replaces the waker of the one before, which is the last of its kind by then.
+        // Each poll replaces the waker of the previous one, which is the last reference by then.
         for _ in 0..8 {
             let waker = Waker::from(Arc::new(Meddling(Arc::clone(&kept))));
             if let Poll::Ready(Some(event)) = poll(&mut run, &waker) {
@@ -108,7 +107,7 @@ fn a_waker_that_wakes_a_call_when_it_is_woken_blocks_nothing() {
     });
 }
 
-/// Panics when it is woken, and when it is dropped.
+/// A waker that panics when it is woken, and when it is dropped.
 struct Broken;
 
 impl Wake for Broken {
@@ -124,19 +123,19 @@ impl Drop for Broken {
 }
 
 #[test]
-fn a_waker_that_panics_reaches_neither_the_run_nor_whoever_wakes_a_call() {
+fn a_waker_that_panics_affects_neither_the_run_nor_the_waking_task() {
     let kept = CallWaker::default();
     let mut run = start(&kept);
     for _ in 0..8 {
         let waker = Waker::from(Arc::new(Broken));
         let polled = poll(&mut run, &waker);
         if let Poll::Ready(Some(event)) = polled {
-            // This one the run has not kept.
+            // The run has not kept this one.
             std::mem::forget(waker);
             assert!(event.result().unwrap().is_ok());
             return;
         }
-        // From here on the run has the last one, and lets go of it when the call wakes its task.
+        // From here on the run holds the last reference, and drops it when the call wakes its task.
         drop(waker);
         let call = kept.lock().unwrap().clone();
         call.unwrap().wake();
@@ -145,12 +144,12 @@ fn a_waker_that_panics_reaches_neither_the_run_nor_whoever_wakes_a_call() {
 }
 
 #[test]
-fn a_waker_that_panics_when_it_is_dropped_does_not_reach_whoever_drops_the_run() {
+fn a_waker_that_panics_when_it_is_dropped_does_not_affect_the_drop_of_the_run() {
     let kept = CallWaker::default();
     let mut run = start(&kept);
     let waker = Waker::from(Arc::new(Broken));
     assert!(poll(&mut run, &waker).is_pending());
-    // The run has the last one.
+    // The run holds the last reference.
     drop(waker);
     kept.lock().unwrap().take();
     drop(run);

@@ -1,4 +1,4 @@
-//! The ways in which whatever runs calls lets go of what it was given.
+//! The ways in which a run drops what it was given.
 
 use haft_core::{FailureClass, Step, ToolEvent};
 #[cfg(feature = "approval")]
@@ -46,7 +46,7 @@ pub(super) const WAYS: &[Way] = &[
 ];
 
 impl Way {
-    /// Runs calls this way, and lets go of the toolkit and the options as early as the way allows.
+    /// Runs calls this way, and drops the toolkit and the options as early as the way allows.
     pub(super) async fn go(self, bench: Bench) {
         let seen = bench.seen();
         let Bench { kit, options, .. } = bench;
@@ -70,7 +70,7 @@ impl Way {
                 }
                 drop(run);
                 assert_eq!(seen(), [true, true, false]);
-                // An aborted task is dropped by the runtime, and not before it has its turn.
+                // An aborted task is dropped by the runtime when it is next scheduled.
                 tokio::task::yield_now().await;
             }
             Self::NeverPolled => {
@@ -109,7 +109,7 @@ impl Way {
         }
     }
 
-    /// The ways on which somebody is asked outside of the run.
+    /// Runs the ways in which approval is requested outside of the run.
     #[cfg(feature = "approval")]
     async fn ask(self, kit: Toolkit, options: RunOptions, done: [ToolCall; 2]) {
         match self {

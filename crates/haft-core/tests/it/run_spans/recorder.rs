@@ -1,4 +1,4 @@
-//! A subscriber that keeps everything it is told.
+//! A subscriber that records everything.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
@@ -10,14 +10,14 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_core::span::Current;
 
-/// Listens, unless it is told not to.
+/// A subscriber that can be disabled.
 #[derive(Clone, Default)]
 pub(super) struct Recorder {
     seen: Arc<Mutex<Seen>>,
     deaf_to: Option<&'static str>,
 }
 
-/// Everything that was told.
+/// Everything that was recorded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) spans: Vec<SpanRecord>,
@@ -59,7 +59,7 @@ impl Recorder {
         Self { deaf_to: Some(target), ..Self::default() }
     }
 
-    /// Everything that is told while the future runs.
+    /// Records everything while the future runs.
     pub(super) async fn watch<T>(future: impl Future<Output = T>) -> Seen {
         Self::default().watching(future).await
     }
@@ -71,7 +71,7 @@ impl Recorder {
         self.seen.lock().unwrap().clone()
     }
 
-    /// Which spans are closed, in the order they were opened.
+    /// Returns which spans are closed, in the order they were opened.
     pub(super) fn closed(&self) -> Vec<bool> {
         self.seen.lock().unwrap().spans.iter().map(|span| span.is_closed).collect()
     }
@@ -93,7 +93,7 @@ impl SpanRecord {
         self.fields.get(field).map(String::as_str)
     }
 
-    /// What was known when the span was made, which is when samplers decide.
+    /// Returns the value of a field when the span was created, which is when samplers decide.
     pub(super) fn at_start(&self, field: &str) -> Option<&str> {
         self.at_start.get(field).map(String::as_str)
     }
@@ -192,7 +192,7 @@ impl Subscriber for Recorder {
     }
 }
 
-/// Keeps every field as text.
+/// A visitor that keeps every field as text.
 struct Noting<'a>(&'a mut Fields);
 
 impl Visit for Noting<'_> {

@@ -5,13 +5,14 @@ use serde_json::{Map, Value, json};
 
 use crate::running::run;
 
-/// The length of most texts: far more than may come back.
+/// The length of most texts: far more than a result may contain.
 const LARGE: usize = 400_000;
 
-/// Nearly the most text of arguments that is read by default.
+/// Nearly the largest text of arguments that is read by default.
 const LARGEST: usize = 3_900_000;
 
-/// The size of a result beside its issues: the message, in which every byte may need an escape, and the names of fields.
+/// The size of a result without its issues: the message, in which every byte may need an escape, and the names of
+/// fields.
 const BESIDE: usize = 6 * REASON_CAP + 1_000;
 
 /// Asserts that the result of a rejection stays within its bounds, in every form.
@@ -32,7 +33,7 @@ async fn assert_bounded_rejection(schema: Value, text: &str) {
     let schema = Schema::json(schema).unwrap();
     let tool = Tool::dynamic("t").params_schema(schema.clone()).run(|_: Value, _| async { json!(1) }).unwrap();
     assert_bounded(&run(&tool, text).await);
-    // Some keys are allowed in results, and keys that stand twice can't be written.
+    // Some keys are allowed in results, and duplicate keys can't be written.
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
     let tool = Tool::dynamic("t").success_schema(schema).run(move |_: Value, _| {
         let value = value.clone();
@@ -109,14 +110,14 @@ async fn long_names_literals_and_patterns_of_the_schema() {
 }
 
 #[tokio::test]
-async fn keys_that_are_never_taken() {
+async fn keys_that_are_always_rejected() {
     let key = "k".repeat(250);
     let nested = |inner: &str| format!("{}{inner}{}", format!(r#"{{"{key}":"#).repeat(100), "}".repeat(100));
     let twice = vec![r#""a":1"#; 60_000].join(",");
     assert_bounded_rejection(json!({}), &nested(&format!("{{{twice}}}"))).await;
     let forbidden = repeated(r#"{"__proto__":1}"#);
     assert_bounded_rejection(json!({}), &nested(&forbidden)).await;
-    // What precedes them must not be searched again for each.
+    // The keys before them must not be searched again for each.
     let keys: Vec<String> = (0..40_000).map(|at| format!(r#""{at:x}":1"#)).collect();
     let late = format!("{{{},{}}}", keys.join(","), vec![r#""0":1"#; 1_000].join(","));
     assert_bounded_rejection(json!({}), &late).await;

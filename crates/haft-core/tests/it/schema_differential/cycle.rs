@@ -1,14 +1,14 @@
 //! Schemas that may apply themselves to the same value again.
 //!
 //! Such a schema has no meaning: the specification forbids it, and haft rejects it when it is built. The oracle builds
-//! some of them and then overflows the stack. Found here apart from haft, so that nothing else is rejected under that
-//! name.
+//! some of them and then overflows the stack. They are detected here independently of haft, so that no other schema is
+//! rejected for that reason.
 
 use serde_json::Value;
 
 use super::value::target;
 
-/// Reports whether some subschema may apply itself to the same value. Dynamic references may lead to any resource.
+/// Returns whether some subschema may apply itself to the same value. Dynamic references may lead to any resource.
 pub(super) fn may_be_endless(root: &Value) -> bool {
     let mut subschemas = Vec::new();
     collect(root, &mut subschemas);
@@ -53,7 +53,7 @@ fn in_place<'a>(schema: &'a Value, root: &'a Value) -> Vec<&'a Value> {
             }
             "not" | "if" | "then" | "else" => found.push(value),
             "$ref" => match value.as_str() {
-                // Which resource is meant depends on where it stands.
+                // The resource depends on the position of the reference.
                 Some("#") => found.extend(resources(root)),
                 Some(reference) if reference.ends_with("/inner") => found.extend(inner(root)),
                 Some(reference) => found.extend(target(reference, root)),

@@ -1,4 +1,4 @@
-//! Cases in which haft and the oracle differ, and haft is right or means to.
+//! Cases in which haft and the oracle differ, and haft is right or differs on purpose.
 
 use haft_core::Issue;
 use serde_json::Value;
@@ -9,27 +9,27 @@ use super::plan::{Draft, Plan};
 /// A reason not to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exception {
-    /// In draft 4 the oracle takes `2.0` for no integer. The official tests call that optional, and haft reads `2.0` as an
-    /// integer in every draft.
+    /// In draft 4 the oracle takes `2.0` for no integer. The official tests call that optional, and haft reads `2.0`
+    /// as an integer in every draft.
     FloatAsInteger,
     /// The oracle divides by floats: to it, 2^63 is a multiple of 2.5 and 1e300 of 3. haft counts in decimal digits.
     MultipleOfLarge,
-    /// The oracle follows a `$ref` that stands below a keyword its draft does not know. To the specification that is no
+    /// The oracle follows a `$ref` below a keyword that its draft does not know. To the specification that is no
     /// subschema, so there is no reference.
     StrayReference,
-    /// The meta-schema of draft 4 says nothing of `$ref`, so that the oracle takes one that is no string. The draft itself
-    /// asks for a string, and haft rejects what is none.
+    /// The meta-schema of draft 4 does not mention `$ref`, so the oracle accepts one that is no string. The draft
+    /// itself requires a string, and haft rejects everything else.
     ReferenceOfWrongType,
-    /// To the oracle an item that fits `contains` counts as evaluated in draft 2019-09 too. That came with draft 2020-12;
+    /// To the oracle an item that matches `contains` counts as evaluated in draft 2019-09 too. That came with draft 2020-12;
     /// before, `unevaluatedItems` goes by `items` and `additionalItems` alone.
     ContainsEvaluates,
     /// The oracle follows a reference only where a value can get to it. haft rejects every one that leads nowhere.
     UnusedReference,
-    /// Drafts from 2019-09 on have no `dependencies`. Both checkers apply it there all the same; to haft, what a schema
-    /// below it speaks of counts as evaluated, as below `dependentSchemas`.
+    /// Drafts from 2019-09 on have no `dependencies`. Both checkers apply it there all the same; to haft, the
+    /// properties of a schema below it count as evaluated, as below `dependentSchemas`.
     DependenciesEvaluate,
-    /// To the oracle `unevaluated…` in a resource of an older draft evaluates for one around it. The older draft does not know
-    /// the keyword, so there it says nothing.
+    /// To the oracle `unevaluated…` in a resource of an older draft evaluates for one around it. The older draft does
+    /// not know the keyword, so there it has no effect.
     UnevaluatedInOlder,
 }
 
@@ -52,7 +52,7 @@ impl Exception {
         (!is_there).then_some(Self::UnusedReference)
     }
 
-    /// Returns the reason why a value may fit for one and not for the other.
+    /// Returns the reason why a value may be valid for one and not for the other.
     pub(super) fn of_value(plan: &Plan, schema: &Value, value: &Value) -> Option<Self> {
         let is_float_for_integer =
             plan.draft == Draft::Draft4 && mentions(schema, "integer") && any(value, &|value| value.is_f64());
@@ -94,7 +94,7 @@ fn mentions(schema: &Value, text: &str) -> bool {
     any(schema, &|value| value == text)
 }
 
-/// Takes out the keywords that a draft does not know, with all that stands below them.
+/// Removes the keywords that a draft does not know, with everything below them.
 fn drop_unknown(schema: &mut Value, draft: Draft) {
     match schema {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! The layout of a schema: its draft, its definitions, and every reference that leads to one of them.
+//! The layout of a schema: its draft, its definitions, and every reference to one of them.
 
 use super::tape::Tape;
 
@@ -39,11 +39,11 @@ impl Draft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Definition {
     Plain,
-    /// It has a name of its own, `anchor0` for the first.
+    /// A definition with an anchor, `anchor0` for the first.
     Anchored,
-    /// It is a schema resource, `resource0` for the first, with a definition of its own.
+    /// A schema resource, `resource0` for the first, with a definition of its own.
     Resource,
-    /// It is a schema resource of another draft.
+    /// A schema resource of another draft.
     Foreign(Draft),
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Plan {
     pub(super) is_dynamic: bool,
 }
 
-/// The resource that a subschema stands in.
+/// The resource that contains a subschema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
     Root,
@@ -68,7 +68,7 @@ pub(super) enum Home {
 /// The address of the root, where it has one.
 pub(super) const ROOT: &str = "http://schemas.test/root";
 
-/// Places outside of all definitions that references are drawn to. Some of them are not there.
+/// Targets of references outside of all definitions. Some of them do not exist.
 const PLACES: [&str; 6] = ["/items", "/properties/a", "/properties/foo~1bar", "/allOf/0", "/anyOf/0", "/not"];
 
 impl Definition {
@@ -77,7 +77,7 @@ impl Definition {
             0 | 1 => Self::Plain,
             2 | 3 => Self::Anchored,
             4 => Self::Resource,
-            // Draft 4 names resources by another keyword, so that it can stand neither in later drafts nor around them.
+            // Draft 4 names resources by another keyword, so it can be neither inside later drafts nor around them.
             _ if draft == Draft::Draft4 => Self::Resource,
             _ => Self::Foreign(Draft::EACH[tape.pick(4)]),
         }
@@ -101,7 +101,8 @@ impl Plan {
             Home::Resource(_) => self.has_address.then(|| ROOT.to_owned()),
         };
         for (at, definition) in self.definitions.iter().enumerate() {
-            // The oracle reads a resource of another draft by the rules of its own only where it is found by address.
+            // The oracle reads a resource of another draft by the rules of its own draft only where it is found by
+            // address.
             if let Some(here) = here.as_ref().filter(|_| !matches!(definition, Definition::Foreign(_))) {
                 references.push(format!("{here}#/{word}/d{at}"));
             }
@@ -123,7 +124,7 @@ impl Plan {
         tape.one_of(&references).clone()
     }
 
-    /// Reports whether a resource has the second dynamic anchor, `leaf`, at one of its definitions.
+    /// Returns whether a resource has the second dynamic anchor, `leaf`, at one of its definitions.
     pub(super) fn has_leaf(&self, home: Home) -> bool {
         let has_one = match home {
             Home::Root => self.definitions.first() == Some(&Definition::Plain),

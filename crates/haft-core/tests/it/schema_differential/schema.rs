@@ -1,4 +1,4 @@
-//! Schemas of any draft, with every keyword, drawn from a tape.
+//! Schemas of any draft, with every keyword, generated from a tape.
 
 use serde_json::{Map, Value, json};
 
@@ -6,13 +6,13 @@ use super::plan::{Definition, Draft, Home, Plan, ROOT};
 use super::tape::Tape;
 use super::value;
 
-/// The patterns that are drawn. All regular expression engines agree on them.
+/// The patterns that are generated. All regular expression engines agree on them.
 pub(super) const PATTERNS: [&str; 9] = ["^a", "b$", "^[a-c]+$", "[0-9]", "^.{2}$", "^$", "x|y", "^(ab)+$", "^[^b]*$"];
 
-/// The keys that are drawn, of objects and of `properties`.
+/// The keys that are generated, of objects and of `properties`.
 pub(super) const KEYS: [&str; 8] = ["a", "b", "c", "ab", "x1", "foo/bar", "constructor", "$ref"];
 
-/// Draws a schema.
+/// Generates a schema.
 pub(super) fn draw(plan: &Plan, tape: &mut Tape) -> Value {
     let mut drawing = Drawing { plan, tape, draft: plan.draft, home: Home::Root, evaluates: false };
     let mut root = Map::new();
@@ -24,7 +24,7 @@ pub(super) fn draw(plan: &Plan, tape: &mut Tape) -> Value {
     if plan.draft >= Draft::Draft201909 && drawing.tape.once_in(3) {
         drawing.rest(&mut root);
     }
-    // What is drawn beside it would seldom let a value get that far.
+    // The keywords beside it would seldom let a value get that far.
     if !root.contains_key("unevaluatedItems") && !root.contains_key("unevaluatedProperties") {
         drawing.keywords(&mut root, 3);
     }
@@ -46,10 +46,10 @@ pub(super) fn draw(plan: &Plan, tape: &mut Tape) -> Value {
 struct Drawing<'a> {
     plan: &'a Plan,
     tape: &'a mut Tape,
-    /// The draft of the resource that is drawn.
+    /// The draft of the resource that is generated.
     draft: Draft,
     home: Home,
-    /// Set if subschemas are drawn that evaluate some parts of a value and seldom reject it.
+    /// Set if subschemas are generated that evaluate some parts of a value and seldom reject it.
     evaluates: bool,
 }
 
@@ -86,7 +86,7 @@ impl Drawing<'_> {
         }
         self.keywords(&mut map, 2);
         (self.home, self.draft) = (Home::Root, self.plan.draft);
-        // Before draft 2019-09 a `$ref` takes the meaning of all that stands beside it, names included.
+        // Before draft 2019-09 a `$ref` overrides all keywords beside it, names included.
         if kind != Definition::Plain && draft < Draft::Draft201909 {
             map.remove("$ref");
         }
@@ -112,7 +112,7 @@ impl Drawing<'_> {
         map.insert(keyword.to_owned(), value);
     }
 
-    /// Draws a subschema with at most so many levels below it.
+    /// Generates a subschema with at most this many levels below it.
     fn schema(&mut self, levels: usize) -> Value {
         if self.evaluates && self.tape.once_in(2) {
             return self.evaluating();
@@ -143,13 +143,13 @@ impl Drawing<'_> {
                 _ => self.reference(map, levels - 1),
             }
         }
-        // The oracle holds a resource of another draft against the meta-schema of the root's.
+        // The oracle checks a resource of another draft against the meta-schema of the root's.
         if self.draft == self.plan.draft && self.tape.once_in(40) {
             self.break_one(map);
         }
     }
 
-    /// Adds a keyword about what others have left, and others that leave something.
+    /// Adds a keyword for unevaluated parts, and others that leave some.
     fn rest(&mut self, map: &mut Map<String, Value>) {
         let is_array = self.tape.once_in(2);
         let word = if is_array { "unevaluatedItems" } else { "unevaluatedProperties" };
@@ -167,7 +167,7 @@ impl Drawing<'_> {
         self.put(map, word, rest);
     }
 
-    /// Draws a schema that evaluates some parts of a value.
+    /// Generates a schema that evaluates some parts of a value.
     fn evaluating(&mut self) -> Value {
         let key = *self.tape.one_of(&KEYS[..3]);
         let prefix = if self.draft == Draft::Draft202012 { "prefixItems" } else { "items" };
@@ -362,7 +362,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Gives a keyword a value of the wrong form, now and then.
+    /// Gives a keyword a value of the wrong type, occasionally.
     fn break_one(&mut self, map: &mut Map<String, Value>) {
         const WORDS: [&str; 24] = [
             "type",
@@ -427,7 +427,7 @@ impl Drawing<'_> {
         if first != second && self.tape.once_in(2) { json!([first, second]) } else { json!([first]) }
     }
 
-    /// Draws a count. To the oracle `2.0` is no integer in draft 4, see `FloatAsInteger`.
+    /// Generates a count. To the oracle `2.0` is no integer in draft 4, see `FloatAsInteger`.
     fn count(&mut self) -> Value {
         let whole = if self.draft == Draft::Draft4 { json!(2) } else { json!(2.0) };
         self.tape.one_of(&[json!(1), json!(2), json!(0), json!(3), whole]).clone()

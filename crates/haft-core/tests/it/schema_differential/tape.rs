@@ -13,7 +13,7 @@ pub(super) struct Tape {
 }
 
 impl Tape {
-    /// Draws any tape.
+    /// Generates any tape.
     pub(super) fn any() -> impl Strategy<Value = Self> {
         proptest::collection::vec(any::<u8>(), 0..320).prop_map(|bytes| Self { bytes, at: 0 })
     }
@@ -25,23 +25,23 @@ impl Tape {
         usize::from(byte) % count
     }
 
-    /// Returns one of these.
+    /// Returns one of these values.
     pub(super) fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.pick(choices.len())]
     }
 
-    /// Decides yes once in `times`, and no at the end of the tape.
+    /// Returns true once in `times`, and false at the end of the tape.
     pub(super) fn once_in(&mut self, times: usize) -> bool {
         self.pick(times) == times - 1
     }
 
-    /// Reports whether there are choices left, so that a generator may stop where all that is left is the simplest.
+    /// Returns whether there are choices left, so that a generator may stop where all that is left is the simplest.
     pub(super) fn is_at_end(&self) -> bool {
         self.at >= self.bytes.len()
     }
 }
 
-/// The choices are only noise; what was made of them is shown by the test.
+/// The choices are only noise; the test prints what was generated from them.
 impl std::fmt::Debug for Tape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Tape({} bytes)", self.bytes.len())

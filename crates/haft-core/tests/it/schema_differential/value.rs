@@ -1,11 +1,11 @@
-//! Values: any at all, such as are made to fit a schema, and such as nearly do.
+//! Values: arbitrary ones, ones that are made to match a schema, and ones that nearly do.
 
 use serde_json::{Map, Value, json};
 
 use super::schema::KEYS;
 use super::tape::Tape;
 
-/// Draws any value with at most so many levels below it.
+/// Generates any value with at most this many levels below it.
 pub(super) fn any(tape: &mut Tape, levels: usize) -> Value {
     match tape.pick(if levels > 0 { 8 } else { 5 }) {
         0 => json!({}),
@@ -51,12 +51,12 @@ fn string(tape: &mut Tape) -> Value {
 }
 
 fn key(tape: &mut Tape) -> String {
-    // One that haft takes in no text from outside, and one that it takes everywhere but inside of `constructor`.
+    // One that haft rejects in all text from outside, and one that it rejects only inside of `constructor`.
     let key = if tape.once_in(40) { *tape.one_of(&["__proto__", "prototype"]) } else { *tape.one_of(&KEYS) };
     key.to_owned()
 }
 
-/// Draws a value that tries to fit a schema. What it can't do is left to chance.
+/// Generates a value that tries to match a schema. Keywords it does not handle are left to chance.
 pub(super) fn fitting(schema: &Value, root: &Value, tape: &mut Tape, levels: usize) -> Value {
     let Some(map) = schema.as_object() else { return any(tape, 1) };
     if levels == 0 || map.is_empty() {
@@ -100,7 +100,7 @@ pub(super) fn target<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> 
     }
 }
 
-/// Draws a value of a type that the schema names, or else of one that it has keywords for.
+/// Generates a value of a type that the schema names, or else of one that it has keywords for.
 fn of_type(map: &Map<String, Value>, tape: &mut Tape) -> Value {
     let named = match map.get("type") {
         Some(Value::String(name)) => Some(name.as_str()),
@@ -139,7 +139,7 @@ fn of_type(map: &Map<String, Value>, tape: &mut Tape) -> Value {
     }
 }
 
-/// Adds the members and items that a schema speaks of.
+/// Adds the members and items that a schema mentions.
 fn completed(mut base: Value, map: &Map<String, Value>, root: &Value, tape: &mut Tape, levels: usize) -> Value {
     if levels > 1 {
         for schema in in_place(map) {
@@ -189,7 +189,7 @@ fn completed(mut base: Value, map: &Map<String, Value>, root: &Value, tape: &mut
     }
 }
 
-/// Returns the subschemas that stand in a schema and are about the same value.
+/// Returns the subschemas in a schema that apply to the same value.
 fn in_place(map: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
     let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|word| map.get(word)?.as_array()).flatten();
     let alone = ["if", "then", "else"].into_iter().filter_map(|word| map.get(word));
@@ -197,7 +197,7 @@ fn in_place(map: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value
     lists.chain(alone).chain(by_key).filter_map(Value::as_object)
 }
 
-/// Changes a value at one place.
+/// Changes a value at one position.
 pub(super) fn mutated(mut value: Value, tape: &mut Tape) -> Value {
     let levels = tape.pick(3);
     mutate(&mut value, levels, tape);

@@ -1,4 +1,4 @@
-//! Composing: none over another, and all collisions told.
+//! Composing: no tool replaces another, and all collisions are reported.
 
 use haft_core::{ComposeError, Tool, Toolkit, ToolkitFault};
 use proptest::collection::vec;
@@ -12,7 +12,7 @@ fn collisions(error: &ComposeError) -> Vec<(&str, Vec<&str>)> {
 }
 
 #[test]
-fn all_collisions_are_told_each_with_all_its_sources() {
+fn all_collisions_are_reported_each_with_all_its_sources() {
     let one = kit(&["search", "read"]).label("one");
     let two = kit(&["list", "search"]).namespace("two").unwrap();
     let bare = kit(&["two__search", "read", "search", "list"]);
@@ -36,7 +36,7 @@ fn all_collisions_are_told_each_with_all_its_sources() {
 }
 
 #[test]
-fn a_label_is_told_before_a_namespace_and_both_before_the_place() {
+fn a_label_is_preferred_to_a_namespace_and_both_to_the_position() {
     let search = || kit(&["search"]);
     let labelled = search().label("mine").namespace("ns").unwrap();
     let named = search().namespace("inner").unwrap().namespace("ns").unwrap().filter(|_| true);
@@ -52,7 +52,7 @@ fn a_label_is_told_before_a_namespace_and_both_before_the_place() {
 }
 
 #[test]
-fn no_toolkits_are_an_empty_one_and_one_is_itself() {
+fn composing_no_toolkits_is_empty_and_composing_one_is_itself() {
     let none = Toolkit::<App>::compose([]).unwrap();
     assert!(none.is_empty() && none.definition_errors().is_empty());
     let one = Toolkit::compose([kit(&["b", "a"])]).unwrap();
@@ -93,14 +93,14 @@ fn faults_of_all_toolkits_are_kept() {
 }
 
 #[test]
-fn what_lacks_a_handler_is_still_listed() {
+fn a_tool_without_a_handler_is_still_listed() {
     let defined = |name: &str| Toolkit::<()>::from_iter([Tool::new(name).define().unwrap()]);
     let composed = Toolkit::compose([defined("a"), kit(&["b"]), defined("c").namespace("ns").unwrap()]).unwrap();
     assert_eq!(composed.ensure_runnable().unwrap_err().missing_handlers, ["a", "ns__c"]);
 }
 
 proptest! {
-    /// Composing tells exactly the names that more than one toolkit has, and otherwise does what merging does.
+    /// Composing reports exactly the names that more than one toolkit has, and otherwise does what merging does.
     #[test]
     fn composing_is_merging_without_collisions(kits in vec(vec("[a-f]", 0..4), 0..4)) {
         let kits: Vec<Toolkit> = kits.iter().map(|names| names.iter().map(|name| tool(name)).collect()).collect();

@@ -39,7 +39,7 @@ async fn one_handler_serves_every_discovered_tool() {
 }
 
 #[tokio::test]
-async fn everything_a_definition_says_stays() {
+async fn every_field_of_a_definition_is_kept() {
     let definition = Tool::dynamic("drop")
         .params::<u8>()
         .describe("Drops it.")
@@ -93,7 +93,7 @@ async fn a_shared_handler_can_fail_in_both_ways() {
 }
 
 #[test]
-fn every_fault_of_discovered_tools_is_told() {
+fn every_fault_of_discovered_tools_is_reported() {
     let tools = [
         definition("a"),
         Tool::signal("stop").define().unwrap(),

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::toolkit_composition::{all_kinds, assert_indexed, call, keyed, kit, names, shadowed, tool};
 
 #[test]
-fn tools_of_every_kind_are_renamed_and_keep_what_they_are() {
+fn tools_of_every_kind_are_renamed_and_keep_their_kind() {
     let plain: Toolkit = all_kinds().into_iter().collect();
     let inside = plain.clone().namespace("ns").unwrap();
     assert_eq!(inside.len(), plain.len());
@@ -27,7 +27,7 @@ fn tools_of_every_kind_are_renamed_and_keep_what_they_are() {
 }
 
 #[tokio::test]
-async fn namespaces_nest_and_calls_go_by_the_whole_name() {
+async fn namespaces_nest_and_calls_use_the_full_name() {
     let kit = keyed(&["x"], "k").namespace("b").unwrap().namespace("a").unwrap();
     assert_eq!(names(&kit), ["a__b__x"]);
     assert_eq!(call(&kit, "a__b__x", "").await, "k -");
@@ -36,13 +36,13 @@ async fn namespaces_nest_and_calls_go_by_the_whole_name() {
 }
 
 #[test]
-fn what_was_shadowed_is_told_by_its_new_name() {
+fn shadowed_tools_are_reported_by_their_new_names() {
     let kit: Toolkit = [tool("a"), tool("b"), tool("a")].into_iter().collect();
     assert_eq!(shadowed(&kit.namespace("ns").unwrap()), [("ns__a", 1)]);
 }
 
 #[test]
-fn prefixes_that_are_names_are_taken() {
+fn valid_prefixes_are_accepted() {
     for prefix in ["g", "github", "git-hub", "a_b", "größe", "東京", "🛠", "a.b", "x y", "7"] {
         let kit = kit(&["t", "_t", "a__t"]).namespace(prefix).unwrap();
         for name in kit.names() {
@@ -52,7 +52,7 @@ fn prefixes_that_are_names_are_taken() {
 }
 
 #[test]
-fn prefixes_that_would_mislead_are_refused_with_every_fault() {
+fn misleading_prefixes_are_rejected_with_every_fault() {
     let long = "p".repeat(MAX_NAME_LEN - NAMESPACE_SEPARATOR.len());
     let faults = |prefix: &str| -> Vec<String> {
         let error: NamespaceError = kit(&["t", "u"]).namespace(prefix).unwrap_err();
@@ -76,7 +76,7 @@ fn prefixes_that_would_mislead_are_refused_with_every_fault() {
 }
 
 #[test]
-fn every_name_that_becomes_too_long_is_told() {
+fn every_name_that_becomes_too_long_is_reported() {
     let prefix = "a".repeat(64);
     let room = MAX_NAME_LEN - 64 - NAMESPACE_SEPARATOR.len();
     let (fits, over, far_over) = ("f".repeat(room), "ö".repeat(room / 2 + 1), "x".repeat(MAX_NAME_LEN));
@@ -115,7 +115,7 @@ fn a_namespace_of_tools_is_strict_about_their_names() {
 
 proptest! {
     /// Toolkits in different namespaces never collide, whatever their tools are called, and the first separator of
-    /// each name tells which is which.
+    /// each name identifies the namespace.
     #[test]
     fn namespaces_keep_toolkits_apart(
         prefixes in btree_set("[a-c](_?[a-c]){0,3}", 1..5),

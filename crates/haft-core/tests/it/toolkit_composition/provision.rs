@@ -1,4 +1,4 @@
-//! What tools are provided with in toolkits that were put together.
+//! The services of tools in composed toolkits.
 
 use haft_core::{Services, Toolkit};
 
@@ -19,14 +19,14 @@ async fn each_tool_keeps_the_services_of_its_own_toolkit() {
 }
 
 #[tokio::test]
-async fn a_tool_that_wins_brings_its_services_along() {
+async fn a_tool_that_wins_keeps_its_services() {
     let both = keyed(&["a", "b"], "low").merge(keyed(&["b"], "high"));
     assert_eq!(call(&both, "a", "").await, "low -");
     assert_eq!(call(&both, "b", "").await, "high -");
 }
 
 #[tokio::test]
-async fn what_a_toolkit_lacks_is_found_at_the_others_the_last_one_first() {
+async fn missing_services_are_taken_from_the_other_toolkits_the_last_one_first() {
     let place = |place| Services::new().with(Place(place));
     let (one, two, three) = (
         keyed(&["a"], "one"),
@@ -65,7 +65,7 @@ async fn services_given_later_win_for_every_tool() {
 }
 
 #[tokio::test]
-async fn one_state_serves_all_that_were_put_together() {
+async fn one_state_serves_all_composed_toolkits() {
     let app = || App { key: Key("k"), place: Place("p") };
     let keys: Toolkit<App> = Toolkit::new().tool::<TellKey>();
     let places: Toolkit<App> = Toolkit::new().handler(TellPlace);

@@ -26,7 +26,7 @@ fn a_filter_keeps_order_needs_and_services() {
 }
 
 #[test]
-fn a_filter_can_leave_nothing() {
+fn a_filter_can_remove_everything() {
     let kit: Toolkit = [tool("a"), tool("a"), tool("b")].into_iter().collect();
     assert_eq!(shadowed(&kit.clone().filter(|tool| tool.name() == "a")), [("a", 1)]);
     let nothing = kit.filter(|_| false);
@@ -41,7 +41,7 @@ async fn a_filter_keeps_each_tools_own_services() {
 }
 
 #[tokio::test]
-async fn another_handler_leaves_the_descriptors_as_they_are() {
+async fn another_handler_does_not_change_the_descriptors() {
     let length =
         Tool::new("length").describe("How long.").example("abc").run(|text: String, _| async move { text.len() });
     let kit: Toolkit = [tool("first"), length.unwrap(), tool("last")].into_iter().collect();
@@ -72,7 +72,7 @@ async fn another_handler_keeps_services_and_middleware() {
 }
 
 #[test]
-fn a_name_that_is_not_there_comes_with_the_nearest() {
+fn an_unknown_name_is_reported_with_the_nearest() {
     let replace = |name: &str| kit(&["search", "searches", "fetch"]).with_run(name, |(), _| async {}).unwrap_err();
     let error = replace("serach");
     assert!(
@@ -86,7 +86,7 @@ fn a_name_that_is_not_there_comes_with_the_nearest() {
 }
 
 #[test]
-fn what_nobody_runs_here_takes_no_handler() {
+fn a_tool_without_a_local_handler_accepts_none() {
     let kit: Toolkit = all_kinds().into_iter().collect();
     for name in ["signal", "interaction", "hosted"] {
         let error = kit.clone().with_run(name, |_: Value, _| async {}).unwrap_err();

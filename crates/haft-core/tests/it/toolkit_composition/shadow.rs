@@ -1,11 +1,11 @@
-//! Collecting and merging: the later tool of a name wins, and it is told.
+//! Collecting and merging: the later tool of a name wins, and the earlier is reported.
 
 use haft_core::Toolkit;
 
 use crate::toolkit_composition::{App, Key, assert_indexed, call, keyed, kit, names, says, shadowed, tool};
 
 #[tokio::test]
-async fn the_last_tool_of_a_name_wins_where_the_first_one_stood() {
+async fn the_last_tool_of_a_name_wins_at_the_position_of_the_first() {
     let tools = [says("a", "1"), says("b", "1"), says("a", "2"), says("c", "1"), says("a", "3"), says("c", "2")];
     let kit: Toolkit = tools.into_iter().collect();
     assert_eq!(names(&kit), ["a", "b", "c"]);
@@ -41,14 +41,14 @@ async fn the_later_toolkit_wins_and_keeps_the_order() {
 }
 
 #[test]
-fn what_was_shadowed_before_is_still_told() {
+fn earlier_shadows_are_still_reported() {
     let low: Toolkit = [tool("a"), tool("a")].into_iter().collect();
     let high: Toolkit = [tool("b"), tool("b"), tool("a"), tool("b")].into_iter().collect();
     assert_eq!(shadowed(&low.merge(high)), [("a", 2), ("b", 2)]);
 }
 
 #[test]
-fn a_shadowed_name_is_counted_once_more_also_after_it_was_changed_or_others_were_left_out() {
+fn shadows_are_counted_after_changes_and_filters() {
     let kit: Toolkit = ["a", "b", "c", "a", "b", "c"].map(tool).into_iter().collect();
     let fewer = kit.filter(|tool| tool.name() != "b").namespace("n").unwrap();
     assert_eq!(shadowed(&fewer), [("n__a", 1), ("n__c", 1)]);

@@ -1,4 +1,4 @@
-//! Toolkits from different hands, put together.
+//! Toolkits from different sources, combined.
 
 use haft_core::Toolkit;
 
@@ -24,7 +24,7 @@ async fn two_sources_of_one_name_collide_until_one_has_a_namespace() {
 }
 
 #[tokio::test]
-async fn tools_are_made_in_a_namespace_in_one_step_and_answer_by_the_whole_name() {
+async fn tools_are_created_in_a_namespace_in_one_step_and_called_by_the_full_name() {
     let kit: Toolkit = Toolkit::make_namespaced("fs", [says("read", "read").unwrap()]).unwrap();
     let results = kit.run(calls([("fs__read", ""), ("read", "")])).collect_results().await;
     assert_eq!(results[0].tool, "fs__read");
@@ -32,7 +32,7 @@ async fn tools_are_made_in_a_namespace_in_one_step_and_answer_by_the_whole_name(
     assert_eq!(results[1].failure().unwrap().kind.as_str(), "unknown_tool");
 }
 
-/// A declared failure and the services of a tool are no business of its name.
+/// A namespace does not affect the declared failures and the services of a tool.
 #[tokio::test]
 async fn a_namespace_keeps_failures_and_services() {
     use haft_core::{Cx, HandlerError, Services, Tool};

@@ -1,4 +1,4 @@
-//! What a tool is made of.
+//! The parts of a tool.
 
 use haft_core::{Strict, Tool};
 use schemars::JsonSchema;
@@ -35,7 +35,7 @@ async fn a_plain_tool_is_shown_run_and_never_streams() {
     assert_eq!(tell(run).await, [r#"c1 output {"timezone":"Asia/Tokyo","iso":"2026-01-01"}"#]);
 }
 
-/// Strict is a wish to the provider. What is checked here is the schema, whatever the wish.
+/// Strict is a request to the provider. The schema is checked here in any case.
 #[tokio::test]
 async fn strict_changes_nothing_about_what_is_accepted() {
     for strict in [None, Some(true), Some(false)] {

@@ -26,7 +26,7 @@ async fn all_calls_run_at_once_by_default() {
     assert!(results.iter().all(|result| came(result) == "\"met\""));
 }
 
-/// Waits a second, and notes how many did so at the same time.
+/// Creates a tool that waits a second, and records how many did so at the same time.
 fn second(now: &Arc<AtomicUsize>, most: &Arc<AtomicUsize>) -> Result<Tool, DefinitionError> {
     let (now, most) = (Arc::clone(now), Arc::clone(most));
     Tool::new("second").run(move |(), _cx| {
@@ -52,7 +52,7 @@ async fn a_bound_is_used_up_and_never_exceeded() {
     }
 }
 
-/// Emits and ends at times of its own.
+/// Creates a tool that emits and ends at given times.
 fn timed() -> Result<Tool, DefinitionError> {
     Tool::new("timed").handle(|(emit, end): (u64, u64), cx: Cx| async move {
         sleep(Duration::from_secs(emit)).await;
@@ -81,7 +81,7 @@ async fn one_at_a_time_is_the_order_of_the_calls() {
     assert_eq!(tell(run).await, ["c1 progress 2", "c1 output 9", "c2 progress 1", "c2 output 4"]);
 }
 
-/// Whatever is wrong with one call is that call's result, and the others never notice.
+/// A fault of one call is that call's result, and does not affect the others.
 #[tokio::test]
 async fn names_kinds_inputs_and_crashes_each_have_their_outcome() {
     let kit = kit([
@@ -127,7 +127,7 @@ async fn no_calls_are_no_events() {
 }
 
 #[tokio::test]
-async fn nothing_runs_until_somebody_looks() {
+async fn nothing_runs_until_the_run_is_polled() {
     let began = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&began);
     let tool = Tool::new("t").run(move |(), _cx| {

@@ -1,4 +1,4 @@
-//! Who executes a tool, and what becomes of calls that nobody executes here.
+//! The kinds of tools by their executor, and the outcome of calls that are not executed here.
 
 use haft_core::{DescriptorKind, FailureKind, Finish, Item, Tool, ToolCall, Turn};
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::{echo, non_local};
 use crate::executing::{calls, came, kit, tell};
 
 #[tokio::test]
-async fn calls_nobody_intercepted_are_non_local_and_a_ghost_is_unknown_while_locals_run() {
+async fn non_local_and_unknown_calls_fail_while_local_ones_run() {
     let [provider, signal, interaction] = non_local();
     let kit = kit([provider, signal, interaction, echo("local")]);
     kit.ensure_runnable().unwrap();
@@ -29,7 +29,7 @@ async fn calls_nobody_intercepted_are_non_local_and_a_ghost_is_unknown_while_loc
 }
 
 #[test]
-fn every_kind_is_shown_to_the_model_as_what_it_is() {
+fn every_kind_is_described_to_the_model() {
     let [provider, signal, interaction] = non_local();
     let kit = kit([provider, signal, interaction, echo("local")]);
     let shown = kit.descriptors();
@@ -68,7 +68,7 @@ async fn a_loop_reads_the_signal_and_runs_the_rest() {
 }
 
 #[test]
-fn arguments_of_signals_and_interactions_that_do_not_fit_are_refused() {
+fn invalid_arguments_of_signals_and_interactions_are_rejected() {
     let [_, signal, interaction] = non_local().map(Result::unwrap);
     for (tool, good, bad) in [(signal, r#""x""#, "7"), (interaction, r#"["a"]"#, r#"["a",1]"#)] {
         let read = |arguments: &str| {
@@ -80,7 +80,8 @@ fn arguments_of_signals_and_interactions_that_do_not_fit_are_refused() {
     }
 }
 
-/// A call that the provider ran has its result at the provider: it is not among those to run, and is not run when given.
+/// The result of a provider-executed call is at the provider: it is not among the calls to run, and is not run when
+/// given.
 #[tokio::test]
 async fn calls_that_the_provider_ran_are_not_run_again() {
     let kit = kit([echo("local")]);

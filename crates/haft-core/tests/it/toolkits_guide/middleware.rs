@@ -1,4 +1,4 @@
-//! What stands around the runs of tools.
+//! Middleware around the handlers.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::{echo, non_local, says};
 use crate::executing::{calls, came, kit, tell};
 
-/// Notes that a call came by, under a name.
+/// A middleware that records calls, under a name.
 #[derive(Clone)]
 struct Noting {
     name: &'static str,
@@ -58,7 +58,7 @@ async fn the_last_one_applied_is_the_outermost() {
 }
 
 #[tokio::test]
-async fn kinds_that_are_not_run_here_are_left_alone() {
+async fn middleware_does_not_apply_to_kinds_without_a_local_handler() {
     let notes = Notes::default();
     let [provider, signal, interaction] = non_local();
     let kit = kit([provider, signal, interaction, echo("local")]);
@@ -84,8 +84,8 @@ async fn calls_that_never_reach_a_tool_are_not_seen() {
     assert_eq!(notes.all(), ["seen local"]);
 }
 
-/// The name is that of the tool as it is called now, whether it was wrapped before it got its prefix or after; what it
-/// was called at first is its id.
+/// The name is that of the tool as it is called now, whether it was wrapped before it got its prefix or after; the
+/// original name is its id.
 #[tokio::test]
 async fn the_name_seen_is_the_one_that_is_called() {
     let notes = Notes::default();
@@ -97,7 +97,7 @@ async fn the_name_seen_is_the_one_that_is_called() {
 }
 
 #[tokio::test]
-async fn a_dry_run_keeps_the_face_and_the_middleware_and_changes_the_hands() {
+async fn a_dry_run_keeps_descriptors_and_middleware_and_replaces_handlers() {
     let notes = Notes::default();
     let send = Tool::new("send_email")
         .describe("Sends an email.")
@@ -131,7 +131,7 @@ async fn input_can_be_changed_and_is_checked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_middleware_answers_retries_and_gives_up_waiting() {
+async fn a_middleware_can_answer_retry_and_time_out() {
     let answer = |request: Request, next: Next| async move {
         match request.raw_arguments() {
             r#""cached""# => request.answer(&"from the cache"),
@@ -195,14 +195,14 @@ impl Provide<Admins> for App {
 }
 
 #[tokio::test]
-async fn what_a_middleware_needs_is_needed_by_the_toolkit() {
+async fn services_of_a_middleware_are_required_by_the_toolkit() {
     let lacking: Toolkit<App> = Toolkit::new().with(says("reboot", "done").unwrap()).unwrap().wrap(AdminsOnly);
     let kit = lacking.provide(App(Admins("ana")));
     let calls = calls([("reboot", "")]);
     assert_eq!(tell(kit.run(&calls).caller("ana")).await, ["c1 output \"done\""]);
     assert_eq!(tell(kit.run(&calls).caller("bob")).await, ["c1 output not_admin"]);
 
-    // Around an erased tool it is found out at run time, and before anything starts.
+    // Around an erased tool it is detected at run time, before anything starts.
     let erased: Toolkit = Toolkit::new().with(says("reboot", "done").unwrap().wrap(AdminsOnly)).unwrap();
     let missing = erased.ensure_runnable().unwrap_err().missing_services;
     assert_eq!(missing.len(), 1);

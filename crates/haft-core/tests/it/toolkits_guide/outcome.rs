@@ -1,11 +1,11 @@
-//! Structured results, and what the model reads of them.
+//! Structured results, and the text that the model reads.
 
 use haft_core::{ContentPart, FailureKind, HandlerError, Outcome, Tool, ToolCall, ToolFailure, ToolResult};
 use serde_json::json;
 
 use crate::executing::{calls, kit};
 
-/// Values are there to be looked at before they become text: here, a secret is taken out.
+/// Values can be inspected before they become text: here, a secret is removed.
 #[tokio::test]
 async fn results_can_be_inspected_and_redacted_before_the_model_reads_them() {
     let kit = kit([Tool::new("user").run(|(), _cx| async { json!({"name": "Ana", "token": "s3cret"}) })]);
@@ -21,7 +21,7 @@ async fn results_can_be_inspected_and_redacted_before_the_model_reads_them() {
 }
 
 #[test]
-fn whoever_does_not_run_a_call_says_why() {
+fn calls_that_are_not_run_have_a_reason() {
     let call = ToolCall::new("c1", "send", "{}");
     for (result, kind, message) in [
         (ToolResult::denied(&call, "not today"), "denied", "not today"),
@@ -40,9 +40,9 @@ fn whoever_does_not_run_a_call_says_why() {
     assert!(ToolResult::denied(&call, "").failure().is_some_and(|failure| !failure.message.is_empty()));
 }
 
-/// The executor doesn't look at kinds of one's own.
+/// The executor doesn't interpret user-defined kinds.
 #[tokio::test]
-async fn a_kind_of_ones_own_travels_as_it_is() {
+async fn a_user_defined_kind_is_passed_through() {
     let tool = Tool::new("buy").handle(|(), _cx| async {
         Err::<(), HandlerError>(HandlerError::opaque(ToolFailure::new("over_budget", "no money left").retryable()))
     });
@@ -57,7 +57,7 @@ async fn a_kind_of_ones_own_travels_as_it_is() {
 }
 
 #[tokio::test]
-async fn the_model_reads_text_raw_nothing_as_null_and_the_rest_as_json() {
+async fn the_model_reads_text_raw_unit_as_null_and_the_rest_as_json() {
     let kit = kit([
         Tool::new("text").run(|(), _cx| async { "he said \"hi\"\n" }),
         Tool::new("unit").run(|(), _cx| async {}),

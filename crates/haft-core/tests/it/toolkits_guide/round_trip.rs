@@ -1,4 +1,4 @@
-//! The whole way: a model asks, calls run, results join the history, the model answers.
+//! The complete round trip: a model makes calls, they run, results join the history, the model answers.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use crate::executing::{calls, kit, told};
 
-/// A model that says what it was told to say, and keeps what it was shown.
+/// A model with scripted answers, which records its requests.
 struct Scripted {
     turns: VecDeque<Turn>,
     seen: Vec<Vec<Item>>,
@@ -22,7 +22,7 @@ impl Scripted {
     }
 }
 
-/// The loop of an application: it owns the history, and decides what runs.
+/// Runs the loop of an application: it owns the history, and decides what runs.
 async fn converse(model: &mut Scripted, kit: &Toolkit) -> (Vec<Item>, Vec<String>) {
     let mut history = vec![Item::user("what is the time in Oslo and in Paris?")];
     let mut shown = Vec::new();
@@ -89,9 +89,9 @@ async fn results_join_the_history_in_the_order_of_the_calls() {
     assert_eq!(model.seen[1], history[..8], "the model is shown its calls and their answers");
 }
 
-/// Who redacts or re-routes does so between the run and the history; the model reads what is left.
+/// The application may redact or re-route between the run and the history; the model reads the rest.
 #[tokio::test(start_paused = true)]
-async fn what_follows_a_run_gets_structured_results() {
+async fn a_continuation_gets_structured_results() {
     let run = slow_clock().run(calls([("time", r#"["Oslo",1]"#), ("ghost", "{}")]));
     let steps: Vec<_> = run
         .continue_with_results(|results| {

@@ -1,4 +1,4 @@
-//! The forms a parameter schema can take. Each is shown to the model and checks what comes back.
+//! The forms of a parameter schema. Each is sent to the model and checks the arguments.
 
 use haft_core::{Issue, Schema, Tool, Validation, Validator};
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ fn raw() -> Value {
 
 /// The same rule as a type, as a schema made by hand, as raw JSON, and as a function beside a raw schema.
 #[tokio::test]
-async fn one_rule_in_every_form_is_shown_and_checked_alike() {
+async fn one_rule_in_every_form_is_described_and_checked_alike() {
     let by_hand = Validator::new(|value| match value["query"].as_str() {
         Some(query) if !query.is_empty() => Ok(()),
         _ => Err(Issue::new("/query", "rule", "must be a text that is not empty").into()),
@@ -49,9 +49,9 @@ async fn one_rule_in_every_form_is_shown_and_checked_alike() {
     }
 }
 
-/// What is refused is told by its place, so that the model can mend it.
+/// A rejection names the position, so that the model can correct it.
 #[tokio::test]
-async fn a_refusal_names_every_place_and_reaches_the_model() {
+async fn a_rejection_names_every_position_and_reaches_the_model() {
     let kit = kit([Tool::new("move").run(|(x, y): (u8, u8), _cx| async move { x.max(y) })]);
     let result = kit.run_call(&calls([("move", r#"["a",300]"#)])[0]).await;
     let failure = result.failure().unwrap();

@@ -1,4 +1,4 @@
-//! Tools that need something of the application.
+//! Tools that need services of the application.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -66,7 +66,7 @@ fn live() -> Live {
     Live { weather: WeatherApiKey("weather key"), geo: GeoApiKey("geo key") }
 }
 
-/// The state must provide what all tools need together; each gets its own.
+/// The state must provide the services of all tools together; each gets its own.
 #[tokio::test]
 async fn one_state_serves_the_union_and_each_tool_gets_its_own() {
     let kit = Toolkit::new().handler(LookupWeather).handler(GetCoords).provide(live());
@@ -83,7 +83,7 @@ async fn tools_that_need_nothing_run_without_a_state() {
     assert_eq!(tell(kit.run(calls([("plain", "")]))).await, ["c1 output \"fine\""]);
 }
 
-/// A tool that needs two services and counts how often it began.
+/// Creates a tool that needs two services and counts how often it began.
 fn needy(name: &str, began: &Arc<AtomicUsize>) -> Result<Tool, DefinitionError> {
     let began = Arc::clone(began);
     Tool::new(name).depends_on::<WeatherApiKey>().depends_on::<GeoApiKey>().try_run_opaque(move |(), cx: Cx| {
@@ -102,7 +102,7 @@ async fn everything_missing_is_listed_before_anything_starts() {
     assert_eq!(listed, ["one", "two"]);
     assert!(missing.missing_services.iter().all(|missing| missing.service.ends_with("WeatherApiKey")));
 
-    // Run all the same: nothing starts, every call is answered, the model learns nothing, the operator all of it.
+    // If it is run anyway, nothing starts, every call has a result, the model learns nothing, the operator everything.
     let calls = calls([("one", ""), ("plain", ""), ("two", "")]);
     let results = kit.run(&calls).collect_results().await;
     assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["execution_error"; 3]);
@@ -119,7 +119,7 @@ async fn everything_missing_is_listed_before_anything_starts() {
 }
 
 #[tokio::test]
-async fn services_of_the_run_win_and_fill_in() {
+async fn services_of_the_run_take_precedence_and_fill_gaps() {
     let began = Arc::default();
     let kit = kit([needy("one", &began)]).with_services(Services::new().with(WeatherApiKey("the toolkit's")));
     let call = calls([("one", "")]);

@@ -1,4 +1,4 @@
-//! What a handler shows before it is done.
+//! Values that a handler emits before it ends.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ async fn every_value_is_an_event_in_order_and_the_output_comes_last() {
     assert_eq!(events[4].result().unwrap().value().unwrap().as_str(), "\"counted\"");
 }
 
-/// The inner run's events go out one by one while their texts are folded into the answer.
+/// The inner run's events are forwarded one by one while their texts are folded into the answer.
 #[tokio::test]
 async fn a_sub_agents_events_flow_through_and_fold_into_the_answer() {
     let inner = kit([Tool::new("say").handle(|word: String, cx: Cx| async move {
@@ -74,7 +74,7 @@ async fn a_sub_agents_events_flow_through_and_fold_into_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_are_seen_while_the_handler_is_still_at_work() {
+async fn events_are_emitted_while_the_handler_runs() {
     let slow = Tool::new("slow").handle(|(), cx: Cx| async move {
         cx.emit("started").await?;
         sleep(Duration::from_secs(5)).await;
@@ -90,7 +90,7 @@ async fn events_are_seen_while_the_handler_is_still_at_work() {
 }
 
 #[tokio::test]
-async fn what_was_shown_before_a_failure_is_delivered() {
+async fn values_emitted_before_a_failure_are_delivered() {
     let fails = Tool::new("fails").handle(|(), cx: Cx| async move {
         cx.emit(1).await?;
         cx.emit(2).await?;
@@ -107,7 +107,7 @@ async fn what_was_shown_before_a_failure_is_delivered() {
     );
 }
 
-/// Emits a hundred values and counts those that have found room.
+/// Creates a tool that emits a hundred values and counts those that entered the queue.
 fn chatty(buffer: Option<EmitBuffer>, sent: &Arc<AtomicUsize>) -> Result<Tool, DefinitionError> {
     let sent = Arc::clone(sent);
     let builder = Tool::new("chatty");
@@ -138,7 +138,7 @@ async fn runs_ahead_by(buffer: Option<EmitBuffer>, ahead: usize) {
     assert_eq!(sent.load(Ordering::Relaxed), 100);
 }
 
-/// Counted without the runtime's own limit on how much a task does at once.
+/// Counted without the runtime's own limit on the steps of a task.
 #[tokio::test]
 async fn a_handler_runs_ahead_of_its_reader_by_its_queue_and_no_further() {
     let bounded = |size| Some(EmitBuffer::Bounded(NonZeroUsize::new(size).unwrap()));
@@ -147,9 +147,9 @@ async fn a_handler_runs_ahead_of_its_reader_by_its_queue_and_no_further() {
     }
 }
 
-/// A full queue is one call's own: the others go on.
+/// A full queue affects one call: the others continue.
 #[tokio::test]
-async fn a_call_that_waits_for_its_reader_holds_up_no_other() {
+async fn a_call_that_waits_for_its_reader_blocks_no_other() {
     let sent = Arc::new(AtomicUsize::new(0));
     let one = EmitBuffer::Bounded(NonZeroUsize::MIN);
     let kit: Toolkit = kit([chatty(Some(one), &sent), super::says("quick", "quick")]);

@@ -31,9 +31,9 @@ impl Provide<Key> for App {
     }
 }
 
-/// What is shown is known before anything is provided.
+/// Descriptors are known before any service is provided.
 #[test]
-fn a_request_takes_a_toolkit_that_can_not_run_yet() {
+fn a_request_accepts_a_toolkit_that_can_not_run_yet() {
     let lacking: Toolkit<App> = Toolkit::new().tool::<NeedsKey>().with(echo("echo").unwrap()).unwrap();
     let before = TurnRequest::new("m", vec![]).tools(&lacking);
     let after = TurnRequest::new("m", vec![]).tools(&lacking.provide(App(Key)));
@@ -49,9 +49,9 @@ async fn collected_at_run_time_the_last_tool_of_a_name_runs() {
     assert_eq!(kit.shadowed().len(), 1);
 }
 
-/// Names are looked up among the tools and nowhere else, letter by letter.
+/// Names are looked up among the tools and nowhere else, exactly.
 #[tokio::test]
-async fn names_that_no_tool_has_are_unknown_whatever_they_are() {
+async fn names_that_no_tool_has_are_unknown() {
     let kit = kit([echo("search")]);
     for name in ["constructor", "__proto__", "toString", "Search", "search ", "", "search\0", "sеarch"] {
         let told = tell(kit.run(calls([(name, r#""x""#)]))).await;

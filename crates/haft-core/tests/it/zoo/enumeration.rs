@@ -100,7 +100,7 @@ pub(super) enum Untagged {
     Nothing,
 }
 
-/// Alternatives that overlap: the first that fits is meant.
+/// Alternatives that overlap: the first that matches is chosen.
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Overlapping {

@@ -1,4 +1,4 @@
-//! Fields that are spread into the struct around them.
+//! Fields that are flattened into the struct around them.
 
 use std::collections::BTreeMap;
 

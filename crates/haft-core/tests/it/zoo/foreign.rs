@@ -1,4 +1,4 @@
-//! Types of the standard library, and types that refuse what their schema allows.
+//! Types of the standard library, and types that reject values which their schema allows.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::{Bound, Range};
@@ -23,7 +23,7 @@ pub(super) struct Formats {
     wait: Duration,
 }
 
-/// Its schema is that of any number.
+/// A type whose schema is that of any number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "u8", into = "u8")]
 pub(super) struct Even(u8);

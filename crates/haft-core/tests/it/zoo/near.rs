@@ -1,13 +1,14 @@
-//! JSON values near a schema: most of each value fits, and some piece of it is wrong in a way that models get wrong.
+//! JSON values near a schema: most of each value is valid, and some part of it is wrong in a way that models get
+//! wrong.
 
 use serde_json::{Map, Value, json};
 
 use super::tape::Tape;
 
-/// How deep generated values go; recursive schemas end there.
+/// The depth of generated values; recursive schemas end there.
 const DEEP: usize = 7;
 
-/// Keys that some type of the zoo knows as an alias, skips, or has no place for.
+/// Keys that some type of the zoo knows as an alias, skips, or does not contain.
 const KEYS: &[&str] =
     &["extra", "alias", "color", "a", "b", "c", "id", "type", "t", "0", "1", "300", "-1", "ß", "a/b~c"];
 
@@ -76,12 +77,12 @@ const FLOATS: &[f64] = &[
     5e-324,
 ];
 
-/// A value that follows `root`, for the most part.
+/// Generates a value that follows `root`, for the most part.
 pub(super) fn value(root: &Value, tape: &mut Tape) -> Value {
     Generator { root }.near(root, tape, 0)
 }
 
-/// Any JSON value.
+/// Generates any JSON value.
 pub(super) fn arbitrary(tape: &mut Tape, depth: usize) -> Value {
     match tape.pick(if depth > 3 { 5 } else { 8 }) {
         0 => Value::Null,
@@ -97,7 +98,7 @@ pub(super) fn arbitrary(tape: &mut Tape, depth: usize) -> Value {
     }
 }
 
-/// An integer as a tree holds it.
+/// Generates an integer as a tree holds it.
 fn integer(tape: &mut Tape) -> Value {
     let integer = *tape.one_of(INTEGERS);
     u64::try_from(integer).map_or_else(|_| json!(i64::try_from(integer).unwrap()), |unsigned| json!(unsigned))
@@ -113,7 +114,7 @@ impl Generator<'_> {
         if tape.once_in(14) { mutated(value, tape) } else { value }
     }
 
-    /// A value that fits, unless keywords contradict each other or something further in was mutated.
+    /// Generates a valid value, unless keywords contradict each other or an inner part was mutated.
     fn fitting(&self, schema: &Value, tape: &mut Tape, depth: usize) -> Value {
         let Value::Object(map) = schema else {
             return arbitrary(tape, depth);
@@ -199,7 +200,7 @@ impl Generator<'_> {
     }
 }
 
-/// What all pieces say of one value: their members together, or the last that is no object.
+/// Merges the values of all parts: their members together, or the last that is no object.
 fn merged(pieces: Vec<Value>) -> Value {
     let mut whole = Value::Null;
     for piece in pieces {
@@ -239,7 +240,7 @@ fn text(map: &Map<String, Value>, tape: &mut Tape) -> Value {
     "ab".chars().take(usize::try_from(bound("maxLength").unwrap_or(2)).unwrap_or(2)).collect::<String>().into()
 }
 
-/// The same value with one thing wrong, or written differently.
+/// Returns the same value with one mistake, or written differently.
 fn mutated(value: Value, tape: &mut Tape) -> Value {
     if tape.once_in(5) {
         return arbitrary(tape, 2);

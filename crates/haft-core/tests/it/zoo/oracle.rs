@@ -1,14 +1,14 @@
-//! Somebody else's opinion of a value: the `jsonschema` crate.
+//! An independent check of a value: the `jsonschema` crate.
 
 use serde_json::{Value, json};
 
-/// A validator that knows nothing of haft.
+/// A validator that is independent of haft.
 #[derive(Debug)]
 pub(super) struct Oracle(jsonschema::Validator);
 
 impl Oracle {
-    /// A validator of `schema`, with the widths that `format` names written out as bounds: JSON Schema itself does not
-    /// know them.
+    /// Creates a validator of `schema`, with the widths that `format` names written out as bounds: JSON Schema itself
+    /// does not know them.
     pub(super) fn new(schema: &Value) -> Self {
         let mut bounded = schema.clone();
         bound(&mut bounded);

@@ -1,4 +1,4 @@
-//! What holds of every type of the zoo.
+//! The properties of every type of the zoo.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -23,16 +23,16 @@ pub(super) trait Specimen: Serialize + DeserializeOwned + JsonSchema + PartialEq
 
 impl<T: Serialize + DeserializeOwned + JsonSchema + PartialEq + Debug> Specimen for T {}
 
-/// What a type does with values that its schema allows.
+/// The treatment of values that a type's schema allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taste {
-    /// It takes all of them.
+    /// It accepts all of them.
     TakesAll,
-    /// It refuses some: it insists on a format, has a `Deserialize` of its own, or numeric keys.
+    /// It rejects some: it requires a format, has a custom `Deserialize`, or numeric keys.
     IsPicky,
 }
 
-/// Nothing the schema forbids is read, and everything else is.
+/// Checks that nothing the schema forbids is read, and everything else is.
 pub(super) fn agrees_with_the_validator<T: Specimen>(taste: Taste) {
     let schema = Schema::of::<T>().unwrap();
     let oracle = Oracle::new(schema.as_json());
@@ -61,8 +61,8 @@ pub(super) fn agrees_with_the_validator<T: Specimen>(taste: Taste) {
     });
 }
 
-/// Text, a tree, pretty text and shuffled keys: four ways to say the same.
-pub(super) fn reads_every_writing_alike<T: Specimen>() {
+/// Checks that text, a tree, pretty text and shuffled keys are read alike.
+pub(super) fn reads_every_spelling_alike<T: Specimen>() {
     let schema = Schema::of::<T>().unwrap();
     for_values(&schema, |value| {
         let compact = decode::<T>(&schema, &value.to_string());
@@ -76,7 +76,8 @@ pub(super) fn reads_every_writing_alike<T: Specimen>() {
     });
 }
 
-/// What is read can be written, the writing fits the schema of results, and reads back as the same.
+/// Checks that a value that was read can be written, that the text matches the schema of results, and that it reads
+/// back as the same.
 pub(super) fn survives_a_round_trip<T: Specimen>() {
     let schema = Schema::of::<T>().unwrap();
     let output = Schema::of_output::<T>().unwrap();
@@ -100,10 +101,10 @@ fn decode<T: DeserializeOwned>(schema: &Schema, text: &str) -> Result<T, Issues>
     schema.decode(text, &DecodeOptions::default()).map(|decoded| decoded.value)
 }
 
-/// What came of a reading, as far as the order of keys does not matter.
+/// Returns the outcome of a reading, independent of the order of keys.
 fn outcome<T>(result: &Result<T, Issues>) -> Result<&T, BTreeSet<(&str, &str)>> {
     result.as_ref().map_err(|issues| {
-        // Of several values that the type itself refuses, the first one met is named.
+        // Of several values that the type itself rejects, the first one met is named.
         let pointer = |issue: &'_ haft_core::Issue| issue.keyword != "decode";
         issues
             .iter()
@@ -121,7 +122,7 @@ fn points_into(value: &Value, issues: &Issues) -> TestCaseResult {
     Ok(())
 }
 
-/// Reports whether some number is whole and too large for a float to be told from its neighbours.
+/// Returns whether some number is whole and too large for a float to distinguish from its neighbours.
 fn holds_inexact_integer(value: &Value) -> bool {
     match value {
         Value::Number(number) => {
@@ -133,7 +134,7 @@ fn holds_inexact_integer(value: &Value) -> bool {
     }
 }
 
-/// The same value with the keys of every object the other way round.
+/// Returns the same value with the keys of every object reversed.
 fn reversed(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(reversed).collect(),
@@ -146,7 +147,7 @@ fn reversed(value: &Value) -> Value {
     }
 }
 
-/// Tries a property on values near the schema and on some that have nothing to do with it.
+/// Checks a property on values near the schema and on some that are unrelated to it.
 fn for_values(schema: &Schema, property: impl Fn(&Value) -> TestCaseResult) {
     let values = Tape::any().prop_map(|mut tape| {
         if tape.once_in(10) { near::arbitrary(&mut tape, 0) } else { near::value(schema.as_json(), &mut tape) }

@@ -1,4 +1,4 @@
-//! Structs in all their forms, and what serde's attributes make of them.
+//! Structs in all their forms, and with serde's attributes.
 
 use std::borrow::Cow;
 
@@ -153,7 +153,7 @@ pub(super) struct Page<T> {
     next: Option<T>,
 }
 
-/// One field of every width: keys are told apart by hash, and by more than one word of bits.
+/// One field of every width: keys are distinguished by hash, and by more than one word of bits.
 macro_rules! wide {
     ($name:ident: $($field:ident)*) => {
         #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! A list of choices, from which everything else is made.
 //!
 //! A generator that takes its choices from bytes needs no shrinking of its own: fewer and smaller bytes make a simpler
-//! value. When the tape is at its end every choice is the first one.
+//! value. Past the end of the tape every choice is the first one.
 
 use proptest::prelude::*;
 
@@ -13,22 +13,22 @@ pub(super) struct Tape {
 }
 
 impl Tape {
-    /// Any tape.
+    /// Generates any tape.
     pub(super) fn any() -> impl Strategy<Value = Self> {
         proptest::collection::vec(any::<u8>(), 0..200).prop_map(|bytes| Self { bytes, at: 0 })
     }
 
-    /// One of `count` choices.
+    /// Makes one of `count` choices.
     pub(super) fn pick(&mut self, count: usize) -> usize {
         usize::from(self.next()) % count
     }
 
-    /// One of these.
+    /// Returns one of these values.
     pub(super) fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.pick(choices.len())]
     }
 
-    /// Yes once in `times`, and no at the end of the tape.
+    /// Returns true once in `times`, and false at the end of the tape.
     pub(super) fn once_in(&mut self, times: usize) -> bool {
         usize::from(self.next()) >= 256 - 256 / times
     }

@@ -1,4 +1,4 @@
-//! Calls that a person has to agree to, here or elsewhere.
+//! Calls that require approval, in the process or outside.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The kit with `pay`, which somebody has to agree to; and how much was paid.
+/// The kit with `pay`, which requires approval; and the sum that was paid.
 fn till() -> (Toolkit, Arc<AtomicU64>) {
     let paid = Arc::new(AtomicU64::new(0));
     let sum = Arc::clone(&paid);
@@ -33,7 +33,7 @@ fn script() -> ScriptedModel {
         .then("done")
 }
 
-fn questions(end: &LoopEnd) -> Vec<ApprovalRequest> {
+fn approvals(end: &LoopEnd) -> Vec<ApprovalRequest> {
     match end {
         LoopEnd::Waiting { approvals, .. } => approvals.clone(),
         other => panic!("{other:?}"),
@@ -45,7 +45,7 @@ async fn the_loop_waits_for_verdicts_and_everything_else_is_done() {
     let ((kit, paid), model) = (till(), script());
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
-    let asked = questions(&outcome.end);
+    let asked = approvals(&outcome.end);
     assert_eq!(outcome.state.approvals(), asked);
     assert_eq!(asked.iter().map(|request| request.call_id.as_str()).collect::<Vec<_>>(), ["c1", "c3"]);
     assert_eq!(
@@ -58,11 +58,11 @@ async fn the_loop_waits_for_verdicts_and_everything_else_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn verdicts_that_came_meanwhile_are_acted_on_before_the_next_request() {
+async fn verdicts_that_arrived_meanwhile_are_acted_on_before_the_next_request() {
     let ((kit, paid), model) = (till(), script());
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
-    let asked = questions(&outcome.end);
+    let asked = approvals(&outcome.end);
     let mut state = stored(&outcome.state);
     agent.verdict(&mut state, asked[1].approve()).unwrap();
     assert!(matches!(agent.verdict(&mut state, asked[1].deny("no")), Err(StateError::AlreadyDecided { .. })));
@@ -93,11 +93,11 @@ async fn verdicts_that_came_meanwhile_are_acted_on_before_the_next_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_may_edit_the_arguments_or_answer_in_the_tools_place() {
+async fn an_approver_may_edit_the_arguments_or_supply_the_result() {
     let ((kit, paid), model) = (till(), script());
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
-    let asked = questions(&outcome.end);
+    let asked = approvals(&outcome.end);
     let mut state = outcome.state;
     agent.verdict(&mut state, asked[0].edit(json!(7))).unwrap();
     agent.verdict(&mut state, asked[1].answer(json!("paid in cash"))).unwrap();
@@ -109,16 +109,16 @@ async fn a_person_may_edit_the_arguments_or_answer_in_the_tools_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_that_does_not_fit_is_told_and_another_can_be_given() {
+async fn a_rejected_verdict_is_reported_and_can_be_replaced() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
-    let question = questions(&outcome.end).remove(0);
+    let approval = approvals(&outcome.end).remove(0);
     let mut state = outcome.state;
-    let forged = ApprovalResponse::new(&question.request_id, ApprovalDecision::Approved).digest("forged");
+    let forged = ApprovalResponse::new(&approval.request_id, ApprovalDecision::Approved).digest("forged");
     state.request_mut().history.push(forged.into());
     let seen = events(agent.start(state)).await;
-    assert!(words(&seen).contains(&format!("refused {}", question.request_id)));
+    assert!(words(&seen).contains(&format!("refused {}", approval.request_id)));
     let Some(LoopEvent::Ended { end, state }) = seen.last() else { panic!() };
     assert_eq!((ended(end).as_str(), paid.load(Ordering::SeqCst)), ("waiting for 0 and 1", 0));
     for event in &seen {
@@ -126,19 +126,19 @@ async fn a_verdict_that_does_not_fit_is_told_and_another_can_be_given() {
         assert_eq!(&serde_json::from_str::<LoopEvent>(&written).unwrap(), event);
     }
     let mut state = stored(state);
-    agent.verdict(&mut state, question.approve()).unwrap();
+    agent.verdict(&mut state, approval.approve()).unwrap();
     assert_eq!(finish(&agent, state).await.end, LoopEnd::Stopped);
     assert_eq!(paid.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn arguments_that_were_changed_after_the_question_are_not_run() {
+async fn arguments_that_were_changed_after_the_request_are_not_run() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
-    let question = questions(&outcome.end).remove(0);
+    let approval = approvals(&outcome.end).remove(0);
     let mut state = outcome.state;
-    agent.verdict(&mut state, question.approve()).unwrap();
+    agent.verdict(&mut state, approval.approve()).unwrap();
     for item in &mut state.request_mut().history {
         if let Item::ToolCall(call) = item {
             *call = ToolCall::new("c1", "pay", "1000000");
@@ -153,12 +153,12 @@ async fn arguments_that_were_changed_after_the_question_are_not_run() {
 async fn approved_calls_of_a_plain_history_are_run_first() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
     let outcome = finish(&suspending(&model, &kit), request()).await;
-    let question = questions(&outcome.end).remove(0);
+    let approval = approvals(&outcome.end).remove(0);
     let mut history = outcome.state.history().to_vec();
-    history.push(question.approve().into());
+    history.push(approval.approve().into());
     history.push(Item::user("well?"));
     let model = ScriptedModel::default().then("thanks");
-    // Nobody can be asked here, and nobody has to be.
+    // No approver is configured, and none is needed.
     let outcome = finish(&TurnLoop::new(model.clone(), kit), TurnRequest::new("any", history)).await;
     assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 5));
     assert_eq!(told(&model.requests()[0].history), ["user", "call c1", "output c1: paid 5", "user"]);
@@ -166,14 +166,14 @@ async fn approved_calls_of_a_plain_history_are_run_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_settled_in_earlier_rounds_is_not_sent() {
+async fn resolved_approvals_of_earlier_rounds_are_not_sent() {
     let (kit, paid) = till();
-    let question = ApprovalRequest::new("q1", &call("c1", "pay", "5"));
+    let approval = ApprovalRequest::new("q1", &call("c1", "pay", "5"));
     let history = vec![
         Item::user("pay"),
         call("c1", "pay", "5").into(),
-        question.clone().into(),
-        question.approve().into(),
+        approval.clone().into(),
+        approval.approve().into(),
         ToolCallOutput::new("c1", "paid 5").into(),
         Item::user("well?"),
     ];
@@ -184,31 +184,31 @@ async fn what_was_settled_in_earlier_rounds_is_not_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_questions_about_one_call_let_it_run_once() {
+async fn two_requests_for_one_call_let_it_run_once() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
-    let question = questions(&outcome.end).remove(0);
+    let approval = approvals(&outcome.end).remove(0);
     let mut history = outcome.state.history().to_vec();
-    let mut second = serde_json::to_value(&question).unwrap();
+    let mut second = serde_json::to_value(&approval).unwrap();
     second["request_id"] = json!("q2");
     let second: ApprovalRequest = serde_json::from_value(second).unwrap();
-    history.extend([second.clone().into(), second.approve().into(), question.approve().into()]);
+    history.extend([second.clone().into(), second.approve().into(), approval.approve().into()]);
     let outcome = finish(&agent, TurnRequest::new("any", history)).await;
     assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 5));
     assert_eq!(told(outcome.state.history()), ["user", "call c1", "output c1: paid 5", "assistant"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_questions_about_one_call_a_denial_wins() {
+async fn of_two_requests_for_one_call_a_denial_wins() {
     for is_first in [true, false] {
         let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
         let agent = suspending(&model, &kit);
         let outcome = finish(&agent, request()).await;
-        let question = questions(&outcome.end).remove(0);
-        let mut second = question.clone();
+        let approval = approvals(&outcome.end).remove(0);
+        let mut second = approval.clone();
         second.request_id = "q2".into();
-        let (yes, no) = if is_first { (&second, &question) } else { (&question, &second) };
+        let (yes, no) = if is_first { (&second, &approval) } else { (&approval, &second) };
         let mut history = outcome.state.history().to_vec();
         history.extend([second.clone().into(), yes.approve().into(), no.deny("no").into()]);
         let seen = events(agent.start(TurnRequest::new("any", history))).await;
@@ -223,12 +223,12 @@ async fn of_two_questions_about_one_call_a_denial_wins() {
 async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]));
     let waiting = finish(&suspending(&model, &kit), request()).await.state;
-    let question = waiting.approvals().remove(0);
+    let approval = waiting.approvals().remove(0);
     let mut state = waiting.clone();
     let agent = suspending(&ScriptedModel::default(), &kit);
-    agent.verdict(&mut state, question.approve()).unwrap();
-    // A second answer must not take the place of the first.
-    state.request_mut().history.push(question.approve().into());
+    agent.verdict(&mut state, approval.approve()).unwrap();
+    // A second verdict must not replace the first.
+    state.request_mut().history.push(approval.approve().into());
     let count = events(agent.start(state.clone())).await.len();
     for stop in 0..count {
         paid.store(0, Ordering::SeqCst);
@@ -246,32 +246,32 @@ async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
     assert!(matches!(run.next().await, Some(LoopEvent::Tool(ToolEvent::ApprovalResolved { .. }))));
     let mut snapshot = stored(&run.state());
     drop(run);
-    assert_eq!(snapshot.approvals(), std::slice::from_ref(&question), "the question is open again");
+    assert_eq!(snapshot.approvals(), std::slice::from_ref(&approval), "the request is pending again");
     paid.store(0, Ordering::SeqCst);
     assert_eq!(ended(&finish(&agent, snapshot.clone()).await.end), "waiting for 0 and 1");
-    agent.verdict(&mut snapshot, question.approve()).unwrap();
+    agent.verdict(&mut snapshot, approval.approve()).unwrap();
     finish(&agent, snapshot).await;
     assert_eq!(paid.load(Ordering::SeqCst), 5);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_that_came_too_late_is_told() {
+async fn a_verdict_on_an_expired_request_is_reported() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "5")]).then("done"));
     let options = RunOptions::new().approvals(Suspend).approval_lifetime(std::time::Duration::ZERO);
     let agent = TurnLoop::new(model, kit).options(options);
     let mut state = finish(&agent, request()).await.state;
-    let question = state.approvals().remove(0);
-    let late = agent.verdict(&mut state, question.approve()).unwrap_err();
+    let approval = state.approvals().remove(0);
+    let late = agent.verdict(&mut state, approval.approve()).unwrap_err();
     assert!(matches!(late, StateError::Verdict { fault: VerdictFault::Lapsed, .. }), "{late}");
-    state.request_mut().history.push(question.approve().into());
+    state.request_mut().history.push(approval.approve().into());
     let seen = words(&events(agent.start(state)).await);
-    assert!(seen.contains(&format!("refused {}", question.request_id)), "{seen:?}");
+    assert!(seen.contains(&format!("refused {}", approval.request_id)), "{seen:?}");
     assert!(seen.contains(&"output 0: cancelled".to_owned()), "{seen:?}");
     assert_eq!(paid.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_approver_on_the_spot_is_asked_within_the_turn_and_after_a_resume() {
+async fn an_approver_in_the_process_decides_within_the_turn_and_after_a_resume() {
     let ((kit, paid), model) = (till(), script());
     let present = |request: ApprovalRequest, _: Cx| async move {
         if request.arguments == "1" { request.approve() } else { request.deny("too much") }
@@ -284,12 +284,16 @@ async fn an_approver_on_the_spot_is_asked_within_the_turn_and_after_a_resume() {
     let waiting = finish(&suspending(&model, &kit), request()).await;
     let direct = TurnLoop::new(model, kit).options(RunOptions::new().approvals(present));
     let outcome = finish(&direct, stored(&waiting.state)).await;
-    assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 2), "open questions find who can answer");
+    assert_eq!(
+        (outcome.end, paid.load(Ordering::SeqCst)),
+        (LoopEnd::Stopped, 2),
+        "pending requests are passed to the approver"
+    );
     assert!(history::is_reconciled(outcome.state.history()));
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_anybody_to_ask_gated_calls_are_denied() {
+async fn without_an_approver_gated_calls_are_denied() {
     let ((kit, paid), model) = (till(), ScriptedModel::default().then([call("c1", "pay", "1")]).then("done"));
     let outcome = finish(&TurnLoop::new(model, kit), request()).await;
     assert_eq!(told(outcome.state.history())[2], "output c1: denied");
@@ -297,23 +301,23 @@ async fn without_anybody_to_ask_gated_calls_are_denied() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn interactions_signals_and_approvals_of_one_turn_are_decided_together() {
+async fn interactions_signals_and_approvals_of_one_turn_are_concluded_together() {
     let (kit, paid) = till();
     let model = ScriptedModel::default()
         .then([call("c1", "ask", "\"?\""), call("c2", "pay", "3"), call("c3", "note", "1")])
         .then("done");
-    let agent = suspending(&model, &kit).decide(|mut between| async move {
-        let results: Vec<_> = between.results().iter().map(haft_core::ToolResult::to_model_text).collect();
-        for signal in between.signals_mut() {
+    let agent = suspending(&model, &kit).decide(|mut after| async move {
+        let results: Vec<_> = after.results().iter().map(haft_core::ToolResult::to_model_text).collect();
+        for signal in after.signals_mut() {
             signal.answer(results.join(" and "));
         }
-        between.as_usual()
+        after.as_usual()
     });
     let outcome = finish(&agent, request()).await;
     assert_eq!(ended(&outcome.end), "waiting for 1 and 1");
-    let question = questions(&outcome.end).remove(0);
+    let approval = approvals(&outcome.end).remove(0);
     let mut state = stored(&outcome.state);
-    agent.verdict(&mut state, question.approve()).unwrap();
+    agent.verdict(&mut state, approval.approve()).unwrap();
     let outcome = finish(&agent, stored(&state)).await;
     assert_eq!((ended(&outcome.end).as_str(), paid.load(Ordering::SeqCst)), ("waiting for 1 and 0", 3));
     let mut state = stored(&outcome.state);
@@ -326,7 +330,7 @@ async fn interactions_signals_and_approvals_of_one_turn_are_decided_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calling_off_closes_what_waits_in_the_turn() {
+async fn a_cancellation_closes_the_waiting_calls_of_the_turn() {
     let (kit, _) = till();
     let model = ScriptedModel::default().then([call("c1", "pay", "1"), call("c2", "wait", "{}")]);
     let mut run = suspending(&model, &kit).start(request());
@@ -339,7 +343,7 @@ async fn calling_off_closes_what_waits_in_the_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calling_off_a_resumed_call_answers_it() {
+async fn a_cancellation_of_a_resumed_call_gives_it_a_result() {
     let hold = Tool::new("hold").needs_approval(ApprovalPolicy::always()).run(|(), cx: Cx| async move {
         let _ = cx.emit("begun").await;
         std::future::pending::<()>().await;
@@ -349,7 +353,7 @@ async fn calling_off_a_resumed_call_answers_it() {
     let agent = suspending(&model, &kit);
     let outcome = finish(&agent, request()).await;
     let mut state = outcome.state;
-    agent.verdict(&mut state, questions(&outcome.end)[0].approve()).unwrap();
+    agent.verdict(&mut state, approvals(&outcome.end)[0].approve()).unwrap();
     let mut run = agent.start(state);
     while !matches!(run.next().await, Some(LoopEvent::Tool(ToolEvent::Progress { .. }))) {}
     assert_eq!(told(run.state().history()).last().unwrap(), "asked c1", "the verdict is used");

@@ -1,4 +1,4 @@
-//! What a loop may spend.
+//! The budget of a loop.
 
 use std::time::Duration;
 
@@ -29,14 +29,14 @@ async fn tokens_end_the_loop_before_the_next_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn attempts_that_failed_cost_as_well() {
+async fn the_usage_of_failed_attempts_counts() {
     let broken = ScriptedTurn::text("hel").usage(Usage::new(60, 0)).then_failed(ModelError::IncompleteTurn);
     let model = ScriptedModel::default().then(broken).then(ScriptedTurn::calls([call("c1", "double", "1")]));
     let agent = agent(&model).budget(Budget::new().tokens(50)).backoff(haft_core::Backoff::constant(Duration::ZERO));
     let outcome = finish(&agent, request()).await;
     assert_eq!(outcome.end, LoopEnd::Budget(Spent::Tokens));
     assert_eq!(outcome.state.usage().input_tokens, 60);
-    assert_eq!(model.requests().len(), 1, "it is not asked again for what can't be paid");
+    assert_eq!(model.requests().len(), 1, "the model is not asked again beyond the budget");
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,11 +80,11 @@ async fn a_budget_of_calls_that_was_raised_may_be_used_up() {
     let outcome = finish(&agent(&model).budget(Budget::new().calls(1)), request()).await;
     assert_eq!(outcome.end, LoopEnd::Budget(Spent::Calls));
     let outcome = finish(&agent(&model).budget(Budget::new().calls(2)), stored(&outcome.state)).await;
-    assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "done"), "nothing was refused since");
+    assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "done"), "no call was rejected since");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_that_keeps_to_the_calls_may_answer() {
+async fn a_model_that_stays_within_the_limit_of_calls_may_answer() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("it is 2");
     let outcome = finish(&agent(&model).budget(Budget::new().calls(1)), request()).await;
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "it is 2"));
@@ -105,7 +105,7 @@ async fn time_ends_a_request_in_flight_and_leaves_the_state_before_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_calls_off_tools_that_run() {
+async fn time_cancels_running_tools() {
     let calls = [call("c1", "double", "1"), call("c2", "wait", "{}"), call("c3", "ask", "\"?\"")];
     let model = ScriptedModel::default().then(calls).then("late");
     let limited = agent(&model).budget(Budget::new().time(Duration::from_secs(10)));
@@ -148,16 +148,16 @@ async fn time_ends_a_wait_between_attempts_and_a_decision() {
     assert_eq!((outcome.end, outcome.state.time_used()), (LoopEnd::Budget(Spent::Time), Duration::from_secs(5)));
 
     let model = ScriptedModel::default().then([call("c1", "double", "1")]);
-    let undecided = agent(&model).budget(limited).decide(|between| async move {
+    let undecided = agent(&model).budget(limited).decide(|after| async move {
         std::future::pending::<()>().await;
-        between.stop()
+        after.stop()
     });
     let outcome = finish(&undecided, request()).await;
     assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Budget(Spent::Time), 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_budget_without_end_needs_no_clock() {
+async fn a_budget_beyond_the_range_of_the_clock_is_unlimited() {
     let model = ScriptedModel::default().then("hi");
     let outcome = finish(&agent(&model).budget(Budget::new().time(Duration::MAX)), request()).await;
     assert_eq!(outcome.end, LoopEnd::Stopped);

@@ -1,11 +1,11 @@
-//! Loops that are called off.
+//! Cancellation of loops.
 
 use haft_core::{Cancellation, history};
 use haft_model::{LoopOutcome, ScriptedModel, ScriptedTurn};
 
 use super::*;
 
-/// Reads up to an event, calls the loop off, and goes on to the end.
+/// Reads up to an event, cancels the loop, and reads to the end.
 async fn cancelled_at(mut run: LoopRun, at: impl Fn(&LoopEvent) -> bool) -> LoopOutcome {
     while !at(&run.next().await.unwrap()) {}
     run.cancel();
@@ -13,7 +13,7 @@ async fn cancelled_at(mut run: LoopRun, at: impl Fn(&LoopEvent) -> bool) -> Loop
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flag_that_is_raised_already_lets_nothing_happen() {
+async fn a_loop_that_is_cancelled_before_the_start_does_nothing() {
     let model = ScriptedModel::default();
     let flag = Cancellation::new();
     flag.cancel();
@@ -30,7 +30,7 @@ async fn a_request_in_flight_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flag_that_is_raised_while_the_model_is_silent_wakes_the_loop() {
+async fn a_cancellation_while_the_model_is_pending_wakes_the_loop() {
     let model = ScriptedModel::default().then(ScriptedTurn::pending());
     let flag = Cancellation::new();
     let run = tokio::spawn(agent(&model).cancellation(flag.clone()).start(request()).finish());
@@ -40,7 +40,7 @@ async fn a_flag_that_is_raised_while_the_model_is_silent_wakes_the_loop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_run_can_be_called_off_from_elsewhere() {
+async fn one_run_can_be_cancelled_from_elsewhere() {
     let model = ScriptedModel::default().then(ScriptedTurn::pending());
     let all = Cancellation::new();
     let run = agent(&model).cancellation(all.clone()).start(request());
@@ -57,7 +57,7 @@ async fn one_run_can_be_called_off_from_elsewhere() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tools_that_run_are_called_off_and_every_call_is_answered() {
+async fn running_tools_are_cancelled_and_every_call_has_an_output() {
     let calls =
         [call("c1", "double", "1"), call("c2", "wait", "{}"), call("c3", "ask", "\"?\""), call("c4", "note", "1")];
     let model = ScriptedModel::default().then(calls).then("later");
@@ -74,11 +74,11 @@ async fn tools_that_run_are_called_off_and_every_call_is_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_is_dropped_and_asked_for_again() {
+async fn a_decision_is_dropped_and_made_again() {
     let model = ScriptedModel::default().then([call("c1", "note", "7")]).then("done");
-    let undecided = agent(&model).decide(|between| async move {
+    let undecided = agent(&model).decide(|after| async move {
         std::future::pending::<()>().await;
-        between.stop()
+        after.stop()
     });
     let mut run = undecided.start(request());
     while !matches!(run.next().await, Some(LoopEvent::Signal(_))) {}
@@ -88,18 +88,18 @@ async fn a_decision_is_dropped_and_asked_for_again() {
     let outcome = run.finish().await;
     assert_eq!(outcome.end, LoopEnd::Cancelled);
 
-    let decided = agent(&model).decide(|mut between| async move {
-        for signal in between.signals_mut() {
+    let decided = agent(&model).decide(|mut after| async move {
+        for signal in after.signals_mut() {
             signal.answer("heard");
         }
-        between.as_usual()
+        after.as_usual()
     });
     let outcome = finish(&decided, stored(&outcome.state)).await;
     assert_eq!(told(outcome.state.history())[1..], ["call c1", "output c1: heard", "assistant"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn calling_one_run_off_leaves_others_alone() {
+async fn cancelling_one_run_does_not_affect_others() {
     let flag = Cancellation::new();
     let model = ScriptedModel::new(["one"]);
     let agent = agent(&model).cancellation(flag.clone());

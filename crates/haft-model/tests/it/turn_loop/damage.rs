@@ -1,4 +1,4 @@
-//! States that were damaged while a call waited: nothing of them runs that was not checked, and nothing runs twice.
+//! States that were damaged while a call waited: no call runs unchecked, and none runs twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The kit with `pay`, which somebody has to agree to; and how much was paid.
+/// The kit with `pay`, which requires approval; and the sum that was paid.
 fn till() -> (Toolkit, Arc<AtomicU64>) {
     let paid = Arc::new(AtomicU64::new(0));
     let sum = Arc::clone(&paid);
@@ -24,7 +24,7 @@ fn suspending(model: &ScriptedModel, kit: &Toolkit) -> TurnLoop {
     TurnLoop::new(model.clone(), kit.clone()).options(RunOptions::new().approvals(Suspend))
 }
 
-/// A state with a turn that is done (`c1`) and one that waits for a verdict (`c2`) and an answer (`c3`).
+/// A state with a finished turn (`c1`) and one that waits for a verdict (`c2`) and an answer (`c3`).
 async fn waiting(kit: &Toolkit) -> LoopState {
     let model = ScriptedModel::default()
         .then([call("c1", "double", "1")])
@@ -76,11 +76,11 @@ const DAMAGES: [(&str, Damage); 5] = [
         rename_call(items, "c2");
     }),
     ("the output removed", remove_output),
-    ("the question removed", |items| items.retain(|item| !matches!(item, Item::ApprovalRequest(_)))),
+    ("the request removed", |items| items.retain(|item| !matches!(item, Item::ApprovalRequest(_)))),
 ];
 
 #[tokio::test(start_paused = true)]
-async fn nothing_of_a_damaged_history_runs() {
+async fn no_call_of_a_damaged_history_runs() {
     for (name, damage) in DAMAGES {
         let (kit, paid) = till();
         let mut state = answered(&kit).await;
@@ -110,8 +110,8 @@ async fn a_repaired_history_runs_a_call_once_or_not_at_all() {
         assert!(history::is_reconciled(&model.requests()[0].history), "{name}");
         let is_approval = |item: &Item| matches!(item, Item::ApprovalRequest(_) | Item::ApprovalResponse(_));
         let left: Vec<_> = outcome.state.history().iter().filter(|item| is_approval(item)).collect();
-        // An answer to no question stays as it was found; it answers nothing.
-        let most = usize::from(name == "the question removed");
+        // A verdict without a request is left unchanged and has no effect.
+        let most = usize::from(name == "the request removed");
         assert_eq!(left.len(), most, "{name}: {left:?}");
         finish(&agent, stored(&outcome.state).follow_up(Item::user("again"))).await;
         assert_eq!(paid.load(Ordering::SeqCst), sum, "{name}: nothing runs a second time");
@@ -119,7 +119,7 @@ async fn a_repaired_history_runs_a_call_once_or_not_at_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_repair_leaves_the_calls_that_wait() {
+async fn a_repair_does_not_change_the_calls_that_wait() {
     let (kit, paid) = till();
     let mut state = waiting(&kit).await;
     remove_output(&mut state.request_mut().history);
@@ -137,7 +137,7 @@ async fn a_repair_leaves_the_calls_that_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_waits_and_must_be_renamed_is_closed_and_told() {
+async fn a_waiting_call_that_must_be_renamed_is_cancelled_with_an_event() {
     for (taken, closed, end) in [("c2", 0, "waiting for 1 and 0"), ("c3", 1, "waiting for 0 and 1")] {
         let (kit, _) = till();
         let mut state = waiting(&kit).await;
@@ -155,7 +155,7 @@ async fn a_call_that_waits_and_must_be_renamed_is_closed_and_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_signal_that_must_be_renamed_is_answered_in_its_own_place() {
+async fn a_signal_that_must_be_renamed_gets_its_own_answer() {
     let model = ScriptedModel::default()
         .then([call("c1", "double", "1")])
         .then([call("c2", "note", "7"), call("c3", "ask", "\"?\"")]);
@@ -163,11 +163,11 @@ async fn a_signal_that_must_be_renamed_is_answered_in_its_own_place() {
     rename_call_and_output(&mut state.request_mut().history, "c2");
     state.answer("c3", "yes").unwrap();
     let model = ScriptedModel::new(["done"]);
-    let agent = agent(&model).repair("lost").decide(|mut between| async move {
-        for signal in between.signals_mut() {
+    let agent = agent(&model).repair("lost").decide(|mut after| async move {
+        for signal in after.signals_mut() {
             signal.answer("noted");
         }
-        between.as_usual()
+        after.as_usual()
     });
     let outcome = finish(&agent, stored(&state)).await;
     assert_eq!(outcome.end, LoopEnd::Stopped);
@@ -187,7 +187,7 @@ async fn a_signal_that_must_be_renamed_is_answered_in_its_own_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_wrong_is_said_in_a_few_sentences() {
+async fn faults_are_described_in_a_few_sentences() {
     let (kit, _) = till();
     let mut state = waiting(&kit).await;
     let items = &mut state.request_mut().history;
@@ -198,19 +198,19 @@ async fn what_is_wrong_is_said_in_a_few_sentences() {
     assert_eq!(changes.len(), 3, "the calls that wait are not among them: {changes:?}");
     assert_eq!(
         error.to_string(),
-        "the history is not whole: the call 'c2' of 'double' at 1 has no output; the output for the call 'c1' at 2 \
-         answers nothing: no call has this id; the call 'c2' of 'pay' at 3 has the id of an earlier call; mend it, or \
+        "the history is inconsistent: the call 'c2' of 'double' at 1 has no output; the output for the call 'c1' at 2 \
+         belongs to no call: no call has this id; the call 'c2' of 'pay' at 3 has the id of an earlier call; correct it, or \
          have it repaired with `TurnLoop::repair`"
     );
 
     let lost = (0..50).map(|number| call(&format!("c{number}{}", "é".repeat(999)), "double", "1").into());
     let outcome = finish(&agent(&ScriptedModel::default()), TurnRequest::new("any", lost.collect())).await;
     let words = outcome.end.error().unwrap().to_string();
-    assert!(words.contains("and 47 more; mend it") && words.len() < 1_000, "{words}");
+    assert!(words.contains("and 47 more; correct it") && words.len() < 1_000, "{words}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_that_lost_a_call_is_refused_when_it_is_read() {
+async fn a_state_that_lost_a_call_is_rejected_when_it_is_read() {
     let (kit, _) = till();
     let state = waiting(&kit).await;
     let words = |state: &LoopState| {
@@ -221,35 +221,35 @@ async fn a_state_that_lost_a_call_is_refused_when_it_is_read() {
         let mut state = state.clone();
         state.request_mut().history.retain(|item| !matches!(item, Item::ToolCall(call) if call.call_id == lost));
         let said = words(&state);
-        assert!(said.contains(&format!("`{lost}`")) && said.contains("history holds no such call"), "{said}");
+        assert!(said.contains(&format!("`{lost}`")) && said.contains("history contains no such call"), "{said}");
         let outcome = finish(&suspending(&ScriptedModel::default(), &kit), state).await;
         assert_eq!(ended(&outcome.end), "failed: state");
     }
 
-    // A plain history has no open turn; its questions are all there is.
+    // A plain history has no open turn, only its approval requests.
     let mut history = state.history().to_vec();
     history.retain(|item| !matches!(item, Item::ToolCall(call) if call.call_id == "c2"));
     let said = words(&LoopState::new(TurnRequest::new("any", history.clone())));
-    assert!(said.contains("`c2`") && said.contains("holds no such call"), "{said}");
+    assert!(said.contains("`c2`") && said.contains("contains no such call"), "{said}");
 
-    let Some(Item::ApprovalRequest(question)) =
+    let Some(Item::ApprovalRequest(approval)) =
         history.iter_mut().find(|item| matches!(item, Item::ApprovalRequest(_)))
     else {
         panic!()
     };
-    question.provider_data.insert("vendor".to_owned(), json!({"asks": "itself"}));
+    approval.provider_data.insert("vendor".to_owned(), json!({"asks": "itself"}));
     stored(&LoopState::new(TurnRequest::new("any", history)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_snapshot_of_a_resumed_turn_has_the_results_that_are_there() {
+async fn a_snapshot_of_a_resumed_turn_has_the_available_results() {
     let (kit, paid) = till();
     let model =
         ScriptedModel::default().then([call("c1", "pay", "1"), call("c2", "pay", "20"), call("c3", "pay", "300")]);
     let agent = suspending(&model, &kit);
     let mut state = finish(&agent, request()).await.state;
-    for question in state.approvals().into_iter().take(2) {
-        agent.verdict(&mut state, question.approve()).unwrap();
+    for approval in state.approvals().into_iter().take(2) {
+        agent.verdict(&mut state, approval.approve()).unwrap();
     }
     let count = events(suspending(&ScriptedModel::default(), &kit).start(state.clone())).await.len();
     for stop in 0..count {
@@ -264,9 +264,13 @@ async fn a_snapshot_of_a_resumed_turn_has_the_results_that_are_there() {
         drop(run);
         let kept = snapshot.history().iter().filter(|item| matches!(item, Item::ToolOutput(_))).count();
         assert!(kept >= outputs, "after event {stop}: {:?}", told(snapshot.history()));
-        assert_eq!(snapshot.approvals().len(), 3 - kept, "after event {stop}: what has no result is asked again");
-        for question in snapshot.approvals().into_iter().filter(|question| question.call_id != "c3") {
-            agent.verdict(&mut snapshot, question.approve()).unwrap();
+        assert_eq!(
+            snapshot.approvals().len(),
+            3 - kept,
+            "after event {stop}: a call without a result is pending again"
+        );
+        for approval in snapshot.approvals().into_iter().filter(|approval| approval.call_id != "c3") {
+            agent.verdict(&mut snapshot, approval.approve()).unwrap();
         }
         let outcome = finish(&agent, snapshot).await;
         assert_eq!(ended(&outcome.end), "waiting for 0 and 1");
@@ -282,15 +286,15 @@ async fn a_snapshot_of_a_resumed_turn_has_the_results_that_are_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_calls_of_one_id_that_wait_are_refused_before_either_runs() {
+async fn two_waiting_calls_with_one_id_are_rejected_before_either_runs() {
     let (kit, paid) = till();
-    let question = async |arguments: &str, id: &str| {
+    let approval = async |arguments: &str, id: &str| {
         let model = ScriptedModel::default().then([call("c1", "pay", arguments)]);
-        let mut question = finish(&suspending(&model, &kit), request()).await.state.approvals().remove(0);
-        question.request_id = id.into();
-        question
+        let mut approval = finish(&suspending(&model, &kit), request()).await.state.approvals().remove(0);
+        approval.request_id = id.into();
+        approval
     };
-    let (small, large) = (question("5", "q1").await, question("700", "q2").await);
+    let (small, large) = (approval("5", "q1").await, approval("700", "q2").await);
     let history = vec![
         Item::user("go"),
         call("c1", "pay", "5").into(),
@@ -307,20 +311,22 @@ async fn two_calls_of_one_id_that_wait_are_refused_before_either_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_on_a_question_that_is_settled_says_so() {
+async fn a_verdict_on_a_resolved_request_is_rejected() {
     let (kit, _) = till();
     let model = ScriptedModel::default().then([call("c1", "pay", "1")]).then("done");
     let agent = suspending(&model, &kit);
     let mut state = finish(&agent, request()).await.state;
-    let question = state.approvals().remove(0);
-    agent.verdict(&mut state, question.approve()).unwrap();
+    let approval = state.approvals().remove(0);
+    agent.verdict(&mut state, approval.approve()).unwrap();
     let mut state = finish(&agent, state).await.state;
-    let error = agent.verdict(&mut state, question.approve()).unwrap_err();
-    let words =
-        format!("the question `{}` is not open: it is settled already, or was never asked here", question.request_id);
+    let error = agent.verdict(&mut state, approval.approve()).unwrap_err();
+    let words = format!(
+        "the approval request `{}` is not pending: it is resolved already, or was never made here",
+        approval.request_id
+    );
     assert_eq!(error.to_string(), words);
 
-    // The question may still stand beside its answered call.
-    state.request_mut().history.push(question.clone().into());
-    assert_eq!(agent.verdict(&mut state, question.approve()).unwrap_err().to_string(), words);
+    // The request may still be in the history after its call has an output.
+    state.request_mut().history.push(approval.clone().into());
+    assert_eq!(agent.verdict(&mut state, approval.approve()).unwrap_err().to_string(), words);
 }

@@ -1,4 +1,4 @@
-//! The function that decides between turns.
+//! The decide function.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,18 +8,18 @@ use haft_model::{LanguageModel, LoopError, ScriptedModel, ScriptedTurn, TurnStre
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn it_sees_the_turn_its_results_and_the_totals() {
+async fn it_reads_the_turn_its_results_and_the_totals() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&seen);
     let model = ScriptedModel::default()
         .then(ScriptedTurn::calls([call("c1", "double", "1"), call("c2", "note", "2")]).usage(Usage::new(5, 1)))
         .then(ScriptedTurn::text("done").usage(Usage::new(7, 1)));
-    let agent = agent(&model).decide(move |between| {
-        let results: Vec<_> = between.results().iter().map(|result| result.call_id.to_string()).collect();
-        let signals: Vec<_> = between.signals().iter().map(|signal| signal.name().to_owned()).collect();
-        let totals = (between.number(), between.usage().total_tokens, between.calls(), between.history().len());
-        notes.lock().unwrap().push((between.turn().text(), results, signals, totals));
-        async { between.as_usual() }
+    let agent = agent(&model).decide(move |after| {
+        let results: Vec<_> = after.results().iter().map(|result| result.call_id.to_string()).collect();
+        let signals: Vec<_> = after.signals().iter().map(|signal| signal.name().to_owned()).collect();
+        let totals = (after.number(), after.usage().total_tokens, after.calls(), after.history().len());
+        notes.lock().unwrap().push((after.turn().text(), results, signals, totals));
+        async { after.as_usual() }
     });
     let outcome = finish(&agent, request()).await;
     assert_eq!(outcome.end, LoopEnd::Stopped);
@@ -31,16 +31,16 @@ async fn it_sees_the_turn_its_results_and_the_totals() {
 #[tokio::test(start_paused = true)]
 async fn it_changes_the_next_request() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("done");
-    let agent = agent(&model).decide(|mut between| async move {
-        if between.number() == 1 {
-            let request = between.request_mut();
+    let agent = agent(&model).decide(|mut after| async move {
+        if after.number() == 1 {
+            let request = after.request_mut();
             request.model = "larger".to_owned();
             request.tool_choice = ToolChoice::None;
             request.instructions = Some("be brief".to_owned());
             request.temperature = Some(0.5);
-            between.push(Item::user("hurry"));
+            after.push(Item::user("hurry"));
         }
-        between.as_usual()
+        after.as_usual()
     });
     let outcome = finish(&agent, request()).await;
     assert_eq!(outcome.end, LoopEnd::Stopped);
@@ -52,20 +52,20 @@ async fn it_changes_the_next_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_may_stop_before_the_model_is_done_and_go_on_after() {
+async fn it_may_stop_before_the_model_is_done_and_continue_after() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("never");
-    let outcome = finish(&agent(&model).decide(|between| async { between.stop() }), request()).await;
+    let outcome = finish(&agent(&model).decide(|after| async { after.stop() }), request()).await;
     assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Stopped, 1));
     assert_eq!(told(outcome.state.history()).last().unwrap(), "output c1: 2");
 
     let model = ScriptedModel::new(["one", "two", "three"]);
-    let agent = agent(&model)
-        .decide(|between| async move { if between.number() < 3 { between.next() } else { between.stop() } });
+    let agent =
+        agent(&model).decide(|after| async move { if after.number() < 3 { after.next() } else { after.stop() } });
     assert_eq!(finish(&agent, request()).await.state.text(), "onetwothree");
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_tools_hold_from_the_next_turn_on() {
+async fn other_tools_are_used_from_the_next_turn_on() {
     let triple = Tool::new("double").run(|n: i64, _cx| async move { n * 3 }).unwrap();
     let other = Toolkit::from_iter([triple]);
     let model = ScriptedModel::default()
@@ -73,13 +73,13 @@ async fn other_tools_hold_from_the_next_turn_on() {
         .then([call("c2", "double", "1"), call("c3", "add", "[1,1]")])
         .then([call("c4", "double", "2")])
         .then("done");
-    let agent = agent(&model).decide(move |mut between| {
+    let agent = agent(&model).decide(move |mut after| {
         let other = other.clone();
         async move {
-            if between.number() == 1 {
-                between.set_tools(other);
+            if after.number() == 1 {
+                after.set_tools(other);
             }
-            between.as_usual()
+            after.as_usual()
         }
     });
     let state = finish(&agent, request()).await.state;
@@ -93,24 +93,24 @@ async fn other_tools_hold_from_the_next_turn_on() {
 async fn another_model_answers_from_the_next_turn_on() {
     let (first, second) = (ScriptedModel::new(["one"]), ScriptedModel::new(["two", "three"]));
     let taking_over = second.clone();
-    let agent = agent(&first).decide(move |mut between| {
+    let agent = agent(&first).decide(move |mut after| {
         let second = taking_over.clone();
         async move {
-            if between.number() == 1 {
-                between.set_model(second);
+            if after.number() == 1 {
+                after.set_model(second);
             }
-            if between.number() < 3 { between.next() } else { between.stop() }
+            if after.number() < 3 { after.next() } else { after.stop() }
         }
     });
     assert_eq!(finish(&agent, request()).await.state.text(), "onetwothree");
     assert_eq!((first.requests().len(), second.requests().len()), (1, 2));
-    // A loop that is started anew begins with its own model, whose script is over.
+    // A new run begins with the model of the loop, whose script is over.
     let error = finish(&agent, request()).await.end;
     assert_eq!(error.error().map(LoopError::kind), Some("model"));
     assert_eq!(first.requests().len(), 2);
 }
 
-/// A model that answers once it must, and can't be dropped in peace.
+/// A model that answers and panics when it is dropped.
 struct Bomb;
 
 impl LanguageModel for Bomb {
@@ -126,26 +126,26 @@ impl Drop for Bomb {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_that_panics_when_it_is_dropped_harms_nothing() {
-    let replaced = agent(&ScriptedModel::new(["a"])).decide(|mut between| async move {
-        match between.number() {
-            1 => between.set_model(Bomb),
-            2 => between.set_model(ScriptedModel::new(["z"])),
-            _ => return between.stop(),
+async fn a_model_that_panics_when_it_is_dropped_has_no_effect() {
+    let replaced = agent(&ScriptedModel::new(["a"])).decide(|mut after| async move {
+        match after.number() {
+            1 => after.set_model(Bomb),
+            2 => after.set_model(ScriptedModel::new(["z"])),
+            _ => return after.stop(),
         }
-        between.next()
+        after.next()
     });
     let outcome = finish(&replaced, request()).await;
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "aboomz"));
 
-    let last = agent(&ScriptedModel::new(["a"])).decide(|mut between| async move {
-        between.set_model(Bomb);
-        between.stop()
+    let last = agent(&ScriptedModel::new(["a"])).decide(|mut after| async move {
+        after.set_model(Bomb);
+        after.stop()
     });
     assert_eq!(finish(&last, request()).await.end, LoopEnd::Stopped);
-    let failing = agent(&ScriptedModel::new(["a"])).decide(|mut between| async move {
-        between.set_model(Bomb);
-        between.fail("no")
+    let failing = agent(&ScriptedModel::new(["a"])).decide(|mut after| async move {
+        after.set_model(Bomb);
+        after.fail("no")
     });
     assert_eq!(ended(&finish(&failing, request()).await.end), "failed: decide");
 }
@@ -153,12 +153,12 @@ async fn a_model_that_panics_when_it_is_dropped_harms_nothing() {
 #[tokio::test(start_paused = true)]
 async fn it_may_rewrite_the_history() {
     let model = ScriptedModel::default().then([call("c1", "double", "1"), call("c2", "note", "1")]).then("done");
-    let agent = agent(&model).decide(|mut between| async move {
-        if between.number() == 1 {
-            between.request_mut().history = vec![Item::user("in short: 1 doubled is 2")].into();
-            between.signals_mut()[0].answer("unread");
+    let agent = agent(&model).decide(|mut after| async move {
+        if after.number() == 1 {
+            after.request_mut().history = vec![Item::user("in short: 1 doubled is 2")].into();
+            after.signals_mut()[0].answer("unread");
         }
-        between.as_usual()
+        after.as_usual()
     });
     let outcome = finish(&agent, request()).await;
     assert_eq!(
@@ -168,12 +168,12 @@ async fn it_may_rewrite_the_history() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_in_it_ends_the_loop_with_the_state_whole() {
-    let at_once = |_: haft_model::Between| -> std::future::Ready<haft_model::Flow> { panic!("at once") };
-    let later = |between: haft_model::Between| async move {
+async fn a_panic_in_it_ends_the_loop_with_a_consistent_state() {
+    let at_once = |_: haft_model::AfterTurn| -> std::future::Ready<haft_model::Flow> { panic!("at once") };
+    let later = |after: haft_model::AfterTurn| async move {
         tokio::task::yield_now().await;
-        assert_ne!(between.number(), 1, "later");
-        between.stop()
+        assert_ne!(after.number(), 1, "later");
+        after.stop()
     };
     let model = || ScriptedModel::default().then([call("c1", "double", "1"), call("c2", "note", "1")]).then("done");
     for (broken, words) in [(agent(&model()).decide(at_once), "at once"), (agent(&model()).decide(later), "later")] {
@@ -190,16 +190,20 @@ async fn a_panic_in_it_ends_the_loop_with_the_state_whole() {
 #[tokio::test(start_paused = true)]
 async fn an_error_in_it_ends_the_loop_and_the_turn_is_decided_again() {
     let model = ScriptedModel::default().then("hello").then("never");
-    let failing = agent(&model).decide(|mut between| async move {
-        between.push(Item::user("never said"));
-        between.fail(std::io::Error::other("the disk is full"))
+    let failing = agent(&model).decide(|mut after| async move {
+        after.push(Item::user("never said"));
+        after.fail(std::io::Error::other("the disk is full"))
     });
     let outcome = finish(&failing, request()).await;
     let LoopEnd::Failed(error) = &outcome.end else { panic!("{:?}", outcome.end) };
-    assert_eq!(error.to_string(), "what decides between turns failed: the disk is full");
+    assert_eq!(error.to_string(), "the decide function failed: the disk is full");
     assert_eq!(told(outcome.state.history()), ["user", "assistant"]);
 
     let outcome = finish(&agent(&model), stored(&outcome.state)).await;
-    assert_eq!((outcome.end, outcome.state.turns()), (LoopEnd::Stopped, 1), "the turn is over, and nothing is asked");
+    assert_eq!(
+        (outcome.end, outcome.state.turns()),
+        (LoopEnd::Stopped, 1),
+        "the turn is over, and the model is not asked"
+    );
     assert_eq!(model.requests().len(), 1);
 }

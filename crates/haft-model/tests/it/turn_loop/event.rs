@@ -1,18 +1,20 @@
-//! The events of a loop: their order, their form, and that they wait for their reader.
+//! The events of a loop: their order, their form, and backpressure by the reader.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use haft_core::tagged::TaggedEnum;
 use haft_core::{Delta, Finish, ToolResult, Usage};
 use haft_model::{LoopError, ModelError, ScriptedModel, ScriptedTurn, Spent};
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn events_come_in_the_order_things_happen() {
+async fn events_are_emitted_in_order() {
     let model = ScriptedModel::default()
         .then([call("c1", "note", "1"), call("c2", "double", "2"), call("c3", "double", "x")])
         .then(Turn::new(vec![Item::assistant("done")], Finish::Stop));
@@ -26,7 +28,7 @@ async fn events_come_in_the_order_things_happen() {
 }
 
 #[test]
-fn a_result_without_a_place_is_an_event_that_reads_back() {
+fn an_unplaced_result_is_an_event_that_is_read_back() {
     let results = vec![ToolResult::ok(&call("c1", "double", "1"), serde_json::json!(2))];
     let unplaced = LoopEvent::Unplaced { results, reason: "no call of that id is open".into() };
     let read: LoopEvent = serde_json::from_value(serde_json::to_value(&unplaced).unwrap()).unwrap();
@@ -182,15 +184,14 @@ fn the_form_of_events_is_fixed() {
     let failed = LoopEnd::Failed(LoopError::EmptyTurn { finish: Finish::Length });
     assert_eq!(
         serde_json::to_value(failed).unwrap(),
-        json!({"type": "failed", "kind": "empty_turn", "message": "the model's turn is empty; it ended by `length`"})
+        json!({"type": "failed", "kind": "empty_turn", "message": "the model's turn is empty; its finish reason is `length`"})
     );
 }
 
 #[test]
-fn events_that_nobody_knows_are_refused() {
+fn invalid_events_are_rejected() {
     for (written, words) in [
         (json!({"v": 2, "type": "turn_started", "number": 1}), "newer version"),
-        (json!({"v": 1, "type": "turn_begun"}), "unknown variant"),
         (json!({"v": 1}), "missing field `type`"),
         (json!({"v": 1, "type": "turn_started", "number": "one"}), "invalid type"),
         (json!({"type": "ended", "end": {"type": "gone"}, "state": {}}), "unknown variant"),
@@ -198,5 +199,61 @@ fn events_that_nobody_knows_are_refused() {
     ] {
         let error = serde_json::from_value::<LoopEvent>(written.clone()).unwrap_err().to_string();
         assert!(error.contains(words), "{written}: {error}");
+    }
+}
+
+#[test]
+fn an_event_of_an_unknown_type_is_written_back_unchanged() {
+    let nested = json!({"v": 1, "type": "tool", "event": {"v": 3, "type": "paused", "index": 1, "until": "noon"}});
+    let event: LoopEvent = serde_json::from_value(nested.clone()).unwrap();
+    assert!(matches!(&event, LoopEvent::Tool(ToolEvent::Unknown(unknown)) if unknown.index() == Some(1)), "{event:?}");
+    assert_eq!(serde_json::to_value(&event).unwrap(), nested);
+
+    for written in
+        [json!({"v": 1, "type": "turn_begun"}), json!({"b": [1.5, null], "type": "compacted", "v": 9, "a": {}})]
+    {
+        let event: LoopEvent = serde_json::from_value(written.clone()).unwrap();
+        let LoopEvent::Unknown(unknown) = &event else { panic!("{event:?}") };
+        assert_eq!(unknown.event_type(), written["type"]);
+        assert_eq!((unknown.index(), unknown.call_id()), (None, None));
+        assert_eq!(serde_json::to_string(&event).unwrap(), written.to_string());
+    }
+}
+
+/// A variant that is added must be in the table that is read and in this match.
+#[test]
+fn every_event_type_is_read() {
+    let known: Vec<&str> = LoopEvent::VARIANTS.iter().map(|(tag, _)| *tag).collect();
+    let decided = [
+        "repaired",
+        "turn_started",
+        "delta",
+        "retrying",
+        "tool",
+        "verdict_refused",
+        "unplaced",
+        "signal",
+        "turn_ended",
+        "ended",
+    ];
+    assert_eq!(known, decided);
+    let ends: Vec<&str> = LoopEnd::VARIANTS.iter().map(|(tag, _)| *tag).collect();
+    assert_eq!(ends, ["stopped", "waiting", "max_turns", "budget", "repeated_calls", "cancelled", "failed"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_event_of_an_unknown_type_is_read_and_written_unchanged(
+        members in proptest::collection::btree_map("[a-z_]{1,6}", "\\PC{0,8}", 0..6), name in "x_[a-z]{0,8}", v in 0_u64..5,
+    ) {
+        let mut written: serde_json::Map<_, _> = members.into_iter().map(|(key, text)| (key, json!({"a": [text]}))).collect();
+        written.insert("v".to_owned(), v.into());
+        written.insert("type".to_owned(), name.into());
+        let written = serde_json::Value::Object(written);
+        let event: LoopEvent = serde_json::from_value(written.clone()).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert!(matches!(event, LoopEvent::Unknown(_)));
+        prop_assert_eq!(serde_json::to_string(&event).unwrap_or_default(), written.to_string());
     }
 }

@@ -1,4 +1,4 @@
-//! The cost of a turn does not depend on how many there were: the history is added to, never copied or read again.
+//! The cost of a turn does not depend on the number of turns: the history is appended to, never copied or read again.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use super::*;
 
 const TURNS: usize = 40;
 
-/// Asks for one call per turn and counts the requests whose history is not the one before with items added.
+/// A model that makes one call per turn and counts the requests whose history does not extend the one before.
 #[derive(Clone, Default)]
 struct Watching(Arc<Mutex<Watched>>);
 
@@ -49,7 +49,7 @@ fn looking(look: impl Fn(Cx) + Send + Sync + 'static) -> Toolkit {
     Toolkit::from_iter([tool.unwrap()])
 }
 
-/// Runs a loop to its end and gives how often its history was copied.
+/// Runs a loop to its end and returns the number of copies of its history.
 async fn copies(loop_of: impl FnOnce(Watching) -> TurnLoop) -> usize {
     let model = Watching::default();
     let agent = loop_of(model.clone()).repeated_calls(0).max_turns(u32::MAX);
@@ -67,31 +67,31 @@ async fn a_loop_adds_to_its_history_and_never_copies_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_that_looks_or_adds_copies_no_history() {
+async fn a_decision_that_reads_or_appends_copies_no_history() {
     let deciding = |model| {
-        TurnLoop::new(model, looking(drop)).decide(|mut between| async move {
-            assert!(!between.history().is_empty());
-            if between.results().is_empty() {
-                return between.stop();
+        TurnLoop::new(model, looking(drop)).decide(|mut after| async move {
+            assert!(!after.history().is_empty());
+            if after.results().is_empty() {
+                return after.stop();
             }
-            between.push(Item::user("go on"));
-            between.next()
+            after.push(Item::user("go on"));
+            after.next()
         })
     };
     assert_eq!(copies(deciding).await, 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_decision_adds_is_seen_by_it_and_taken_over_once() {
+async fn items_that_a_decision_adds_are_visible_to_it_and_taken_over_once() {
     let model = ScriptedModel::new(["one", "two"]);
-    let agent = agent(&model).decide(|mut between| async move {
-        let before = between.history().len();
-        between.push(Item::user("a"));
-        assert_eq!((between.history().len(), between.request().history.len()), (before + 1, before + 1));
-        between.request_mut().history.push(Item::user("b"));
-        between.push(Item::user("c"));
-        assert_eq!(between.history().len(), before + 3);
-        if between.number() == 2 { between.stop() } else { between.next() }
+    let agent = agent(&model).decide(|mut after| async move {
+        let before = after.history().len();
+        after.push(Item::user("a"));
+        assert_eq!((after.history().len(), after.request().history.len()), (before + 1, before + 1));
+        after.request_mut().history.push(Item::user("b"));
+        after.push(Item::user("c"));
+        assert_eq!(after.history().len(), before + 3);
+        if after.number() == 2 { after.stop() } else { after.next() }
     });
     let state = finish(&agent, request()).await.state;
     let texts: Vec<String> = state.history().iter().map(|item| format!("{item:?}")).collect();
@@ -109,14 +109,14 @@ async fn the_messages_of_a_context_that_outlives_its_turn_stay_as_they_were() {
     let kept = kept.lock().unwrap();
     assert_eq!(kept.len(), TURNS);
     for (turn, cx) in kept.iter().enumerate() {
-        // What was said first, two items per turn before, and the call itself.
+        // The first message, two items per earlier turn, and the call itself.
         assert_eq!(cx.messages().len(), 1 + 2 * turn + 1);
         assert!(matches!(cx.messages().last(), Some(Item::ToolCall(call)) if call.call_id == *cx.call_id()));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_verdict_and_each_result_of_many_finds_its_place() {
+async fn each_of_many_verdicts_and_results_reaches_its_call() {
     const CALLS: usize = 60;
     let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|n: usize, _cx| async move { n });
     let calls: Vec<ToolCall> = (0..CALLS).map(|n| call(&format!("c{n}"), "pay", &n.to_string())).collect();
@@ -124,9 +124,9 @@ async fn each_verdict_and_each_result_of_many_finds_its_place() {
     let agent = TurnLoop::new(model.clone(), Toolkit::from_iter([pay.unwrap()]));
     let agent = agent.options(RunOptions::new().approvals(Suspend)).repeated_calls(0);
     let mut state = finish(&agent, request()).await.state;
-    // The last question first, and one in three is denied.
-    for (n, question) in state.approvals().iter().enumerate().rev() {
-        let verdict = if n.is_multiple_of(3) { question.deny("no") } else { question.approve() };
+    // The last request first; one in three is denied.
+    for (n, approval) in state.approvals().iter().enumerate().rev() {
+        let verdict = if n.is_multiple_of(3) { approval.deny("no") } else { approval.approve() };
         agent.verdict(&mut state, verdict.clone()).unwrap();
         assert!(agent.verdict(&mut state, verdict).is_err(), "it was decided");
     }

@@ -1,4 +1,4 @@
-//! Calls that a model makes again and again, and turns without end.
+//! Limits of repeated calls and of turns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ fn counted() -> (Toolkit, Arc<AtomicUsize>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_made_too_often_is_not_made_again() {
+async fn a_call_beyond_the_limit_is_not_run() {
     let (kit, runs) = counted();
     let same = [r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#, r#" {"a": 1, "b": 2}"#];
     let model = ScriptedModel::default()
@@ -32,7 +32,7 @@ async fn a_call_made_too_often_is_not_made_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_of_nothing_else_ends_the_loop() {
+async fn a_turn_of_only_such_calls_ends_the_loop() {
     let (kit, runs) = counted();
     let model = (0..9).fold(ScriptedModel::default(), |model, n| model.then([call(&format!("c{n}"), "poll", "{}")]));
     let agent = TurnLoop::new(model, kit);
@@ -55,7 +55,7 @@ async fn numbers_are_compared_by_value_however_large() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_does_not_keep_arguments_twice_and_nothing_when_nothing_is_counted() {
+async fn a_state_stores_arguments_once_and_no_counts_without_a_limit() {
     let (kit, _) = counted();
     let model = || {
         let long = format!("\"{}\"", "x".repeat(100_000));
@@ -95,7 +95,7 @@ async fn calls_are_counted_through_a_stop_and_zero_is_no_limit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn turns_are_counted_through_a_stop_and_start_anew_with_a_follow_up() {
+async fn turns_are_counted_through_a_stop_and_reset_by_a_follow_up() {
     let model = ScriptedModel::default()
         .then([call("c1", "double", "1")])
         .then([call("c2", "double", "2")])
@@ -105,7 +105,11 @@ async fn turns_are_counted_through_a_stop_and_start_anew_with_a_follow_up() {
     let outcome = finish(&agent, request()).await;
     assert_eq!(outcome.end, LoopEnd::MaxTurns { turns: 1 });
     let again = finish(&agent, stored(&outcome.state)).await;
-    assert_eq!((again.end, again.state), (LoopEnd::MaxTurns { turns: 1 }, outcome.state.clone()), "nothing was asked");
+    assert_eq!(
+        (again.end, again.state),
+        (LoopEnd::MaxTurns { turns: 1 }, outcome.state.clone()),
+        "the model was not asked"
+    );
     assert_eq!(model.requests().len(), 1);
 
     let outcome = finish(&agent.clone().max_turns(9), outcome.state).await;
@@ -116,7 +120,7 @@ async fn turns_are_counted_through_a_stop_and_start_anew_with_a_follow_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_turn_at_all_may_be_allowed() {
+async fn a_limit_of_zero_turns_allows_none() {
     let model = ScriptedModel::default();
     let outcome = finish(&agent(&model).max_turns(0), request()).await;
     assert_eq!(outcome.end, LoopEnd::MaxTurns { turns: 0 });

@@ -1,4 +1,4 @@
-//! Calls that somebody outside answers, later and elsewhere.
+//! Interactions: calls that are answered later, from outside.
 
 use haft_core::{CallId, ProviderCall, history};
 use haft_model::{LoopError, ScriptedModel, StateError};
@@ -52,7 +52,7 @@ async fn an_answer_reaches_a_call_that_had_the_id_of_one_the_provider_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_are_placed_where_they_belong() {
+async fn answers_are_added_after_their_calls() {
     let model = asking();
     let mut state = stored(&finish(&agent(&model), request()).await.state);
     state.answer("c3", json!("forty")).unwrap();
@@ -75,7 +75,7 @@ async fn answers_are_placed_where_they_belong() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_does_not_fit_can_be_replaced() {
+async fn an_invalid_answer_can_be_replaced() {
     let model = ScriptedModel::default().then([call("c1", "ask", "\"name?\"")]).then("hello Ada");
     let mut state = finish(&agent(&model), request()).await.state;
     state.answer("c1", json!({"first": "Ada"})).unwrap();
@@ -88,7 +88,7 @@ async fn an_answer_that_does_not_fit_can_be_replaced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_for_a_tool_that_is_gone_is_an_error_and_closing_needs_none() {
+async fn an_answer_for_a_missing_tool_is_an_error_and_closing_needs_no_tool() {
     let model = ScriptedModel::default().then([call("c1", "ask", "\"name?\"")]).then("hello");
     let mut state = finish(&agent(&model), request()).await.state;
     let without = TurnLoop::new(model.clone(), kit().filter(|tool| tool.name() != "ask"));
@@ -101,7 +101,7 @@ async fn an_answer_for_a_tool_that_is_gone_is_an_error_and_closing_needs_none() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_promises_nothing_takes_any_answer() {
+async fn a_tool_without_a_success_schema_accepts_any_answer() {
     let pick = Tool::interaction("pick").define().unwrap();
     let model = ScriptedModel::default().then([call("c1", "pick", "{}")]).then("ok");
     let agent = TurnLoop::new(model, Toolkit::from_iter([pick]));
@@ -111,14 +111,14 @@ async fn a_tool_that_promises_nothing_takes_any_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn signals_of_a_turn_that_waits_are_decided_with_it() {
+async fn signals_of_a_turn_that_waits_are_answered_with_it() {
     let model = ScriptedModel::default().then([call("c1", "note", "4"), call("c2", "ask", "\"?\"")]).then("done");
-    let agent = agent(&model).decide(|mut between| async move {
-        let answers: Vec<_> = between.results().iter().map(haft_core::ToolResult::to_model_text).collect();
-        for signal in between.signals_mut() {
+    let agent = agent(&model).decide(|mut after| async move {
+        let answers: Vec<_> = after.results().iter().map(haft_core::ToolResult::to_model_text).collect();
+        for signal in after.signals_mut() {
             signal.answer(format!("with {}", answers.join(",")));
         }
-        between.as_usual()
+        after.as_usual()
     });
     let outcome = finish(&agent, request()).await;
     assert_eq!(ended(&outcome.end), "waiting for 1 and 0");
@@ -130,7 +130,7 @@ async fn signals_of_a_turn_that_waits_are_decided_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_said_meanwhile_stays_behind_the_answer() {
+async fn messages_that_were_added_meanwhile_follow_the_answer() {
     let model = ScriptedModel::default().then([call("c1", "ask", "\"name?\"")]).then("hello");
     let mut state = finish(&agent(&model), request()).await.state.follow_up(Item::user("are you there?"));
     assert_eq!(ended(&finish(&agent(&model), stored(&state)).await.end), "waiting for 1 and 0");

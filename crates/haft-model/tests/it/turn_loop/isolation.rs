@@ -1,4 +1,4 @@
-//! What user code captured is dropped in isolation by a loop too, however the loop ends.
+//! Values of user code are dropped in isolation, however the loop ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use haft_core::{Cx, Item, Permission, RunOptions, Services, Tool, ToolCall, ToolEvent, Toolkit, TurnRequest};
 use haft_model::{LanguageModel, LoopEnd, LoopEvent, ScriptedModel, TurnLoop, TurnStream};
 
-/// Panics when it is dropped, and counts that.
+/// A value that panics when it is dropped, and counts the drops.
 struct Fragile(Arc<AtomicUsize>);
 
 impl Drop for Fragile {
@@ -24,7 +24,7 @@ impl LanguageModel for Model {
     }
 }
 
-/// A loop of two turns in which six things panic when they are dropped.
+/// A loop of two turns with six values that panic when they are dropped.
 fn agent(drops: &Arc<AtomicUsize>) -> TurnLoop {
     let fragile = || Fragile(Arc::clone(drops));
     let (handler, decide, permit, observer) = (fragile(), fragile(), fragile(), fragile());
@@ -42,9 +42,9 @@ fn agent(drops: &Arc<AtomicUsize>) -> TurnLoop {
             let _ = &observer;
         });
     let model = ScriptedModel::default().then([ToolCall::new("c1", "add", "[19, 23]")]).then("It is 42.");
-    TurnLoop::new(Model(model, fragile()), kit).options(options).decide(move |between| {
+    TurnLoop::new(Model(model, fragile()), kit).options(options).decide(move |after| {
         let _ = &decide;
-        async move { if between.number() == 2 { between.stop() } else { between.next() } }
+        async move { if after.number() == 2 { after.stop() } else { after.next() } }
     })
 }
 
@@ -53,7 +53,7 @@ fn request() -> TurnRequest {
 }
 
 #[tokio::test(start_paused = true)]
-async fn panicking_drops_cost_a_loop_nothing_when_it_ends() {
+async fn panicking_drops_have_no_effect_when_a_loop_ends() {
     let drops = Arc::<AtomicUsize>::default();
     let run = agent(&drops).start(request());
     let outcome = run.finish().await;
@@ -63,7 +63,7 @@ async fn panicking_drops_cost_a_loop_nothing_when_it_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn panicking_drops_cost_a_loop_nothing_when_it_is_dropped_midway() {
+async fn panicking_drops_have_no_effect_when_a_loop_is_dropped_midway() {
     let drops = Arc::<AtomicUsize>::default();
     let mut run = agent(&drops).start(request());
     while let Some(event) = run.next().await {
@@ -76,7 +76,7 @@ async fn panicking_drops_cost_a_loop_nothing_when_it_is_dropped_midway() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn panicking_drops_cost_a_loop_nothing_when_it_is_never_polled() {
+async fn panicking_drops_have_no_effect_when_a_loop_is_never_polled() {
     let drops = Arc::<AtomicUsize>::default();
     drop(agent(&drops).start(request()));
     assert_eq!(drops.load(Ordering::SeqCst), 6);

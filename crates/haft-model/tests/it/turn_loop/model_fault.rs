@@ -1,4 +1,4 @@
-//! Models that fail, break off, fall silent or panic.
+//! Models that fail, disconnect, stay pending or panic.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn busy(retry_after: Option<Duration>) -> ModelError {
 }
 
 #[tokio::test(start_paused = true)]
-async fn errors_that_may_pass_are_tried_again_after_the_wait_asked_for() {
+async fn transient_errors_are_retried_after_the_requested_wait() {
     let model = ScriptedModel::default()
         .then(ScriptedTurn::text("hel").then_failed(busy(Some(Duration::from_secs(7)))))
         .then(ScriptedTurn::text("hel").incomplete())
@@ -38,7 +38,7 @@ async fn errors_that_may_pass_are_tried_again_after_the_wait_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retries_end_and_the_error_is_kept() {
+async fn retries_are_limited_and_the_last_error_is_returned() {
     let model = ScriptedModel::new([(); 9].map(|()| ScriptedTurn::failed(busy(None))));
     for (retries, asked) in [(0, 1), (3, 5)] {
         let outcome = finish(&agent(&model).retries(retries), request()).await;
@@ -50,7 +50,7 @@ async fn retries_end_and_the_error_is_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn errors_that_will_not_pass_are_not_tried_again() {
+async fn permanent_errors_are_not_retried() {
     let model = ScriptedModel::default().then(ModelError::Authentication { message: "no".into() }).then("never");
     let outcome = finish(&agent(&model), request()).await;
     assert_eq!(ended(&outcome.end), "failed: model");
@@ -66,7 +66,7 @@ async fn each_turn_has_its_own_retries() {
     assert_eq!(finish(&agent, request()).await.end, LoopEnd::Stopped);
 }
 
-/// Panics where it is told to.
+/// A model that panics at a given point.
 struct Panics(&'static str);
 
 struct PanicsWhenDropped;
@@ -92,7 +92,7 @@ impl LanguageModel for Panics {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_of_the_model_ends_the_loop_with_the_state_whole() {
+async fn a_panic_of_the_model_ends_the_loop_with_a_consistent_state() {
     for place in ["opening", "polling"] {
         let outcome = finish(&TurnLoop::new(Panics(place), kit()), request()).await;
         assert_eq!(ended(&outcome.end), "failed: model_panicked");
@@ -102,7 +102,7 @@ async fn a_panic_of_the_model_ends_the_loop_with_the_state_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_panics_when_it_is_dropped_has_given_its_turn() {
+async fn a_stream_that_panics_when_it_is_dropped_does_not_lose_its_turn() {
     let outcome = finish(&TurnLoop::new(Panics("dropping"), kit()), request()).await;
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "fine"));
 }

@@ -1,4 +1,4 @@
-//! Whatever a model asks for and wherever a loop is stopped: every call ends with one answer, and no history is broken.
+//! Any calls, and a loop that is stopped anywhere: every call ends with one output, and every history is consistent.
 
 use haft_core::{ApprovalPolicy, Delta, RunOptions, Suspend, history};
 use haft_model::{LanguageModel, TurnStream};
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::seeded::for_all;
 
-/// Answers by the place of the conversation, so that it can be asked the same thing twice: each of its turns says
-/// something, and what it said is counted.
+/// A model that answers by the position in the conversation, so that a request can be repeated: each of its turns has
+/// a text, and the texts are counted.
 struct ByPlace(Vec<Turn>);
 
 impl LanguageModel for ByPlace {
@@ -23,7 +23,7 @@ impl LanguageModel for ByPlace {
     }
 }
 
-/// What is done when a loop waits.
+/// The reaction to a loop that waits.
 #[derive(Clone, Copy, Debug)]
 enum Reply {
     Agree,
@@ -44,7 +44,7 @@ fn any_call() -> impl Strategy<Value = ToolCall> {
         Just(("ask", "{")),
         Just(("nothing", "{}")),
     ];
-    // Few ids, so that they clash within a turn and between turns.
+    // Few ids, so that they clash within a turn and across turns.
     (0..5_u8, kinds).prop_map(|(id, (name, arguments))| call(&format!("c{id}"), name, arguments))
 }
 
@@ -60,12 +60,12 @@ fn any_reply() -> impl Strategy<Value = Reply> {
     prop_oneof![Just(Reply::Agree), Just(Reply::Refuse), Just(Reply::One)]
 }
 
-/// Answers what a state waits for: everything, or only the first thing.
+/// Answers the calls that a state waits for: all, or only the first.
 fn reply(agent: &TurnLoop, state: &mut LoopState, end: &LoopEnd, reply: Reply) {
     let LoopEnd::Waiting { interactions, approvals } = end else { return };
     let most = if matches!(reply, Reply::One) { 1 } else { usize::MAX };
-    for question in approvals.iter().take(most) {
-        let verdict = if matches!(reply, Reply::Refuse) { question.deny("no") } else { question.approve() };
+    for approval in approvals.iter().take(most) {
+        let verdict = if matches!(reply, Reply::Refuse) { approval.deny("no") } else { approval.approve() };
         agent.verdict(state, verdict).unwrap();
     }
     for open in interactions.iter().take(most.saturating_sub(approvals.len())) {
@@ -76,7 +76,7 @@ fn reply(agent: &TurnLoop, state: &mut LoopState, end: &LoopEnd, reply: Reply) {
     }
 }
 
-/// What holds of every state that can be stored.
+/// Checks the invariants of a state that can be stored.
 fn check_state(state: &LoopState) {
     let waiting = history::approvals(state.history()).pending.len() + state.interactions().len();
     assert_eq!(history::unanswered(state.history()).len(), waiting, "{:?}", told(state.history()));
@@ -84,7 +84,7 @@ fn check_state(state: &LoopState) {
     assert_eq!(&stored(state), state);
 }
 
-/// Reads a run up to so many events, or to its end.
+/// Reads a run up to this many events, or to its end.
 async fn read(mut run: LoopRun, most: usize) -> (LoopState, Option<LoopEnd>) {
     let mut outputs = Vec::new();
     let mut is_whole = false;
@@ -139,7 +139,7 @@ async fn play(turns: Vec<Turn>, stops: Vec<usize>, replies: Vec<Reply>) {
 }
 
 #[test]
-fn every_call_has_one_answer_wherever_the_loop_is_stopped() {
+fn every_call_has_one_output_wherever_the_loop_is_stopped() {
     for_all(96, (vec(any_turn(), 0..5), vec(0..25_usize, 0..6), vec(any_reply(), 0..8)), |(turns, stops, replies)| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(play(turns, stops, replies));

@@ -1,4 +1,4 @@
-//! Calls that speak to the loop.
+//! Signals.
 
 use haft_model::ScriptedModel;
 use serde_json::json;
@@ -10,13 +10,13 @@ async fn signals_are_read_answered_and_closed() {
     let model = ScriptedModel::default()
         .then([call("c1", "note", "1"), call("c2", "double", "5"), call("c3", "note", "3"), call("c4", "note", "900")])
         .then("done");
-    let agent = agent(&model).decide(|mut between| async move {
-        for signal in between.signals_mut() {
+    let agent = agent(&model).decide(|mut after| async move {
+        for signal in after.signals_mut() {
             if signal.decode::<u8>().unwrap() == 3 {
                 signal.answer(json!({"noted": signal.arguments}));
             }
         }
-        between.as_usual()
+        after.as_usual()
     });
     let seen = events(agent.start(request())).await;
     let told_events: Vec<_> = words(&seen).into_iter().filter(|word| word != "delta").collect();
@@ -44,16 +44,16 @@ async fn results_of_a_turn_are_in_the_order_of_its_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn thousands_of_signals_in_one_turn_are_each_answered_in_their_place() {
+async fn thousands_of_signals_in_one_turn_each_get_their_answer() {
     let ids: Vec<String> = (0..2000).map(|n| format!("c{n}")).collect();
     let calls =
         ids.iter().enumerate().map(|(n, id)| if n % 5 == 4 { call(id, "double", "1") } else { call(id, "note", "4") });
     let model = ScriptedModel::default().then(calls.collect::<Vec<_>>()).then("done");
-    let agent = agent(&model).repeated_calls(0).decide(|mut between| async move {
-        for signal in between.signals_mut() {
+    let agent = agent(&model).repeated_calls(0).decide(|mut after| async move {
+        for signal in after.signals_mut() {
             signal.answer(signal.call_id().to_string());
         }
-        between.as_usual()
+        after.as_usual()
     });
     let seen = events(agent.start(request())).await;
     let mut places: Vec<(usize, String)> = Vec::new();
@@ -75,15 +75,15 @@ async fn thousands_of_signals_in_one_turn_are_each_answered_in_their_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_reach_their_own_signals_however_the_list_is_left() {
+async fn answers_reach_their_own_signals_in_any_order_of_the_list() {
     let model = ScriptedModel::default().then([call("c1", "note", "1"), call("c2", "note", "2")]).then("done");
-    let agent = agent(&model).decide(|mut between| async move {
-        if let [first, second] = between.signals_mut() {
+    let agent = agent(&model).decide(|mut after| async move {
+        if let [first, second] = after.signals_mut() {
             assert_eq!((first.call().arguments.as_str(), second.name()), ("1", "note"));
             second.answer("two");
             *first = second.clone();
         }
-        between.as_usual()
+        after.as_usual()
     });
     let seen = events(agent.start(request())).await;
     let outputs: Vec<_> = words(&seen).into_iter().filter(|word| word.starts_with("output")).collect();
@@ -93,7 +93,7 @@ async fn answers_reach_their_own_signals_however_the_list_is_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_check_that_panics_costs_its_own_call() {
+async fn a_validator_that_panics_fails_its_own_call_only() {
     let validator = haft_core::Validator::new(|_: &serde_json::Value| panic!("broken check"));
     let schema = haft_core::Schema::json_with(json!({}), haft_core::Validation::With(validator)).unwrap();
     let fragile = Tool::signal("fragile").params_schema(schema).define().unwrap();

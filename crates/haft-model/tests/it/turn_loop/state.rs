@@ -1,4 +1,4 @@
-//! States that are stored and read again, whole or not.
+//! States that are stored and read back, consistent or not.
 
 use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, Delta};
 use haft_model::{ScriptedModel, StateError};
@@ -44,19 +44,19 @@ fn script_turns() -> Vec<haft_model::ScriptedTurn> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_in_which_the_model_is_done_stays_so_until_something_is_said() {
+async fn a_state_in_which_the_model_is_done_stays_done_until_an_item_is_added() {
     let model = ScriptedModel::new(["one", "two", "three", "four"]);
     let first = finish(&agent(&model), request()).await;
     assert!(first.state.is_done());
     let again = finish(&agent(&model), stored(&first.state)).await;
-    assert_eq!((&again, model.requests().len()), (&first, 1), "nothing is asked twice");
+    assert_eq!((&again, model.requests().len()), (&first, 1), "the model is not asked twice");
 
     let mut state = finish(&agent(&model), again.state.follow_up(Item::user("more"))).await.state;
     assert_eq!(state.text(), "two");
     state.request_mut().history.push(Item::user("more"));
-    let talkative = agent(&model).decide(|mut between| async move {
-        between.push(Item::user("and?"));
-        between.stop()
+    let talkative = agent(&model).decide(|mut after| async move {
+        after.push(Item::user("and?"));
+        after.stop()
     });
     let state = finish(&talkative, state).await.state;
     assert!(!state.is_done(), "something was said after the model");
@@ -64,16 +64,16 @@ async fn a_state_in_which_the_model_is_done_stays_so_until_something_is_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_that_was_stopped_in_the_middle_goes_on() {
+async fn a_state_that_was_stopped_in_the_middle_continues() {
     let model = ScriptedModel::default().then([call("c1", "double", "1")]).then("done");
-    let paused = finish(&agent(&model).decide(|between| async { between.stop() }), request()).await;
+    let paused = finish(&agent(&model).decide(|after| async { after.stop() }), request()).await;
     assert_eq!(paused.end, LoopEnd::Stopped);
     let outcome = finish(&agent(&model), stored(&paused.state)).await;
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "done"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_snapshot_in_the_middle_of_a_turn_is_from_before_it() {
+async fn a_snapshot_in_the_middle_of_a_turn_is_the_state_before_it() {
     let model = script();
     let mut run = agent(&model).start(request());
     while !matches!(run.next().await, Some(LoopEvent::Delta(Delta::TurnComplete(_)))) {}
@@ -97,7 +97,7 @@ async fn a_state_has_a_fixed_form() {
 }
 
 #[test]
-fn a_request_alone_is_enough_of_a_state() {
+fn a_request_alone_is_a_valid_state() {
     let read: LoopState = serde_json::from_value(json!({"request": {"model": "m", "history": []}})).unwrap();
     assert_eq!(read, LoopState::new(TurnRequest::new("m", vec![])));
 }
@@ -120,17 +120,17 @@ fn waiting() -> Value {
 type Change = fn(&mut Value, Value);
 
 #[test]
-fn states_that_are_newer_or_contradict_themselves_are_refused() {
+fn states_that_are_newer_or_contradict_themselves_are_rejected() {
     serde_json::from_value::<LoopState>(waiting()).unwrap();
     let output = json!({"type": "tool_output", "call_id": "c1", "output": "x"});
     let changes: [(&str, Change, &str); 15] = [
         ("newer", |state, _| state["v"] = json!(2), "newer version"),
         ("no history", |state, _| state["request"]["history"] = json!("gone"), "invalid type"),
-        ("no call", |state, _| state["request"]["history"] = json!([]), "holds no such call"),
+        ("no call", |state, _| state["request"]["history"] = json!([]), "contains no such call"),
         (
             "answered",
             |state, output| state["request"]["history"].as_array_mut().unwrap().push(output),
-            "holds its answer",
+            "contains its output",
         ),
         (
             "twice",
@@ -144,22 +144,18 @@ fn states_that_are_newer_or_contradict_themselves_are_refused() {
         (
             "another tool",
             |state, _| state["open"]["interactions"][0]["call"]["name"] = json!("tell"),
-            "the interaction `c1` is open, but the call at 0 of the history is of another tool or has other arguments",
+            "the interaction `c1` is open, but the call at 0 of the history has another tool or other arguments",
         ),
         (
             "other arguments",
             |state, _| state["request"]["history"][0]["arguments"] = json!("\"!\""),
             "the call at 0 of the history",
         ),
-        (
-            "an empty turn",
-            |state, _| state["open"]["turn"]["items"] = json!([]),
-            "the turn that is open holds no items",
-        ),
+        ("an empty turn", |state, _| state["open"]["turn"]["items"] = json!([]), "the open turn has no items"),
         (
             "another turn",
             |state, _| state["open"]["turn"]["items"][0]["call_id"] = json!("c9"),
-            "the interaction `c1` is open, but the turn that is open made no such call",
+            "the interaction `c1` is open, but the open turn contains no such call",
         ),
         (
             "half an argument",
@@ -180,7 +176,7 @@ fn states_that_are_newer_or_contradict_themselves_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_that_was_broken_in_memory_is_an_error_when_it_is_started() {
+async fn an_inconsistent_state_in_memory_is_an_error_when_it_is_started() {
     let model = ScriptedModel::default().then([call("c1", "ask", "\"?\"")]);
     let mut state = finish(&agent(&model), request()).await.state;
     state.request_mut().history.clear();
@@ -190,37 +186,37 @@ async fn a_state_that_was_broken_in_memory_is_an_error_when_it_is_started() {
 }
 
 #[test]
-fn verdicts_answer_a_question_once() {
+fn an_approval_request_takes_one_verdict() {
     let pay = call("c1", "double", "1");
     let agent = agent(&ScriptedModel::default());
     let digest = kit().get("double").unwrap().approval_digest(&json!(1));
-    let question = ApprovalRequest::new("q1", &pay).digest(digest);
-    let mut state = LoopState::new(TurnRequest::new("m", vec![pay.into(), question.clone().into()]));
+    let approval = ApprovalRequest::new("q1", &pay).digest(digest);
+    let mut state = LoopState::new(TurnRequest::new("m", vec![pay.into(), approval.clone().into()]));
     let stranger = ApprovalResponse::new("q2", ApprovalDecision::Approved);
     assert_eq!(
         agent.verdict(&mut state, stranger).unwrap_err(),
         StateError::UnknownApproval { request_id: "q2".into() }
     );
-    agent.verdict(&mut state, question.approve()).unwrap();
-    let second = agent.verdict(&mut state, question.deny("no")).unwrap_err();
+    agent.verdict(&mut state, approval.approve()).unwrap();
+    let second = agent.verdict(&mut state, approval.deny("no")).unwrap_err();
     assert_eq!(second, StateError::AlreadyDecided { request_id: "q1".into() });
     assert_eq!(told(state.history()), ["call c1", "asked c1", "said approved"]);
 }
 
 #[test]
-fn answers_to_nothing_are_refused() {
+fn answers_to_unknown_calls_are_rejected() {
     let mut state = LoopState::new(request());
     assert!(matches!(state.answer("c1", 1), Err(StateError::UnknownInteraction { .. })));
     assert!(matches!(state.close("c1", "no"), Err(StateError::UnknownInteraction { .. })));
 }
 
-/// JSON text of lists within lists.
+/// JSON text of nested lists.
 fn nested(depth: usize) -> String {
     format!("{}{}", "[".repeat(depth), "]".repeat(depth))
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_can_be_read_however_deep_things_in_it_are_nested() {
+async fn a_state_with_deeply_nested_data_can_be_read() {
     let any = || Tool::interaction("deep").params::<Value>().success::<Value>();
     let give = Tool::new("give").run(|depth: usize, _cx| async move { deep(depth) });
     let note = Tool::signal("deep_note").params::<Value>().define();
@@ -257,7 +253,7 @@ fn deep(depth: usize) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_item_that_is_nested_deep_can_be_stored() {
+async fn a_deeply_nested_item_can_be_stored() {
     let thought = Item::Unknown(json!({"type": "hunch", "of": deep(300)}));
     let model = ScriptedModel::default().then(Turn::new(vec![thought.clone()], Finish::Stop));
     let outcome = finish(&agent(&model), request()).await;

@@ -1,4 +1,4 @@
-//! A tool that is an agent itself.
+//! A tool that runs a loop itself.
 
 use haft_core::{Cx, EmitError};
 use haft_model::ScriptedModel;
@@ -6,7 +6,7 @@ use haft_model::ScriptedModel;
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn an_inner_loop_shows_its_events_as_progress() {
+async fn an_inner_loop_emits_its_events_as_progress() {
     let inner = agent(&ScriptedModel::default().then([call("i1", "double", "21")]).then("it is 42"));
     let research = Tool::new("research").try_run_opaque(move |topic: String, cx: Cx| {
         let inner = inner.clone();

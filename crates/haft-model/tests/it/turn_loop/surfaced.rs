@@ -1,4 +1,4 @@
-//! Approval of signals and interactions: what is not approved does not surface.
+//! Approval of signals and interactions: without approval they do not surface.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ fn surfaced(events: &[LoopEvent]) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_denied_does_not_surface() {
+async fn a_denied_call_does_not_surface() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
     let denying = RunOptions::new().approvals(move |request: ApprovalRequest, _: Cx| {
@@ -46,7 +46,7 @@ async fn what_is_denied_does_not_surface() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_gated_surfaces_where_nobody_can_be_asked() {
+async fn no_gated_call_surfaces_without_an_approver() {
     let halt = Tool::signal("halt").needs_approval(ApprovalPolicy::always()).define().unwrap();
     let model = ScriptedModel::default().then([call("c1", "halt", "{}")]).then("done");
     let seen = events(TurnLoop::new(model, Toolkit::from_iter([halt])).start(request())).await;
@@ -55,7 +55,7 @@ async fn nothing_gated_surfaces_where_nobody_can_be_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_approved_surfaces_once() {
+async fn an_approved_call_surfaces_once() {
     let model = script();
     let seen = events(gated(&model, asking(ApprovalRequest::approve)).start(request())).await;
     assert_eq!(surfaced(&seen), 1);
@@ -65,7 +65,7 @@ async fn what_is_approved_surfaces_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn edited_arguments_are_what_surfaces() {
+async fn a_call_surfaces_with_its_edited_arguments() {
     let editing = |request: &ApprovalRequest| match request.tool.as_str() {
         "note" => request.edit(json!(9)),
         _ => request.edit(json!("age?")),
@@ -104,19 +104,19 @@ async fn an_answer_by_the_approver_is_the_result_and_nothing_surfaces() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_suspended_signal_or_interaction_surfaces_when_its_verdict_came() {
+async fn a_suspended_signal_or_interaction_surfaces_after_its_verdict() {
     let model = script();
-    let agent = gated(&model, RunOptions::new().approvals(Suspend)).decide(|mut between| async move {
-        for signal in between.signals_mut() {
+    let agent = gated(&model, RunOptions::new().approvals(Suspend)).decide(|mut after| async move {
+        for signal in after.signals_mut() {
             signal.answer(format!("noted {}", signal.decode::<u8>().unwrap()));
         }
-        between.as_usual()
+        after.as_usual()
     });
     let seen = events(agent.start(request())).await;
     assert_eq!(surfaced(&seen), 0);
     let Some(LoopEvent::Ended { end, state }) = seen.last() else { panic!() };
     assert_eq!(ended(end), "waiting for 0 and 2");
-    assert!(state.interactions().is_empty(), "nobody may answer what nobody approved");
+    assert!(state.interactions().is_empty(), "a call without approval can't be answered");
 
     let mut state = stored(state);
     let asked = state.approvals();
@@ -151,7 +151,7 @@ async fn a_suspended_signal_or_interaction_that_is_denied_does_not_surface() {
     assert_eq!(told(state.history())[3..5], ["output c1: denied", "output c2: denied"]);
 }
 
-/// The calls and their questions stand in a history that came without an open turn.
+/// The calls and their approval requests are in a history without an open turn.
 #[tokio::test(start_paused = true)]
 async fn calls_of_a_history_from_elsewhere_surface_too() {
     let model = script();

@@ -1,4 +1,4 @@
-//! The choice of tools, held against what comes back.
+//! The tool choice, checked against the calls of the model.
 
 use haft_core::{ProviderCall, ToolChoice};
 use haft_model::{LoopError, ScriptedModel};
@@ -6,7 +6,7 @@ use haft_model::{LoopError, ScriptedModel};
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_the_choice_does_not_permit_are_answered_and_not_run() {
+async fn calls_that_the_choice_does_not_permit_are_rejected() {
     for (choice, said) in [
         (ToolChoice::tool("double"), "'double'"),
         (ToolChoice::may_call(["double", "wait"]), "'double', 'wait'"),
@@ -24,7 +24,7 @@ async fn calls_that_the_choice_does_not_permit_are_answered_and_not_run() {
             call("c3", "double", "2"),
         ]);
         let agent =
-            TurnLoop::new(model, kit().with(forbidden.unwrap()).unwrap()).decide(|between| async { between.stop() });
+            TurnLoop::new(model, kit().with(forbidden.unwrap()).unwrap()).decide(|after| async { after.stop() });
         let outcome = finish(&agent, request().tool_choice(choice.clone())).await;
         let outputs = &outcome.state.history()[4..];
         let message = |item: &Item| match item {
@@ -40,7 +40,7 @@ async fn calls_that_the_choice_does_not_permit_are_answered_and_not_run() {
         let last = if choice == ToolChoice::None { "tool_choice_violation" } else { "4" };
         assert_eq!(kind_or_text(&message(&outputs[2])), last);
         assert!(!ran.load(std::sync::atomic::Ordering::SeqCst));
-        assert_eq!(outcome.state.calls(), u64::from(choice != ToolChoice::None), "refused calls do not count");
+        assert_eq!(outcome.state.calls(), u64::from(choice != ToolChoice::None), "rejected calls do not count");
     }
 }
 
@@ -59,7 +59,7 @@ async fn a_required_call_that_is_missing_ends_the_loop_and_keeps_the_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_is_not_whole_or_that_called_the_provider_may_have_made_its_call() {
+async fn an_incomplete_turn_or_one_with_a_provider_call_is_not_missing_its_call() {
     let cut = Turn::new(vec![Item::assistant("I will c")], Finish::Length);
     let searched = ProviderCall::new("openai", "web_search", serde_json::json!({}));
     for turn in [cut, Turn::new(vec![searched.into()], Finish::Stop)] {

@@ -1,4 +1,4 @@
-//! Turns as models give them: whole, cut off, paused, empty.
+//! Turns of all kinds: complete, cut off, paused, empty.
 
 use haft_core::{Finish, Item, Message, Reasoning, Role, Turn, Usage, history};
 use haft_model::{LoopEnd, LoopError, ScriptedModel, ScriptedTurn};
@@ -6,7 +6,7 @@ use haft_model::{LoopEnd, LoopError, ScriptedModel, ScriptedTurn};
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn goes_on_until_the_model_makes_no_more_calls() {
+async fn continues_until_the_model_makes_no_more_calls() {
     let model = ScriptedModel::default()
         .then(ScriptedTurn::calls([call("c1", "add", "[1,2]"), call("c2", "double", "4")]).usage(Usage::new(10, 1)))
         .then(ScriptedTurn::calls([call("c3", "double", "3")]).usage(Usage::new(20, 2)))
@@ -34,7 +34,7 @@ async fn each_request_offers_the_tools_and_no_state_keeps_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_cut_off_runs_nothing() {
+async fn a_turn_that_was_cut_off_runs_nothing() {
     for reason in [Finish::Length, Finish::ContentFilter, Finish::Refusal, Finish::from("solar_flare")] {
         let cut = turn_of([call("c1", "add", "[1,2]"), call("c2", "note", "1"), call("c3", "ask", "\"?\"")], reason);
         let model = ScriptedModel::default().then(cut).then("I see");
@@ -59,7 +59,7 @@ async fn a_paused_turn_is_continued() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_empty_turn_is_an_error_and_costs_what_it_costs() {
+async fn an_empty_turn_is_an_error_and_its_usage_counts() {
     let blank = Message::new(Role::Assistant, vec![haft_core::ContentPart::text(" \n")]);
     for items in [vec![], vec![Item::assistant("")], vec![blank.into(), Item::assistant("\t")]] {
         let empty = Turn::new(items, Finish::Stop).usage(Usage::new(5, 0));
@@ -136,14 +136,14 @@ async fn of_two_calls_with_one_id_the_first_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_of_the_provider_are_left_alone() {
+async fn calls_of_the_provider_are_not_run() {
     let turn = turn_of([call("c1", "web_search", "{}").executed_by_provider()], Finish::Stop);
     let outcome = finish(&agent(&ScriptedModel::default().then(turn)), request()).await;
     assert_eq!((outcome.end, outcome.state.calls()), (LoopEnd::Stopped, 0));
 }
 
 #[tokio::test(start_paused = true)]
-async fn handlers_see_the_conversation_up_to_their_call() {
+async fn handlers_read_the_conversation_up_to_their_call() {
     let tool = Tool::new("count").run(|(), cx: haft_core::Cx| async move { cx.messages().len() }).unwrap();
     let model = ScriptedModel::default().then([call("c1", "count", "{}")]).then([call("c2", "count", "")]).then("done");
     let outcome = finish(&TurnLoop::new(model, Toolkit::from_iter([tool])), request()).await;
@@ -156,7 +156,11 @@ async fn tools_that_the_caller_may_not_see_are_neither_offered_nor_run() {
     struct Strict;
     impl Permit for Strict {
         fn permit(&self, tool: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
-            if tool.name() == "ask" { Permission::denied("nobody is there").into() } else { Permission::Allowed.into() }
+            if tool.name() == "ask" {
+                Permission::denied("no user is present").into()
+            } else {
+                Permission::Allowed.into()
+            }
         }
         fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
             caller.is_some() && tool.name() != "note" && tool.name() != "add"

@@ -5,41 +5,41 @@ use std::borrow::Cow;
 use super::super::super::decimal::Decimal;
 use super::super::instance::Kind;
 use super::super::{Document, Instance, ReadOptions};
-use super::{Tree, document, json, oracle, read};
-use crate::schema::budget::Budget;
+use super::{ReferenceTree, document, json, oracle, read};
+use crate::schema::budget::WorkBudget;
 use crate::seeded::for_all;
 
-fn assert_is(instance: Instance<'_>, tree: &Tree) {
+fn assert_is(instance: Instance<'_>, tree: &ReferenceTree) {
     assert_eq!(oracle(instance.raw()).as_ref(), Some(tree));
     assert_eq!(instance.document().instance(instance.id()).unwrap().raw(), instance.raw());
-    assert_eq!(instance.as_bool().is_some(), matches!(tree, Tree::Boolean(_)));
-    assert_eq!(instance.string().is_some(), matches!(tree, Tree::String(_)));
-    assert_eq!(instance.number().is_some(), matches!(tree, Tree::Number(_)));
+    assert_eq!(instance.as_bool().is_some(), matches!(tree, ReferenceTree::Boolean(_)));
+    assert_eq!(instance.string().is_some(), matches!(tree, ReferenceTree::String(_)));
+    assert_eq!(instance.number().is_some(), matches!(tree, ReferenceTree::Number(_)));
     assert_eq!(instance.len(), tree.len());
     assert_eq!(instance.items().count() + instance.members().count(), tree.len());
     match tree {
-        Tree::Null => assert_eq!(instance.kind(), Kind::Null),
-        Tree::Boolean(value) => {
+        ReferenceTree::Null => assert_eq!(instance.kind(), Kind::Null),
+        ReferenceTree::Boolean(value) => {
             assert_eq!(instance.kind(), Kind::Boolean);
             assert_eq!(instance.as_bool(), Some(*value));
         }
-        Tree::Number(text) => {
+        ReferenceTree::Number(text) => {
             assert_eq!(instance.kind(), Kind::Number);
             assert_eq!(instance.number(), Some(Decimal::parse(text)));
             assert_eq!(instance.is_float(), text.contains(['.', 'e', 'E']));
         }
-        Tree::String(string) => {
+        ReferenceTree::String(string) => {
             assert_eq!(instance.kind(), Kind::String);
             assert_eq!(instance.string().as_deref(), Some(string.as_str()));
             assert!(instance.is_string(string));
             assert!(!instance.is_string(&format!("{string}!")));
             assert!(string.is_empty() || !instance.is_string(&string[string.chars().next().unwrap().len_utf8()..]));
         }
-        Tree::Array(items) => {
+        ReferenceTree::Array(items) => {
             assert_eq!(instance.kind(), Kind::Array);
             instance.items().zip(items).for_each(|(item, tree)| assert_is(item, tree));
         }
-        Tree::Object(members) => {
+        ReferenceTree::Object(members) => {
             assert_eq!(instance.kind(), Kind::Object);
             for (key, value) in instance.members() {
                 assert!(key.is(&key.name()));
@@ -111,14 +111,14 @@ fn large_objects_in_large_objects_are_found() {
 #[test]
 fn an_owned_document_outlives_its_text() {
     let document: Document<'static> =
-        Document::read_owned("[1]".to_owned(), ReadOptions { max_depth: 1 }, &mut Budget::for_input(3)).unwrap();
+        Document::read_owned("[1]".to_owned(), ReadOptions { max_depth: 1 }, &mut WorkBudget::for_input(3)).unwrap();
     assert_eq!(document.root().items().next().unwrap().raw(), "1");
     assert_eq!(document.cells.len(), 2);
     assert!(document.instance(2).is_none());
 }
 
 #[test]
-fn lengths_beyond_the_room_in_a_cell_are_exact() {
+fn lengths_too_large_for_a_cell_are_exact() {
     let items = vec!["1"; 50_000].join(",");
     let members: Vec<_> = (0..45_000).map(|at| format!(r#""{at}":0"#)).collect();
     let text = format!(r#"[[{items}],{{{0}}},[],{{{0},"7":1}},[{items},1]]"#, members.join(","));

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Tree, document, json, oracle, read};
+use super::{ReferenceTree, document, json, oracle, read};
 use crate::seeded::for_all;
 
 fn duplicates(text: &str) -> Vec<String> {
@@ -47,7 +47,7 @@ fn a_thousand_duplicates_are_reported() {
     let text = format!("{{{}}}", vec![r#""a":{"b":1,"b":2}"#; 2_000].join(","));
     let names = duplicates(&text);
     assert_eq!(names.len(), 1_000);
-    // The first `a` is no duplicate, so the list starts with its `b` and alternates.
+    // The first `a` is not a duplicate, so the list starts with its `b` and alternates.
     assert!(names.chunks(2).all(|pair| pair == ["b", "a"]));
 }
 
@@ -60,8 +60,8 @@ fn duplicates_are_the_members_that_serde_json_drops() {
                 let mut keys = 0;
                 while let Some(value) = stack.pop() {
                     match value {
-                        Tree::Array(items) => stack.extend(items),
-                        Tree::Object(members) => {
+                        ReferenceTree::Array(items) => stack.extend(items),
+                        ReferenceTree::Object(members) => {
                             keys += members.len();
                             stack.extend(members.into_iter().map(|member| member.1));
                         }

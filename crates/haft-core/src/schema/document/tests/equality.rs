@@ -4,19 +4,21 @@ use proptest::prelude::*;
 
 use super::super::super::decimal::Decimal;
 use super::super::{Fingerprints, all_differ, same};
-use super::{Tree, document, json, oracle, read};
-use crate::schema::budget::{Budget, Spent};
+use super::{ReferenceTree, document, json, oracle, read};
+use crate::schema::budget::{BudgetSpent, WorkBudget};
 use crate::seeded::for_all;
 
-fn budget() -> Budget {
-    Budget::for_input(1_000_000)
+fn budget() -> WorkBudget {
+    WorkBudget::for_input(1_000_000)
 }
 
-fn reference(a: &Tree, b: &Tree) -> bool {
+fn reference(a: &ReferenceTree, b: &ReferenceTree) -> bool {
     match (a, b) {
-        (Tree::Number(a), Tree::Number(b)) => Decimal::parse(a) == Decimal::parse(b),
-        (Tree::Array(a), Tree::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| reference(a, b)),
-        (Tree::Object(a), Tree::Object(b)) => {
+        (ReferenceTree::Number(a), ReferenceTree::Number(b)) => Decimal::parse(a) == Decimal::parse(b),
+        (ReferenceTree::Array(a), ReferenceTree::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| reference(a, b))
+        }
+        (ReferenceTree::Object(a), ReferenceTree::Object(b)) => {
             a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| reference(a, b)))
         }
         (a, b) => a == b,
@@ -35,31 +37,31 @@ fn agrees(a: &str, b: &str) -> bool {
     expected
 }
 
-/// Writes a value in another way: members reversed, characters escaped, numbers scaled, white space added.
-fn rewrite(value: &Tree) -> String {
+/// Writes a value differently: members reversed, characters escaped, numbers scaled, whitespace added.
+fn rewrite(value: &ReferenceTree) -> String {
     let string = |text: &str| {
         let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
         format!("\"{}\"", units.collect::<String>())
     };
     match value {
-        Tree::Number(number) => {
+        ReferenceTree::Number(number) => {
             let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
             let point = if mantissa.contains('.') { "" } else { "." };
             format!("{mantissa}{point}00e{exponent}")
         }
-        Tree::String(text) => string(text),
-        Tree::Array(items) => format!("[ {} ]", items.iter().map(rewrite).collect::<Vec<_>>().join(" , ")),
-        Tree::Object(members) => {
+        ReferenceTree::String(text) => string(text),
+        ReferenceTree::Array(items) => format!("[ {} ]", items.iter().map(rewrite).collect::<Vec<_>>().join(" , ")),
+        ReferenceTree::Object(members) => {
             let members = members.iter().rev().map(|(key, value)| format!("{} : {}", string(key), rewrite(value)));
             format!("{{ {} }}", members.collect::<Vec<_>>().join(" , "))
         }
-        Tree::Null => "null".to_owned(),
-        Tree::Boolean(value) => value.to_string(),
+        ReferenceTree::Null => "null".to_owned(),
+        ReferenceTree::Boolean(value) => value.to_string(),
     }
 }
 
 #[test]
-fn a_value_equals_itself_written_in_another_way() {
+fn a_value_equals_its_other_notations() {
     for_all(500, json(), |text| {
         if read(&text).is_ok() {
             prop_assert!(agrees(&text, &rewrite(&oracle(&text).unwrap())));
@@ -69,7 +71,7 @@ fn a_value_equals_itself_written_in_another_way() {
 }
 
 #[test]
-fn equality_is_that_of_the_reference() {
+fn equality_agrees_with_the_reference() {
     for_all(500, (json(), json()), |(a, b)| {
         if read(&a).is_ok() && read(&b).is_ok() {
             agrees(&a, &b);
@@ -82,7 +84,7 @@ fn equality_is_that_of_the_reference() {
 }
 
 #[test]
-fn items_differ_where_no_pair_is_equal() {
+fn items_differ_if_no_pair_is_equal() {
     for_all(500, prop::collection::vec(json(), 0..6), |items| {
         let text = format!("[{}]", items.join(","));
         if let Ok(document) = read(&text) {
@@ -120,7 +122,7 @@ fn large_objects_are_equal_in_any_order() {
 }
 
 #[test]
-fn items_differ_only_where_all_do() {
+fn all_differ_agrees_with_pairwise_comparison() {
     let differ = |text: &str| all_differ(document(text).root(), &mut budget()).unwrap();
     assert!(differ("[]") && differ("[1]") && differ("1") && differ("{}"));
     assert!(differ(r#"[1,true,"1",[1],{"a":1},null,0,false,"",[],{}]"#));
@@ -131,13 +133,13 @@ fn items_differ_only_where_all_do() {
 }
 
 #[test]
-fn comparisons_end_with_the_budget() {
+fn comparisons_stop_when_the_budget_is_exhausted() {
     let text = format!("[{}]", vec!["[1]"; 1_000].join(","));
     let document = document(&text);
-    let mut budget = Budget::for_input(0);
+    let mut budget = WorkBudget::for_input(0);
     budget.work(99_000).unwrap();
-    assert_eq!(same(document.root(), document.root(), &mut budget), Err(Spent));
-    let mut budget = Budget::for_input(0);
+    assert_eq!(same(document.root(), document.root(), &mut budget), Err(BudgetSpent));
+    let mut budget = WorkBudget::for_input(0);
     budget.memory(1 << 20).unwrap();
-    assert_eq!(all_differ(document.root(), &mut budget), Err(Spent));
+    assert_eq!(all_differ(document.root(), &mut budget), Err(BudgetSpent));
 }

@@ -1,10 +1,10 @@
-//! Pointers lead back to their values, and stay short.
+//! Pointers resolve to their values, and stay short.
 
 use proptest::prelude::*;
 
 use super::super::{Document, Instance, ReadOptions};
 use super::{document, json, oracle, read};
-use crate::schema::budget::Budget;
+use crate::schema::budget::WorkBudget;
 use crate::seeded::for_all;
 
 fn all(root: Instance<'_>) -> Vec<Instance<'_>> {
@@ -19,7 +19,7 @@ fn all(root: Instance<'_>) -> Vec<Instance<'_>> {
 }
 
 #[test]
-fn a_pointer_leads_to_its_value() {
+fn a_pointer_resolves_to_its_value() {
     for_all(256, json(), |text| {
         let Ok(document) = read(&text) else { return Ok(()) };
         let value = oracle(&text).unwrap();
@@ -58,7 +58,7 @@ fn keys_are_escaped() {
 }
 
 #[test]
-fn a_long_key_is_cut() {
+fn a_long_key_is_truncated() {
     let pointer = |key: &str| {
         let text = format!(r#"{{"{key}":1}}"#);
         let document = document(&text);
@@ -76,7 +76,7 @@ fn a_long_pointer_keeps_both_ends() {
     let depth = 1_000;
     let text = format!("{}0{}", r#"{"key":["#.repeat(depth), "]}".repeat(depth));
     let document =
-        Document::read(&text, ReadOptions { max_depth: 2 * depth }, &mut Budget::for_input(text.len())).unwrap();
+        Document::read(&text, ReadOptions { max_depth: 2 * depth }, &mut WorkBudget::for_input(text.len())).unwrap();
     let innermost = u32::try_from(document.cells.len()).unwrap() - 1;
     let pointer = document.pointer_to(innermost);
     assert!(pointer.len() <= 1_024 && pointer.len() > 1_000, "{}", pointer.len());

@@ -1,10 +1,10 @@
-//! The texts that are read are those that `serde_json` reads.
+//! The reader accepts the same texts as `serde_json`.
 
 use proptest::prelude::*;
 
 use super::super::{Document, ReadFault, ReadOptions};
 use super::{DEPTH, document, json, oracle, read};
-use crate::schema::budget::Budget;
+use crate::schema::budget::WorkBudget;
 use crate::seeded::for_all;
 
 /// Asserts that both agree. Depending on its features, `serde_json` accepts numbers out of range.
@@ -13,7 +13,7 @@ fn agrees(text: &str) {
     match read(text) {
         Ok(_) => assert!(accepted, "only we accept {text:?}"),
         Err(ReadFault::OutOfRange { at, .. }) => {
-            // What follows the number may be broken as well, so it ends where it still is one.
+            // The text after the number may be malformed as well, so it is cut after the number.
             let length = text[at..].find(|char| !"-+.eE0123456789".contains(char)).unwrap_or(text.len() - at);
             let number = (0..=length).rev().find_map(|length| text[at..at + length].parse::<f64>().ok());
             assert!(number.unwrap().is_infinite(), "the number at {at} of {text:?} is in range");
@@ -77,7 +77,7 @@ fn text_of_json_characters_is_read_or_rejected_as_serde_json_does() {
     });
 }
 
-/// Texts at the edges of the grammar, on both sides.
+/// Texts at the edges of the grammar, valid and invalid.
 const EDGES: &[&str] = &[
     "",
     " ",
@@ -157,14 +157,14 @@ const EDGES: &[&str] = &[
 ];
 
 #[test]
-fn the_edges_of_the_grammar_are_those_of_serde_json() {
+fn edge_cases_of_the_grammar_agree_with_serde_json() {
     for text in EDGES {
         agrees(text);
     }
 }
 
 #[test]
-fn specials_are_found_at_every_place_of_a_string() {
+fn special_bytes_are_found_at_every_offset_of_a_string() {
     for length in 0..20 {
         for special in ["\"", "\\n", "\\", "\u{1}", "é", "\u{80}", "!", "[", "]", "#"] {
             for rest in 0..20 {
@@ -175,7 +175,7 @@ fn specials_are_found_at_every_place_of_a_string() {
 }
 
 #[test]
-fn the_place_of_a_fault_is_reported() {
+fn the_offset_of_a_fault_is_reported() {
     let at = |text| match read(text) {
         Err(ReadFault::Malformed { at }) => at,
         other => panic!("{other:?}"),
@@ -214,15 +214,15 @@ fn nesting_is_limited() {
     assert_eq!(fault, ReadFault::TooDeep { at: DEPTH, pointer: "/0".repeat(DEPTH) });
     let flat = |max_depth| {
         let text = r#"{"a":[1,{"b":{}}]}"#;
-        Document::read(text, ReadOptions { max_depth }, &mut Budget::for_input(0)).map(|_| ())
+        Document::read(text, ReadOptions { max_depth }, &mut WorkBudget::for_input(0)).map(|_| ())
     };
     assert_eq!(flat(3), Err(ReadFault::TooDeep { at: 13, pointer: "/a/1/b".to_owned() }));
     assert_eq!(flat(4), Ok(()));
-    assert!(Document::read("1", ReadOptions { max_depth: 0 }, &mut Budget::for_input(0)).is_ok());
+    assert!(Document::read("1", ReadOptions { max_depth: 0 }, &mut WorkBudget::for_input(0)).is_ok());
 }
 
 #[test]
-fn whole_numbers_written_as_floats_are_noticed() {
+fn whole_numbers_written_as_floats_are_detected() {
     for text in ["1.0", "[1e3]", "[1.5e1, 2]", "-0.0", "-0", "0e5", "10e-1", r#"{"a":2.50e2}"#] {
         assert!(document(text).has_integral_float(), "{text}");
     }

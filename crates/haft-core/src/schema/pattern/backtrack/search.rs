@@ -1,10 +1,10 @@
 //! A search by backtracking over one text.
 
-use super::super::Spent;
+use super::super::BudgetSpent;
 use super::super::class::Class;
 use super::super::meter::Meter;
 use super::super::syntax::{Direction, Sign};
-use super::Op;
+use super::BacktrackOp;
 
 /// The value of an unset register. No position is this large.
 const UNSET: u32 = u32::MAX;
@@ -12,13 +12,13 @@ const UNSET: u32 = u32::MAX;
 /// A search over one text.
 #[derive(Debug)]
 pub(super) struct Search<'s, 'b> {
-    code: &'s [Op],
+    code: &'s [BacktrackOp],
     text: &'s str,
     classes: &'s [Class],
     meter: &'s mut Meter<'b>,
     registers: Vec<u32>,
     frames: Vec<Frame>,
-    /// The frame of the innermost lookaround that is under way, counted from 1.
+    /// The frame of the innermost lookaround in progress, counted from 1.
     look: usize,
     /// The frames that memory is charged for.
     charged: usize,
@@ -26,39 +26,39 @@ pub(super) struct Search<'s, 'b> {
     steps: u64,
 }
 
-/// A step that is undone, or tried instead, when the search fails.
+/// A step that is undone, or an alternative that is tried, when the search fails.
 #[derive(Clone, Copy, Debug)]
 enum Frame {
-    /// A choice that is left.
-    Choice { place: u16, position: u32 },
+    /// An untried alternative.
+    Choice { pc: u16, position: u32 },
     /// A register that was overwritten.
     Restore { register: u16, value: u32 },
-    /// A lookaround that began.
+    /// The start of a lookaround.
     Look { after: u16, sign: Sign, position: u32, outer: usize },
 }
 
-/// The place in the program and in the text.
+/// The position in the program and in the text.
 #[derive(Clone, Copy, Debug)]
-struct State {
-    place: u16,
+struct SearchState {
+    pc: u16,
     position: u32,
 }
 
 /// The outcome of one operation.
-enum Outcome {
-    Next(State),
+enum StepOutcome {
+    Next(SearchState),
     Failed,
     Matched,
 }
 
 impl<'s, 'b> Search<'s, 'b> {
     pub(super) fn new(
-        code: &'s [Op],
+        code: &'s [BacktrackOp],
         registers: u16,
         text: &'s str,
         classes: &'s [Class],
         meter: &'s mut Meter<'b>,
-    ) -> Result<Self, Spent> {
+    ) -> Result<Self, BudgetSpent> {
         let count = usize::from(registers);
         meter.hold(count * size_of::<u32>())?;
         meter.charge(count as u64 / 16)?;
@@ -67,20 +67,20 @@ impl<'s, 'b> Search<'s, 'b> {
     }
 
     /// Searches for a match that begins at `position`. All registers are unset before and after an attempt that fails.
-    pub(super) fn attempt(&mut self, position: usize) -> Result<bool, Spent> {
-        let mut state = State { place: 0, position: narrow(position) };
+    pub(super) fn attempt(&mut self, position: usize) -> Result<bool, BudgetSpent> {
+        let mut state = SearchState { pc: 0, position: narrow(position) };
         loop {
             self.steps += 1;
             if self.steps >= Meter::INTERVAL {
                 self.charge()?;
             }
             state = match self.execute(state) {
-                Outcome::Next(next) => next,
-                Outcome::Failed => match self.resume() {
+                StepOutcome::Next(next) => next,
+                StepOutcome::Failed => match self.resume() {
                     Some(next) => next,
                     None => break,
                 },
-                Outcome::Matched => {
+                StepOutcome::Matched => {
                     self.charge()?;
                     return Ok(true);
                 }
@@ -90,50 +90,50 @@ impl<'s, 'b> Search<'s, 'b> {
         Ok(false)
     }
 
-    fn execute(&mut self, state: State) -> Outcome {
-        let State { place, position } = state;
+    fn execute(&mut self, state: SearchState) -> StepOutcome {
+        let SearchState { pc, position } = state;
         let at = position as usize;
-        let next = State { place: place + 1, position };
-        let goes_on = match self.code[usize::from(place)] {
-            Op::One(set, direction) => {
+        let next = SearchState { pc: pc + 1, position };
+        let goes_on = match self.code[usize::from(pc)] {
+            BacktrackOp::One(set, direction) => {
                 return match direction.read(self.text, at) {
                     Some((c, beyond)) if set.contains(c, self.classes) => {
-                        Outcome::Next(State { position: narrow(beyond), ..next })
+                        StepOutcome::Next(SearchState { position: narrow(beyond), ..next })
                     }
-                    _ => Outcome::Failed,
+                    _ => StepOutcome::Failed,
                 };
             }
-            Op::Edge(edge) => edge.holds(self.text, at),
-            Op::Split { first, second } => {
-                self.frames.push(Frame::Choice { place: second, position });
-                return Outcome::Next(State { place: first, position });
+            BacktrackOp::Edge(edge) => edge.holds(self.text, at),
+            BacktrackOp::Split { first, second } => {
+                self.frames.push(Frame::Choice { pc: second, position });
+                return StepOutcome::Next(SearchState { pc: first, position });
             }
-            Op::Jump(target) => return Outcome::Next(State { place: target, position }),
-            Op::Save(register) => {
+            BacktrackOp::Jump(target) => return StepOutcome::Next(SearchState { pc: target, position }),
+            BacktrackOp::Save(register) => {
                 self.set(register, position);
                 true
             }
-            Op::Unset(first, last) => {
+            BacktrackOp::Unset(first, last) => {
                 self.steps += u64::from(last - first);
                 (first..=last).for_each(|register| self.set(register, UNSET));
                 true
             }
-            Op::Advance(register) => self.registers[usize::from(register)] != position,
-            Op::Reference(group, direction) => {
+            BacktrackOp::Advance(register) => self.registers[usize::from(register)] != position,
+            BacktrackOp::Reference(group, direction) => {
                 return match self.refer(group, direction, at) {
-                    Some(beyond) => Outcome::Next(State { position: narrow(beyond), ..next }),
-                    None => Outcome::Failed,
+                    Some(beyond) => StepOutcome::Next(SearchState { position: narrow(beyond), ..next }),
+                    None => StepOutcome::Failed,
                 };
             }
-            Op::Look { after, sign } => {
+            BacktrackOp::Look { after, sign } => {
                 self.frames.push(Frame::Look { after, sign, position, outer: self.look });
                 self.look = self.frames.len();
                 true
             }
-            Op::LookEnd => return self.end_look(),
-            Op::Match => return Outcome::Matched,
+            BacktrackOp::LookEnd => return self.end_look(),
+            BacktrackOp::Match => return StepOutcome::Matched,
         };
-        if goes_on { Outcome::Next(next) } else { Outcome::Failed }
+        if goes_on { StepOutcome::Next(next) } else { StepOutcome::Failed }
     }
 
     fn set(&mut self, register: u16, value: u32) {
@@ -143,7 +143,7 @@ impl<'s, 'b> Search<'s, 'b> {
         }
     }
 
-    /// Returns the position beyond what a group captured, if that comes next.
+    /// Returns the position after the text that a group captured, if that text comes next.
     fn refer(&mut self, group: u16, direction: Direction, at: usize) -> Option<usize> {
         let bounds = (self.registers[2 * usize::from(group)], self.registers[2 * usize::from(group) + 1]);
         if bounds.0 == UNSET || bounds.1 == UNSET {
@@ -157,12 +157,12 @@ impl<'s, 'b> Search<'s, 'b> {
         }
     }
 
-    /// Ends the lookaround whose body has matched. It is not entered again: its choices are dropped, while what it
-    /// captured stays and is undone when an earlier choice is resumed.
-    fn end_look(&mut self) -> Outcome {
+    /// Ends the lookaround whose body has matched. It is not entered again: its choices are dropped, while its captures
+    /// stay and are undone when an earlier choice is resumed.
+    fn end_look(&mut self) -> StepOutcome {
         let start = self.look - 1;
         let Frame::Look { after, sign, position, outer } = self.frames[start] else {
-            return Outcome::Failed;
+            return StepOutcome::Failed;
         };
         self.steps += (self.frames.len() - start) as u64;
         let mut kept = start;
@@ -175,30 +175,30 @@ impl<'s, 'b> Search<'s, 'b> {
         self.frames.truncate(kept);
         self.look = outer;
         match sign {
-            Sign::Positive => Outcome::Next(State { place: after, position }),
-            Sign::Negative => Outcome::Failed,
+            Sign::Positive => StepOutcome::Next(SearchState { pc: after, position }),
+            Sign::Negative => StepOutcome::Failed,
         }
     }
 
-    /// Returns to the last choice that is left.
-    fn resume(&mut self) -> Option<State> {
+    /// Returns to the last untried alternative.
+    fn resume(&mut self) -> Option<SearchState> {
         loop {
             self.steps += 1;
             match self.frames.pop()? {
-                Frame::Choice { place, position } => return Some(State { place, position }),
+                Frame::Choice { pc, position } => return Some(SearchState { pc, position }),
                 Frame::Restore { register, value } => self.registers[usize::from(register)] = value,
                 Frame::Look { after, sign, position, outer } => {
                     self.look = outer;
                     match sign {
                         Sign::Positive => {}
-                        Sign::Negative => return Some(State { place: after, position }),
+                        Sign::Negative => return Some(SearchState { pc: after, position }),
                     }
                 }
             }
         }
     }
 
-    fn charge(&mut self) -> Result<(), Spent> {
+    fn charge(&mut self) -> Result<(), BudgetSpent> {
         self.meter.charge(std::mem::take(&mut self.steps))?;
         let reserved = self.frames.capacity();
         if reserved > self.charged {

@@ -1,14 +1,14 @@
 //! Classes in brackets.
 
 use super::super::class::{Builder, Polarity};
-use super::super::syntax::Node;
+use super::super::syntax::SyntaxNode;
 use super::super::{PatternFault, foreign};
 use super::Parser;
-use super::escape::Member;
+use super::escape::ClassMember;
 
 impl Parser<'_> {
-    /// Reads the rest of a class, whose `[` stands at `at`. `[]` has no member, `[^]` has all characters.
-    pub(super) fn bracket(&mut self, at: usize) -> Result<Node, PatternFault> {
+    /// Reads the rest of a class, whose `[` is at `at`. `[]` has no member, `[^]` has all characters.
+    pub(super) fn bracket(&mut self, at: usize) -> Result<SyntaxNode, PatternFault> {
         let polarity = if self.eat("^") { Polarity::Excluded } else { Polarity::Included };
         let mut builder = Builder::default();
         while !self.eat("]") {
@@ -21,11 +21,13 @@ impl Parser<'_> {
             }
             self.eat("-");
             match (low, self.item(at)?) {
-                (Member::Code(low), Member::Code(high)) if low <= high => builder.range(low, high),
-                (Member::Code(_), Member::Code(_)) => return Err(PatternFault::ReversedRange { at: item_at }),
-                // `[\w-.]` is no range; Annex B takes the hyphen for itself, and so do schemas in use.
+                (ClassMember::Code(low), ClassMember::Code(high)) if low <= high => builder.range(low, high),
+                (ClassMember::Code(_), ClassMember::Code(_)) => {
+                    return Err(PatternFault::ReversedRange { at: item_at });
+                }
+                // `[\w-.]` is not a range; Annex B treats the hyphen as a literal, and existing schemas rely on it.
                 (low, high) => {
-                    for item in [low, Member::Code(u32::from('-')), high] {
+                    for item in [low, ClassMember::Code(u32::from('-')), high] {
                         add(&mut builder, item);
                     }
                 }
@@ -35,26 +37,26 @@ impl Parser<'_> {
     }
 
     /// Reads one member of the class that was opened at `opened`.
-    fn item(&mut self, opened: usize) -> Result<Member, PatternFault> {
+    fn item(&mut self, opened: usize) -> Result<ClassMember, PatternFault> {
         let at = self.at;
         match self.next() {
             None => Err(PatternFault::UnclosedClass { at: opened }),
             Some('\\') => self.class_escape(at),
             Some('[') if is_posix_class(self.rest()) => Err(foreign::posix_class(at)),
-            Some(c) => Ok(Member::Code(u32::from(c))),
+            Some(c) => Ok(ClassMember::Code(u32::from(c))),
         }
     }
 }
 
-fn add(builder: &mut Builder, item: Member) {
+fn add(builder: &mut Builder, item: ClassMember) {
     match item {
-        Member::Code(code) => builder.range(code, code),
-        Member::Shorthand(shorthand, polarity) => builder.shorthand(shorthand, polarity),
-        Member::Property(property, polarity) => builder.property(property, polarity),
+        ClassMember::Code(code) => builder.range(code, code),
+        ClassMember::Shorthand(shorthand, polarity) => builder.shorthand(shorthand, polarity),
+        ClassMember::Property(property, polarity) => builder.property(property, polarity),
     }
 }
 
-/// Recognises `:name:]`, the rest of a POSIX class.
+/// Reports whether the text is `:name:]`, the rest of a POSIX class.
 fn is_posix_class(rest: &str) -> bool {
     rest.strip_prefix(':')
         .map(|rest| rest.trim_start_matches('^').trim_start_matches(|c: char| c.is_ascii_lowercase()))

@@ -1,10 +1,10 @@
-//! Escapes, in and out of classes.
+//! Escapes inside and outside of classes.
 
 use super::super::class::{Polarity, Shorthand};
-use super::super::property::{Lookup, Property};
+use super::super::property::{Lookup, UnicodeProperty};
 use super::super::syntax::Edge;
 use super::super::{PatternFault, foreign};
-use super::{Parser, Reference};
+use super::{Backreference, Parser};
 
 const HEX_2: &str = "`\\x` with two hexadecimal digits";
 const HEX_4: &str = "`\\u` with four hexadecimal digits, or `\\u{...}` with a code point up to 10FFFF";
@@ -15,56 +15,56 @@ const PROPERTY: &str = "`\\p{...}` with the name of a property";
 
 /// A member of a class, or an atom that is one.
 #[derive(Clone, Copy)]
-pub(super) enum Member {
+pub(super) enum ClassMember {
     /// A code point, which may be a surrogate.
     Code(u32),
     Shorthand(Shorthand, Polarity),
-    Property(Property, Polarity),
+    Property(UnicodeProperty, Polarity),
 }
 
 /// An escape outside of classes.
 pub(super) enum Escape<'s> {
-    Member(Member),
+    Member(ClassMember),
     Edge(Edge),
-    Reference(Reference<'s>),
+    Reference(Backreference<'s>),
 }
 
 impl<'s> Parser<'s> {
     /// Reads an escape outside of classes. Its backslash, at `at`, has been read.
     pub(super) fn atom_escape(&mut self, at: usize) -> Result<Escape<'s>, PatternFault> {
         Ok(match self.peek() {
-            Some('1'..='9') => Escape::Reference(Reference::Number(self.decimal())),
+            Some('1'..='9') => Escape::Reference(Backreference::Number(self.decimal())),
             _ if self.eat("b") => Escape::Edge(Edge::Word),
             _ if self.eat("B") => Escape::Edge(Edge::NotWord),
             _ if self.eat("k") => {
                 if !self.eat("<") {
                     return Err(PatternFault::MalformedEscape { at, expected: NAME });
                 }
-                Escape::Reference(Reference::Name(self.name()?))
+                Escape::Reference(Backreference::Name(self.name()?))
             }
             _ => Escape::Member(self.member_escape(at)?),
         })
     }
 
     /// Reads an escape that is a member of a class. Its backslash, at `at`, has been read.
-    pub(super) fn class_escape(&mut self, at: usize) -> Result<Member, PatternFault> {
-        if self.eat("b") { Ok(Member::Code(0x08)) } else { self.member_escape(at) }
+    pub(super) fn class_escape(&mut self, at: usize) -> Result<ClassMember, PatternFault> {
+        if self.eat("b") { Ok(ClassMember::Code(0x08)) } else { self.member_escape(at) }
     }
 
-    fn member_escape(&mut self, at: usize) -> Result<Member, PatternFault> {
+    fn member_escape(&mut self, at: usize) -> Result<ClassMember, PatternFault> {
         let malformed = |expected| PatternFault::MalformedEscape { at, expected };
         let Some(letter) = self.next() else {
             return Err(PatternFault::TrailingBackslash { at });
         };
-        Ok(Member::Code(match letter {
-            'd' => return Ok(Member::Shorthand(Shorthand::Digit, Polarity::Included)),
-            'D' => return Ok(Member::Shorthand(Shorthand::Digit, Polarity::Excluded)),
-            'w' => return Ok(Member::Shorthand(Shorthand::Word, Polarity::Included)),
-            'W' => return Ok(Member::Shorthand(Shorthand::Word, Polarity::Excluded)),
-            's' => return Ok(Member::Shorthand(Shorthand::Space, Polarity::Included)),
-            'S' => return Ok(Member::Shorthand(Shorthand::Space, Polarity::Excluded)),
-            'p' => return Ok(Member::Property(self.property(at)?, Polarity::Included)),
-            'P' => return Ok(Member::Property(self.property(at)?, Polarity::Excluded)),
+        Ok(ClassMember::Code(match letter {
+            'd' => return Ok(ClassMember::Shorthand(Shorthand::Digit, Polarity::Included)),
+            'D' => return Ok(ClassMember::Shorthand(Shorthand::Digit, Polarity::Excluded)),
+            'w' => return Ok(ClassMember::Shorthand(Shorthand::Word, Polarity::Included)),
+            'W' => return Ok(ClassMember::Shorthand(Shorthand::Word, Polarity::Excluded)),
+            's' => return Ok(ClassMember::Shorthand(Shorthand::Space, Polarity::Included)),
+            'S' => return Ok(ClassMember::Shorthand(Shorthand::Space, Polarity::Excluded)),
+            'p' => return Ok(ClassMember::Property(self.property(at)?, Polarity::Included)),
+            'P' => return Ok(ClassMember::Property(self.property(at)?, Polarity::Excluded)),
             't' => 0x09,
             'n' => 0x0A,
             'v' => 0x0B,
@@ -79,7 +79,7 @@ impl<'s> Parser<'s> {
             'x' => self.hex(2).ok_or(malformed(HEX_2))?,
             'u' => self.unicode().ok_or(malformed(HEX_4))?,
             other if other.is_ascii_alphabetic() => return Err(foreign::escape(at, other)),
-            // Annex B: any other character means itself.
+            // Annex B: any other character stands for itself.
             other => u32::from(other),
         }))
     }
@@ -98,7 +98,7 @@ impl<'s> Parser<'s> {
         (0..digits).try_fold(0, |value, _| Some(value * 16 + self.next()?.to_digit(16)?))
     }
 
-    /// Reads what follows `\u`. Two escapes that are a surrogate pair are one code point.
+    /// Reads the rest of a `\u` escape. Two escapes that form a surrogate pair are one code point.
     fn unicode(&mut self) -> Option<u32> {
         if self.eat("{") {
             let mut value = self.hex(1)?;
@@ -121,14 +121,14 @@ impl<'s> Parser<'s> {
         Some(high)
     }
 
-    fn property(&mut self, at: usize) -> Result<Property, PatternFault> {
+    fn property(&mut self, at: usize) -> Result<UnicodeProperty, PatternFault> {
         let name = self.rest().strip_prefix('{').and_then(|rest| rest.split_once('}'));
         let Some((name, _)) = name else {
             return Err(PatternFault::MalformedEscape { at, expected: PROPERTY });
         };
-        match Property::lookup(name) {
+        match UnicodeProperty::lookup(name) {
             Lookup::Found(property) => {
-                // The names that are known are ASCII.
+                // All known names are ASCII.
                 self.offset += name.len() + 2;
                 self.at += name.len() + 2;
                 Ok(property)

@@ -1,12 +1,12 @@
 //! Quantifiers.
 
-use super::super::syntax::{Greed, Node, Repeat};
+use super::super::syntax::{Greed, Repeat, SyntaxNode};
 use super::super::{PatternFault, foreign};
 use super::Parser;
 
 impl Parser<'_> {
     /// Wraps an atom in the quantifier that follows it, if one does. `groups` is the count before the atom.
-    pub(super) fn quantified(&mut self, atom: Node, groups: u16) -> Result<Node, PatternFault> {
+    pub(super) fn quantified(&mut self, atom: SyntaxNode, groups: u16) -> Result<SyntaxNode, PatternFault> {
         let at = self.at;
         let (min, max) = if self.eat("*") {
             (0, None)
@@ -19,7 +19,7 @@ impl Parser<'_> {
         } else {
             return Ok(atom);
         };
-        if matches!(atom, Node::Edge(_) | Node::Look(_)) {
+        if matches!(atom, SyntaxNode::Edge(_) | SyntaxNode::Look(_)) {
             return Err(PatternFault::NothingToRepeat { at });
         }
         if max.is_some_and(|max| max < min) {
@@ -29,10 +29,10 @@ impl Parser<'_> {
         if self.peek() == Some('+') {
             return Err(foreign::possessive(self.at));
         }
-        Ok(Node::Repeat(Box::new(Repeat { body: atom, min, max, greed, groups: groups..self.groups })))
+        Ok(SyntaxNode::Repeat(Box::new(Repeat { body: atom, min, max, greed, groups: groups..self.groups })))
     }
 
-    /// Reads `{n}`, `{n,}` or `{n,m}`. Anything else that begins with `{` is left to be a literal.
+    /// Reads `{n}`, `{n,}` or `{n,m}`. Anything else that begins with `{` is a literal.
     pub(super) fn bounds(&mut self) -> Result<Option<(u32, Option<u32>)>, PatternFault> {
         let Some(rest) = self.rest().strip_prefix('{') else {
             return Ok(None);

@@ -1,16 +1,16 @@
-//! Bounded repetitions of a set, counted instead of written out.
+//! Bounded repetitions of a set, counted instead of unrolled.
 //!
-//! All repetitions that are under way read the same characters and end together at the first that is not in the set. So
-//! it is enough to remember when each began: one may end now if it began between `max` and `min` characters ago. Times
-//! arrive in order and leave in order, and runs of consecutive times, as an unanchored search makes them, are kept as
+//! All repetitions in progress read the same characters and end together at the first that is not in the set. It is
+//! therefore enough to store when each began: one may end now if it began between `max` and `min` characters ago. Times
+//! are added and removed in order, and runs of consecutive times, as an unanchored search produces them, are stored as
 //! one span.
 
 use std::collections::VecDeque;
 
-/// The times at which the repetitions under way began.
+/// The times at which the repetitions in progress began.
 #[derive(Debug, Default)]
-pub(super) struct Entries {
-    /// The oldest span, apart so that one span needs no allocation.
+pub(super) struct RepetitionStarts {
+    /// The oldest span, stored separately so that a single span needs no allocation.
     first: Option<Span>,
     rest: VecDeque<Span>,
 }
@@ -21,7 +21,7 @@ struct Span {
     to: u32,
 }
 
-impl Entries {
+impl RepetitionStarts {
     pub(super) const SPAN: usize = size_of::<Span>();
 
     /// Begins a repetition. Times never decrease.

@@ -1,16 +1,16 @@
-//! The compiler to the operations of [`Scan`].
+//! The compiler to the operations of [`ScanProgram`].
 
-use super::super::syntax::{Direction, Look, Node, Repeat, Set, Side, Syntax};
-use super::super::{Budget, MAX_SIZE, MAX_VISITS, VISITS_PER_UNIT};
-use super::{Counter, Obstacle, Op, Scan, Seeds, Segment};
+use super::super::syntax::{CharSet, Direction, LookSide, Lookaround, Repeat, Syntax, SyntaxNode};
+use super::super::{MAX_SIZE, MAX_VISITS, VISITS_PER_UNIT, WorkBudget};
+use super::{Counter, Obstacle, ScanOp, ScanProgram, Seeds, Segment};
 
-/// Repetitions of a set up to this many times are written out, which is faster than to count.
+/// Repetitions of a set up to this many times are unrolled, which is faster than counting.
 const WRITTEN_OUT: u32 = 8;
 
-impl Scan {
+impl ScanProgram {
     /// Compiles a pattern without backreferences, one step per visit to a part of it.
-    pub(in super::super) fn compile(syntax: &Syntax, budget: &mut Budget) -> Result<Self, Obstacle> {
-        let mut emitter = Emitter {
+    pub(in super::super) fn compile(syntax: &Syntax, budget: &mut WorkBudget) -> Result<Self, Obstacle> {
+        let mut emitter = ScanEmitter {
             segments: Vec::new(),
             segment_of_look: vec![None; usize::from(syntax.looks)],
             finished: 0,
@@ -20,7 +20,7 @@ impl Scan {
             direction: Direction::Forward,
         };
         emitter.node(&syntax.root)?;
-        emitter.push(Op::Match)?;
+        emitter.push(ScanOp::Match)?;
         budget.work(emitter.visits as u64 / VISITS_PER_UNIT)?;
         let seeds = if syntax.root.is_anchored() { Seeds::First } else { Seeds::Each };
         let main = emitter.segment(seeds);
@@ -28,20 +28,20 @@ impl Scan {
     }
 }
 
-struct Emitter {
+struct ScanEmitter {
     /// The segments of lookarounds, those inside others first.
     segments: Vec<Segment>,
-    /// The segment of each lookaround that is compiled already. Repetitions compile their bodies several times.
+    /// The segment of each lookaround that is already compiled. Repetitions compile their bodies several times.
     segment_of_look: Vec<Option<u16>>,
     /// The operations of finished segments and of the segments around this one.
     finished: usize,
     visits: usize,
-    code: Vec<Op>,
+    code: Vec<ScanOp>,
     counters: Vec<Counter>,
     direction: Direction,
 }
 
-impl Emitter {
+impl ScanEmitter {
     /// Finishes the current segment.
     fn segment(&mut self, seeds: Seeds) -> Segment {
         Segment {
@@ -52,8 +52,8 @@ impl Emitter {
         }
     }
 
-    /// Appends an operation and returns its place.
-    fn push(&mut self, op: Op) -> Result<usize, Obstacle> {
+    /// Appends an operation and returns its index.
+    fn push(&mut self, op: ScanOp) -> Result<usize, Obstacle> {
         if self.finished + self.code.len() >= MAX_SIZE {
             return Err(Obstacle::Size);
         }
@@ -61,132 +61,132 @@ impl Emitter {
         Ok(self.code.len() - 1)
     }
 
-    fn place(&self) -> u16 {
+    fn pc(&self) -> u16 {
         narrow(self.code.len())
     }
 
-    fn node(&mut self, node: &Node) -> Result<(), Obstacle> {
+    fn node(&mut self, node: &SyntaxNode) -> Result<(), Obstacle> {
         self.visits += 1;
         if self.visits > MAX_VISITS {
             return Err(Obstacle::Size);
         }
         match node {
-            Node::Set(set) => self.push(Op::One(*set)).map(drop),
-            Node::Edge(edge) => self.push(Op::Edge(*edge)).map(drop),
-            Node::Sequence(nodes) => match self.direction {
+            SyntaxNode::Set(set) => self.push(ScanOp::One(*set)).map(drop),
+            SyntaxNode::Edge(edge) => self.push(ScanOp::Edge(*edge)).map(drop),
+            SyntaxNode::Sequence(nodes) => match self.direction {
                 Direction::Forward => nodes.iter().try_for_each(|node| self.node(node)),
                 Direction::Backward => nodes.iter().rev().try_for_each(|node| self.node(node)),
             },
-            Node::Alternatives(nodes) => self.alternatives(nodes),
-            Node::Group(_, body) => self.node(body),
-            Node::Repeat(repeat) => match repeat.body.as_set() {
+            SyntaxNode::Alternatives(nodes) => self.alternatives(nodes),
+            SyntaxNode::Group(_, body) => self.node(body),
+            SyntaxNode::Repeat(repeat) => match repeat.body.as_set() {
                 Some(set) => self.repeat_set(set, repeat),
                 None => self.repeat(repeat),
             },
-            Node::Look(look) => self.look(look),
-            Node::Reference(_) => Err(Obstacle::Reference),
+            SyntaxNode::Look(look) => self.look(look),
+            SyntaxNode::Reference(_) => Err(Obstacle::Reference),
         }
     }
 
-    fn alternatives(&mut self, nodes: &[Node]) -> Result<(), Obstacle> {
+    fn alternatives(&mut self, nodes: &[SyntaxNode]) -> Result<(), Obstacle> {
         let mut exits = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
             let is_last = index + 1 == nodes.len();
-            let split = if is_last { None } else { Some(self.push(Op::Split(0))?) };
+            let split = if is_last { None } else { Some(self.push(ScanOp::Split(0))?) };
             self.node(node)?;
             if let Some(split) = split {
-                exits.push(self.push(Op::Jump(0))?);
-                self.code[split] = Op::Split(self.place());
+                exits.push(self.push(ScanOp::Jump(0))?);
+                self.code[split] = ScanOp::Split(self.pc());
             }
         }
         for exit in exits {
-            self.code[exit] = Op::Jump(self.place());
+            self.code[exit] = ScanOp::Jump(self.pc());
         }
         Ok(())
     }
 
-    fn repeat_set(&mut self, set: Set, repeat: &Repeat) -> Result<(), Obstacle> {
+    fn repeat_set(&mut self, set: CharSet, repeat: &Repeat) -> Result<(), Obstacle> {
         match (repeat.min, repeat.max) {
             (min, Some(max)) if max > WRITTEN_OUT => self.count(set, min, max),
             (min, None) => {
                 if min > WRITTEN_OUT {
                     self.count(set, min, min)?;
                 } else {
-                    (0..min).try_for_each(|_| self.push(Op::One(set)).map(drop))?;
+                    (0..min).try_for_each(|_| self.push(ScanOp::One(set)).map(drop))?;
                 }
-                self.push(Op::Star(set)).map(drop)
+                self.push(ScanOp::Star(set)).map(drop)
             }
             (_, Some(_)) => self.repeat(repeat),
         }
     }
 
-    fn count(&mut self, set: Set, min: u32, max: u32) -> Result<(), Obstacle> {
+    fn count(&mut self, set: CharSet, min: u32, max: u32) -> Result<(), Obstacle> {
         let index = narrow(self.counters.len());
         self.counters.push(Counter { set, min, max });
-        self.push(Op::Count(index)).map(drop)
+        self.push(ScanOp::Count(index)).map(drop)
     }
 
-    /// Writes the body out as often as it is needed. A state set holds an operation once, so that a body that matches
-    /// nothing does not loop.
+    /// Unrolls the body as often as needed. A state set holds an operation once, so that a body that matches nothing
+    /// does not loop.
     fn repeat(&mut self, repeat: &Repeat) -> Result<(), Obstacle> {
         let Repeat { body, min, max, greed: _, groups: _ } = repeat;
         match max {
             None if *min == 0 => {
-                let split = self.push(Op::Split(0))?;
+                let split = self.push(ScanOp::Split(0))?;
                 self.node(body)?;
-                self.push(Op::Jump(narrow(split)))?;
-                self.code[split] = Op::Split(self.place());
+                self.push(ScanOp::Jump(narrow(split)))?;
+                self.code[split] = ScanOp::Split(self.pc());
             }
             None => {
                 self.copies(body, min - 1)?;
-                let start = self.place();
+                let start = self.pc();
                 self.node(body)?;
-                self.push(Op::Split(start))?;
+                self.push(ScanOp::Split(start))?;
             }
             Some(max) => {
                 self.copies(body, *min)?;
                 let mut splits = Vec::new();
                 for _ in *min..*max {
-                    splits.push(self.push(Op::Split(0))?);
+                    splits.push(self.push(ScanOp::Split(0))?);
                     self.node(body)?;
                 }
                 for split in splits {
-                    self.code[split] = Op::Split(self.place());
+                    self.code[split] = ScanOp::Split(self.pc());
                 }
             }
         }
         Ok(())
     }
 
-    fn copies(&mut self, body: &Node, count: u32) -> Result<(), Obstacle> {
+    fn copies(&mut self, body: &SyntaxNode, count: u32) -> Result<(), Obstacle> {
         for _ in 0..count {
-            let before = self.place();
+            let before = self.pc();
             self.node(body)?;
-            // An empty body is as good once as a billion times.
-            if self.place() == before {
+            // Repeating an empty body has no effect.
+            if self.pc() == before {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Compiles a lookaround to a segment of its own. A lookahead is read backward from the end of the text, so that
-    /// one pass answers it for all positions; a lookbehind forward for the same reason.
-    fn look(&mut self, look: &Look) -> Result<(), Obstacle> {
+    /// Compiles a lookaround to a separate segment. A lookahead is read backward from the end of the text, so that one
+    /// pass evaluates it for all positions; a lookbehind forward for the same reason.
+    fn look(&mut self, look: &Lookaround) -> Result<(), Obstacle> {
         let known = self.segment_of_look[usize::from(look.index)];
         let segment = if let Some(segment) = known {
             segment
         } else {
             let direction = match look.side {
-                Side::Ahead => Direction::Backward,
-                Side::Behind => Direction::Forward,
+                LookSide::Ahead => Direction::Backward,
+                LookSide::Behind => Direction::Forward,
             };
             let outer_direction = std::mem::replace(&mut self.direction, direction);
             let outer_code = std::mem::take(&mut self.code);
             let outer_counters = std::mem::take(&mut self.counters);
             self.finished += outer_code.len();
             self.node(&look.body)?;
-            self.push(Op::Match)?;
+            self.push(ScanOp::Match)?;
             let inner = self.segment(Seeds::Each);
             self.finished = self.finished - outer_code.len() + inner.code.len();
             self.direction = outer_direction;
@@ -197,13 +197,13 @@ impl Emitter {
             self.segment_of_look[usize::from(look.index)] = Some(segment);
             segment
         };
-        self.push(Op::Look(segment, look.sign)).map(drop)
+        self.push(ScanOp::Look(segment, look.sign)).map(drop)
     }
 }
 
-/// Narrows a place in the program or an index of a counter or segment, of which there are at most [`MAX_SIZE`].
+/// Narrows an operation index or the index of a counter or segment, of which there are at most [`MAX_SIZE`].
 #[expect(clippy::cast_possible_truncation, reason = "at most MAX_SIZE")]
-fn narrow(place: usize) -> u16 {
+fn narrow(pc: usize) -> u16 {
     const { assert!(MAX_SIZE < u16::MAX as usize) };
-    place as u16
+    pc as u16
 }

@@ -1,28 +1,28 @@
-//! The positions where lookarounds hold.
+//! The table of positions where lookarounds hold.
 
-use super::super::Spent;
+use super::super::BudgetSpent;
 use super::super::meter::Meter;
 
-/// The words that are kept on the stack: eight lookarounds over 63 bytes, or two over 255.
+/// The words that are stored on the stack: eight lookarounds over 63 bytes, or two over 255.
 const INLINE: usize = 8;
 
 /// One row per lookaround, one bit per position.
 #[derive(Debug)]
 pub(super) struct Table {
-    words: Words,
-    /// The words of one row.
+    words: RowBits,
+    /// The number of words of one row.
     width: usize,
 }
 
 #[derive(Debug)]
-enum Words {
+enum RowBits {
     Inline([u64; INLINE]),
     Heap(Vec<u64>),
 }
 
-/// The rows that are complete.
+/// The complete rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'t> {
+pub(super) struct CompleteRows<'t> {
     words: &'t [u64],
     width: usize,
 }
@@ -32,40 +32,40 @@ pub(super) struct Known<'t> {
 pub(super) struct Row<'t>(&'t mut [u64]);
 
 impl Table {
-    pub(super) fn new(rows: usize, text: &str, meter: &mut Meter<'_>) -> Result<Self, Spent> {
+    pub(super) fn new(rows: usize, text: &str, meter: &mut Meter<'_>) -> Result<Self, BudgetSpent> {
         let width = text.len() / 64 + 1;
         let count = rows * width;
         let words = if count <= INLINE {
-            Words::Inline([0; INLINE])
+            RowBits::Inline([0; INLINE])
         } else {
             meter.hold(count * size_of::<u64>())?;
             meter.charge(count as u64 / 16)?;
-            Words::Heap(vec![0; count])
+            RowBits::Heap(vec![0; count])
         };
         Ok(Self { words, width })
     }
 
-    /// Returns the rows before `row`, and `row` to be written.
-    pub(super) fn split(&mut self, row: usize) -> (Known<'_>, Row<'_>) {
+    /// Returns the rows before `row`, and `row` for writing.
+    pub(super) fn split(&mut self, row: usize) -> (CompleteRows<'_>, Row<'_>) {
         let words = match &mut self.words {
-            Words::Inline(words) => words.as_mut_slice(),
-            Words::Heap(words) => words.as_mut_slice(),
+            RowBits::Inline(words) => words.as_mut_slice(),
+            RowBits::Heap(words) => words.as_mut_slice(),
         };
         let (known, rest) = words.split_at_mut(row * self.width);
-        (Known { words: known, width: self.width }, Row(&mut rest[..self.width]))
+        (CompleteRows { words: known, width: self.width }, Row(&mut rest[..self.width]))
     }
 
     /// Returns all rows.
-    pub(super) fn known(&self) -> Known<'_> {
+    pub(super) fn known(&self) -> CompleteRows<'_> {
         let words = match &self.words {
-            Words::Inline(words) => words.as_slice(),
-            Words::Heap(words) => words.as_slice(),
+            RowBits::Inline(words) => words.as_slice(),
+            RowBits::Heap(words) => words.as_slice(),
         };
-        Known { words, width: self.width }
+        CompleteRows { words, width: self.width }
     }
 }
 
-impl Known<'_> {
+impl CompleteRows<'_> {
     pub(super) fn get(self, row: u16, position: usize) -> bool {
         self.words[usize::from(row) * self.width + position / 64] >> (position % 64) & 1 == 1
     }

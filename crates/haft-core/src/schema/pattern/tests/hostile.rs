@@ -1,18 +1,18 @@
-//! Patterns and texts made to take long. All bounds are on the budget, none on time.
+//! Patterns and texts that are designed to be slow. All limits are on the budget, none on time.
 
-use super::{Budget, MAX_SIZE, Spent, compile};
+use super::{BudgetSpent, MAX_SIZE, WorkBudget, compile};
 
 const SMALL: usize = 36 * 1024;
 const LARGE: usize = 1024 * 1024;
 
 /// Matches a text with the budget of its length. Returns the result and the units of work that it took, rounded up to
 /// a thousandth of the length.
-fn measure(source: &str, text: &str) -> (Result<bool, Spent>, u64) {
+fn measure(source: &str, text: &str) -> (Result<bool, BudgetSpent>, u64) {
     let pattern = compile(source).unwrap();
-    let mut budget = Budget::for_input(text.len());
+    let mut budget = WorkBudget::for_input(text.len());
     let found = pattern.is_match(text, &mut budget);
     let unit = text.len() as u64 / 1000 + 1;
-    // What is left is counted by taking it.
+    // The rest of the budget is counted by spending it.
     let left: u64 = std::iter::from_fn(|| budget.work(unit).ok()).map(|()| unit).sum();
     (found, 100_000 + 16 * text.len() as u64 - left)
 }
@@ -22,8 +22,8 @@ fn check_bound(source: &str, operations: u64, texts: &[String]) {
     for text in texts {
         let (found, units) = measure(source, text);
         let steps = operations * (text.len() as u64 + 1);
-        let cheap = steps.min(Budget::CHEAP_STEPS);
-        let bound = cheap / Budget::STEPS_PER_UNIT + (steps - cheap) + text.len() as u64 / 250 + 2;
+        let cheap = steps.min(WorkBudget::CHEAP_STEPS);
+        let bound = cheap / WorkBudget::STEPS_PER_UNIT + (steps - cheap) + text.len() as u64 / 250 + 2;
         assert_eq!(found, Ok(false), "{source}");
         assert!(units <= bound, "{source} over {} bytes: {units} units, at most {bound}", text.len());
     }
@@ -70,7 +70,7 @@ fn lookarounds_take_linear_time() {
 }
 
 #[test]
-fn honest_patterns_stay_far_below_the_budget() {
+fn ordinary_patterns_stay_far_below_the_budget() {
     let word = "lorem ipsum ".repeat(LARGE / 12);
     for source in ["^[a-z ]+$", r"^\S+(?: \S*)*$", "^(?!.*--)[a-z ]*$", "ipsum$", "^.{0,2000000}$", r"\bdolor\b|@"] {
         let (found, units) = measure(source, &word);
@@ -89,19 +89,19 @@ fn a_match_takes_at_least_one_unit() {
 }
 
 #[test]
-fn large_programs_end_with_the_budget() {
+fn large_programs_stop_when_the_budget_is_exhausted() {
     let source = format!("(?:{})+-", "a?".repeat(MAX_SIZE / 2 - 10));
     let (found, units) = measure(&source, &"a".repeat(SMALL / 4));
-    assert_eq!(found, Err(Spent));
+    assert_eq!(found, Err(BudgetSpent));
     assert!(units <= 100_000 + 16 * SMALL as u64 / 4);
 }
 
 #[test]
-fn backreferences_end_with_the_budget() {
+fn backreferences_stop_when_the_budget_is_exhausted() {
     for source in [r"^(?:(a|aa)+)+\1c$", r"(a*)*\1b", r"^(?=(?:(a+)+)+b)\1", r"^(?:(a?)(a?)(a?)\1)*b"] {
-        assert_eq!(measure(source, &"a".repeat(SMALL)).0, Err(Spent), "{source}");
+        assert_eq!(measure(source, &"a".repeat(SMALL)).0, Err(BudgetSpent), "{source}");
     }
-    // What is short enough is decided.
+    // A short text is decided within the budget.
     assert_eq!(measure(r"^(?:(a|aa)+)+\1c$", "aaaaaaaaaa").0, Ok(false));
     assert_eq!(measure(r"^(\w+) \1$", &format!("{0} {0}", "a".repeat(SMALL / 2))).0, Ok(true));
 }
@@ -112,19 +112,19 @@ fn memory_is_returned_after_a_match() {
     for source in ["(?:a?){100}c", "(?=a*b)(?<=c)", "(?:a[ab]{9,1000})+c", r"^(a|b)*\1c"] {
         let pattern = compile(source).unwrap();
         let text = "aab".repeat(300);
-        let mut budget = Budget::for_input(0);
+        let mut budget = WorkBudget::for_input(0);
         assert_eq!(pattern.is_match(&text, &mut budget), Ok(false), "{source}");
         assert_eq!(budget.memory(all_memory), Ok(()), "{source}");
-        assert_eq!(budget.memory(1), Err(Spent), "{source}");
+        assert_eq!(budget.memory(1), Err(BudgetSpent), "{source}");
     }
 }
 
 #[test]
-fn memory_that_is_not_left_ends_a_match() {
+fn a_match_stops_when_memory_is_exhausted() {
     for source in ["(?:a?){100}c", "(?=a*b)(?<=c)", "(?:a[ab]{9,1000})+c", r"^(a|b)*\1c"] {
         let pattern = compile(source).unwrap();
-        let mut budget = Budget::for_input(0);
+        let mut budget = WorkBudget::for_input(0);
         budget.memory((1 << 20) - 16).unwrap();
-        assert_eq!(pattern.is_match(&"aab".repeat(300), &mut budget), Err(Spent), "{source}");
+        assert_eq!(pattern.is_match(&"aab".repeat(300), &mut budget), Err(BudgetSpent), "{source}");
     }
 }

@@ -1,8 +1,8 @@
-//! Patterns drawn at random mean the same to both engines and to the reference.
+//! Random patterns match the same texts in both engines and in the reference.
 
 use proptest::prelude::*;
 
-use super::{Budget, compile, reference};
+use super::{WorkBudget, compile, reference};
 use crate::seeded::for_all;
 
 const ATOMS: &[&str] = &[
@@ -41,7 +41,8 @@ const REFERENCES: &[&str] = &[r"(?:\1)", r"(?:\2)", r"(?:\3)", "(a)", "(b|)", "(
 /// Letters that patterns use, line terminators, and characters of two, three and four bytes.
 const CHARACTERS: &[char] = &['a', 'b', '1', '_', ' ', '-', '\n', 'é', '\u{2028}', '🐲', 'a', 'b'];
 
-/// Choices made from bytes, so that fewer and smaller bytes are simpler patterns. Without bytes the first is chosen.
+/// Choices derived from bytes, so that fewer and smaller bytes result in simpler patterns. Without bytes the first is
+/// chosen.
 struct Choices<'b> {
     bytes: std::slice::Iter<'b, u8>,
     references: &'static [&'static str],
@@ -110,7 +111,7 @@ fn compare(choices: &[u8], text: &[u8], references: &'static [&'static str]) -> 
     for _ in 0..6 {
         let text = &texts.text();
         let Ok(expected) = reference::is_match(&source, text) else { continue };
-        let mut budget = Budget::for_input(text.len());
+        let mut budget = WorkBudget::for_input(text.len());
         prop_assert_eq!(pattern.is_match(text, &mut budget), Ok(expected), "{} over {:?}", source, text);
         prop_assert_eq!(forced.is_match(text, &mut budget), Ok(expected), "{} over {:?}, forced", source, text);
     }
@@ -122,20 +123,20 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn drawn_patterns_match_as_ecma_262_says() {
+fn generated_patterns_match_as_in_ecma_262() {
     for_all(2_000, (bytes(), bytes()), |(choices, text)| compare(&choices, &text, &[]));
 }
 
 #[test]
-fn drawn_backreferences_match_as_ecma_262_says() {
+fn generated_backreferences_match_as_in_ecma_262() {
     for_all(2_000, (bytes(), bytes()), |(choices, text)| compare(&choices, &text, REFERENCES));
 }
 
 #[test]
-fn arbitrary_patterns_are_rejected_or_match_as_ecma_262_says() {
+fn arbitrary_patterns_are_rejected_or_match_as_in_ecma_262() {
     for_all(2_000, (r"[()\[\]{}|*+?^$.\\<>=!:,0-9a-fknpuxPL-]{0,30}", "[ab1é🐲 -]{0,9}"), |(source, text)| {
         if let Ok(pattern) = compile(&source) {
-            let found = pattern.is_match(&text, &mut Budget::for_input(text.len()));
+            let found = pattern.is_match(&text, &mut WorkBudget::for_input(text.len()));
             if let (Ok(found), Ok(expected)) = (found, reference::is_match(&source, &text)) {
                 prop_assert_eq!(found, expected, "{} over {:?}", source, text);
             }

@@ -1,28 +1,28 @@
-//! A matcher that transcribes the algorithms of ECMA-262, with continuations and without any care for time.
+//! A matcher that transcribes the algorithms of ECMA-262 with continuations, without regard for time.
 
 use std::cell::Cell;
 
 use super::super::parse::parse;
-use super::super::syntax::{Direction, Edge, Greed, Node, Repeat, Side, Sign, Syntax};
+use super::super::syntax::{Direction, Edge, Greed, LookSide, Repeat, Sign, Syntax, SyntaxNode};
 
-/// The steps and the depth after which the matcher gives up.
+/// The most steps, and the deepest recursion, of the matcher.
 const MAX_STEPS: u32 = 20_000;
 const MAX_DEPTH: u32 = 600;
 
-/// The matcher gave up.
+/// The error for a match that exceeds the step limit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GaveUp;
+pub(super) struct StepLimitReached;
 
-type Found = Result<bool, GaveUp>;
-type Continuation<'c> = &'c mut dyn FnMut(State) -> Found;
+type MatchResult = Result<bool, StepLimitReached>;
+type MatchContinuation<'c> = &'c mut dyn FnMut(MatchState) -> MatchResult;
 
 #[derive(Clone)]
-struct State {
+struct MatchState {
     position: usize,
     captures: Vec<Option<(usize, usize)>>,
 }
 
-struct Reference<'t> {
+struct ReferenceMatcher<'t> {
     syntax: Syntax,
     text: &'t str,
     steps: Cell<u32>,
@@ -30,11 +30,11 @@ struct Reference<'t> {
 }
 
 /// Searches for a pattern anywhere in `text`.
-pub(super) fn is_match(source: &str, text: &str) -> Found {
-    let reference = Reference { syntax: parse(source).unwrap(), text, steps: Cell::new(0), depth: Cell::new(0) };
+pub(super) fn is_match(source: &str, text: &str) -> MatchResult {
+    let reference = ReferenceMatcher { syntax: parse(source).unwrap(), text, steps: Cell::new(0), depth: Cell::new(0) };
     let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     for position in starts {
-        let state = State { position, captures: vec![None; usize::from(reference.syntax.groups)] };
+        let state = MatchState { position, captures: vec![None; usize::from(reference.syntax.groups)] };
         if reference.node(&reference.syntax.root, Direction::Forward, state, &mut |_| Ok(true))? {
             return Ok(true);
         }
@@ -42,11 +42,11 @@ pub(super) fn is_match(source: &str, text: &str) -> Found {
     Ok(false)
 }
 
-impl Reference<'_> {
-    fn node(&self, node: &Node, direction: Direction, x: State, c: Continuation<'_>) -> Found {
+impl ReferenceMatcher<'_> {
+    fn node(&self, node: &SyntaxNode, direction: Direction, x: MatchState, c: MatchContinuation<'_>) -> MatchResult {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() > MAX_STEPS || self.depth.get() > MAX_DEPTH {
-            return Err(GaveUp);
+            return Err(StepLimitReached);
         }
         self.depth.set(self.depth.get() + 1);
         let found = self.compiled(node, direction, x, c);
@@ -54,21 +54,27 @@ impl Reference<'_> {
         found
     }
 
-    fn compiled(&self, node: &Node, direction: Direction, x: State, c: Continuation<'_>) -> Found {
+    fn compiled(
+        &self,
+        node: &SyntaxNode,
+        direction: Direction,
+        x: MatchState,
+        c: MatchContinuation<'_>,
+    ) -> MatchResult {
         match node {
-            Node::Set(set) => match direction.read(self.text, x.position) {
-                Some((char, position)) if set.contains(char, &self.syntax.classes) => c(State { position, ..x }),
+            SyntaxNode::Set(set) => match direction.read(self.text, x.position) {
+                Some((char, position)) if set.contains(char, &self.syntax.classes) => c(MatchState { position, ..x }),
                 _ => Ok(false),
             },
-            Node::Edge(edge) => {
+            SyntaxNode::Edge(edge) => {
                 if self.holds(*edge, x.position) {
                     c(x)
                 } else {
                     Ok(false)
                 }
             }
-            Node::Sequence(nodes) => self.sequence(nodes, direction, x, c),
-            Node::Alternatives(nodes) => {
+            SyntaxNode::Sequence(nodes) => self.sequence(nodes, direction, x, c),
+            SyntaxNode::Alternatives(nodes) => {
                 for node in nodes {
                     if self.node(node, direction, x.clone(), c)? {
                         return Ok(true);
@@ -76,7 +82,7 @@ impl Reference<'_> {
                 }
                 Ok(false)
             }
-            Node::Group(index, body) => {
+            SyntaxNode::Group(index, body) => {
                 let start = x.position;
                 self.node(body, direction, x, &mut |mut y| {
                     let bounds = (start.min(y.position), start.max(y.position));
@@ -84,11 +90,11 @@ impl Reference<'_> {
                     c(y)
                 })
             }
-            Node::Repeat(repeat) => self.repeat(repeat, repeat.min, repeat.max, direction, x, c),
-            Node::Look(look) => {
+            SyntaxNode::Repeat(repeat) => self.repeat(repeat, repeat.min, repeat.max, direction, x, c),
+            SyntaxNode::Look(look) => {
                 let direction = match look.side {
-                    Side::Ahead => Direction::Forward,
-                    Side::Behind => Direction::Backward,
+                    LookSide::Ahead => Direction::Forward,
+                    LookSide::Behind => Direction::Backward,
                 };
                 let mut inner = None;
                 let found = self.node(&look.body, direction, x.clone(), &mut |y| {
@@ -96,12 +102,12 @@ impl Reference<'_> {
                     Ok(true)
                 })?;
                 match (look.sign, found, inner) {
-                    (Sign::Positive, true, Some(y)) => c(State { captures: y.captures, ..x }),
+                    (Sign::Positive, true, Some(y)) => c(MatchState { captures: y.captures, ..x }),
                     (Sign::Negative, false, _) => c(x),
                     _ => Ok(false),
                 }
             }
-            Node::Reference(index) => {
+            SyntaxNode::Reference(index) => {
                 let group = self.syntax.references[usize::from(*index)];
                 let Some((start, end)) = x.captures[usize::from(group)] else { return c(x) };
                 let captured = &self.text[start..end];
@@ -110,12 +116,18 @@ impl Reference<'_> {
                     Direction::Backward if self.text[..x.position].ends_with(captured) => x.position - captured.len(),
                     _ => return Ok(false),
                 };
-                c(State { position, ..x })
+                c(MatchState { position, ..x })
             }
         }
     }
 
-    fn sequence(&self, nodes: &[Node], direction: Direction, x: State, c: Continuation<'_>) -> Found {
+    fn sequence(
+        &self,
+        nodes: &[SyntaxNode],
+        direction: Direction,
+        x: MatchState,
+        c: MatchContinuation<'_>,
+    ) -> MatchResult {
         let (next, rest) = match direction {
             Direction::Forward => nodes.split_first(),
             Direction::Backward => nodes.split_last(),
@@ -125,16 +137,16 @@ impl Reference<'_> {
         self.node(next, direction, x, &mut |y| self.sequence(rest, direction, y, c))
     }
 
-    /// `RepeatMatcher`.
+    /// Transcribes `RepeatMatcher`.
     fn repeat(
         &self,
         repeat: &Repeat,
         min: u32,
         max: Option<u32>,
         direction: Direction,
-        x: State,
-        c: Continuation<'_>,
-    ) -> Found {
+        x: MatchState,
+        c: MatchContinuation<'_>,
+    ) -> MatchResult {
         if max == Some(0) {
             return c(x);
         }
@@ -146,7 +158,7 @@ impl Reference<'_> {
         if min == 0 && repeat.greed == Greed::Lazy && c(x.clone())? {
             return Ok(true);
         }
-        let again = |y: State, c: Continuation<'_>| {
+        let again = |y: MatchState, c: MatchContinuation<'_>| {
             if min == 0 && y.position == start {
                 return Ok(false);
             }

@@ -197,7 +197,7 @@ fn lookarounds_test_without_reading() {
 }
 
 #[test]
-fn backreferences_match_what_was_captured() {
+fn backreferences_match_the_captured_text() {
     check(&[
         (r"^(a|b)\1$", &["aa", "bb"], &["ab"]),
         (r"^(?<q>['\x22]).*?\k<q>$", &["'a'", "\"a\""], &["'a\""]),

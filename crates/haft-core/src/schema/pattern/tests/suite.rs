@@ -1,4 +1,4 @@
-//! The cases that the official suite has for `pattern` and for ECMA-262 expressions.
+//! The cases of the official suite for `pattern` and for ECMA-262 expressions.
 
 use super::{check, compile};
 
@@ -7,7 +7,7 @@ const PLAIN: &str = "une ecole d'hiver";
 const LOUD: &str = "UNE ÉCOLE D'HIVER";
 
 #[test]
-fn patterns_of_the_suite_match_as_it_says() {
+fn patterns_of_the_suite_match_as_expected() {
     check(&[
         ("^a*$", &["aaa"], &["abc"]),
         ("a+", &["xxaayy"], &[]),
@@ -40,7 +40,7 @@ fn patterns_of_the_suite_match_as_it_says() {
 }
 
 #[test]
-fn the_regex_format_of_the_suite_holds() {
+fn the_regex_format_cases_of_the_suite_pass() {
     for source in ["(?<name>x)", r"(?<n>a)\k<n>", "(?<=a+)b", "[]", "[^]", r"\cA", "([abc])+\\s+$"] {
         assert!(compile(source).is_ok(), "{source}");
     }

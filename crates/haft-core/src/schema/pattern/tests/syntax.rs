@@ -1,6 +1,6 @@
 //! Faults and their positions.
 
-use super::{Budget, MAX_SIZE, PatternFault, compile};
+use super::{MAX_SIZE, PatternFault, WorkBudget, compile};
 
 use PatternFault as F;
 
@@ -138,7 +138,7 @@ fn nesting_and_size_are_capped() {
     ] {
         assert_eq!(fault(&source), F::TooLarge, "{}", &source[..source.len().min(40)]);
     }
-    // Loops in loops, lookarounds in loops and empty loops do not multiply.
+    // Loops in loops, lookarounds in loops and empty loops do not multiply the size.
     for source in [
         &format!("{}a{}", "(?:".repeat(99), "+)".repeat(99)) as &str,
         &format!(r"(b)\1{}a{}", "(?:".repeat(99), "+)".repeat(99)),
@@ -152,8 +152,8 @@ fn nesting_and_size_are_capped() {
 }
 
 #[test]
-fn compilation_draws_on_the_budget() {
-    let mut budget = Budget::for_input(0);
+fn compilation_is_charged_to_the_budget() {
+    let mut budget = WorkBudget::for_input(0);
     let mut compiled = 0_u32;
     let fault = loop {
         match super::Pattern::compile("(?:ab){2000}", &mut budget) {
@@ -167,7 +167,7 @@ fn compilation_draws_on_the_budget() {
 }
 
 #[test]
-fn a_pattern_keeps_its_source_and_crosses_threads() {
+fn a_pattern_keeps_its_source_and_is_send_and_sync() {
     fn crosses<T: Send + Sync + std::fmt::Debug>(_: &T) {}
     let pattern = compile(r"^\d+$").unwrap();
     crosses(&pattern);
@@ -175,7 +175,7 @@ fn a_pattern_keeps_its_source_and_crosses_threads() {
 }
 
 #[test]
-fn faults_say_what_to_do() {
+fn faults_contain_advice() {
     assert_eq!(
         fault("(?P<year>\\d+)").to_string(),
         "`(?P` at character 0 is not ECMA-262 syntax: write `(?<name>...)` for a named group and `\\k<name>` for a reference to it"

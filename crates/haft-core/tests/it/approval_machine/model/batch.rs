@@ -1,4 +1,4 @@
-//! Verdicts that come all at once, for calls of which nobody waits.
+//! Verdicts that are delivered all at once, for calls that no run waits for.
 
 use haft_core::{ApprovalOutcome, ApprovalRequest, ApprovalResponse, SignatureError, VerdictFault};
 
@@ -6,8 +6,8 @@ use super::{Call, Fate, Model, Place, Refusals, State, names};
 use crate::approval_machine::bench::GONE;
 
 impl Model {
-    /// A stored round goes on with these verdicts, and stores what is left. A question that holds stays open when a
-    /// verdict on it does not count.
+    /// Resumes a stored round with these verdicts, and stores the rest. A valid request stays pending when a verdict
+    /// on it does not count.
     pub(in crate::approval_machine) fn resume(&mut self, round: usize, verdicts: &[ApprovalResponse]) -> Refusals {
         let (given, mut refused) = self.sorted_by_question(round, verdicts);
         for place in self.places(round) {
@@ -30,15 +30,15 @@ impl Model {
                     continue;
                 }
             }
-            if let Some(fate) = self.recalled(place) {
+            if let Some(fate) = self.remembered(place) {
                 self.call(place).state = State::Done(fate);
             }
         }
         refused
     }
 
-    /// A stored round goes on without verdicts, waits, and is given up.
-    pub(in crate::approval_machine) fn give_up(&mut self, round: usize) {
+    /// Resumes a stored round without verdicts, and cancels it while it waits.
+    pub(in crate::approval_machine) fn cancel_resumed(&mut self, round: usize) {
         self.resume(round, &[]);
         for place in self.places(round) {
             if self.call(place).state == State::Stored {
@@ -47,8 +47,8 @@ impl Model {
         }
     }
 
-    /// A round of which nothing has run is planned with these verdicts, and run. One that does not count is as good as
-    /// none. Says which calls a new question is raised about, too.
+    /// Plans a round with these verdicts and runs it. A verdict that does not count is ignored. Also returns the calls
+    /// for which approval is requested again.
     pub(in crate::approval_machine) fn plan(
         &mut self,
         round: usize,
@@ -68,13 +68,13 @@ impl Model {
                 let is_objection = matches!(fault, VerdictFault::Invalid { .. });
                 refused.push((verdict.request_id.clone(), fault));
                 if is_objection {
-                    // Somebody wants the call to be other than it is: it is asked about, whatever policies say.
+                    // The verdict would have changed the call, so approval is requested, whatever the policies.
                     raised.push(self.call(place).id.clone());
                     self.call(place).state = State::Done(Fate::Fails("cancelled"));
                     continue;
                 }
             }
-            let fate = self.unasked(place).unwrap_or_else(|| {
+            let fate = self.without_request(place).unwrap_or_else(|| {
                 raised.push(self.call(place).id.clone());
                 Fate::Fails("cancelled")
             });
@@ -83,7 +83,7 @@ impl Model {
         (refused, raised)
     }
 
-    /// What a plan lets run is run where the tools are others: nothing of it holds there.
+    /// Runs a plan where the tools have changed: nothing of it is valid there.
     pub(in crate::approval_machine) fn run_elsewhere(&mut self, round: usize) {
         for call in &mut self.rounds[round] {
             if let State::Done(Fate::Runs(_)) = call.state {
@@ -93,8 +93,8 @@ impl Model {
         }
     }
 
-    /// Why a verdict that names a call, and whose question was not kept, does not count. What it says of its question is
-    /// believed unless questions are signed.
+    /// Returns the reason why a verdict that names a call, and whose request was not stored, does not count. Its
+    /// claims about its request are accepted unless requests are signed.
     fn fault_of_claim(&mut self, place: Place, verdict: &ApprovalResponse) -> Option<VerdictFault> {
         let (tools, call) = (self.tools, self.call(place));
         let (is_swapped, asked) = (call.is_swapped, call.asked?);
@@ -114,7 +114,7 @@ impl Model {
         }
     }
 
-    /// The first verdict on each open question of a round, and those that are none.
+    /// Returns the first verdict on each pending request of a round, and the verdicts that match none.
     fn sorted_by_question<'a>(&mut self, round: usize, verdicts: &'a [ApprovalResponse]) -> (Given<'a>, Refusals) {
         let (mut given, mut refused) = (Given::new(), Refusals::new());
         for verdict in verdicts {
@@ -134,7 +134,7 @@ impl Model {
         (given, refused)
     }
 
-    /// The first verdict on each call of a round, and those that are none.
+    /// Returns the first verdict on each call of a round, and the verdicts that match none.
     fn sorted_by_call<'a>(&mut self, round: usize, verdicts: &'a [ApprovalResponse]) -> (Given<'a>, Refusals) {
         let (mut given, mut refused) = (Given::new(), Refusals::new());
         for verdict in verdicts {
@@ -155,10 +155,10 @@ impl Model {
     }
 }
 
-/// Verdicts, and the calls they are looked at for.
+/// Verdicts, and the calls they are meant for.
 type Given<'a> = Vec<(Place, &'a ApprovalResponse)>;
 
-/// Whether a verdict gives back all that its question was signed over.
+/// Returns whether a verdict repeats all signed fields of its request.
 fn is_signed_as(question: &ApprovalRequest, verdict: &ApprovalResponse) -> bool {
     verdict.request_id == question.request_id
         && verdict.expires_at == question.expires_at

@@ -1,8 +1,8 @@
-//! The outcome of a call in its run: answered, or surfaced as a signal or an interaction.
+//! The outcome of a call in its run: a result, a signal or an interaction.
 //!
-//! The executor answers a signal or an interaction with `non_local_tool` when its arguments were checked and nothing
-//! prevents it: it was permitted, and approved if approval was required. Only then it surfaces, with the arguments that
-//! were approved. Every other outcome of such a call is its result, as it is for any other call.
+//! The executor fails a signal or an interaction with `non_local_tool` once its arguments are valid and nothing
+//! prevents it: it was permitted, and approved if approval was required. Only then may it surface, with the arguments
+//! that were approved. Every other outcome of such a call is its result, as for any other call.
 
 use haft_core::{FailureKind, JsonText, Run, ToolCall, ToolResult, Toolkit};
 
@@ -11,18 +11,18 @@ use super::isolation::isolated;
 use super::signal::Signal;
 
 /// The outcome of a call in its run.
-pub(super) enum Landing {
-    /// Its one result.
+pub(super) enum CallOutcome {
+    /// The result of the call.
     Answered(ToolResult),
     /// A signal for the loop.
     Signal(Signal),
-    /// An interaction for somebody outside.
+    /// An interaction, which waits for an answer from outside.
     Interaction(Interaction),
 }
 
-impl Landing {
-    /// Finds out how the call at a place of a run came out. `written` are the arguments that the model wrote; those of the
-    /// run may have been edited.
+impl CallOutcome {
+    /// Returns the outcome of the call at an index of a run. `written` are the arguments as the model wrote them;
+    /// those of the run may have been edited.
     pub(super) fn of(kit: &Toolkit, run: &Run, at: usize, written: &str, result: ToolResult) -> Self {
         let call = &run.calls()[at];
         let is_surfaced = result.failure().is_some_and(|failure| failure.kind == FailureKind::NonLocalTool);
@@ -32,11 +32,11 @@ impl Landing {
             Ok(Ok(arguments)) if tool.is_signal() => Self::Signal(Signal::new(call.clone(), arguments)),
             Ok(Ok(arguments)) => Self::Interaction(Interaction::new(call.clone(), arguments, written.to_owned())),
             Ok(Err(failure)) => Self::Answered(ToolResult::from_failure(call, failure)),
-            Err(_) => Self::Answered(ToolResult::execution_error(call, "the arguments could not be checked")),
+            Err(_) => Self::Answered(ToolResult::execution_error(call, "the arguments could not be validated")),
         }
     }
 
-    /// Returns whether calls of the tool of this name may surface.
+    /// Reports whether calls of this tool may surface.
     pub(super) fn may_surface(kit: &Toolkit, call: &ToolCall) -> bool {
         kit.get(&call.name).is_some_and(|tool| tool.is_signal() || tool.is_interaction())
     }

@@ -1,7 +1,7 @@
-//! What is decided between two turns.
+//! The decision after a turn.
 //!
-//! The caller's function gets everything there is to know about the turn that ended and may change what is asked next.
-//! It works on a copy: when it panics or is dropped, the loop's own state is as if it had not been called.
+//! The application's function receives the turn that ended with its results, and may change the next request.
+//! It works on a copy: if it panics or is dropped, the state of the loop must be as if it had not been called.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -14,28 +14,29 @@ use super::isolation::Isolated;
 use super::signal::Signal;
 use crate::model::LanguageModel;
 
-/// A turn that ended, and the request that may follow it. Ends in [`next`](Between::next), [`stop`](Between::stop) or one
-/// of the others.
+/// A turn that ended, and the request that may follow it. The decision is made with [`next`](AfterTurn::next),
+/// [`stop`](AfterTurn::stop), [`fail`](AfterTurn::fail) or [`as_usual`](AfterTurn::as_usual).
 #[derive(Debug)]
-#[must_use = "nothing is decided until one of the ends is called"]
-pub struct Between {
+#[must_use = "nothing is decided until `next`, `stop`, `fail` or `as_usual` is called"]
+pub struct AfterTurn {
     pub(super) turn: Turn,
     pub(super) results: Vec<ToolResult>,
     pub(super) signals: Vec<Signal>,
     pub(super) request: TurnRequest,
-    /// The items that were added to the conversation since: put at the end of the loop's own list later, which then need not be copied.
+    /// The items that were added to the conversation. They are appended to the loop's own list later, which then need
+    /// not be copied.
     pub(super) added: Vec<Item>,
-    /// The request with what was added, if somebody looked.
+    /// The request with the added items, created when it is first read.
     pub(super) seen: OnceLock<TurnRequest>,
     pub(super) totals: Totals,
     pub(super) tools: Option<Toolkit>,
     pub(super) model: Option<NextModel>,
 }
 
-/// A model that takes over.
+/// The model of the following turns.
 pub(super) struct NextModel(pub(super) Arc<dyn LanguageModel>);
 
-/// What a loop has spent by now.
+/// The totals of a loop so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Totals {
     pub(super) turns: u32,
@@ -44,18 +45,22 @@ pub(super) struct Totals {
     pub(super) time_used: Duration,
 }
 
-/// What was decided.
+/// A decision after a turn.
 #[derive(Debug)]
 #[must_use = "a decision counts when it is returned"]
 pub struct Flow {
-    pub(super) between: Box<Between>,
-    pub(super) way: Way,
+    pub(super) after: Box<AfterTurn>,
+    pub(super) step: NextStep,
 }
 
+/// The step after a turn.
 #[derive(Debug)]
-pub(super) enum Way {
+pub(super) enum NextStep {
+    /// The next turn.
     Next,
+    /// The end of the loop.
     Stop,
+    /// The end of the loop with an error.
     Fail(Arc<BoxError>),
 }
 
@@ -65,67 +70,67 @@ impl fmt::Debug for NextModel {
     }
 }
 
-/// What happened.
-impl Between {
-    /// The number of the turn, from one.
+/// The turn that ended.
+impl AfterTurn {
+    /// Returns the number of the turn, from one.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.totals.turns
     }
 
-    /// The turn.
+    /// Returns the turn.
     #[must_use]
     pub fn turn(&self) -> &Turn {
         &self.turn
     }
 
-    /// The results of its calls, in the order of the calls. Signals are not among them.
+    /// Returns the results of its calls, in the order of the calls, without those of signals.
     #[must_use]
     pub fn results(&self) -> &[ToolResult] {
         &self.results
     }
 
-    /// The signals among its calls, in order.
+    /// Returns the signals among its calls, in order.
     #[must_use]
     pub fn signals(&self) -> &[Signal] {
         &self.signals
     }
 
-    /// The signals, to be answered. One that is not is closed with `null`.
+    /// Returns the signals, to be answered. The result of a signal without an answer is `null`.
     #[must_use]
     pub fn signals_mut(&mut self) -> &mut [Signal] {
         &mut self.signals
     }
 
-    /// What all turns cost.
+    /// Returns the usage of all turns.
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.totals.usage
     }
 
-    /// How many calls were handed on in all turns.
+    /// Returns the number of calls that were run in all turns.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.totals.calls
     }
 
-    /// How long the loop ran.
+    /// Returns the time for which the loop ran.
     #[must_use]
     pub fn time_used(&self) -> Duration {
         self.totals.time_used
     }
 
-    /// The conversation, with this turn and its results. Signals stand there as closed with `null`; their answers are
-    /// filled in afterwards.
+    /// Returns the conversation, with this turn and its results. The output of a signal is `null` there; its answer is
+    /// filled in after the decision.
     #[must_use]
     pub fn history(&self) -> &[Item] {
         &self.request().history
     }
 }
 
-/// What comes next.
-impl Between {
-    /// What the model is asked next.
+/// The next request, and the decision.
+impl AfterTurn {
+    /// Returns the next request.
     #[must_use]
     pub fn request(&self) -> &TurnRequest {
         if self.added.is_empty() {
@@ -138,56 +143,57 @@ impl Between {
         })
     }
 
-    /// What the model is asked next, to be changed: the model, the choice of tools, the history. The tools themselves are
-    /// changed with [`set_tools`](Between::set_tools).
+    /// Returns the next request, to be changed: the model name, the tool choice, the history. The tools themselves are
+    /// changed with [`set_tools`](AfterTurn::set_tools).
     ///
-    /// The history is shared with the loop: changing it copies it. To add to it use [`push`](Between::push).
+    /// The history is shared with the loop: changing it copies it. To append an item use [`push`](AfterTurn::push).
     pub fn request_mut(&mut self) -> &mut TurnRequest {
         self.seen = OnceLock::new();
         self.request.history.extend(self.added.drain(..));
         &mut self.request
     }
 
-    /// Offers other tools from the next turn on. Tools are not part of a stored state: who starts it again brings them.
+    /// Sets the tools from the next turn on. Tools are not part of a stored state: the application supplies them when
+    /// it starts one.
     pub fn set_tools(&mut self, kit: Toolkit) {
         self.tools = Some(kit);
     }
 
-    /// Asks another model from the next turn on: a stronger one, or one of another provider. Like tools, models are not part
-    /// of a stored state.
+    /// Sets the model from the next turn on, for example a stronger one or one of another provider. Like tools, models
+    /// are not part of a stored state.
     pub fn set_model(&mut self, model: impl LanguageModel + 'static) {
         self.model = Some(NextModel(Arc::new(Isolated::new(model))));
     }
 
-    /// Adds something to the conversation.
+    /// Appends an item to the conversation.
     pub fn push(&mut self, item: impl Into<Item>) {
         self.seen = OnceLock::new();
         self.added.push(item.into());
     }
 
-    /// Asks the model again.
+    /// Continues with the next turn.
     pub fn next(self) -> Flow {
-        self.ending(Way::Next)
+        self.ending(NextStep::Next)
     }
 
     /// Ends the loop.
     pub fn stop(self) -> Flow {
-        self.ending(Way::Stop)
+        self.ending(NextStep::Stop)
     }
 
-    /// Ends the loop with an error. What was changed is left aside, and the decision is asked for again when the state is
+    /// Ends the loop with an error. The changes are discarded, and the decision is made again when the state is
     /// started again.
     pub fn fail(self, error: impl Into<BoxError>) -> Flow {
-        self.ending(Way::Fail(Arc::new(error.into())))
+        self.ending(NextStep::Fail(Arc::new(error.into())))
     }
 
-    /// Does what a loop does that has nobody to decide: asks again when the turn asked for calls or was paused, and ends
+    /// Decides as a loop without a decide function: continues if the turn has calls or was paused, and stops
     /// otherwise.
     pub fn as_usual(self) -> Flow {
         if goes_on(&self.turn) { self.next() } else { self.stop() }
     }
 
-    fn ending(self, way: Way) -> Flow {
-        Flow { between: Box::new(self), way }
+    fn ending(self, step: NextStep) -> Flow {
+        Flow { after: Box::new(self), step }
     }
 }

@@ -1,7 +1,7 @@
-//! An answer of a script, streamed as a provider would.
+//! The stream of a scripted answer.
 //!
-//! The deltas are made from the turn, so that they always add up to it: words in several pieces, calls opened, filled
-//! and closed, the cost, and the turn itself last.
+//! The deltas are created from the turn, so that they always add up to it: text in several pieces, calls started,
+//! filled and ended, the usage, and the turn itself last.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -15,78 +15,78 @@ use super::ScriptedModel;
 use super::turn::{End, ScriptedTurn};
 use crate::error::ModelError;
 
-/// The stream of one answer.
-pub(super) enum Answer {
-    /// Not polled yet, so nothing is asked yet.
-    Unasked { model: ScriptedModel, request: Box<TurnRequest> },
-    /// The answer begins after a while.
-    Waiting { sleep: Pin<Box<Sleep>>, then: Words },
-    /// The answer.
-    Speaking(Words),
-    /// Nothing more comes.
-    Over,
+/// The stream of one scripted answer.
+pub(super) enum ScriptedStream {
+    /// Not polled yet, so no turn is taken yet.
+    Unpolled { model: ScriptedModel, request: Box<TurnRequest> },
+    /// Waiting for the delay before the answer.
+    Delayed { sleep: Pin<Box<Sleep>>, then: ScriptedDeltas },
+    /// The deltas are being streamed.
+    Streaming(ScriptedDeltas),
+    /// The stream is over.
+    Ended,
 }
 
-/// What is said, and what follows.
-pub(super) struct Words {
+/// The deltas that are left, and the end of the stream.
+pub(super) struct ScriptedDeltas {
     deltas: vec::IntoIter<Delta>,
     end: End,
 }
 
-impl Answer {
-    fn begin(turn: ScriptedTurn) -> Self {
+impl ScriptedStream {
+    fn new(turn: ScriptedTurn) -> Self {
         let ScriptedTurn { turn, end, delay, .. } = turn;
         let mut deltas = deltas(&turn);
         if matches!(end, End::Complete) {
             deltas.push(Delta::complete(turn));
         }
-        let words = Words { deltas: deltas.into_iter(), end };
+        let rest = ScriptedDeltas { deltas: deltas.into_iter(), end };
         if delay.is_zero() {
-            Self::Speaking(words)
+            Self::Streaming(rest)
         } else {
-            Self::Waiting { sleep: Box::pin(tokio::time::sleep(delay)), then: words }
+            Self::Delayed { sleep: Box::pin(tokio::time::sleep(delay)), then: rest }
         }
     }
 }
 
-impl Stream for Answer {
+impl Stream for ScriptedStream {
     type Item = Result<Delta, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            match std::mem::replace(&mut *self, Self::Over) {
-                Self::Unasked { model, request } => match model.take(&request) {
-                    Ok(turn) => *self = Self::begin(turn),
+            match std::mem::replace(&mut *self, Self::Ended) {
+                Self::Unpolled { model, request } => match model.take(&request) {
+                    Ok(turn) => *self = Self::new(turn),
                     Err(fault) => return Poll::Ready(Some(Err(ModelError::OffScript { message: fault.to_string() }))),
                 },
-                Self::Waiting { mut sleep, then } => {
+                Self::Delayed { mut sleep, then } => {
                     if sleep.as_mut().poll(task).is_pending() {
-                        *self = Self::Waiting { sleep, then };
+                        *self = Self::Delayed { sleep, then };
                         return Poll::Pending;
                     }
-                    *self = Self::Speaking(then);
+                    *self = Self::Streaming(then);
                 }
-                Self::Speaking(mut words) => {
-                    if let Some(delta) = words.deltas.next() {
-                        *self = Self::Speaking(words);
+                Self::Streaming(mut rest) => {
+                    if let Some(delta) = rest.deltas.next() {
+                        *self = Self::Streaming(rest);
                         return Poll::Ready(Some(Ok(delta)));
                     }
-                    match words.end {
+                    match rest.end {
                         End::Complete | End::Incomplete => {}
                         End::Failed(error) => return Poll::Ready(Some(Err(error))),
                         End::Pending => {
-                            *self = Self::Speaking(words);
+                            *self = Self::Streaming(rest);
                             return Poll::Pending;
                         }
                     }
                 }
-                Self::Over => return Poll::Ready(None),
+                Self::Ended => return Poll::Ready(None),
             }
         }
     }
 }
 
-/// What a provider would stream before the turn is complete.
+/// Returns the deltas that a provider would stream before the turn is complete.
 fn deltas(turn: &Turn) -> Vec<Delta> {
     let mut deltas = Vec::new();
     for item in &turn.items {
@@ -128,7 +128,7 @@ fn of_call(call: &ToolCall) -> Vec<Delta> {
     std::iter::once(start).chain(arguments).chain([Delta::ToolCallEnd { call_id: id() }]).collect()
 }
 
-/// A text in pieces: at least two if it has two characters, at most [`MOST_PIECES`].
+/// Splits a text into pieces: at least two if it has two characters, at most [`MOST_PIECES`].
 fn pieces(text: &str) -> impl Iterator<Item = String> {
     let length = text.chars().count();
     let size = length.div_ceil(2).min(USUAL_PIECE).max(length.div_ceil(MOST_PIECES));
@@ -136,8 +136,9 @@ fn pieces(text: &str) -> impl Iterator<Item = String> {
     std::iter::from_fn(move || Some(rest.by_ref().take(size).collect()).filter(|piece: &String| !piece.is_empty()))
 }
 
-/// Characters of a piece, unless the text is very short or very long.
+/// The number of characters in a piece, unless the text is very short or very long.
 const USUAL_PIECE: usize = 4;
+/// The maximum number of pieces.
 const MOST_PIECES: usize = 32;
 
 #[cfg(test)]
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_comes_in_several_pieces_that_add_up() {
+    fn a_text_is_split_into_pieces_that_add_up() {
         for (text, count) in [("", 0), ("a", 1), ("ab", 2), ("abc", 2), ("a€😀b€", 2), (&*"ü".repeat(1_000), 32)]
         {
             let pieces: Vec<String> = pieces(text).collect();

@@ -6,7 +6,7 @@ use super::{Call, Met, Model, Place, State};
 use crate::approval_machine::script::{LIFETIME, PATIENCE};
 
 impl Model {
-    /// A verdict is sent. One that does not count for a question that somebody waits for changes nothing.
+    /// Sends a verdict. One that does not count for an awaited request changes nothing.
     pub(in crate::approval_machine) fn send(&mut self, verdict: &ApprovalResponse) -> Met {
         let id = &verdict.request_id;
         if let Some((question, place)) = self.question(id)
@@ -32,7 +32,7 @@ impl Model {
         Ok(Delivery::Parked)
     }
 
-    /// A stored round goes on, waiting for its verdicts at the queue.
+    /// Resumes a stored round, which waits for its verdicts on the queue.
     pub(in crate::approval_machine) fn await_again(&mut self, round: usize) {
         for place in self.places(round) {
             if self.call(place).state != State::Stored {
@@ -43,9 +43,9 @@ impl Model {
                 continue;
             }
             if is_changed {
-                // No verdict can be there for a question that nobody has seen.
+                // A request that was never delivered can't have a verdict yet.
                 self.call(place).state = State::Waits(self.now);
-            } else if let Some(fate) = self.recalled(place) {
+            } else if let Some(fate) = self.remembered(place) {
                 self.call(place).state = State::Done(fate);
                 continue;
             } else {
@@ -58,7 +58,7 @@ impl Model {
         }
     }
 
-    /// A question is asked for which a verdict may be there already. One that does not count leaves it open.
+    /// Makes a request for which a verdict may already be parked. A verdict that does not count leaves it pending.
     fn unpark(&mut self, place: Place) {
         let (Some(question), Some(asked)) = (self.question_about(place), self.call(place).asked) else { return };
         let parked = self.parked.iter().position(|parked| parked.request_id == question.request_id);
@@ -71,26 +71,26 @@ impl Model {
         }
     }
 
-    /// No more verdicts come.
+    /// Ends the queue: no more verdicts arrive.
     pub(in crate::approval_machine) fn end(&mut self) {
         self.is_over = true;
-        self.call_off(|_| true);
+        self.cancel(|_| true);
     }
 
-    /// Time has passed: questions lapse, and whoever has waited for too long gives up.
+    /// Advances time: requests expire, and waits time out.
     pub(in crate::approval_machine) fn pass(&mut self, now: u64) {
         self.now = now;
         let lapses = self.questions_lapse;
         let has_lapsed = |call: &Call| lapses && call.asked.is_some_and(|(at, _)| at + LIFETIME <= now);
         self.stop_waiting(has_lapsed, ApprovalOutcome::Lapsed);
-        self.call_off(|call| match call.state {
+        self.cancel(|call| match call.state {
             State::Waits(since) => call.has_timeout && since + PATIENCE <= now,
             _ => false,
         });
     }
 
-    /// Calls that wait do so no longer.
-    pub(in crate::approval_machine) fn call_off(&mut self, which: impl Fn(&Call) -> bool) {
+    /// Cancels calls that wait.
+    pub(in crate::approval_machine) fn cancel(&mut self, which: impl Fn(&Call) -> bool) {
         self.stop_waiting(which, ApprovalOutcome::Unanswered);
     }
 

@@ -1,4 +1,4 @@
-//! Whose turn it is, when calls come late or limits meet.
+//! The order in which calls get a slot, when they arrive late or limits combine.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ fn keyed(tool: &Tool, name: &str) -> Tool {
     tool.with_limits(limits).unwrap().with_name(name).unwrap()
 }
 
-/// Who waits for its own kind lets others pass, also those that come when it already waits.
-async fn a_late_call_passes(options: RunOptions) {
+/// Checks that calls which wait for others with their key let other calls pass, including those that arrive later.
+async fn check_later_call_passes(options: RunOptions) {
     let sound = Tool::new("late").run(|(), _| async { "done" }).unwrap();
     let kit: Toolkit = [keyed(&endless(), "first"), keyed(&endless(), "second"), sound].into_iter().collect();
     let permit = |tool: &Tool, _: &ToolCall, _: &Cx| match tool.name() {
@@ -33,16 +33,16 @@ async fn a_late_call_passes(options: RunOptions) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_call_passes_those_that_wait_for_their_own_kind() {
-    a_late_call_passes(RunOptions::new()).await;
+async fn a_later_call_passes_those_that_wait_for_their_own_key() {
+    check_later_call_passes(RunOptions::new()).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_call_passes_those_that_wait_for_their_own_kind_when_spawned() {
-    a_late_call_passes(RunOptions::new().spawned()).await;
+async fn a_later_call_passes_those_that_wait_for_their_own_key_when_spawned() {
+    check_later_call_passes(RunOptions::new().spawned()).await;
 }
 
-/// Runs ten calls of a tool with a limit in a run with another, and gives how many ran at a time.
+/// Runs ten calls of a tool with a limit in a run with another, and returns how many ran at a time.
 async fn side_by_side(tool: ExecutionLimits, run: usize) -> usize {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let counted = (Arc::clone(&now), Arc::clone(&most));
@@ -62,7 +62,7 @@ async fn side_by_side(tool: ExecutionLimits, run: usize) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_tighter_of_two_limits_on_neighbours_holds() {
+async fn the_tighter_of_two_concurrency_limits_holds() {
     let at_most = |count| limits().concurrency(Concurrency::Max(NonZeroUsize::new(count).unwrap()));
     assert_eq!(side_by_side(limits(), 0).await, 10);
     assert_eq!(side_by_side(at_most(2), 5).await, 2, "the tool's");

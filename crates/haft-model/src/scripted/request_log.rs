@@ -1,7 +1,7 @@
-//! The requests that a scripted model was asked.
+//! The log of requests to a scripted model.
 //!
-//! The requests of a conversation repeat each other: each has the items of the one before it and some more. So of each
-//! only the items are kept that it does not have in common with the one before. A thousand whole requests of a
+//! The requests of a conversation repeat each other: each has the items of the one before it and some more. So the log
+//! stores only the items that a request does not share with the one before. A thousand complete requests of a
 //! conversation of a thousand turns would hold half a million turns.
 
 use std::sync::Arc;
@@ -9,26 +9,27 @@ use std::sync::Arc;
 use haft_core::history::Revision;
 use haft_core::{History, Item, TurnRequest};
 
-/// Requests in the order they were made, each item kept once however many of them repeat it.
+/// Requests in order; an item that several requests repeat is stored once.
 #[derive(Default)]
-pub(super) struct Asked {
-    requests: Vec<Request>,
+pub(super) struct RequestLog {
+    requests: Vec<LoggedRequest>,
     /// The history of the last request.
     last: Vec<Arc<Item>>,
-    /// The same, to find out what a history has in common with it without comparing all items.
+    /// Its revision, to find the shared prefix of the next history without comparing all items.
     revision: Option<Revision>,
 }
 
-struct Request {
+/// One request of the log.
+struct LoggedRequest {
     /// The request without its history.
     rest: TurnRequest,
-    /// The number of items it has in common with the request before it.
+    /// The number of items that it shares with the request before it.
     common: usize,
     /// The items after those.
     items: Vec<Arc<Item>>,
 }
 
-impl Asked {
+impl RequestLog {
     pub(super) fn len(&self) -> usize {
         self.requests.len()
     }
@@ -44,12 +45,12 @@ impl Asked {
         self.last.truncate(common);
         self.last.extend(items.iter().cloned());
         self.revision = Some(history.revision());
-        self.requests.push(Request { rest: with_history(request, History::new()), common, items });
+        self.requests.push(LoggedRequest { rest: with_history(request, History::new()), common, items });
     }
 
     pub(super) fn all(&self) -> Vec<TurnRequest> {
         let mut history: Vec<Item> = Vec::new();
-        let whole = |request: &Request| {
+        let whole = |request: &LoggedRequest| {
             history.truncate(request.common);
             history.extend(request.items.iter().map(|item| Item::clone(item)));
             with_history(&request.rest, history.clone().into())
@@ -60,7 +61,7 @@ impl Asked {
     pub(super) fn get(&self, number: usize) -> Option<TurnRequest> {
         let request = self.requests.get(number)?;
         let mut items: Vec<&Arc<Item>> = Vec::new();
-        for Request { common, items: added, .. } in &self.requests[..=number] {
+        for LoggedRequest { common, items: added, .. } in &self.requests[..=number] {
             items.truncate(*common);
             items.extend(added);
         }
@@ -69,7 +70,7 @@ impl Asked {
     }
 }
 
-/// The same request with another history.
+/// Returns a request with another history.
 fn with_history(request: &TurnRequest, history: History) -> TurnRequest {
     let mut request = request.clone();
     request.history = history;
@@ -84,12 +85,12 @@ mod tests {
         TurnRequest::new("m", texts.iter().copied().map(Item::user).collect())
     }
 
-    fn items_kept(asked: &Asked) -> usize {
-        asked.requests.iter().map(|request| request.items.len()).sum()
+    fn items_kept(log: &RequestLog) -> usize {
+        log.requests.iter().map(|request| request.items.len()).sum()
     }
 
     #[test]
-    fn every_request_is_given_back_as_it_was_made() {
+    fn every_request_is_returned_unchanged() {
         let made = [
             request(&["a", "b"]),
             request(&["a", "b", "c"]),
@@ -98,28 +99,28 @@ mod tests {
             request(&["a"]),
             request(&["a"]),
         ];
-        let mut asked = Asked::default();
+        let mut log = RequestLog::default();
         for request in &made {
-            asked.push(request);
+            log.push(request);
         }
-        assert_eq!(asked.all(), made);
+        assert_eq!(log.all(), made);
         for (number, request) in made.iter().enumerate() {
-            assert_eq!(asked.get(number).as_ref(), Some(request));
+            assert_eq!(log.get(number).as_ref(), Some(request));
         }
-        assert_eq!((asked.get(made.len()), asked.len()), (None, made.len()));
-        assert_eq!(items_kept(&asked), 2 + 1 + 3 + 1);
+        assert_eq!((log.get(made.len()), log.len()), (None, made.len()));
+        assert_eq!(items_kept(&log), 2 + 1 + 3 + 1);
     }
 
     #[test]
-    fn an_item_of_a_growing_conversation_is_kept_once() {
-        let (mut asked, mut request) = (Asked::default(), request(&[]));
+    fn an_item_of_a_growing_conversation_is_stored_once() {
+        let (mut log, mut request) = (RequestLog::default(), request(&[]));
         for n in 0..100 {
             request.history.push(Item::user(format!("{n}")));
-            asked.push(&request);
+            log.push(&request);
         }
-        assert_eq!(items_kept(&asked), 100);
+        assert_eq!(items_kept(&log), 100);
         request.history[99] = Item::user("changed");
-        asked.push(&request);
-        assert_eq!((items_kept(&asked), asked.get(100)), (101, Some(request)));
+        log.push(&request);
+        assert_eq!((items_kept(&log), log.get(100)), (101, Some(request)));
     }
 }
