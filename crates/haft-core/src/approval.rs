@@ -1,16 +1,26 @@
-//! Approval: what a person's yes is bound to, how it travels, and what is remembered of it.
+//! Approval of tool calls: what an approval is bound to, how it is transported, and how long it is remembered.
 //!
-//! A question about a call carries a [digest](self::digest) of the tool, its definition and the decoded arguments. A
-//! verdict counts only for its question and its digest, in time, once, and where keys are set only with the question's
-//! own [signature](self::signing). The executor asks and acts ([`executor`](crate::executor)); here is everything that
-//! outlives one poll of it: plans made ahead, verdicts on their way, runs that stopped to wait, and the record of who
-//! decided what.
+//! ```text
+//! ToolCall ─> look up ─> permit ─> decode ─> approve ─> slot ─> middleware ─┐
+//!                                             │   ▲                         │
+//!             ┌──── ApprovalRequest <─────────┘   └─── verdict <──┐         │
+//!             │     digest, expiry, signature                     │         │
+//!             └──> approver, VerdictQueue, plan or stored run ────┘         │
+//!                                  ToolResult <─ encode <─ handler <────────┘
+//! ```
 //!
-//! What must never happen here: a yes that is taken for another call, for other arguments or for another definition; a
-//! yes that is used twice; a verdict that vanishes without anybody being told; a wait that nothing ends.
+//! An approval request carries a [digest](self::digest) of the tool, its definition and the decoded arguments. A
+//! verdict is accepted only for the request it names, with the digest of that request, before the request expires,
+//! once, and where signing keys are set only with the request's [signature](self::signing). The
+//! [`executor`](crate::executor) requests approval and acts on verdicts. This module holds everything that outlives one
+//! poll of a run: plans, queued verdicts, suspended runs, remembered verdicts and the audit records.
 //!
-//! Without the feature `approval` there are no digests, so nothing may leave the run: an approver in the same process is
-//! all there is, and the rest of this module is not offered.
+//! Invariants: an approval is never applied to another call, to other arguments or to another definition of the tool;
+//! it is never used twice; a verdict is never dropped without being returned to the application; and every wait for a
+//! verdict ends.
+//!
+//! Without the feature `approval` there are no digests, so no approval request leaves its run. Only an approver in the
+//! same process can decide, and the rest of this module is not available.
 
 mod approved_call;
 #[cfg(feature = "approval")]
@@ -34,7 +44,7 @@ mod suspended;
 mod verdict;
 
 pub use self::approved_call::{ApprovedCall, RequestedCall};
-pub(crate) use self::approved_call::{Known, Planned, PriorApproval};
+pub(crate) use self::approved_call::{Planned, PriorApproval, PriorState};
 #[cfg(feature = "approval")]
 pub use self::decision::{Decision, Decisions};
 pub(crate) use self::gate::{AtGate, Gate, digest_of};

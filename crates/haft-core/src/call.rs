@@ -1,8 +1,8 @@
-//! What a model asked for.
+//! A call as a model requested it.
 //!
-//! A call is kept exactly as the model sent it. Its arguments stay the raw text: whether they are JSON at all, and fit
-//! the tool, is found out by the executor against the schema, and a call with unreadable arguments still gets its
-//! result. Nothing here may parse, trim or mend them.
+//! A call is kept exactly as the model sent it. Its arguments stay raw text: the executor checks against the schema
+//! whether they are JSON and valid for the tool, and a call with unreadable arguments still gets a result. This module
+//! must never parse, trim or repair them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use crate::text_id::text_id;
 use crate::version::FormatVersion;
 
 text_id! {
-    /// The id of a call, given by the model's provider. Cheap to clone.
+    /// The id of a call, assigned by the provider of the model. Cheap to clone.
     ///
     /// ```
     /// use haft_core::CallId;
@@ -24,7 +24,7 @@ text_id! {
     CallId
 }
 
-/// One call of a tool, as a model asked for it.
+/// One call of a tool, as the model requested it.
 ///
 /// ```
 /// use haft_core::ToolCall;
@@ -41,25 +41,25 @@ pub struct ToolCall {
     /// The format version.
     #[serde(default)]
     pub v: FormatVersion,
-    /// What the result must name to answer this call.
+    /// The id that the result must name.
     pub call_id: CallId,
     /// The name of the tool, as the model spelled it.
     pub name: String,
     /// The arguments, as the model wrote them: text that may or may not be JSON.
     pub arguments: String,
-    /// Whether the provider runs this call itself. Such a call must not be run here.
+    /// Set if the provider executes this call. Such a call must not be run here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub provider_executed: bool,
-    /// The application's own notes on the call. Never sent to a model.
+    /// Metadata of the application. Never sent to a model.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// What a provider wants back with the call (item ids, thought signatures), by the provider's name.
+    /// Data that a provider expects back with the call (item ids, thought signatures), by the name of the provider.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
 }
 
 impl ToolCall {
-    /// A call to be run locally.
+    /// Creates a call that is executed locally.
     #[must_use]
     pub fn new(call_id: impl Into<CallId>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
         Self {
@@ -73,27 +73,27 @@ impl ToolCall {
         }
     }
 
-    /// A call whose arguments came as a tree, as some providers send them.
+    /// Creates a call from arguments that a provider sent as a JSON value.
     #[must_use]
     pub fn json(call_id: impl Into<CallId>, name: impl Into<String>, arguments: &Value) -> Self {
         Self::new(call_id, name, arguments.to_string())
     }
 
-    /// The same call, run by the provider.
+    /// Marks the call as executed by the provider.
     #[must_use]
     pub fn executed_by_provider(mut self) -> Self {
         self.provider_executed = true;
         self
     }
 
-    /// The same call with a note of the application's own.
+    /// Adds metadata of the application.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// The same call with what `provider` wants back.
+    /// Sets the data that `provider` expects back.
     #[must_use]
     pub fn provider_data(mut self, provider: impl Into<String>, data: impl Into<Value>) -> Self {
         self.provider_data.insert(provider.into(), data.into());
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_without_an_id_is_refused() {
+    fn a_call_without_an_id_is_rejected() {
         let missing = serde_json::from_str::<ToolCall>(r#"{"name":"t","arguments":"{}"}"#).unwrap_err();
         assert!(missing.to_string().contains("call_id"));
     }

@@ -1,50 +1,71 @@
-//! The wish that work stops.
+//! A request to stop work early.
 //!
-//! A cancellation is asked for once and can't be taken back. It never stops anything by itself: handlers that want to
-//! end early look at it, and whoever runs them decides what an unfinished one is worth.
+//! ```text
+//!  caller: Cancellation::cancel
+//!      │ wakes the run
+//!      ▼
+//!  Run ──> calls that have not finished end with `cancelled`
+//!      │ is visible to
+//!      ▼
+//!  handler: Cx::is_cancelled, Cx::cancelled
+//! ```
+//!
+//! A [`Cancellation`] is a thin wrapper around [`CancellationToken`] of `tokio-util`, and converts from and into one.
+//! It is cancelled once and stays cancelled. It never stops anything on its own: a handler that wants to end early
+//! reads it, and the run decides which result an unfinished call gets.
+//!
+//! Wakers are user code, and no user code may run while a lock is held. 0.7.20 is the first version of `tokio-util`
+//! that releases its locks before it wakes the waiters of child tokens; with an earlier one, a waker that reads the
+//! parent deadlocks (see the test `a_waker_may_use_the_token_that_wakes_it`). A waker that panics can still keep other
+//! waiters of the same token from being woken, although each of them reads the token as cancelled. A run is not
+//! affected: it polls its calls with wakers that never panic, and isolates the waker of its own task.
 
 use std::fmt;
-use std::future::poll_fn;
-use std::sync::Arc;
-use std::task::Poll;
 
-use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::executor::isolated;
 
-/// A flag that can be raised once, watched by any number of clones.
+/// A flag that is set once, shared by any number of clones.
 ///
 /// ```
 /// use haft_core::Cancellation;
 ///
 /// let cancellation = Cancellation::new();
-/// let watcher = cancellation.clone();
-/// assert!(!watcher.is_cancelled());
+/// let clone = cancellation.clone();
+/// assert!(!clone.is_cancelled());
 /// cancellation.cancel();
-/// assert!(watcher.is_cancelled());
+/// assert!(clone.is_cancelled());
 /// ```
-#[derive(Clone)]
-pub struct Cancellation(Arc<Flag>);
+///
+/// A program that already has a [`CancellationToken`] passes that on:
+///
+/// ```
+/// use haft_core::Cancellation;
+/// use tokio_util::sync::CancellationToken;
+///
+/// let shutdown = CancellationToken::new();
+/// let cancellation = Cancellation::from(shutdown.child_token());
+/// shutdown.cancel();
+/// assert!(cancellation.is_cancelled());
+/// ```
+#[derive(Clone, Default)]
+pub struct Cancellation(CancellationToken);
 
-struct Flag {
-    raised: watch::Sender<bool>,
-    parent: Option<Cancellation>,
-}
-
-/// Raises its flag when it is dropped, unless it was told not to.
+/// A guard that cancels when it is dropped, unless it was disarmed.
 pub(crate) struct CancelOnDrop {
     cancellation: Cancellation,
     armed: bool,
 }
 
 impl Cancellation {
-    /// A flag that isn't raised.
+    /// Creates a flag that is not cancelled.
     #[must_use]
     pub fn new() -> Self {
-        Self(Arc::new(Flag { raised: watch::Sender::new(false), parent: None }))
+        Self::default()
     }
 
-    /// A flag that counts as raised when this one is. Raising it leaves this one alone.
+    /// Creates a flag that is cancelled together with this one. Cancelling the child does not cancel the parent.
     ///
     /// ```
     /// use haft_core::Cancellation;
@@ -58,39 +79,24 @@ impl Cancellation {
     /// ```
     #[must_use]
     pub fn child(&self) -> Self {
-        Self(Arc::new(Flag { raised: watch::Sender::new(false), parent: Some(self.clone()) }))
+        Self(self.0.child_token())
     }
 
-    /// Raises the flag. Raising it again does nothing.
+    /// Cancels this flag and its children. Does nothing if it is already cancelled.
     pub fn cancel(&self) {
-        self.0.raised.send_if_modified(|raised| !std::mem::replace(raised, true));
+        self.0.cancel();
     }
 
-    /// Whether the flag is raised.
+    /// Reports whether the flag is cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.chain().any(|flag| *flag.raised.borrow())
+        self.0.is_cancelled()
     }
 
-    /// Ends when the flag is raised, at once if it already is.
+    /// Waits until the flag is cancelled. Returns at once if it already is.
     pub async fn cancelled(&self) {
-        let mut waiting: Vec<_> = self.chain().map(|flag| Box::pin(raised(flag))).collect();
-        poll_fn(|task| {
-            let raised = waiting.iter_mut().any(|flag| flag.as_mut().poll(task).is_ready());
-            if raised { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
+        self.0.cancelled().await;
     }
-
-    /// This flag and those it hangs on.
-    fn chain(&self) -> impl Iterator<Item = &Flag> {
-        std::iter::successors(Some(&*self.0), |flag| flag.parent.as_ref().map(|parent| &*parent.0))
-    }
-}
-
-/// The sender lives as long as the flag, so waiting ends by the flag alone.
-async fn raised(flag: &Flag) {
-    let _ = flag.raised.subscribe().wait_for(|raised| *raised).await;
 }
 
 impl CancelOnDrop {
@@ -102,7 +108,7 @@ impl CancelOnDrop {
         &self.cancellation
     }
 
-    /// The work is done: there is nothing to call off.
+    /// Drops the guard without cancelling: the work is done.
     pub(crate) fn disarm(mut self) {
         self.armed = false;
     }
@@ -111,15 +117,21 @@ impl CancelOnDrop {
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if self.armed {
-            // Wakes whoever waits for it.
+            // Cancelling runs the wakers of user code, which may panic.
             drop(isolated(|| self.cancellation.cancel()));
         }
     }
 }
 
-impl Default for Cancellation {
-    fn default() -> Self {
-        Self::new()
+impl From<CancellationToken> for Cancellation {
+    fn from(token: CancellationToken) -> Self {
+        Self(token)
+    }
+}
+
+impl From<Cancellation> for CancellationToken {
+    fn from(Cancellation(token): Cancellation) -> Self {
+        token
     }
 }
 
@@ -131,10 +143,27 @@ impl fmt::Debug for Cancellation {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::sync::{Arc, mpsc};
+    use std::task::{Context, Wake, Waker};
+    use std::time::Duration;
+
     use super::*;
 
+    struct WakeWith<F>(F);
+
+    impl<F: Fn() + Send + Sync + 'static> Wake for WakeWith<F> {
+        fn wake(self: Arc<Self>) {
+            (self.0)();
+        }
+    }
+
+    fn waker(wake: impl Fn() + Send + Sync + 'static) -> Waker {
+        Arc::new(WakeWith(wake)).into()
+    }
+
     #[tokio::test]
-    async fn a_child_is_raised_by_any_of_those_it_hangs_on() {
+    async fn a_child_is_cancelled_by_any_of_its_ancestors() {
         let top = Cancellation::new();
         let middle = top.child();
         let (one, other) = (middle.child(), middle.child());
@@ -150,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_the_guard_raises_its_flag_unless_disarmed() {
+    fn dropping_the_guard_cancels_unless_it_was_disarmed() {
         let (dropped, kept) = (Cancellation::new(), Cancellation::new());
         drop(CancelOnDrop::new(dropped.clone()));
         CancelOnDrop::new(kept.clone()).disarm();
@@ -158,12 +187,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everyone_who_waits_is_woken_and_later_ones_do_not_wait() {
+    async fn every_waiter_is_woken_and_later_ones_do_not_wait() {
         let cancellation = Cancellation::new();
         let waiting: Vec<_> = (0..3)
             .map(|_| {
-                let watcher = cancellation.clone();
-                tokio::spawn(async move { watcher.cancelled().await })
+                let clone = cancellation.clone();
+                tokio::spawn(async move { clone.cancelled().await })
             })
             .collect();
         tokio::task::yield_now().await;
@@ -175,5 +204,54 @@ mod tests {
         }
         cancellation.cancelled().await;
         assert!(cancellation.is_cancelled());
+    }
+
+    /// Fails with a timeout, and not by hanging, if a lock is held while wakers run.
+    #[test]
+    fn a_waker_may_use_the_token_that_wakes_it() {
+        let (sender, done) = mpsc::channel();
+        std::thread::spawn(move || {
+            let parent = Cancellation::new();
+            let child = parent.child();
+            let (above, own) = (parent.clone(), child.clone());
+            let waker = waker(move || {
+                above.cancel();
+                sender.send(above.is_cancelled() && own.is_cancelled() && above.child().is_cancelled()).unwrap();
+            });
+            let mut waiting = pin!(child.cancelled());
+            assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            parent.cancel();
+            assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
+        });
+        assert_eq!(done.recv_timeout(Duration::from_secs(10)), Ok(true));
+    }
+
+    #[test]
+    fn a_waker_that_panics_leaves_the_whole_family_cancelled() {
+        let parent = Cancellation::new();
+        let children = [parent.child(), parent.child(), parent.child()];
+        let grandchild = children[1].child();
+        let waker = waker(|| panic!("a waker of user code"));
+        let mut waiting: Vec<_> = children.iter().map(|child| Box::pin(child.cancelled())).collect();
+        for waiting in &mut waiting {
+            assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        }
+        drop(CancelOnDrop::new(parent.clone()));
+        assert!(parent.is_cancelled() && grandchild.is_cancelled());
+        assert!(children.iter().all(Cancellation::is_cancelled));
+        assert!(parent.child().is_cancelled());
+        for mut waiting in waiting {
+            assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
+        }
+    }
+
+    #[test]
+    fn a_token_and_the_cancellation_made_of_it_are_the_same() {
+        let token = CancellationToken::new();
+        let cancellation = Cancellation::from(token.clone());
+        assert!(!cancellation.is_cancelled());
+        token.cancel();
+        assert!(cancellation.is_cancelled());
+        assert_eq!(CancellationToken::from(cancellation), token);
     }
 }

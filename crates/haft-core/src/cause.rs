@@ -34,7 +34,7 @@ impl ToolFailure {
 
 fn without_content(cause: &(dyn Error + 'static)) -> String {
     match cause {
-        cause if cause.is::<Issues>() => "the value breaks its schema".to_owned(),
+        cause if cause.is::<Issues>() => "the value violates its schema".to_owned(),
         cause if cause.is::<TypeError>() => "the value is rejected by its type".to_owned(),
         cause => isolated(|| cause.to_string()).unwrap_or_else(|panicked| panicked.to_string()),
     }
@@ -78,11 +78,11 @@ mod tests {
     }
 
     #[test]
-    fn values_are_not_told() {
+    fn values_are_not_written() {
         let rejected = TypeError(serde::de::Error::custom("no city called Atlantis"));
         assert_eq!(failure().cause(rejected).cause_chain().unwrap(), "the value is rejected by its type");
         let issues = Issues::from(Issue::new("", "type", "must be a string, not 7"));
-        assert_eq!(failure().cause(issues).cause_chain().unwrap(), "the value breaks its schema");
+        assert_eq!(failure().cause(issues).cause_chain().unwrap(), "the value violates its schema");
     }
 
     #[test]

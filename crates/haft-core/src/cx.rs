@@ -33,11 +33,11 @@ use crate::executor::CallHandle;
 use crate::history::History;
 use crate::item::Item;
 use crate::schema::{DecodeOptions, encode_unchecked};
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::service::{MissingService, Services};
 use crate::text_id::text_id;
 use crate::tool::Tool;
-use crate::toolkit::Set;
+use crate::toolkit::ToolSet;
 
 text_id! {
     /// The caller that a call runs for: a user, a tenant, a session. Its meaning is up to the application.
@@ -334,16 +334,16 @@ impl Cx {
     }
 
     /// Creates the context of a single call of a toolkit.
-    pub(crate) fn of_kit(set: &Arc<Set>, tool: usize, call: &ToolCall) -> Self {
+    pub(crate) fn of_kit(set: &Arc<ToolSet>, tool: usize, call: &ToolCall) -> Self {
         Self(CxSource::Kit(KitCx { set: Arc::clone(set), tool, call_id: call.call_id.clone() }))
     }
 
     /// Layers the scope of a run over that of the context.
-    pub(crate) fn layered_under(self, run: Option<&Arc<Scope>>) -> Self {
+    pub(crate) fn layered_under(self, run: Option<&Arc<RunScope>>) -> Self {
         if run.is_none() {
             return self;
         }
-        self.changed(|own| own.scope = Scope::layered(run, own.scope.as_ref()))
+        self.changed(|own| own.scope = RunScope::layered(run, own.scope.as_ref()))
     }
 
     /// Creates the context of a call of a run.
@@ -422,7 +422,7 @@ impl Cx {
         self.changed(|own| change(own.overrides.get_or_insert_default()))
     }
 
-    fn scoped(self, change: impl FnOnce(&mut Scope)) -> Self {
+    fn scoped(self, change: impl FnOnce(&mut RunScope)) -> Self {
         self.changed(|own| change(Arc::make_mut(own.scope.get_or_insert_default())))
     }
 }

@@ -20,22 +20,22 @@ use crate::json_text::JsonText;
 pub enum Emitted {
     /// Progress: any JSON, not part of the result.
     Progress(JsonText),
-    /// An early form of the result, encoded by the tool's success schema.
+    /// A preliminary result, encoded by the success schema of the tool.
     Preliminary(JsonText),
 }
 
 /// The destination of a call's emitted values: a queue of the caller, or the run that the call is part of.
 #[derive(Clone)]
-pub struct Emitter(Target);
+pub struct Emitter(EmitTarget);
 
-/// The end of a queue wakes its reader, whose waker is user code.
+/// The destination. Dropping a sender wakes its receiver, whose waker is user code, so senders are isolated.
 #[derive(Clone)]
-enum Target {
+enum EmitTarget {
     /// A queue that makes the handler wait when it is full.
     Bounded(Arc<Isolated<mpsc::Sender<Emitted>>>),
-    /// A queue that takes everything.
+    /// A queue without a limit.
     Unbounded(Arc<Isolated<mpsc::UnboundedSender<Emitted>>>),
-    /// The run.
+    /// The run of the call.
     Call(CallHandle),
 }
 
@@ -51,11 +51,11 @@ type MapEmitted = dyn Fn(Emitted) -> Option<Emitted> + Send + Sync;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError {
-    /// The value has no JSON form.
-    #[error("the emitted value can't be written as JSON: {0}")]
+    /// The value can't be encoded as JSON.
+    #[error("the emitted value can't be encoded as JSON: {0}")]
     Encode(#[source] Issues),
     /// The value is rejected by the tool's success schema.
-    #[error("the preliminary value does not fit the success schema: {0}")]
+    #[error("the preliminary value is invalid for the success schema: {0}")]
     Preliminary(#[source] Issues),
 }
 
@@ -63,17 +63,17 @@ impl Emitter {
     /// Puts a value on the queue, waiting for room. It is no error if there is no reader any more.
     pub(crate) async fn send(&self, emitted: Emitted) {
         match &self.0 {
-            Target::Bounded(queue) => drop(queue.send(emitted).await),
-            Target::Unbounded(queue) => drop(queue.send(emitted)),
-            Target::Call(handle) => handle.send(emitted).await,
+            EmitTarget::Bounded(queue) => drop(queue.send(emitted).await),
+            EmitTarget::Unbounded(queue) => drop(queue.send(emitted)),
+            EmitTarget::Call(handle) => handle.send(emitted).await,
         }
     }
 
     /// Returns the handle to the run, if the values go to a run.
     pub(crate) fn call_handle(&self) -> Option<&CallHandle> {
         match &self.0 {
-            Target::Call(handle) => Some(handle),
-            Target::Bounded(_) | Target::Unbounded(_) => None,
+            EmitTarget::Call(handle) => Some(handle),
+            EmitTarget::Bounded(_) | EmitTarget::Unbounded(_) => None,
         }
     }
 }
@@ -101,28 +101,28 @@ impl EmissionMap {
 
 impl From<mpsc::Sender<Emitted>> for Emitter {
     fn from(queue: mpsc::Sender<Emitted>) -> Self {
-        Self(Target::Bounded(Arc::new(Isolated::new(queue))))
+        Self(EmitTarget::Bounded(Arc::new(Isolated::new(queue))))
     }
 }
 
 impl From<mpsc::UnboundedSender<Emitted>> for Emitter {
     fn from(queue: mpsc::UnboundedSender<Emitted>) -> Self {
-        Self(Target::Unbounded(Arc::new(Isolated::new(queue))))
+        Self(EmitTarget::Unbounded(Arc::new(Isolated::new(queue))))
     }
 }
 
 impl From<CallHandle> for Emitter {
     fn from(handle: CallHandle) -> Self {
-        Self(Target::Call(handle))
+        Self(EmitTarget::Call(handle))
     }
 }
 
 impl fmt::Debug for Emitter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Target::Bounded(_) => "Emitter(bounded queue)",
-            Target::Unbounded(_) => "Emitter(unbounded queue)",
-            Target::Call(_) => "Emitter(run)",
+            EmitTarget::Bounded(_) => "Emitter(bounded queue)",
+            EmitTarget::Unbounded(_) => "Emitter(unbounded queue)",
+            EmitTarget::Call(_) => "Emitter(run)",
         })
     }
 }

@@ -1,8 +1,8 @@
-//! A failure the model reads.
+//! A failure that the model reads.
 //!
-//! It is a value, not an error of the caller: it travels in a result, is stored, and is sent to the model. Two readers
-//! share it. `message`, `issues` and `details` are for the model; `cause` is for the operator alone and must never be
-//! written, sent or printed by `Display`, because it may name hosts, paths and secrets.
+//! It is a value, not an error of the caller: it is part of a result, is stored, and is sent to the model. It has two
+//! readers. `message`, `issues` and `details` are for the model. `cause` is for the operator only, and must never be
+//! serialised, sent or printed by `Display`, because it may contain hosts, paths and secrets.
 
 use std::error::Error;
 use std::fmt;
@@ -16,10 +16,10 @@ use crate::issue::{Issue, Issues, OperatorCause, REASON_CAP};
 use crate::json_text::JsonText;
 use crate::reading::present;
 
-/// How many issues the model is shown. The failure itself keeps all of them.
+/// The maximum number of issues that the model reads. The failure itself keeps all of them.
 pub(crate) const SHOWN_ISSUES: usize = 20;
 
-/// Why a call has no value: what the model may know, and what only the operator may.
+/// The reason why a call has no value, with one part for the model and one for the operator.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,33 +37,33 @@ pub(crate) const SHOWN_ISSUES: usize = 20;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolFailure {
-    /// Why.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// One sentence for the model.
     pub message: String,
-    /// What is wrong with the arguments or the value, place by place.
+    /// The problems of the arguments or the value, each with its location.
     #[serde(default, skip_serializing_if = "Issues::is_empty")]
     pub issues: Issues,
-    /// Whether asking again, corrected or later, may help.
+    /// Set if another call, corrected or later, may succeed.
     #[serde(default)]
     pub retryable: bool,
-    /// How long to wait before asking again. Written in seconds.
+    /// The time to wait before another call. Serialised in seconds.
     #[serde(rename = "retry_after_seconds", default, skip_serializing_if = "Option::is_none", with = "seconds")]
     pub retry_after: Option<Duration>,
-    /// Whether the handler had begun, so that the call may have had effects. Counts as true when a stored failure does
-    /// not say.
-    #[serde(default = "begun")]
+    /// Set if the handler had started, so that the call may have had effects. Defaults to true when a stored failure
+    /// does not contain it.
+    #[serde(default = "default_started")]
     pub started: bool,
-    /// The failure value the tool declares, encoded.
+    /// The declared failure value, encoded.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub details: Option<Box<JsonText>>,
-    /// What went wrong underneath. Private, so that only [`Error::source`] leads to it; lost when the failure is stored.
+    /// The underlying error. Private, so that it is reached only through [`Error::source`]. It is not serialised.
     #[serde(skip)]
     cause: Option<Arc<OperatorCause>>,
 }
 
 impl ToolFailure {
-    /// A failure with the defaults of its kind. A blank message is replaced by the kind's own.
+    /// Creates a failure with the defaults of its kind. A blank message is replaced by the default message of the kind.
     #[must_use]
     pub fn new(kind: impl Into<FailureKind>, message: impl Into<String>) -> Self {
         let kind = kind.into();
@@ -83,14 +83,14 @@ impl ToolFailure {
         }
     }
 
-    /// A failure that lists what is wrong, with the capped list as its message.
+    /// Creates a failure with issues. Its message is the list of issues, cut to a maximum length.
     #[must_use]
     pub fn with_issues(kind: impl Into<FailureKind>, issues: Issues) -> Self {
         Self::new(kind, issues.reason(REASON_CAP)).issues(issues)
     }
 
-    /// The same failure with another list of issues. The message stays; the cause of the issues becomes the failure's,
-    /// unless it has one.
+    /// Replaces the issues and keeps the message. The cause of the issues becomes that of the failure, unless it has
+    /// one.
     #[must_use]
     pub fn issues(mut self, mut issues: Issues) -> Self {
         let cause = issues.take_cause();
@@ -99,14 +99,14 @@ impl ToolFailure {
         self
     }
 
-    /// The same failure, worth another try.
+    /// Marks the failure as retryable.
     #[must_use]
     pub fn retryable(mut self) -> Self {
         self.retryable = true;
         self
     }
 
-    /// The same failure, not worth another try.
+    /// Marks the failure as not retryable.
     #[must_use]
     pub fn not_retryable(mut self) -> Self {
         self.retryable = false;
@@ -114,48 +114,48 @@ impl ToolFailure {
         self
     }
 
-    /// The same failure, worth another try after a while.
+    /// Marks the failure as retryable after a delay.
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self.retryable()
     }
 
-    /// The same failure of a call whose handler had begun.
+    /// Marks the handler as started.
     #[must_use]
     pub fn started(mut self) -> Self {
         self.started = true;
         self
     }
 
-    /// The same failure of a call whose handler never began.
+    /// Marks the handler as not started.
     #[must_use]
     pub fn not_started(mut self) -> Self {
         self.started = false;
         self
     }
 
-    /// The same failure with the declared failure value, encoded.
+    /// Sets the declared failure value, encoded.
     #[must_use]
     pub fn details(mut self, details: impl Into<JsonText>) -> Self {
         self.details = Some(Box::new(details.into()));
         self
     }
 
-    /// The same failure with what went wrong underneath, for the operator. It is reached through [`Error::source`].
+    /// Sets the underlying error, for the operator. It is reached through [`Error::source`].
     #[must_use]
     pub fn cause(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.cause = Some(OperatorCause::new(cause));
         self
     }
 
-    /// The text the model gets: `{"error":{"kind":…,"message":…}}` and, when there are any, `issues` (the first
-    /// twenty, with `issues_left_out` for the rest), `details` and `retry_after_seconds`. Nothing is said twice: issues
-    /// and details that the message already spells out are left out.
+    /// Returns the text for the model: `{"error":{"kind":…,"message":…}}` and, if present, `issues` (the first twenty,
+    /// with the number of the others in `issues_left_out`), `details` and `retry_after_seconds`. Issues and details
+    /// that the message already contains are omitted.
     #[must_use]
     pub fn to_model_text(&self) -> String {
         let (shown, details) = self.beside_message();
-        let error = ModelError {
+        let error = ModelFailure {
             kind: self.kind.as_str(),
             message: if self.message.trim().is_empty() { self.kind.default_message() } else { &self.message },
             issues: &shown[..shown.len().min(SHOWN_ISSUES)],
@@ -163,11 +163,11 @@ impl ToolFailure {
             details,
             retry_after_seconds: self.retry_after.map(|wait| wait.as_secs_f64()),
         };
-        // Strings, finite numbers and encoded JSON can't fail to encode; the bare message is there for the type.
+        // Strings, finite numbers and encoded JSON always encode. The bare message only satisfies the type.
         JsonText::encode(&ModelText { error }).map_or_else(|_| self.message.clone(), |text| text.as_str().to_owned())
     }
 
-    /// The issues and details that the message doesn't spell out already.
+    /// Returns the issues and details that the message does not already contain.
     pub(crate) fn beside_message(&self) -> (&[Issue], Option<&JsonText>) {
         let spelled_out = self.message.ends_with(&self.issues.reason(REASON_CAP));
         let issues = if spelled_out { &[] } else { self.issues.as_slice() };
@@ -175,7 +175,7 @@ impl ToolFailure {
     }
 }
 
-/// Equal for the model: the cause does not count.
+/// Compares what the model reads. The cause is ignored.
 impl PartialEq for ToolFailure {
     fn eq(&self, other: &Self) -> bool {
         self.kind == other.kind
@@ -202,11 +202,11 @@ impl Error for ToolFailure {
 
 #[derive(Serialize)]
 struct ModelText<'a> {
-    error: ModelError<'a>,
+    error: ModelFailure<'a>,
 }
 
 #[derive(Serialize)]
-struct ModelError<'a> {
+struct ModelFailure<'a> {
     kind: &'a str,
     message: &'a str,
     #[serde(skip_serializing_if = "<[Issue]>::is_empty")]
@@ -224,11 +224,11 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-fn begun() -> bool {
+fn default_started() -> bool {
     true
 }
 
-/// A wait as a number of seconds.
+/// A duration as a number of seconds.
 mod seconds {
     use std::time::Duration;
 
@@ -236,17 +236,18 @@ mod seconds {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use serde_json::Number;
 
-    #[allow(clippy::ref_option, reason = "the signature serde asks for")]
+    #[allow(clippy::ref_option, reason = "serde requires this signature")]
     pub(super) fn serialize<S: Serializer>(wait: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
         wait.map(|wait| wait.as_secs_f64()).serialize(serializer)
     }
 
-    /// A wait beyond what a [`Duration`] holds becomes the longest one: the largest of them rounds up when written.
+    /// Reads a duration. Values beyond [`Duration::MAX`] become that maximum, because it rounds up when it is written
+    /// as a float.
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
         let Some(number) = Option::<Number>::deserialize(deserializer)? else { return Ok(None) };
         match number.as_f64() {
             Some(seconds) if seconds >= 0.0 => Ok(Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))),
-            _ => Err(D::Error::custom(format_args!("{number} is not a number of seconds to wait"))),
+            _ => Err(D::Error::custom(format_args!("{number} is not a valid number of seconds"))),
         }
     }
 }
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn no_failure_is_without_a_message() {
+    fn every_failure_has_a_message() {
         for kind in FailureKind::ALL {
             assert_eq!(ToolFailure::new(kind.clone(), " \n").message, kind.default_message());
         }
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_is_for_the_operator_alone() {
+    fn the_cause_is_only_for_the_operator() {
         let failure = ToolFailure::new(FailureKind::ExecutionError, "the tool broke")
             .cause(io::Error::new(io::ErrorKind::TimedOut, "secret-host"));
         assert!(!failure.to_string().contains("secret-host"));
@@ -302,7 +303,7 @@ mod tests {
         assert!(round_trip(&failure).source().is_none());
     }
 
-    /// Clippy calls an error of 128 bytes or more large; users would be told so for code of ours.
+    /// Clippy reports errors of 128 bytes or more as too large, which would affect the functions of users.
     #[test]
     fn it_is_small_enough_for_an_error() {
         assert!(size_of::<ToolFailure>() < 128, "{}", size_of::<ToolFailure>());
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_is_shown_the_first_issues_and_told_of_the_rest() {
+    fn the_model_reads_the_first_issues_and_the_number_of_the_rest() {
         let issues: Issues = (0..23).map(|at| Issue::new(format!("/{at}"), "type", "must be a string")).collect();
         let failure = ToolFailure::new(FailureKind::InputValidationError, "look at the issues").issues(issues);
         let shown = model_json(&failure);
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_twice() {
+    fn the_model_text_contains_nothing_twice() {
         let issues = Issues::from(Issue::new("/a", "type", "must be a string"));
         let refused = ToolFailure::with_issues(FailureKind::InputValidationError, issues);
         let text = r#"{"error":{"kind":"input_validation_error","message":"/a: must be a string"}}"#;
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_written_in_seconds() {
+    fn retry_after_is_serialised_in_seconds() {
         let failure = ToolFailure::new("busy", "later").retry_after(Duration::from_millis(1500));
         assert!(failure.retryable);
         assert_eq!(serde_json::to_value(&failure).unwrap()["retry_after_seconds"], 1.5);
@@ -350,23 +351,23 @@ mod tests {
     }
 
     #[test]
-    fn any_wait_that_can_be_written_can_be_read() {
+    fn any_serialised_retry_after_can_be_read() {
         for wait in [Duration::ZERO, Duration::from_nanos(1), Duration::from_secs(u64::MAX), Duration::MAX] {
             let failure = ToolFailure::new("busy", "later").retry_after(wait);
             assert_eq!(round_trip(&failure).retry_after, Some(rounded(wait)));
         }
         let negative = json!({"kind": "busy", "message": "later", "retry_after_seconds": -1});
         let error = serde_json::from_value::<ToolFailure>(negative).unwrap_err().to_string();
-        assert!(error.contains("not a number of seconds"), "{error}");
+        assert!(error.contains("not a valid number of seconds"), "{error}");
     }
 
-    /// The longest waits can't be told apart in a float, and come back as the longest.
+    /// The longest durations are equal as floats, and are read as the maximum.
     fn rounded(wait: Duration) -> Duration {
         if wait.as_secs() == u64::MAX { Duration::MAX } else { wait }
     }
 
     #[test]
-    fn a_stored_failure_that_does_not_say_counts_as_started_and_final() {
+    fn a_stored_failure_without_flags_counts_as_started_and_final() {
         let read: ToolFailure = serde_json::from_value(json!({"kind": "interrupted", "message": "cut"})).unwrap();
         assert!(read.started);
         assert!(!read.retryable);

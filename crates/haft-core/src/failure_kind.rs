@@ -1,16 +1,16 @@
 //! The reasons why a call has no value.
 //!
-//! The kinds are names that programs match on and models read, so they never change once released. The list stays
-//! open: a name of user code travels like the built-in ones. One name is one kind: a [`CustomKind`] can't hold the name
-//! of a built-in kind, so no code has to ask for both.
+//! Programs match on the names of the kinds and models read them, so they never change once released. The list is open:
+//! names that user code defines are treated like the built-in ones. Each name is one kind: a [`CustomKind`] can't hold
+//! the name of a built-in kind, so no code has to check for both.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The reason why a call has no value. Written as its name, for example `"timed_out"`.
+/// The reason why a call has no value. Serialised as its name, for example `"timed_out"`.
 ///
-/// A kind is made from its name, which is how kinds of user code come to be:
+/// A kind is created from its name, which is how user code defines kinds:
 ///
 /// ```
 /// use haft_core::FailureKind;
@@ -24,37 +24,37 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// No tool has the name. Retryable: the model can pick one that exists.
+    /// No tool has this name. Retryable: the model can choose an existing one.
     UnknownTool,
-    /// The tool is not run here: its provider, the loop or an outside actor handles it. Not retryable.
+    /// The tool is not executed here: its provider, the loop or an outside actor handles it. Not retryable.
     NonLocalTool,
-    /// The arguments are not what the tool takes. Retryable: the model can correct them.
+    /// The arguments are invalid. Retryable: the model can correct them.
     InputValidationError,
-    /// The handler's value is not what the tool promises. Not retryable: the handler ran, and is at fault.
+    /// The value that the handler returned is invalid. Not retryable: the handler ran, and has a bug.
     OutputValidationError,
-    /// The tool reported a failure it declares. Not retryable unless the tool says so.
+    /// The tool returned a failure that it declares. Not retryable unless the failure is marked so.
     ToolFailed,
-    /// The handler broke: an undeclared error or a panic. Not retryable unless the handler says so.
+    /// The handler returned an undeclared error or panicked. Not retryable unless the handler marks it so.
     ExecutionError,
     /// The caller may not use the tool. Not retryable.
     PermissionDenied,
-    /// A person or a policy said no to this call. Not retryable: asking again would pester.
+    /// The call was denied by a verdict, or because approval could not be obtained. Not retryable.
     Denied,
-    /// The call was called off before it finished. Not retryable.
+    /// The call was cancelled before it finished. Not retryable.
     Cancelled,
-    /// The call took too long. Retryable: it may be quicker next time.
+    /// The call timed out. Retryable: it may be faster next time.
     TimedOut,
-    /// The response that asked for the call was cut off, so the call was not run. Retryable: it can be asked again.
+    /// The response with the call was cut off, so the call did not run. Retryable: the model can make it again.
     Interrupted,
-    /// An earlier call of the batch has the same id. Not retryable: that one is being answered.
+    /// An earlier call of the batch has the same id. Not retryable: that call gets the result.
     DuplicateCallId,
-    /// The value is larger than the tool's cap. Not retryable: the same call would give the same value.
+    /// The value is larger than the cap of the tool. Not retryable: the same call would return the same value.
     OutputTooLarge,
-    /// A kind of user code. Not retryable unless the failure says so.
+    /// A kind that user code defines. Not retryable unless the failure is marked so.
     Custom(CustomKind),
 }
 
-/// The name of a failure kind that is not built in. Only [`FailureKind`]'s conversions from text make one.
+/// The name of a failure kind that is not built in. It is created only by the conversions of [`FailureKind`] from text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CustomKind(Box<str>);
 
@@ -85,7 +85,7 @@ impl fmt::Display for CustomKind {
 }
 
 impl FailureKind {
-    /// Every kind that has a name of its own.
+    /// All built-in kinds.
     pub const ALL: [Self; 13] = [
         Self::UnknownTool,
         Self::NonLocalTool,
@@ -102,12 +102,12 @@ impl FailureKind {
         Self::OutputTooLarge,
     ];
 
-    /// Returns the built-in kind of this name.
+    /// Returns the built-in kind with this name.
     fn built_in(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// Returns the name, as it is written and as the model reads it.
+    /// Returns the name, as it is serialised and as the model reads it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -128,7 +128,7 @@ impl FailureKind {
         }
     }
 
-    /// Whether asking again, corrected or simply later, can be expected to help when nothing else is known.
+    /// Reports whether another call, corrected or later, may succeed if nothing else is known.
     #[must_use]
     pub fn retryable_by_default(&self) -> bool {
         match self {
@@ -146,9 +146,9 @@ impl FailureKind {
         }
     }
 
-    /// Whether a failure of this kind leaves behind a handler that has begun, when nothing else is known.
+    /// Reports whether the handler is assumed to have started if nothing else is known.
     ///
-    /// Doubt counts as begun: a call that may have had effects must not be repeated as if it had none.
+    /// In doubt it is: a call that may have had effects must not be repeated as if it had none.
     #[must_use]
     pub fn started_by_default(&self) -> bool {
         match self {
@@ -169,20 +169,20 @@ impl FailureKind {
         }
     }
 
-    /// What to tell the model when nobody gave a reason.
+    /// Returns the message for the model if no other is given.
     #[must_use]
     pub fn default_message(&self) -> &'static str {
         match self {
-            Self::UnknownTool => "there is no tool of this name",
-            Self::NonLocalTool => "this tool is not run here",
+            Self::UnknownTool => "there is no tool with this name",
+            Self::NonLocalTool => "this tool is not executed here",
             Self::InputValidationError => "the arguments are not valid for this tool",
-            Self::OutputValidationError => "the tool returned a value it does not promise",
+            Self::OutputValidationError => "the tool returned an invalid value",
             Self::ToolFailed => "the tool reported a failure",
-            Self::ExecutionError => "the tool broke while it ran",
-            Self::PermissionDenied => "this tool may not be used here",
+            Self::ExecutionError => "the tool failed with an internal error",
+            Self::PermissionDenied => "the use of this tool is not permitted",
             Self::Denied => "the call was denied",
             Self::Cancelled => "the call was cancelled",
-            Self::TimedOut => "the call took too long",
+            Self::TimedOut => "the call timed out",
             Self::Interrupted => "the response was cut off, so the call was not run",
             Self::DuplicateCallId => "an earlier call has the same id, so this one was not run",
             Self::OutputTooLarge => "the tool's output is too large",
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_reads_back_as_itself() {
+    fn every_kind_round_trips() {
         for kind in FailureKind::ALL {
             let text = serde_json::to_string(&kind).unwrap();
             let read: FailureKind = serde_json::from_str(&text).unwrap();

@@ -1,13 +1,13 @@
-//! Why a response ended.
+//! The reason why a response ended.
 //!
-//! What matters to a tool layer is one question: is the response whole? A response that was cut off may end in the
-//! middle of a call, so none of its calls may run. A reason nobody knows counts as cut off.
+//! For a tool layer only one property matters: whether the response is complete. A response that was cut off may end in
+//! the middle of a call, so none of its calls may run. An unknown reason counts as cut off.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Why a response ended. Written as its name, for example `"tool_calls"`.
+/// The reason why a response ended. Serialised as its name, for example `"tool_calls"`.
 ///
 /// ```
 /// use haft_core::Finish;
@@ -19,30 +19,30 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Finish {
-    /// The model was done.
+    /// The model finished.
     Stop,
     /// The model waits for the results of its calls.
     ToolCalls,
-    /// The output or the context was full.
+    /// The output limit or the context window was reached.
     Length,
-    /// A filter stopped the response.
+    /// A content filter stopped the response.
     ContentFilter,
-    /// The model, or a guard around it, declined to go on.
+    /// The model, or a safety system, declined to continue.
     Refusal,
     /// The provider paused a long turn; sending it back continues it.
     Pause,
-    /// The provider failed in the middle.
+    /// The provider failed during the response.
     Error,
-    /// A reason this version does not know.
+    /// A reason that this version does not know.
     Other(String),
 }
 
 impl Finish {
-    /// Every reason that has a name of its own.
+    /// All known reasons.
     pub const ALL: [Self; 7] =
         [Self::Stop, Self::ToolCalls, Self::Length, Self::ContentFilter, Self::Refusal, Self::Pause, Self::Error];
 
-    /// The name, as it is written.
+    /// Returns the name, as it is serialised.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -57,9 +57,9 @@ impl Finish {
         }
     }
 
-    /// Whether the response may have been cut off, so that none of its calls may run.
+    /// Reports whether the response may have been cut off, so that none of its calls may run.
     ///
-    /// Only `stop`, `tool_calls` and `pause` promise a whole response.
+    /// Only `stop`, `tool_calls` and `pause` guarantee a complete response.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         match self {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_has_its_name_and_verdict() {
+    fn every_reason_has_its_name_and_cut_off_flag() {
         let table = [
             ("stop", false),
             ("tool_calls", false),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_reason_is_kept_and_runs_nothing() {
+    fn an_unknown_reason_is_kept_and_counts_as_cut_off() {
         let read: Finish = serde_json::from_str(r#""max_tool_calls""#).unwrap();
         assert_eq!(read, Finish::Other("max_tool_calls".to_owned()));
         assert!(read.is_cut_off());

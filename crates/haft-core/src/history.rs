@@ -1,28 +1,35 @@
-//! Keeping a conversation whole: every call with its output, where providers look for it.
+//! Conversation histories in which every call has its output where providers expect it.
 //!
-//! A history is a list of [`Item`](crate::Item)s: a [`History`], which knows its items and is cheap to share and to add to, or
-//! a plain vector, which is read anew by each of these functions. Providers refuse one in which a call has no output, an output
-//! has no call, two calls share an id, or an output stands too late, each with an error of its own and only when the
-//! next request is sent. The functions here add to a history so that this can't happen ([`append`], [`answer`],
-//! [`fresh_ids`]), say what is open ([`unanswered`], [`approvals`]), and mend what came broken from elsewhere
-//! ([`repair`]).
+//! ```text
+//! the model ─> Turn ─> fresh_ids ─> ToolCall ─> (the call path) ─> ToolResult
+//!                │                                                      │
+//!                └─────────────> append, answer <───────────────────────┘
+//!                                      │
+//! stored items ─> repair ─────────> History ─> the next request to the model
+//! ```
 //!
-//! # What whole means
+//! A history is a list of [`Item`](crate::Item)s: either a [`History`], which keeps an index of its items and is cheap
+//! to share and to extend, or a plain vector, which each of these functions reads from the start. Providers reject a
+//! history in which a call has no output, an output has no call, two calls share an id, or an output is too late; each
+//! does so with a different error, and only when the next request is sent. The functions of this module extend a
+//! history so that this can't happen ([`append`], [`answer`], [`fresh_ids`]), list what is pending ([`unanswered`],
+//! [`approvals`]), and repair a history from elsewhere ([`repair`]).
 //!
-//! A *group* is a run of items on the assistant's side: its messages, its reasoning, tool calls, and what the provider
-//! ran. Whole is a history in which
+//! # Reconciled histories
 //!
-//! - each call that is run here has exactly one output, and the outputs of a group stand right after it, before
-//!   anything else;
-//! - no other outputs stand anywhere, except those of calls that the provider runs, which are not looked at;
+//! A *group* is a sequence of items on the assistant's side: messages, reasoning, tool calls, and calls that the
+//! provider executed. A history is *reconciled* if
+//!
+//! - each call that is executed locally has exactly one output, and the outputs of a group come directly after it;
+//! - there are no other outputs, except those of calls that the provider executes, which are ignored;
 //! - no two calls share an id, and no output names another tool than its call.
 //!
-//! This is what the strictest provider asks, so a whole history can be sent to each of them. Approval items are on no
-//! wire and may stand anywhere. An item of an unknown type parts groups as a user's message does.
+//! These are the rules of the strictest provider, so a reconciled history can be sent to each of them. Approval items
+//! are never sent and may be anywhere. An item of an unknown type ends a group, as a user message does.
 //!
-//! An output answers a call that stands *before* it, and one call only. Where several calls of its id are open, it goes
-//! to the nearest group, and there to the call that asked first. An output that stands before its call answers nothing:
-//! ids are used again, so it may as well be what is left of an older call.
+//! An output answers a call *before* it, and only one. If several calls with its id have no output, it answers one in
+//! the nearest group, and there the first. An output before its call answers nothing: ids are reused, so it may belong
+//! to an older call.
 //!
 //! # From turn to turn
 //!
@@ -33,7 +40,7 @@
 //! let mut conversation = History::from([Item::user("What is 1 + 2?")]);
 //! let mut turn = Turn::new(vec![ToolCall::new("call_0", "add", "[1,2]").into()], Finish::ToolCalls);
 //!
-//! // models use ids again, so calls get fresh ones before they are run
+//! // Models reuse ids, so calls get fresh ones before they are run.
 //! conversation.fresh_ids(&mut turn);
 //! let results: Vec<_> = turn.tool_calls().iter().map(|call| ToolResult::ok(call, json!(3))).collect();
 //! turn.append_to_history(&mut conversation, results)?;
@@ -41,7 +48,7 @@
 //! # Ok::<_, haft_core::history::AppendError>(())
 //! ```
 //!
-//! # What was stored and came back
+//! # Repairing a stored history
 //!
 //! ```
 //! use haft_core::{Item, ToolCall, history};
@@ -56,7 +63,8 @@
 //! }
 //! ```
 //!
-//! Nothing here repairs on its own: a history is changed by the function whose name says so, and the change is told.
+//! Nothing is repaired implicitly: a history is changed only by the function that is named after the change, and
+//! `repair` reports each change.
 
 mod addition;
 mod append;

@@ -1,7 +1,7 @@
-//! What generated code stands on.
+//! Support for generated code.
 //!
-//! Macros expand to public items only, and the few that nobody would write by hand are here. They may change with any
-//! release: nothing but a macro of the same release may use them.
+//! Macros expand to public items only. The few that are not meant to be written by hand are here. They may change with
+//! any release: only macros of the same release may use them.
 
 #[doc(no_inline)]
 pub use {schemars, serde, serde_json};
@@ -11,19 +11,20 @@ pub use crate::handler::{
 };
 pub use crate::kind_of;
 
-/// The number of a return type's kind, for [`Returned`]: found by type, so aliases of `Result` are results.
+/// Returns the number of a return type's kind, for [`Returned`]. It is determined by type, so aliases of `Result` are
+/// recognised.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! kind_of {
     ($returned:ty) => {{
-        #[allow(unused_imports, reason = "an inherent answer hides the trait's")]
+        #[allow(unused_imports, reason = "an inherent method takes precedence over that of the trait")]
         use $crate::macro_support::KindProbeDefault as _;
         type Probed = $crate::macro_support::KindProbe<$returned>;
         $crate::macro_support::kind(Probed::IS_RESULT, Probed::IS_DECLARED, Probed::IS_MIXED, Probed::IS_STREAM)
     }};
 }
 
-/// Whether two names are equal, at compile time.
+/// Compares two names at compile time.
 #[must_use]
 pub const fn same_name(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
@@ -42,7 +43,7 @@ pub const fn same_name(a: &str, b: &str) -> bool {
 
 /// A type with a schema.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no schema, so no model can be told about it",
+    message = "`{Self}` has no schema, so it can't be described to a model",
     label = "this type has no schema",
     note = "derive `JsonSchema` for `{Self}`, next to its serde traits"
 )]
@@ -56,7 +57,7 @@ pub const fn described<T: Described + ?Sized>() {}
 
 /// A type that a parameter of a tool can have.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can't be a parameter's type: it needs `Deserialize`, `Serialize` and `JsonSchema`",
+    message = "`{Self}` can't be the type of a parameter: it requires `Deserialize`, `Serialize` and `JsonSchema`",
     label = "this type lacks at least one of them",
     note = "write `#[derive(Deserialize, Serialize, JsonSchema)]` on it, and on each type of yours inside it: a model is \
             told the schema, a call is read into the type, and a call of your own is written from it"
@@ -69,8 +70,8 @@ impl<T: serde::de::DeserializeOwned + serde::Serialize + schemars::JsonSchema> P
 /// Compiles for types that a parameter can have.
 pub const fn parameter<T: Parameter>() {}
 
-/// Refuses the name of the tool at `index` if one before it has the same, at compile time. Each tool is its type, as
-/// written, and its name.
+/// Rejects the name of the tool at `index` at compile time, if an earlier tool has the same. Each entry consists of the
+/// type of a tool, as written, and its name.
 #[track_caller]
 pub const fn check_name(tools: &[(&str, &str)], index: usize) {
     let (later, name) = tools[index];
@@ -78,7 +79,7 @@ pub const fn check_name(tools: &[(&str, &str)], index: usize) {
     while before < index {
         let (earlier, other) = tools[before];
         if same_name(name, other) {
-            let text = Text::new()
+            let text = ConstText::new()
                 .with("`")
                 .with(earlier)
                 .with("` and `")
@@ -92,18 +93,18 @@ pub const fn check_name(tools: &[(&str, &str)], index: usize) {
     }
 }
 
-/// Takes the description off a schema: generated parameters are described by their tool.
+/// Removes the description from a schema: generated parameters are described by their tool.
 pub fn drop_description(schema: &mut schemars::Schema) {
     schema.remove("description");
 }
 
-/// A short text made at compile time; what doesn't fit is left out.
-struct Text {
+/// A short text built at compile time. Parts that exceed its capacity are omitted.
+struct ConstText {
     bytes: [u8; 1024],
     len: usize,
 }
 
-impl Text {
+impl ConstText {
     const fn new() -> Self {
         Self { bytes: [0; 1024], len: 0 }
     }
@@ -141,13 +142,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "`A` and `tools::C` are both called `a`: rename one")]
-    fn a_name_that_is_taken_names_both_tools() {
+    fn a_duplicate_name_is_reported_with_both_tools() {
         check_name(&[("A", "a"), ("B", "b"), ("tools::C", "a")], 2);
     }
 
     #[test]
-    fn a_text_leaves_out_what_does_not_fit() {
+    fn a_text_omits_parts_beyond_its_capacity() {
         let long = "x".repeat(2000);
-        assert_eq!(Text::new().with("a").with(&long).with("ä").as_str(), "aä");
+        assert_eq!(ConstText::new().with("a").with(&long).with("ä").as_str(), "aä");
     }
 }

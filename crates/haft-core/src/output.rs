@@ -1,8 +1,8 @@
-//! What a successful call gave.
+//! The output of a successful call.
 //!
-//! The application's value and what the model gets to see may differ: a search tool gives the application whole
-//! records and the model a short list, or a picture goes to the model as a picture. The value is encoded once, by its
-//! schema, and never parsed on its way.
+//! The value for the application and the content for the model may differ: a search tool returns complete records to
+//! the application and a short list to the model, or an image is sent to the model as an image. The value is encoded
+//! once, by its schema, and never parsed again.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::content::ContentPart;
 use crate::json_text::JsonText;
 
-/// What a successful call gave: the value, and what the model sees of it when that differs.
+/// The output of a successful call: the value, and the content for the model if that differs.
 ///
 /// ```
 /// use haft_core::{ContentPart, ToolOutput};
@@ -22,21 +22,21 @@ use crate::json_text::JsonText;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolOutput {
-    /// The value the application gets.
+    /// The value for the application.
     pub value: JsonText,
-    /// What the model gets instead of the value, when that differs.
+    /// The content for the model, if it differs from the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Vec<ContentPart>>,
 }
 
 impl ToolOutput {
-    /// The value, for the application and the model alike.
+    /// Creates an output with the same value for the application and the model.
     #[must_use]
     pub fn new(value: JsonText) -> Self {
         Self { value, model: None }
     }
 
-    /// The same value, with something else for the model to see.
+    /// Sets different content for the model.
     #[must_use]
     pub fn for_model(mut self, parts: Vec<ContentPart>) -> Self {
         self.model = Some(parts);

@@ -1,9 +1,9 @@
-//! The form an answer must have, when it must be JSON.
+//! The format of an answer that must be JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Asks for an answer that is JSON of a schema.
+/// A request for an answer in JSON with a given schema.
 ///
 /// ```
 /// use haft_core::OutputFormat;
@@ -15,40 +15,40 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OutputFormat {
-    /// What the form is called.
+    /// The name of the format.
     pub name: String,
-    /// What it is for.
+    /// The description of the format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of the answer.
     pub schema: Value,
-    /// Whether the provider is to hold the model to the schema; absent when the profile is to decide.
+    /// Set if the provider must enforce the schema. If absent, the profile decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
 }
 
 impl OutputFormat {
-    /// A form of this name and schema.
+    /// Creates a format with this name and schema.
     #[must_use]
     pub fn new(name: impl Into<String>, schema: Value) -> Self {
         Self { name: name.into(), description: None, schema, strict: None }
     }
 
-    /// The same form, saying what it is for.
+    /// Sets the description.
     #[must_use]
     pub fn describe(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// The same form, enforced by the provider.
+    /// Requests that the provider enforces the schema.
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.strict = Some(true);
         self
     }
 
-    /// The same form, as a wish the provider does not enforce.
+    /// Requests that the provider does not enforce the schema.
     #[must_use]
     pub fn not_strict(mut self) -> Self {
         self.strict = Some(false);

@@ -1,7 +1,8 @@
-//! What a model is asked, once.
+//! A request to a model.
 //!
-//! A request names no provider and holds no wire's shape: the same one can be sent to any of them. It is plain data, so
-//! it can be recorded and replayed. What it does not say, the provider decides; nothing here fills in defaults.
+//! A request is independent of the provider and of its wire format: the same one can be sent to any of them. It is
+//! plain data, so it can be recorded and replayed. Values that are unset are left to the provider; no defaults are
+//! added here.
 
 use std::sync::Arc;
 
@@ -15,13 +16,13 @@ use crate::tool::ToolDescriptor;
 use crate::tool_choice::ToolChoice;
 use crate::version::FormatVersion;
 
-/// Anything that can say which tools it offers: descriptors themselves, or a toolkit.
+/// A source of tool descriptors: a list of descriptors, or a toolkit.
 pub trait Describe {
-    /// The tools, in the order they are offered.
+    /// Returns the descriptors, in the order they are offered.
     fn descriptors(&self) -> Vec<Arc<ToolDescriptor>>;
 }
 
-/// What a model is asked: the conversation so far, the tools offered, and how to answer.
+/// A request to a model: the conversation so far, the tools offered, and settings for the answer.
 ///
 /// ```
 /// use haft_core::{Item, Schema, ToolChoice, ToolDescriptor, TurnRequest};
@@ -40,9 +41,9 @@ pub struct TurnRequest {
     /// The format version.
     #[serde(default)]
     pub v: FormatVersion,
-    /// The model, as its provider names it.
+    /// The name of the model at its provider.
     pub model: String,
-    /// What the model is told before the conversation.
+    /// Instructions that precede the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// The conversation so far.
@@ -50,37 +51,37 @@ pub struct TurnRequest {
     /// The tools offered, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "shared")]
     pub tools: Vec<Arc<ToolDescriptor>>,
-    /// Which of them may or must be called.
+    /// The tools that may or must be called.
     #[serde(default)]
     pub tool_choice: ToolChoice,
-    /// Whether the model may ask for several calls at once.
+    /// Set if the model may make several calls at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel_tool_calls: Option<bool>,
-    /// How freely the model picks its words.
+    /// The sampling temperature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// From how much of the likely words the model picks.
+    /// The probability mass for nucleus sampling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
-    /// The most tokens the model may write.
+    /// The maximum number of tokens that the model may write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u64>,
-    /// Texts that end the answer.
+    /// Sequences that end the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
-    /// The form the answer must have, when it must be JSON.
+    /// The format of the answer, if it must be JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_format: Option<OutputFormat>,
-    /// The application's own notes on the request. Wires that have a field for such send them.
+    /// Metadata of the application. Sent where the wire format has a field for it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// What only one provider understands, by the provider's name. Sent to that one alone.
+    /// Options for single providers, by the name of the provider. Each is sent to that provider only.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_options: Map<String, Value>,
 }
 
 impl TurnRequest {
-    /// Asks a model to go on with a conversation.
+    /// Creates a request to continue a conversation.
     #[must_use]
     pub fn new(model: impl Into<String>, history: Vec<Item>) -> Self {
         Self {
@@ -101,84 +102,84 @@ impl TurnRequest {
         }
     }
 
-    /// The same request, telling the model something before the conversation.
+    /// Sets the instructions that precede the conversation.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
-    /// The same request, offering these tools and no others.
+    /// Sets the tools offered.
     #[must_use]
     pub fn tools(mut self, tools: &(impl Describe + ?Sized)) -> Self {
         self.tools = tools.descriptors();
         self
     }
 
-    /// The same request with another choice of tools.
+    /// Sets the tools that may or must be called.
     #[must_use]
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = choice;
         self
     }
 
-    /// The same request, saying that several calls at once are fine.
+    /// Allows several calls at once.
     #[must_use]
     pub fn allow_parallel_calls(mut self) -> Self {
         self.parallel_tool_calls = Some(true);
         self
     }
 
-    /// The same request, asking for one call at a time.
+    /// Requests at most one call at a time.
     #[must_use]
     pub fn forbid_parallel_calls(mut self) -> Self {
         self.parallel_tool_calls = Some(false);
         self
     }
 
-    /// The same request with a temperature.
+    /// Sets the sampling temperature.
     #[must_use]
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// The same request, picking from the likeliest words that together reach `top_p`.
+    /// Sets the probability mass for nucleus sampling.
     #[must_use]
     pub fn top_p(mut self, top_p: f64) -> Self {
         self.top_p = Some(top_p);
         self
     }
 
-    /// The same request with a cap on what the model writes.
+    /// Sets the maximum number of tokens that the model may write.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u64) -> Self {
         self.max_output_tokens = Some(tokens);
         self
     }
 
-    /// The same request with one more text that ends the answer.
+    /// Adds a sequence that ends the answer.
     #[must_use]
     pub fn stop(mut self, text: impl Into<String>) -> Self {
         self.stop.push(text.into());
         self
     }
 
-    /// The same request, asking for JSON of a form.
+    /// Requests an answer in JSON.
     #[must_use]
     pub fn output_format(mut self, format: OutputFormat) -> Self {
         self.output_format = Some(format);
         self
     }
 
-    /// The same request with a note of the application's own.
+    /// Adds metadata of the application.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// The same request with options only `provider` understands.
+    /// Sets options that only `provider` understands.
     #[must_use]
     pub fn provider_options(mut self, provider: impl Into<String>, options: impl Into<Value>) -> Self {
         self.provider_options.insert(provider.into(), options.into());
@@ -216,7 +217,7 @@ where
     }
 }
 
-/// Descriptors are written and read as if each were owned.
+/// Serialises shared descriptors as if each were owned.
 mod shared {
     use std::sync::Arc;
 
@@ -224,7 +225,7 @@ mod shared {
 
     use crate::tool::ToolDescriptor;
 
-    #[allow(clippy::ptr_arg, reason = "the signature serde asks for")]
+    #[allow(clippy::ptr_arg, reason = "serde requires this signature")]
     pub(super) fn serialize<S: Serializer>(tools: &Vec<Arc<ToolDescriptor>>, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(tools.iter().map(AsRef::as_ref))
     }

@@ -1,7 +1,7 @@
-//! What all calls of one run share: services, extensions, the conversation, who asked.
+//! The values that all calls of one run share: services, extensions, the conversation and the caller.
 //!
-//! One scope is shared by every call that has the same, so that making a call's context copies nothing. It changes only
-//! by being copied.
+//! Calls with the same values share one scope, so creating the context of a call copies nothing. A scope is immutable;
+//! a change creates a copy.
 
 use std::sync::Arc;
 
@@ -9,22 +9,23 @@ use crate::cx::Caller;
 use crate::history::History;
 use crate::service::Services;
 
-/// What the calls of a run share.
+/// The values that the calls of a run share.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scope {
+pub(crate) struct RunScope {
     pub(crate) services: Services,
     pub(crate) extensions: Services,
     pub(crate) messages: Option<History>,
     pub(crate) caller: Option<Caller>,
 }
 
-impl Scope {
-    /// A scope with these services alone.
+impl RunScope {
+    /// Creates a scope with services only.
     pub(crate) fn of_services(services: Services) -> Self {
         Self { services, ..Self::default() }
     }
 
-    /// A run's scope in front of a toolkit's: what the run has wins. Copies nothing where only one of them is there.
+    /// Layers the scope of a run over that of a toolkit: values of the run come first. Copies nothing if only one of
+    /// them exists.
     pub(crate) fn layered(run: Option<&Arc<Self>>, kit: Option<&Arc<Self>>) -> Option<Arc<Self>> {
         let (Some(run), Some(kit)) = (run, kit) else { return run.or(kit).cloned() };
         Some(run.in_front_of(kit))

@@ -1,9 +1,19 @@
-//! What a handler needs from the application: looked up by type, checked before anything runs.
+//! Services that handlers require from the application: looked up by type, checked before any call runs.
 //!
-//! A state of the application's own [provides](Provide) references to its services, by type, trait objects included.
-//! [`Services`] is the erased, shared form of such states: every entry is a plain function from the state to a
-//! reference, so a lookup is one map access and two downcasts. Services are never created here, and a handler never
-//! gets to change the set.
+//! ```text
+//! state: impl Provide<T> ─> Services ─> Toolkit, or the options of a run
+//!
+//! ToolCall ─> look up ─> permit ─> decode ─> approve ─> slot ─> middleware ─┐
+//!             dependencies                                                  │
+//!             are checked                                                   │
+//!                                  ToolResult <─ encode <─ handler <────────┘
+//!                                                          cx.service::<T>()
+//! ```
+//!
+//! A state of the application [provides](Provide) references to its services by type, including trait objects.
+//! [`Services`] is the type-erased, shared form of such states: every entry is a function from the state to a
+//! reference, so a lookup is one map access and two downcasts. Services are never created here, and a handler can't
+//! change the set.
 
 mod identity;
 
@@ -16,8 +26,8 @@ use std::sync::Arc;
 pub use self::identity::ServicesIdentity;
 use crate::executor::Isolated;
 
-/// A state that holds a `T` for tools to use. For a trait object the method's type is written out:
-/// `fn provide(&self) -> &(dyn Clock + 'static)`.
+/// A state that contains a `T` for tools to use. For a trait object, write out the type of the method: `fn
+/// provide(&self) -> &(dyn Clock + 'static)`.
 ///
 /// ```
 /// use haft_core::Provide;
@@ -37,14 +47,14 @@ use crate::executor::Isolated;
     note = "add a field of type `{T}` to `{Self}` and derive `Services`, or write `impl Provide<{T}> for {Self}`"
 )]
 pub trait Provide<T: ?Sized> {
-    /// The service.
+    /// Returns the service.
     fn provide(&self) -> &T;
 }
 
-/// The mark of one needed service in a [`ServiceList`].
+/// A marker of one required service in a [`ServiceList`].
 pub struct Needs<T: ?Sized>(PhantomData<fn(&T)>);
 
-/// The services a tool needs: a tuple of [`Needs`], up to twelve.
+/// The services that a tool requires: a tuple of [`Needs`], up to twelve.
 ///
 /// ```
 /// use haft_core::{Needs, ServiceList};
@@ -60,28 +70,28 @@ pub struct Needs<T: ?Sized>(PhantomData<fn(&T)>);
     note = "write a tuple of `Needs<T>`, up to twelve: `(Needs<ApiKey>, Needs<dyn Clock>)`, or `()` for none"
 )]
 pub trait ServiceList: 'static {
-    /// The types on the list, in order.
+    /// Returns the types on the list, in order.
     fn dependencies() -> Vec<Dependency>;
 }
 
 /// A state that provides every service on the list `L`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not provide all of the services `{L}`",
-    note = "each `Needs<T>` on the list asks for `impl Provide<T> for {Self}`"
+    note = "each `Needs<T>` on the list requires `impl Provide<T> for {Self}`"
 )]
 pub trait ProvideAll<L: ServiceList>: Send + Sync + Sized + 'static {
-    /// Adds the list's services, each served by `state`.
+    /// Adds the services on the list, each served by `state`.
     fn register(state: &Arc<Self>, services: Services) -> Services;
 }
 
-/// A service that a tool needs, by type.
+/// A service that a tool requires, by type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dependency {
     id: TypeId,
     name: &'static str,
 }
 
-/// A needed service that nobody provides.
+/// A required service that is not provided.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no service of type `{service}` is provided")]
 #[non_exhaustive]
@@ -108,36 +118,36 @@ pub struct MissingService {
 /// ```
 #[derive(Clone, Default)]
 pub struct Services {
-    entries: Option<Arc<HashMap<TypeId, Entry>>>,
+    entries: Option<Arc<HashMap<TypeId, ServiceEntry>>>,
     below: Option<Arc<Services>>,
 }
 
-type State = dyn Any + Send + Sync;
-type Getter<T> = for<'a> fn(&'a State) -> Option<&'a T>;
+type ServiceState = dyn Any + Send + Sync;
+type Getter<T> = for<'a> fn(&'a ServiceState) -> Option<&'a T>;
 
 #[derive(Clone)]
-struct Entry {
+struct ServiceEntry {
     name: &'static str,
-    /// The state, always inside of an [`Isolated`].
-    state: Arc<State>,
-    /// A `Getter<T>` for the `T` of the entry's key.
-    getter: Arc<State>,
+    /// The state, always inside an [`Isolated`].
+    state: Arc<ServiceState>,
+    /// The `Getter<T>` for the type `T` that is the key of the entry.
+    getter: Arc<ServiceState>,
 }
 
 impl Dependency {
-    /// The need for a `T`.
+    /// Creates a dependency on a `T`.
     #[must_use]
     pub fn of<T: ?Sized + 'static>() -> Self {
         Self { id: TypeId::of::<T>(), name: std::any::type_name::<T>() }
     }
 
-    /// The full name of the type.
+    /// Returns the full name of the type.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The error of its absence.
+    /// Returns the error that reports the service as missing.
     #[must_use]
     pub fn missing(&self) -> MissingService {
         MissingService { service: self.name }
@@ -145,45 +155,45 @@ impl Dependency {
 }
 
 impl Services {
-    /// No services.
+    /// Creates an empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Everything on the list `L`, served by `state`.
+    /// Creates a set of everything on the list `L`, served by `state`.
     #[must_use]
     pub fn of<L: ServiceList, S: ProvideAll<L>>(state: S) -> Self {
         S::register(&Arc::new(state), Self::new())
     }
 
-    /// The same services and `value`, under its own type; it replaces an earlier one.
+    /// Adds `value` under its type, replacing an earlier service of that type.
     #[must_use]
     pub fn with<T: Send + Sync + 'static>(self, value: T) -> Self {
         self.with_shared(Arc::new(value))
     }
 
-    /// The same services and a shared one, which may be a trait object; it replaces an earlier one.
+    /// Adds a shared service, which may be a trait object, replacing an earlier one of the same type.
     #[must_use]
     pub fn with_shared<T: ?Sized + Send + Sync + 'static>(self, value: Arc<T>) -> Self {
-        fn get<T: ?Sized + 'static>(state: &State) -> Option<&T> {
+        fn get<T: ?Sized + 'static>(state: &ServiceState) -> Option<&T> {
             state.downcast_ref::<Isolated<Arc<T>>>().map(|value| &***value)
         }
         let getter: Getter<T> = get::<T>;
         self.insert(value, getter)
     }
 
-    /// The same services and a `T`, served by `state`; it replaces an earlier one.
+    /// Adds a `T` that is served by `state`, replacing an earlier one.
     #[must_use]
     pub fn with_provided<T: ?Sized + 'static, S: Provide<T> + Send + Sync + 'static>(self, state: &Arc<S>) -> Self {
-        fn get<T: ?Sized + 'static, S: Provide<T> + 'static>(state: &State) -> Option<&T> {
+        fn get<T: ?Sized + 'static, S: Provide<T> + 'static>(state: &ServiceState) -> Option<&T> {
             state.downcast_ref::<Isolated<Arc<S>>>().map(|state| state.provide())
         }
         let getter: Getter<T> = get::<T, S>;
         self.insert(Arc::clone(state), getter)
     }
 
-    /// These services in front of others: what is here wins.
+    /// Layers these services over others: where both have a type, the one here is used.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         if self.is_empty() {
@@ -199,31 +209,31 @@ impl Services {
         Self { entries: self.entries, below: Some(Arc::new(below)) }
     }
 
-    /// The service of this type.
+    /// Returns the service of this type.
     pub fn get<T: ?Sized + 'static>(&self) -> Result<&T, MissingService> {
         self.find::<T>().ok_or_else(|| Dependency::of::<T>().missing())
     }
 
-    /// Whether the service is there.
+    /// Reports whether the service is provided.
     #[must_use]
     pub fn has(&self, dependency: &Dependency) -> bool {
         self.entries.as_ref().is_some_and(|entries| entries.contains_key(&dependency.id))
             || self.below.as_ref().is_some_and(|below| below.has(dependency))
     }
 
-    /// All of `needed` that are not there, in order.
+    /// Returns all of `needed` that are not provided, in order.
     #[must_use]
     pub fn missing<'a>(&self, needed: impl IntoIterator<Item = &'a Dependency>) -> Vec<MissingService> {
         needed.into_iter().filter(|dependency| !self.has(dependency)).map(Dependency::missing).collect()
     }
 
-    /// Whether there is none at all.
+    /// Reports whether there are no services.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_none() && self.below.is_none()
     }
 
-    /// No services, to borrow.
+    /// Returns a reference to an empty set.
     pub(crate) fn none() -> &'static Self {
         static NONE: Services = Services { entries: None, below: None };
         &NONE
@@ -243,7 +253,7 @@ impl Services {
         S: ?Sized + Send + Sync + 'static,
     {
         let state = Arc::new(Isolated::new(state));
-        let entry = Entry { name: std::any::type_name::<T>(), state, getter: Arc::new(getter) };
+        let entry = ServiceEntry { name: std::any::type_name::<T>(), state, getter: Arc::new(getter) };
         Arc::make_mut(self.entries.get_or_insert_default()).insert(TypeId::of::<T>(), entry);
         self
     }
@@ -373,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn the_upper_layer_wins_and_the_lower_one_is_still_reached() {
+    fn the_upper_layer_takes_precedence_over_the_lower_one() {
         let build = Services::of::<(Needs<Key>, Needs<dyn Clock>), _>(app());
         let request = Services::new().with(Key("request"));
         let both = request.over(build.clone());

@@ -1,9 +1,17 @@
-//! A tool: what a model can ask for.
+//! A tool: a definition that a model reads, and a handler that runs its calls.
 //!
-//! There is one erased form, [`Tool`], for all five kinds: a checked definition, a handler if it has one, and the
-//! descriptor made from both, shared by all clones. A tool never changes; [combinators](Tool::set_parameters) give
-//! changed copies. Whatever can be wrong with a definition is found when it is made, so a tool that exists is well
-//! defined.
+//! ```text
+//! Tool::new ─> ToolBuilder ─> Tool ─> ToolDescriptor ─> the model
+//!
+//! ToolCall ─> look up ─> permit ─> decode ─> approve ─> slot ─> middleware ─┐
+//!             name                 schema    policy     limits              │
+//!                                  ToolResult <─ encode <─ handler <────────┘
+//!                                                schema    function
+//! ```
+//!
+//! [`Tool`] is the single type-erased form of all five kinds of tools: a checked definition, an optional handler, and
+//! the descriptor made from both, shared by all clones. A tool is immutable; [combinators](Tool::set_parameters) return
+//! changed copies. All faults of a definition are reported when it is built, so every existing tool is well defined.
 
 mod annotation;
 mod approval;
@@ -62,13 +70,13 @@ use crate::service::Dependency;
 use crate::text_id::text_id;
 
 text_id! {
-    /// The name a tool is called by. Shared, so every event and result can carry it.
+    /// The name by which a model calls a tool. It is shared, so that every event and result can contain it.
     ToolName
 }
 
 text_id! {
-    /// What a tool is, whatever it is called: its name at creation, or `vendor.tool` for a provider-defined one.
-    /// Renaming keeps it.
+    /// The identity of a tool, independent of its name: the name at creation, or `vendor.tool` for a provider-defined
+    /// tool. Renaming the tool does not change it.
     ToolId
 }
 
@@ -78,7 +86,7 @@ text_id! {
 /// use haft_core::Tool;
 ///
 /// let greet = Tool::new("greet")
-///     .describe("Greets somebody by name.")
+///     .describe("Greets a person by name.")
 ///     .run(|name: String, _cx| async move { format!("Hello, {name}!") })?;
 /// assert_eq!(greet.name(), "greet");
 /// assert!(greet.is_user_defined());
@@ -90,198 +98,200 @@ pub struct Tool(Arc<Inner>);
 struct Inner {
     definition: Definition,
     handler: Option<Arc<dyn Handler>>,
-    /// What is wrapped around the handler, the outermost last.
+    /// The middleware around the handler, outermost last.
     layers: Layers,
     descriptor: OnceLock<Arc<ToolDescriptor>>,
     #[cfg(feature = "approval")]
     digest: OnceLock<String>,
 }
 
-/// Starting a definition.
+/// Constructors.
 impl Tool {
-    /// A local tool: the application runs it, and its types are known.
+    /// Starts a local tool: the application runs it, and its types are known at compile time.
     #[allow(clippy::new_ret_no_self, reason = "a tool begins as its builder, and the builder's last step may fail")]
     pub fn new(name: impl Into<String>) -> ToolBuilder {
         ToolBuilder::start(name, ToolKind::Local)
     }
 
-    /// A tool whose schema is known only at run time. Without more said, it takes and gives anything.
+    /// Starts a tool whose schema is known only at run time. By default it accepts and returns any JSON value.
     pub fn dynamic(name: impl Into<String>) -> ToolBuilder<Inferred, Open> {
         ToolBuilder::start(name, ToolKind::Dynamic)
     }
 
-    /// A tool that nobody runs: the loop reads its calls with [`Tool::decode_args`] and acts on them. They are checked,
-    /// permitted and approved like calls that run, except that a run rejects integers beyond 64 bits: a signal is kept as a
-    /// tree, which would round them. Settings about running it are faults of the definition.
+    /// Starts a signal: a tool without a handler whose calls the loop reads with [`Tool::decode_args`] and acts on. Its
+    /// calls are checked, permitted and approved like calls that run, except that a run rejects integers beyond 64
+    /// bits: the arguments of a signal are kept as a `Value`, which would round them. Settings that concern execution
+    /// are faults of the definition.
     pub fn signal(name: impl Into<String>) -> ToolBuilder {
         ToolBuilder::start(name, ToolKind::Signal)
     }
 
-    /// A tool that somebody outside answers, possibly much later. Its calls are checked, permitted and approved like calls
-    /// that run. Settings about running it are faults of the definition.
+    /// Starts an interaction: a tool that is answered from outside, possibly much later. Its calls are checked,
+    /// permitted and approved like calls that run. Settings that concern execution are faults of the definition.
     pub fn interaction(name: impl Into<String>) -> ToolBuilder {
         ToolBuilder::start(name, ToolKind::Interaction)
     }
 
-    /// A tool built into a provider, by its id `vendor.tool`.
+    /// Starts a tool that is built into a provider, by its id `vendor.tool`.
     pub fn provider(id: impl Into<String>) -> ProviderTool {
         ProviderTool::new(id)
     }
 }
 
-/// What is known about a tool.
+/// Accessors.
 impl Tool {
-    /// What the tool is, whatever it is called.
+    /// Returns the identity of the tool, which does not depend on its name.
     #[must_use]
     pub fn id(&self) -> &ToolId {
         &self.definition().id
     }
 
-    /// The name the model calls.
+    /// Returns the name that the model calls.
     #[must_use]
     pub fn name(&self) -> &str {
         self.definition().name.as_str()
     }
 
-    /// Who executes it.
+    /// Returns the kind, which decides where calls are executed.
     #[must_use]
     pub fn kind(&self) -> &ToolKind {
         &self.definition().kind
     }
 
-    /// A title for people.
+    /// Returns the title for people.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.annotations().title()
     }
 
-    /// What the tool does, for the model: what was said, even if empty; else what the parameter schema says.
+    /// Returns the description for the model: the one that was set, even if empty, or else that of the parameter
+    /// schema.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         self.definition().description()
     }
 
-    /// What arguments must fit.
+    /// Returns the schema of the arguments.
     #[must_use]
     pub fn parameters(&self) -> &Schema {
         &self.definition().parameters
     }
 
-    /// What results fit.
+    /// Returns the schema of results.
     #[must_use]
     pub fn success(&self) -> &Schema {
         &self.definition().success
     }
 
-    /// What declared failures fit.
+    /// Returns the schema of declared failures.
     #[must_use]
     pub fn failure(&self) -> &Schema {
         &self.definition().failure
     }
 
-    /// What a failed call is to the code that called.
+    /// Returns how a failed call is reported to the calling code.
     #[must_use]
     pub fn failure_mode(&self) -> FailureMode {
         self.definition().failure_mode.unwrap_or_default()
     }
 
-    /// What else is known.
+    /// Returns the annotations.
     #[must_use]
     pub fn annotations(&self) -> &Annotations {
         &self.definition().annotations
     }
 
-    /// Arguments that are known to fit.
+    /// Returns examples of valid arguments.
     #[must_use]
     pub fn examples(&self) -> &[Value] {
         &self.definition().examples
     }
 
-    /// When a call must be approved.
+    /// Returns the policy that decides which calls require approval.
     #[must_use]
     pub fn approval(&self) -> &ApprovalPolicy {
         &self.definition().approval
     }
 
-    /// The services that must be there before a call starts.
+    /// Returns the services that a call requires.
     #[must_use]
     pub fn dependencies(&self) -> &[Dependency] {
         &self.definition().dependencies
     }
 
-    /// How long, how wide and how large a call may be.
+    /// Returns the limits of time, concurrency and size for each call.
     #[must_use]
     pub fn limits(&self) -> &ExecutionLimits {
         &self.definition().limits
     }
 
-    /// The strict mode asked for; `None` is distinct from `Some(false)` and leaves it to the profile.
+    /// Returns the requested strict mode. `None` differs from `Some(false)`: it leaves the choice to the profile.
     #[must_use]
     pub fn strict(&self) -> Option<bool> {
         self.annotations().strict()
     }
 
-    /// The JSON Schema of the parameters.
+    /// Returns the JSON Schema of the parameters.
     #[must_use]
     pub fn json_schema(&self) -> &Value {
         self.parameters().as_json()
     }
 
-    /// The JSON Schema of the parameters as a dialect writes it, and what it could not say.
+    /// Returns the JSON Schema of the parameters in a dialect, and the constraints that the dialect can't express.
     #[must_use]
     pub fn json_schema_for(&self, dialect: &dyn Dialect) -> Rendered {
         dialect.parameters(self.parameters())
     }
 
-    /// The provider's side of a provider-defined tool.
+    /// Returns the provider's part of a provider-defined tool.
     #[must_use]
     pub fn provider_definition(&self) -> Option<&ProviderDefinition> {
         self.kind().provider()
     }
 
-    /// What others are told about the tool: made once, then shared.
+    /// Returns the public description of the tool. It is built once and then shared.
     #[must_use]
     pub fn descriptor(&self) -> Arc<ToolDescriptor> {
         Arc::clone(self.0.descriptor.get_or_init(|| Arc::new(self.definition().describe())))
     }
 
-    /// Whether its calls are run here, by a handler.
+    /// Reports whether its calls are executed by a local handler.
     #[must_use]
     pub fn requires_handler(&self) -> bool {
         self.kind().requires_handler()
     }
 
-    /// Whether it has a handler.
+    /// Reports whether it has a handler.
     #[must_use]
     pub fn has_handler(&self) -> bool {
         self.0.handler.is_some()
     }
 
-    /// Whether this is a local tool.
+    /// Reports whether this is a local tool.
     #[must_use]
     pub fn is_user_defined(&self) -> bool {
         matches!(self.kind(), ToolKind::Local)
     }
 
-    /// Whether this is a dynamic tool.
+    /// Reports whether this is a dynamic tool.
     #[must_use]
     pub fn is_dynamic(&self) -> bool {
         matches!(self.kind(), ToolKind::Dynamic)
     }
 
-    /// Whether this tool is built into a provider.
+    /// Reports whether this tool is built into a provider.
     #[must_use]
     pub fn is_provider_defined(&self) -> bool {
         matches!(self.kind(), ToolKind::Provider(_))
     }
 
-    /// Whether this is a signal to the loop.
+    /// Reports whether this is a signal to the loop.
     #[must_use]
     pub fn is_signal(&self) -> bool {
         matches!(self.kind(), ToolKind::Signal)
     }
 
-    /// Whether somebody outside answers this tool.
+    /// Reports whether this tool is answered from outside.
     #[must_use]
     pub fn is_interaction(&self) -> bool {
         matches!(self.kind(), ToolKind::Interaction)
@@ -321,13 +331,13 @@ impl Tool {
         &self.definition().name
     }
 
-    /// Returns what happens to a call of this tool once nothing prevents it.
+    /// Returns how a call of this tool is executed once nothing prevents it.
     pub(crate) fn execution(&self, call: &ToolCall) -> Execution {
         if call.provider_executed { Execution::Provider } else { self.kind().execution() }
     }
 
-    /// Checks an answer that is given in the place of a result: it must be what the tool promises. A tool that nobody runs
-    /// here and that promises nothing takes any answer.
+    /// Checks an answer that is given in place of a result against the schema of results. A tool that is not executed
+    /// here and declares no result accepts any answer.
     pub fn check_answer(&self, answer: &JsonText) -> Result<(), Issues> {
         if !self.requires_handler() && *self.success() == Schema::unit() {
             return Ok(());
@@ -339,7 +349,7 @@ impl Tool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// What the model sees of a successful value, if that differs from the value.
+    /// Returns the content that the model reads for a successful value, if it differs from the value.
     pub(crate) fn render_for_model(&self, value: &dyn Any) -> Option<Vec<ContentPart>> {
         self.definition().model_output.as_ref()?.render(value)
     }

@@ -1,10 +1,11 @@
-//! Which tools a model may or must call in a turn.
+//! The tools that a model may or must call in a turn.
 //!
-//! A choice is sent to the provider and, because providers and models break it, checked again on what comes back.
+//! A choice is sent to the provider. Because providers and models do not always follow it, the response is checked
+//! against it as well.
 
 use serde::{Deserialize, Serialize};
 
-/// Which tools the model may or must call.
+/// The tools that the model may or must call.
 ///
 /// ```
 /// use haft_core::ToolChoice;
@@ -21,23 +22,23 @@ pub enum ToolChoice {
     /// Any of the tools offered, or none.
     #[default]
     Auto,
-    /// No tool, though tools are offered.
+    /// No tool, although tools are offered.
     None,
     /// At least one of the tools offered.
     Required,
     /// This tool.
     Tool(String),
-    /// Some of the tools offered, which keeps a cached list of tools valid while narrowing it.
+    /// Some of the tools offered. The list of tools stays the same, which keeps a prompt cache valid.
     OneOf {
         /// The names that may be called.
         names: Vec<String>,
-        /// Whether one of them must be.
+        /// The demand to call one of them.
         #[serde(default)]
         demand: ToolDemand,
     },
 }
 
-/// Whether a call must be made.
+/// The demand for a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -50,25 +51,25 @@ pub enum ToolDemand {
 }
 
 impl ToolChoice {
-    /// This tool must be called.
+    /// Creates a choice by which this tool must be called.
     #[must_use]
     pub fn tool(name: impl Into<String>) -> Self {
         Self::Tool(name.into())
     }
 
-    /// Only these tools may be called.
+    /// Creates a choice by which only these tools may be called.
     #[must_use]
     pub fn may_call<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Self::OneOf { names: names.into_iter().map(Into::into).collect(), demand: ToolDemand::Optional }
     }
 
-    /// Only these tools may be called, and at least one must be.
+    /// Creates a choice by which only these tools may be called, and at least one must be.
     #[must_use]
     pub fn must_call_one_of<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Self::OneOf { names: names.into_iter().map(Into::into).collect(), demand: ToolDemand::Required }
     }
 
-    /// Whether a call of this tool is allowed. Whether the tool was offered at all is another question.
+    /// Reports whether a call of this tool is allowed. It does not check whether the tool was offered.
     #[must_use]
     pub fn permits(&self, name: &str) -> bool {
         match self {
@@ -79,7 +80,7 @@ impl ToolChoice {
         }
     }
 
-    /// Whether a turn without any call breaks the choice.
+    /// Reports whether a turn without any call violates the choice.
     #[must_use]
     pub fn requires_call(&self) -> bool {
         match self {
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn permits_and_requires_what_it_says() {
+    fn permits_and_requires_the_named_tools() {
         let nobody: [&str; 0] = [];
         let table = [
             (ToolChoice::Auto, true, true, false),
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn is_written_as_a_word_or_an_object() {
+    fn is_serialised_as_a_word_or_an_object() {
         let table = [
             (ToolChoice::Auto, json!("auto")),
             (ToolChoice::None, json!("none")),

@@ -1,9 +1,18 @@
-//! A set of tools that go together.
+//! A set of tools.
 //!
-//! A toolkit keeps its tools in the order they were added and finds them by name at once, however many there are. Its
-//! type parameter is the state that still has to be provided: tools are added to a `Toolkit<S>`, and only a
-//! `Toolkit<()>`, which needs nothing more, can run. What is wrong with a tool known at compile time is kept and
-//! reported, never a panic and never a tool silently left out.
+//! ```text
+//! tools ─> Toolkit<S> ─ provide(state) ─> Toolkit ─ calls ─> Run
+//!           merge, compose, namespace, wrap
+//!
+//! ToolCall ─> look up ─> permit ─> decode ─> approve ─> slot ─> middleware ─┐
+//!             Toolkit                                                       │
+//!                                  ToolResult <─ encode <─ handler <────────┘
+//! ```
+//!
+//! A toolkit keeps its tools in the order they were added and finds them by name in constant time. Its type parameter
+//! is the state that still has to be provided: tools are added to a `Toolkit<S>`, and only a `Toolkit<()>`, which needs
+//! no state, can run. A fault of a tool that was added by type is kept and reported. It is never a panic, and the tool
+//! is never omitted silently.
 
 mod compose;
 mod dynamic;
@@ -26,19 +35,19 @@ pub use self::error::{MissingToolService, NotRunnable, ToolkitError, ToolkitFaul
 pub use self::namespace::{NAMESPACE_SEPARATOR, NamespaceError, NamespaceFault};
 use self::provision::Provision;
 pub use self::replacement::ReplaceError;
-use self::runnable::Problems;
+use self::runnable::ProblemCache;
 pub use self::shadow::Shadowed;
 use self::shadow::Shadows;
 
 use crate::handler::{Handle, StaticTool, ToolType};
 use crate::middleware::{Layer, Middleware};
 use crate::request::Describe;
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::seed::RandomState;
 use crate::service::{ProvideAll, Services};
 use crate::tool::{DefinitionError, Tool, ToolDescriptor, ToolName};
 
-/// A set of tools, lacking a state `S`.
+/// A set of tools that requires a state `S`.
 ///
 /// ```
 /// use haft_core::{Tool, Toolkit};
@@ -50,51 +59,51 @@ use crate::tool::{DefinitionError, Tool, ToolDescriptor, ToolName};
 /// kit.ensure_runnable()?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "a toolkit is a value: each step gives a new one"]
+#[must_use = "a toolkit is a value: each method returns a new one"]
 pub struct Toolkit<S = ()> {
-    set: Arc<Set>,
+    set: Arc<ToolSet>,
     needs: Vec<Register<S>>,
 }
 
-/// Adds the services of one tool, served by the state.
+/// A function that adds the services of one tool, served by the state.
 type Register<S> = fn(&Arc<S>, Services) -> Services;
 
 #[derive(Clone, Default)]
-pub(crate) struct Set {
-    entries: Vec<Entry>,
+pub(crate) struct ToolSet {
+    entries: Vec<ToolEntry>,
     index: HashMap<ToolName, usize, RandomState>,
-    /// What tools get that have nothing of their own.
-    scope: Option<Arc<Scope>>,
+    /// The scope of tools that have none of their own.
+    scope: Option<Arc<RunScope>>,
     faults: Vec<ToolkitFault>,
-    /// Why the set can't be run, looked into once.
-    problems: Problems,
+    /// The reasons why the set can't be run, computed once.
+    problems: ProblemCache,
     shadowed: Shadows,
-    /// What the set is called where it is told apart from others.
+    /// The name that identifies the set among others in errors.
     label: Option<Arc<str>>,
-    /// All prefixes that its tools were given, the outermost first.
+    /// All prefixes of its tools, the outermost first.
     namespace: Option<Arc<str>>,
 }
 
-/// A tool and what it was provided with: toolkits that are put together keep each tool with its own services.
+/// A tool and its services. When toolkits are combined, each tool keeps its own.
 #[derive(Clone)]
-struct Entry {
+struct ToolEntry {
     tool: Tool,
     provision: Option<Provision>,
 }
 
 /// The tools of a toolkit, in the order they were added.
 #[derive(Clone)]
-pub struct Tools<'a>(std::slice::Iter<'a, Entry>);
+pub struct Tools<'a>(std::slice::Iter<'a, ToolEntry>);
 
-/// A state that provides everything the tool `T` needs.
+/// A state that provides every service that the tool `T` requires.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not provide every service that the tool `{T}` needs",
     label = "the tool `{T}` can't be run with this state",
     note = "for each missing service, derive `Services` on the state or write `impl Provide<Service> for {Self}`",
-    note = "a state is given with `provide(state)`; a toolkit without one provides nothing"
+    note = "pass the state to `provide(state)`; a toolkit without one provides no services"
 )]
 pub trait Serves<T: ToolType>: Sized {
-    /// Adds the tool's services, served by `state`.
+    /// Adds the services of the tool, served by `state`.
     #[doc(hidden)]
     fn serve(state: &Arc<Self>, services: Services) -> Services;
 }
@@ -109,14 +118,14 @@ where
     }
 }
 
-/// Putting a toolkit together.
+/// Building a toolkit.
 impl<S> Toolkit<S> {
-    /// No tools.
+    /// Creates an empty toolkit.
     pub fn new() -> Self {
         Self { set: Arc::default(), needs: Vec::new() }
     }
 
-    /// Adds a tool by its type. A fault in it is kept and reported by [`ensure_runnable`](Toolkit::ensure_runnable).
+    /// Adds a tool by its type. A fault of its definition is reported by [`ensure_runnable`](Toolkit::ensure_runnable).
     pub fn tool<T: StaticTool>(self) -> Self
     where
         S: Serves<T>,
@@ -124,7 +133,7 @@ impl<S> Toolkit<S> {
         self.serving::<T>().insert_defined(T::tool())
     }
 
-    /// Adds a tool with state: the value handles its calls. A fault in it is kept and reported by
+    /// Adds a tool with state: the value handles its calls. A fault of its definition is reported by
     /// [`ensure_runnable`](Toolkit::ensure_runnable).
     pub fn handler<H: Handle>(self, handler: H) -> Self
     where
@@ -133,29 +142,30 @@ impl<S> Toolkit<S> {
         self.serving::<H>().insert_defined(Tool::from_handler(handler))
     }
 
-    /// Adds a tool made at run time. A name that is taken is an error.
+    /// Adds a tool that was built at run time. A name that is already used is an error.
     pub fn with(self, tool: Tool) -> Result<Self, ToolkitError> {
         self.with_all([tool])
     }
 
-    /// Adds tools made at run time. Names that are taken are an error, all at once.
+    /// Adds tools that were built at run time. Names that are already used are an error, which lists all of them.
     pub fn with_all(mut self, tools: impl IntoIterator<Item = Tool>) -> Result<Self, ToolkitError> {
         let set = self.set_mut();
         let faults: Vec<_> = tools.into_iter().filter_map(|tool| set.insert(tool).err()).collect();
         if faults.is_empty() { Ok(self) } else { Err(ToolkitError { faults }) }
     }
 
-    /// Gives services by hand, for tools that declare what they need without a state's type. They win over earlier
-    /// ones.
+    /// Adds services explicitly, for tools that declare their dependencies without the type of a state. They replace
+    /// earlier ones.
     pub fn with_services(mut self, services: Services) -> Self {
         self.set_mut().serve(services);
         self
     }
 
-    /// Wraps a middleware around every tool that is run here, and around everything already wrapped around it: the last
-    /// one applied is the outermost. Tools that are added later are not wrapped.
+    /// Adds a middleware around every tool that is executed here, and around all earlier middleware: the last one added
+    /// is the outermost. Tools that are added later are not affected.
     ///
-    /// What the middleware needs must come from the state, as with tools; [`Tool::wrap`] leaves that to run time.
+    /// The state must provide the services that the middleware requires, as for tools; [`Tool::wrap`] checks that at
+    /// run time instead.
     pub fn wrap<M: Middleware>(mut self, middleware: M) -> Self
     where
         S: ProvideAll<M::Services>,
@@ -168,7 +178,7 @@ impl<S> Toolkit<S> {
         self
     }
 
-    /// Provides the state, which serves everything the typed tools need. The toolkit then lacks nothing.
+    /// Provides the state, which serves all dependencies of the typed tools. The toolkit can then be run.
     pub fn provide(self, state: S) -> Toolkit {
         let state = Arc::new(state);
         let provided = self.needs.iter().fold(Services::new(), |services, serve| serve(&state, services));
@@ -191,62 +201,62 @@ impl<S> Toolkit<S> {
         self
     }
 
-    pub(crate) fn set(&self) -> &Arc<Set> {
+    pub(crate) fn set(&self) -> &Arc<ToolSet> {
         &self.set
     }
 
-    fn set_mut(&mut self) -> &mut Set {
+    fn set_mut(&mut self) -> &mut ToolSet {
         let set = Arc::make_mut(&mut self.set);
-        set.problems = Problems::default();
+        set.problems = ProblemCache::default();
         set
     }
 }
 
-/// Looking into a toolkit.
+/// Reading a toolkit.
 impl<S> Toolkit<S> {
-    /// The tool of this name.
+    /// Returns the tool with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.set.find(name).map(|(tool, _)| tool)
     }
 
-    /// The tools, in the order they were added.
+    /// Returns the tools, in the order they were added.
     #[must_use]
     pub fn iter(&self) -> Tools<'_> {
         Tools(self.set.entries.iter())
     }
 
-    /// The names, in the order the tools were added.
+    /// Returns the names, in the order the tools were added.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.iter().map(Tool::name)
     }
 
-    /// How many tools there are.
+    /// Returns the number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
         self.set.entries.len()
     }
 
-    /// Whether there is no tool.
+    /// Reports whether there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.set.entries.is_empty()
     }
 
-    /// What others are told about the tools, in the order they were added. Each is shared with its tool.
+    /// Returns the descriptors of the tools, in the order they were added. Each is shared with its tool.
     #[must_use]
     pub fn descriptors(&self) -> Vec<Arc<ToolDescriptor>> {
         self.iter().map(Tool::descriptor).collect()
     }
 
-    /// The services that were given to the toolkit as a whole.
+    /// Returns the services that were added to the toolkit as a whole.
     #[must_use]
     pub fn services(&self) -> &Services {
         self.set.scope.as_ref().map_or(Services::none(), |scope| &scope.services)
     }
 
-    /// The services that the tool of this name gets: those of the toolkit it came with, then those of toolkits that were
-    /// put together with it. `None` if there is no such tool.
+    /// Returns the services of the tool with this name: those of the toolkit it was added to, then those of toolkits
+    /// that were combined with it. `None` if there is no such tool.
     ///
     /// ```
     /// use haft_core::{Services, Tool, Toolkit};
@@ -266,36 +276,36 @@ impl<S> Toolkit<S> {
         Some(scope.map_or(Services::none(), |scope| &scope.services))
     }
 
-    /// What is wrong with tools that were added by type.
+    /// Returns the faults of tools that were added by type.
     #[must_use]
     pub fn definition_errors(&self) -> &[ToolkitFault] {
         &self.set.faults
     }
 }
 
-impl Set {
-    /// The tool of this name and what it was provided with.
-    pub(crate) fn find(&self, name: &str) -> Option<(&Tool, Option<&Arc<Scope>>)> {
-        self.place_of(name).map(|place| self.at(place))
+impl ToolSet {
+    /// Returns the tool with this name and its scope.
+    pub(crate) fn find(&self, name: &str) -> Option<(&Tool, Option<&Arc<RunScope>>)> {
+        self.index_of(name).map(|place| self.at(place))
     }
 
-    /// The place of the tool of this name.
-    pub(crate) fn place_of(&self, name: &str) -> Option<usize> {
+    /// Returns the index of the tool with this name.
+    pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
         self.index.get(name).copied()
     }
 
-    /// The tool at a place and what it was provided with.
-    pub(crate) fn at(&self, place: usize) -> (&Tool, Option<&Arc<Scope>>) {
+    /// Returns the tool at an index and its scope.
+    pub(crate) fn at(&self, place: usize) -> (&Tool, Option<&Arc<RunScope>>) {
         let entry = &self.entries[place];
         (&entry.tool, self.scope_of(entry))
     }
 
-    /// Every tool, with what it was provided with.
-    pub(crate) fn with_scopes(&self) -> impl Iterator<Item = (&Tool, Option<&Arc<Scope>>)> + Clone {
+    /// Returns every tool with its scope.
+    pub(crate) fn with_scopes(&self) -> impl Iterator<Item = (&Tool, Option<&Arc<RunScope>>)> + Clone {
         self.entries.iter().map(|entry| (&entry.tool, self.scope_of(entry)))
     }
 
-    fn scope_of<'a>(&'a self, entry: &'a Entry) -> Option<&'a Arc<Scope>> {
+    fn scope_of<'a>(&'a self, entry: &'a ToolEntry) -> Option<&'a Arc<RunScope>> {
         entry.provision.as_ref().map(Provision::scope).or(self.scope.as_ref())
     }
 
@@ -304,7 +314,7 @@ impl Set {
             return Err(ToolkitFault::DuplicateName { name: tool.name().to_owned() });
         }
         self.index.insert(tool.shared_name().clone(), self.entries.len());
-        self.entries.push(Entry { tool, provision: None });
+        self.entries.push(ToolEntry { tool, provision: None });
         Ok(())
     }
 }

@@ -1,14 +1,14 @@
-//! What a turn cost, in tokens.
+//! The token usage of a turn.
 //!
-//! The providers count differently; the numbers here mean one thing everywhere, and decoding a response brings them
-//! to it. Sums never overflow: a total that can't be held stays at the largest number.
+//! Providers count differently; decoding a response converts their counts, so that each number has one meaning. Sums
+//! saturate instead of overflowing.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens read and written.
+/// The number of tokens read and written.
 ///
 /// ```
 /// use haft_core::Usage;
@@ -22,22 +22,22 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens the model read, those from and into the cache included.
+    /// Tokens the model read, including those read from and written to the cache.
     pub input_tokens: u64,
-    /// Tokens the model wrote, reasoning included.
+    /// Tokens the model wrote, including reasoning.
     pub output_tokens: u64,
-    /// The provider's total, which may hold more than both.
+    /// The total that the provider reports, which may exceed the sum of input and output.
     pub total_tokens: u64,
-    /// Of the input, tokens read from the cache.
+    /// Input tokens that were read from the cache.
     pub cache_read_tokens: u64,
-    /// Of the input, tokens written to the cache.
+    /// Input tokens that were written to the cache.
     pub cache_write_tokens: u64,
-    /// Of the output, tokens of reasoning.
+    /// Output tokens that were used for reasoning.
     pub reasoning_tokens: u64,
 }
 
 impl Usage {
-    /// Input and output, with their sum as the total.
+    /// Creates a usage with the sum of input and output as the total.
     #[must_use]
     pub fn new(input: u64, output: u64) -> Self {
         Self {
@@ -48,28 +48,28 @@ impl Usage {
         }
     }
 
-    /// The same usage with another total.
+    /// Sets the total.
     #[must_use]
     pub fn total(mut self, tokens: u64) -> Self {
         self.total_tokens = tokens;
         self
     }
 
-    /// The same usage, saying how much of the input came from the cache.
+    /// Sets the number of input tokens that were read from the cache.
     #[must_use]
     pub fn cache_read(mut self, tokens: u64) -> Self {
         self.cache_read_tokens = tokens;
         self
     }
 
-    /// The same usage, saying how much of the input went into the cache.
+    /// Sets the number of input tokens that were written to the cache.
     #[must_use]
     pub fn cache_write(mut self, tokens: u64) -> Self {
         self.cache_write_tokens = tokens;
         self
     }
 
-    /// The same usage, saying how much of the output is reasoning.
+    /// Sets the number of output tokens that were used for reasoning.
     #[must_use]
     pub fn reasoning(mut self, tokens: u64) -> Self {
         self.reasoning_tokens = tokens;
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_stay_at_the_largest_number() {
+    fn sums_saturate() {
         let full = Usage::new(u64::MAX, u64::MAX).cache_read(u64::MAX).cache_write(u64::MAX).reasoning(u64::MAX);
         assert_eq!(full.total_tokens, u64::MAX);
         assert_eq!(full + Usage::new(1, 1).cache_read(1).cache_write(1).reasoning(1), full);

@@ -1,4 +1,4 @@
-//! Calls as they are handed to a run: as a model asked for them, or with what is known about their approval.
+//! Calls as they are passed to a run: plain, or together with the state of their approval.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use crate::executor::RunOptions;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::{Outcome, ToolResult};
 
-/// A call that may run: one that somebody approved, or one that required no approval when it was planned.
+/// A call that may run, because it was approved or because it required no approval when it was planned.
 ///
-/// It carries what the approval is bound to: a run takes it only if the tool, its definition and the arguments are still
-/// those. It can't be cloned, so one approval runs one call. With a [verdict](Self::verdict) it runs without being asked
-/// about again. Without one nobody has approved it, and the policies that hold when it runs decide anew whether it requires
-/// approval. It belongs to the plan it came from: a run of calls of one plan has the options of the plan, its policies
-/// included, and its events the indexes of the plan.
+/// It carries the digest that its approval is bound to. A run accepts it only if the tool, its definition and the
+/// arguments still have that digest. It can't be cloned, so one approval runs one call. With a [verdict](Self::verdict)
+/// it runs without another approval request. Without one, the policies of the run that executes it are evaluated again.
+/// It belongs to the plan that created it: a run of calls of one plan uses the options of that plan, its policies
+/// included, and its events carry the indexes of the plan.
 #[must_use = "an approved call does nothing unless it is run"]
 pub struct ApprovedCall {
     pub(super) call: ToolCall,
@@ -23,53 +23,54 @@ pub struct ApprovedCall {
     pub(super) origin: Option<Origin>,
 }
 
-/// A call as it is handed to a run. Made from a [`ToolCall`], an [`ApprovedCall`], or a decision about one.
+/// A call as it is passed to a run. Created from a [`ToolCall`], an [`ApprovedCall`] or a
+/// [`CallPlan`](crate::CallPlan).
 #[derive(Debug)]
 #[must_use = "a call does nothing unless it is run"]
 pub struct RequestedCall {
     pub(crate) call: ToolCall,
-    pub(crate) known: Option<Box<Known>>,
+    pub(crate) prior: Option<Box<PriorState>>,
 }
 
-/// Everything that is known about a call before its run begins.
+/// The state of a call before its run begins.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct PriorState {
     pub(crate) prior_approval: PriorApproval,
-    /// The verdict that the run has yet to show.
+    /// The verdict that the run has yet to emit as an event.
     pub(crate) verdict: Option<Box<ApprovalResponse>>,
     pub(crate) origin: Option<Origin>,
 }
 
-/// The plan that a call is part of, and its place there.
+/// The plan that a call is part of, and its index in the plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) plan: Arc<Planned>,
     pub(crate) index: usize,
 }
 
-/// The data that a run of planned calls needs to be the run that was planned.
+/// The options and calls that a run of planned calls needs to behave as planned.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) options: RunOptions,
     pub(crate) calls: Vec<ToolCall>,
 }
 
-/// What is known about a call's approval before its run begins.
+/// The state of a call's approval before its run begins.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead"))]
+#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests no approval precedes a run"))]
 pub(crate) enum PriorApproval {
-    /// Somebody approved it for this digest.
+    /// The call is approved for this digest.
     Approved { digest: String, verdict: Box<ApprovalResponse> },
-    /// It required no approval when it was planned, with this digest. Nobody has approved it.
+    /// The call required no approval when it was planned, with this digest. It is not approved.
     Planned { digest: String },
-    /// A person put the arguments there that it has now.
+    /// The call has the arguments that a verdict put in place of the model's.
     Edited,
-    /// Somebody was asked before, and perhaps has answered.
+    /// Approval was requested earlier, and a verdict may have arrived.
     Open { request: Box<ApprovalRequest>, verdict: Option<Box<ApprovalResponse>> },
-    /// Somebody says to have answered a question about it, which was not kept.
+    /// A verdict names a request for this call, but the request was not kept.
     Claimed { verdict: Box<ApprovalResponse> },
-    /// It does not run: this is its outcome.
-    Settled(Outcome),
+    /// The call does not run and has this outcome.
+    Finished(Outcome),
 }
 
 impl ApprovedCall {
@@ -77,19 +78,19 @@ impl ApprovedCall {
         Self { call, digest, verdict: None, origin: None }
     }
 
-    /// The call, with the arguments it was approved with.
+    /// Returns the call, with the arguments it was approved with.
     #[must_use]
     pub fn call(&self) -> &ToolCall {
         &self.call
     }
 
-    /// What the approval is bound to.
+    /// Returns the digest that the approval is bound to.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// The verdict, when somebody was asked.
+    /// Returns the verdict, if approval was requested.
     #[must_use]
     pub fn verdict(&self) -> Option<&ApprovalResponse> {
         self.verdict.as_deref()
@@ -98,25 +99,26 @@ impl ApprovedCall {
 
 impl RequestedCall {
     pub(crate) fn with(call: ToolCall, prior_approval: PriorApproval) -> Self {
-        Self { call, known: Some(Box::new(Known { prior_approval, verdict: None, origin: None })) }
+        Self { call, prior: Some(Box::new(PriorState { prior_approval, verdict: None, origin: None })) }
     }
 
-    /// A planned call that does not run: its result is known.
-    #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing is known ahead"))]
-    pub(super) fn settled(
+    /// Creates a planned call that does not run because its result is already known.
+    #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests no approval precedes a run"))]
+    pub(super) fn finished(
         call: ToolCall,
         result: ToolResult,
         verdict: Option<Box<ApprovalResponse>>,
         origin: Origin,
     ) -> Self {
-        let known = Known { prior_approval: PriorApproval::Settled(result.outcome), verdict, origin: Some(origin) };
-        Self { call, known: Some(Box::new(known)) }
+        let prior =
+            PriorState { prior_approval: PriorApproval::Finished(result.outcome), verdict, origin: Some(origin) };
+        Self { call, prior: Some(Box::new(prior)) }
     }
 }
 
 impl From<ToolCall> for RequestedCall {
     fn from(call: ToolCall) -> Self {
-        Self { call, known: None }
+        Self { call, prior: None }
     }
 }
 
@@ -133,7 +135,7 @@ impl From<ApprovedCall> for RequestedCall {
             Some(verdict) => PriorApproval::Approved { digest, verdict },
             None => PriorApproval::Planned { digest },
         };
-        Self { call, known: Some(Box::new(Known { prior_approval, verdict: None, origin })) }
+        Self { call, prior: Some(Box::new(PriorState { prior_approval, verdict: None, origin })) }
     }
 }
 

@@ -1,8 +1,9 @@
-//! Decisions about calls as they are made.
+//! Decisions about the calls of a plan, as they are made.
 //!
-//! A planning run walks every call to the point where it could run, and holds it there. Decisions say what it found out, each
-//! about one call, in the order they are made. They are notices: nothing runs by them. The planning run itself goes on as
-//! the run of its calls, so limits, services, questions and indexes are those of one run, whatever was read before.
+//! A planning run takes every call to the point where its handler would run, and holds it there. A decision reports the
+//! outcome for one call, in the order in which the calls are decided. It is a notification only and starts nothing. The
+//! planning run later continues as the run of its calls, so concurrency limits, services, approval requests and indexes
+//! are those of a single run.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -21,67 +22,67 @@ use crate::executor::Run;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
 
-/// What the model is told when no verdict came with its call.
-const NO_VERDICT: &str = "nobody has decided whether this call may run";
+/// The message to the model for a call that has no verdict.
+const NO_VERDICT: &str = "this call requires approval and no decision was made";
 
 /// A decision about one call of a plan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// It may run, and does when the plan is [run](super::QueuePlan::into_run).
+    /// The call may run, and does when the plan is [run](super::QueuePlan::into_run).
     Approved {
         /// The index of the call.
         index: usize,
         /// The call, with the arguments it was approved with.
         call: ToolCall,
-        /// The verdict.
+        /// The verdict, if approval was requested.
         verdict: Option<Box<ApprovalResponse>>,
     },
-    /// It does not run.
+    /// The call does not run.
     Settled {
         /// The index of the call.
         index: usize,
         /// The call.
         call: ToolCall,
-        /// Its result: why it does not run, or a person's answer in the tool's place.
+        /// Its result: the reason why it does not run, or the answer that a verdict gave in place of the tool.
         result: ToolResult,
-        /// The verdict, when there was one.
+        /// The verdict, if there is one.
         verdict: Option<Box<ApprovalResponse>>,
     },
 }
 
-/// Decisions about calls, as they are made: one per call that was not decided at once. The stream ends when all are.
+/// A stream of decisions, one for each call that could not be decided at once. It ends when every call is decided.
 ///
-/// Nothing is waited for, and no time passes for the questions, while it is not polled.
+/// While it is not polled, the plan makes no progress and no timeout fires.
 #[must_use = "nothing is decided unless the stream is polled"]
 pub struct Decisions {
     planning: Planning,
     ready: VecDeque<Decision>,
-    /// The calls that were approved at once and handed out.
+    /// The indexes of the calls that were approved at once and returned to the caller.
     handed_out: BTreeSet<usize>,
 }
 
-/// A run that stops each call before its handler.
+/// A run that holds each call before its handler.
 pub(super) struct Planning {
     run: Run,
     planned: Arc<Planned>,
-    /// Verdicts that were shown, until their call is decided.
+    /// Verdicts that were emitted, by call, until the call is decided.
     verdicts: HashMap<usize, Box<ApprovalResponse>>,
-    /// The calls that were found fit to run.
+    /// The indexes of the calls that may run.
     approved: HashSet<usize>,
-    /// Everything that was read of the run, for whoever reads on.
+    /// Every event that was read, to be replayed by the run of the plan.
     log: Vec<ToolEvent>,
 }
 
-/// Something a planning run found out.
-pub(super) enum Found {
-    Asked(usize, ApprovalRequest),
+/// A step of a planning run.
+pub(super) enum PlanningEvent {
+    ApprovalRequested(usize, ApprovalRequest),
     Approved(usize, ApprovedCall),
     Settled { index: usize, call: ToolCall, result: ToolResult, verdict: Option<Box<ApprovalResponse>> },
 }
 
 impl Decision {
-    /// The index of the call in its plan, which every event of its run has too.
+    /// Returns the index of the call in its plan. Every event of the run has the same index.
     #[must_use]
     pub fn index(&self) -> usize {
         match self {
@@ -89,7 +90,7 @@ impl Decision {
         }
     }
 
-    /// The call.
+    /// Returns the call.
     #[must_use]
     pub fn call(&self) -> &ToolCall {
         match self {
@@ -97,21 +98,23 @@ impl Decision {
         }
     }
 
-    /// Whether the call may run.
+    /// Reports whether the call may run.
     #[must_use]
     pub fn is_approved(&self) -> bool {
         matches!(self, Self::Approved { .. })
     }
 
-    /// The notice of what was found out; none when somebody was asked.
-    pub(super) fn of(found: Found) -> Option<Self> {
+    /// Returns the decision that an event amounts to, or `None` for an approval request.
+    pub(super) fn of(found: PlanningEvent) -> Option<Self> {
         match found {
-            Found::Asked(..) => None,
-            Found::Approved(index, approved) => {
+            PlanningEvent::ApprovalRequested(..) => None,
+            PlanningEvent::Approved(index, approved) => {
                 let ApprovedCall { call, verdict, .. } = approved;
                 Some(Self::Approved { index, call, verdict })
             }
-            Found::Settled { index, call, result, verdict } => Some(Self::Settled { index, call, result, verdict }),
+            PlanningEvent::Settled { index, call, result, verdict } => {
+                Some(Self::Settled { index, call, result, verdict })
+            }
         }
     }
 }
@@ -121,18 +124,18 @@ impl Decisions {
         Self { planning, ready, handed_out }
     }
 
-    /// The verdicts that reached the plan and did not count, and why.
+    /// Returns the verdicts that reached the plan and were rejected, with the reasons.
     #[must_use]
     pub fn refused_verdicts(&self) -> &[RefusedVerdict] {
         self.planning.refused()
     }
 
-    /// The next decision; `None` when every call is decided on.
+    /// Returns the next decision, or `None` when every call is decided.
     pub async fn next(&mut self) -> Option<Decision> {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
 
-    /// Goes on as the run of the calls. Of those that were handed out, the run has the ones that were given back.
+    /// Continues as the run of the calls. Calls that were handed out run only if they are in `given_back`.
     pub(super) fn into_run(self, given_back: &[ApprovedCall]) -> Run {
         let Self { planning: Planning { run, planned, log, .. }, handed_out: mut taken, .. } = self;
         for origin in given_back.iter().filter_map(|approved| approved.origin.as_ref()) {
@@ -177,8 +180,8 @@ impl Planning {
         }
     }
 
-    /// What is found out next; `None` when everything is.
-    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Option<Found>> {
+    /// Returns the next event of the planning run, or `None` when every call is decided.
+    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Option<PlanningEvent>> {
         loop {
             match Pin::new(&mut self.run).poll_next(task) {
                 Poll::Ready(Some(event)) => {
@@ -186,7 +189,8 @@ impl Planning {
                         return Poll::Ready(Some(found));
                     }
                 }
-                // A verdict is shown before the call that it lets run is held.
+                // The verdict's event is emitted before the call that it approves is held, so all events are read
+                // first.
                 nothing @ (Poll::Ready(None) | Poll::Pending) => {
                     let Some((index, mut approved)) = self.run.next_approved() else {
                         let is_over = nothing.is_ready() || self.run.is_decided();
@@ -195,32 +199,35 @@ impl Planning {
                     approved.verdict = self.verdicts.remove(&index);
                     approved.origin = Some(Origin { plan: Arc::clone(&self.planned), index });
                     self.approved.insert(index);
-                    return Poll::Ready(Some(Found::Approved(index, approved)));
+                    return Poll::Ready(Some(PlanningEvent::Approved(index, approved)));
                 }
             }
         }
     }
 
-    fn read(&mut self, event: ToolEvent) -> Option<Found> {
+    fn read(&mut self, event: ToolEvent) -> Option<PlanningEvent> {
         let found = match &event {
-            ToolEvent::ApprovalRequested { index, request } => Some(Found::Asked(*index, (**request).clone())),
+            ToolEvent::ApprovalRequested { index, request } => {
+                Some(PlanningEvent::ApprovalRequested(*index, (**request).clone()))
+            }
             ToolEvent::ApprovalResolved { index, response, .. } => {
                 self.verdicts.insert(*index, response.clone());
                 None
             }
-            // What may run was decided: that it timed out or was cancelled since is for whoever runs the plan.
+            // This call was already reported as approved. If it was cancelled or timed out since, the run of the plan
+            // reports that.
             ToolEvent::Output { index, .. } if self.approved.contains(index) => None,
             ToolEvent::Output { index, result } => {
                 let (index, call, result) = (*index, self.run.calls()[*index].clone(), result.clone());
-                Some(Found::Settled { index, call, result, verdict: self.verdicts.remove(&index) })
+                Some(PlanningEvent::Settled { index, call, result, verdict: self.verdicts.remove(&index) })
             }
-            // Nobody goes on with a plan later: a call that could wait is planned again.
+            // A plan can't be suspended. A call that has no verdict yet is planned again by the caller.
             ToolEvent::Suspended { index, .. } => {
                 let (index, call) = (*index, self.run.calls()[*index].clone());
                 let result = ToolResult::cancelled(&call, NO_VERDICT);
-                Some(Found::Settled { index, call, result, verdict: None })
+                Some(PlanningEvent::Settled { index, call, result, verdict: None })
             }
-            // Nothing runs, and what a permit or a policy emits was made room for when it was read.
+            // No handler runs here. Values that permits or policies emit freed their buffer space when they were read.
             ToolEvent::Progress { .. } | ToolEvent::Preliminary { .. } | ToolEvent::Unknown(_) => return None,
         };
         self.log.push(event);
@@ -231,12 +238,12 @@ impl Planning {
         self.planned
     }
 
-    /// The verdicts that turned out to be unusable.
+    /// Returns the verdicts that were rejected.
     pub(super) fn refused(&self) -> &[RefusedVerdict] {
         self.run.refused_verdicts()
     }
 
-    /// Whether every call is decided on or waits for an answer.
+    /// Reports whether every call is decided or waits for a verdict.
     pub(super) fn is_waiting_for_answers(&self) -> bool {
         self.run.is_waiting_for_answers()
     }

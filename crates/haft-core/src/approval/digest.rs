@@ -1,8 +1,8 @@
-//! What an approval is bound to.
+//! Digests that bind an approval to a call.
 //!
-//! The digest is taken over the id of the tool, the digest of its definition and the arguments as they were decoded, in
-//! one canonical text. So a yes holds however the model spelled the arguments, and no longer holds once one of them has
-//! another value, or the tool promises something else than when it was shown.
+//! A digest covers the id of the tool, the digest of its definition and the decoded arguments, as one canonical text.
+//! An approval is therefore independent of how the model spelled the arguments, and becomes invalid once an argument
+//! has another value or the definition of the tool has changed.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -14,12 +14,12 @@ use crate::json_text::JsonText;
 use crate::schema::{Limits, nests_within, read_tree, rounded_integer};
 use crate::tool::Tool;
 
-/// What every digest begins with, so that another way to make them can't be mistaken for this one.
+/// The prefix of every digest. It names the algorithm, so that digests of another one are never mistaken for these.
 const PREFIX: &str = "sha256:";
 
 impl Tool {
-    /// Returns a digest of everything that is said about the tool: name, descriptions, annotations, and the schemas of
-    /// parameters, results and declared failures with how each is enforced. Computed once.
+    /// Returns a digest of the tool's definition: name, descriptions, annotations, and the schemas of parameters,
+    /// results and declared failures together with how each schema is enforced. It is computed once.
     ///
     /// ```
     /// use haft_core::Tool;
@@ -32,7 +32,7 @@ impl Tool {
     #[must_use]
     pub fn definition_digest(&self) -> &str {
         self.cached_definition_digest(|| {
-            // Descriptors are plain data and always serialise; one that did not would match no other.
+            // Descriptors are plain data and always serialise. If one did not, its digest would match no other.
             let described = serde_json::to_value(&*self.descriptor()).unwrap_or_default();
             let [parameters, success, failure] = [self.parameters(), self.success(), self.failure()];
             sha256(&canonical_text(&json!({
@@ -48,17 +48,18 @@ impl Tool {
         })
     }
 
-    /// What binds an approval to a call of this tool with these decoded arguments.
+    /// Returns the digest that binds an approval to a call of this tool with these decoded arguments.
     #[must_use]
     pub fn approval_digest(&self, arguments: &Value) -> String {
         if nests_within(arguments, Limits::DEEPEST) {
             return self.bound_digest("arguments", arguments);
         }
-        // No call has such arguments, and nothing may walk through them.
+        // No call has arguments that are nested this deeply, and no recursive code may visit them.
         self.bound_digest("written", &Value::from(JsonText::from(arguments).as_str()))
     }
 
-    /// The same for arguments as they were read. Those that no tree holds are taken as they are written.
+    /// Returns the same digest for arguments that were read from text. Arguments that no `Value` can hold are hashed as
+    /// text.
     pub(super) fn approval_digest_of(&self, arguments: &Arguments, written: &str) -> String {
         match arguments {
             Arguments::Exact(tree) => self.approval_digest(tree),
@@ -77,11 +78,12 @@ impl Tool {
 }
 
 impl ToolCall {
-    /// A digest of the arguments by which equal calls are recognised, whatever the order of keys and the spelling of
-    /// numbers. Blank arguments are the empty object. What has no one meaning is taken as it is written: text that is
-    /// not JSON or that no tool would read, and integers beyond 64 bits that a float can't spell.
+    /// Returns a digest of the arguments by which equal calls are recognised, independent of the order of keys and the
+    /// spelling of numbers. Blank arguments are the empty object. Arguments without a unique meaning are hashed as they
+    /// are written: text that is not JSON or that no tool accepts, and integers beyond 64 bits that no float
+    /// represents.
     ///
-    /// It says nothing about what a tool makes of the arguments, so no approval is bound to it.
+    /// The digest does not depend on the tool, so no approval is bound to it.
     ///
     /// ```
     /// use haft_core::ToolCall;
@@ -139,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_does_not_matter_and_values_do() {
+    fn the_digest_depends_on_values_and_not_on_spelling() {
         let digest = |text: &str| tool().approval_digest(&serde_json::from_str(text).unwrap());
         assert_eq!(digest(r#"{"a": 1, "b": 1e0}"#), digest(r#"{"b":1,"a":1.0}"#));
         assert_ne!(digest(r#"{"a": 1}"#), digest(r#"{"a": 2}"#));
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_arguments_have_one_digest_however_they_are_written() {
+    fn equal_arguments_have_the_same_digest() {
         for (this, other) in [
             ("", " {} "),
             ("1", "1.0"),
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_nothing_reads_are_their_own_digest() {
+    fn arguments_that_no_tool_accepts_are_hashed_as_text() {
         let deep = "[".repeat(100_000);
         assert_eq!(digest(&deep), sha256(&deep));
         assert_eq!(digest("{\"a\": "), sha256("{\"a\":"));
@@ -188,16 +190,16 @@ mod tests {
     }
 
     #[test]
-    fn another_declared_failure_is_another_digest() {
+    fn a_changed_declared_failure_changes_the_digest() {
         let declaring = tool().set_failure(Schema::of_output::<bool>().unwrap());
         assert_ne!(tool().definition_digest(), declaring.definition_digest());
         assert_ne!(tool().approval_digest(&json!(5)), declaring.approval_digest(&json!(5)));
     }
 
-    /// The model is shown the same schema, and yet arguments that it forbids would reach the handler.
+    /// The model reads the same schema in all modes, but another mode would let forbidden arguments reach the handler.
     #[cfg(feature = "validate")]
     #[test]
-    fn another_validation_mode_is_another_digest() {
+    fn a_changed_validation_mode_changes_the_digest() {
         let shown = json!({"type": "integer", "maximum": 100});
         let check = || Validator::new(|_| Ok(()));
         let modes = [Validation::Full, Validation::FullThen(check()), Validation::With(check()), Validation::None];
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn another_definition_is_another_digest() {
+    fn a_changed_definition_changes_the_digest() {
         let arguments = json!(5);
         let renamed = tool().with_name("refund").unwrap();
         assert_ne!(tool().approval_digest(&arguments), renamed.approval_digest(&arguments));

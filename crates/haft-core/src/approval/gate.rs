@@ -1,13 +1,13 @@
-//! What a run knows about asking, besides whom.
+//! The gate: everything a run needs to request approval, except the approver.
 //!
-//! The gate makes questions, finds verdicts that hold already, decides whether one that came can be used, and writes down
-//! what became of each question. It never decides whether a call needs approval: that is the policies' business.
+//! The gate creates and signs approval requests, finds verdicts that already apply, checks whether a verdict can be
+//! used, and records the outcome of each request. It never decides whether a call requires approval: the policies do.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 #[cfg(feature = "approval")]
-use super::memory::{About, ApprovalMemory};
+use super::memory::{ApprovalMemory, CallIdentity};
 use super::record::{ApprovalOutcome, ApprovalRecord};
 #[cfg(feature = "approval")]
 use super::signing::{SignatureError, SigningKeys};
@@ -20,15 +20,15 @@ use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRespons
 use crate::timestamp::Timestamp;
 use crate::tool::Tool;
 
-type Clock = dyn Fn() -> Timestamp + Send + Sync;
+type ApprovalClock = dyn Fn() -> Timestamp + Send + Sync;
 type Auditor = dyn Fn(&ApprovalRecord) + Send + Sync;
 
-/// What a run knows about asking.
+/// The approval settings of a run.
 #[derive(Clone)]
 pub(crate) struct Gate {
-    /// How long a question stays open.
+    /// The time until an approval request expires.
     pub(crate) lifetime: Option<Duration>,
-    pub(crate) clock: Option<Arc<Clock>>,
+    pub(crate) clock: Option<Arc<ApprovalClock>>,
     pub(crate) auditor: Option<Arc<Auditor>>,
     #[cfg(feature = "approval")]
     pub(crate) memory: Option<ApprovalMemory>,
@@ -42,9 +42,9 @@ impl Default for Gate {
     }
 }
 
-/// A call at the gate.
+/// A call that may require approval, with everything a verdict is matched by.
 #[derive(Clone, Copy)]
-#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "only what is remembered is known by all of it"))]
+#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "only remembered verdicts are matched by all of it"))]
 pub(crate) struct AtGate<'a> {
     pub(crate) tool: &'a Tool,
     pub(crate) call: &'a ToolCall,
@@ -53,7 +53,7 @@ pub(crate) struct AtGate<'a> {
 }
 
 impl Gate {
-    /// A gate with nothing said about it.
+    /// A gate with default settings.
     pub(crate) const PLAIN: Self = Self {
         lifetime: None,
         clock: None,
@@ -64,8 +64,8 @@ impl Gate {
         keys: None,
     };
 
-    /// Returns the time by which questions lapse. A clock that panics is not replaced by another: without the time nothing
-    /// can be approved.
+    /// Returns the current time, which decides whether requests have expired. If the clock panics, no other clock takes
+    /// its place: without the time nothing can be approved.
     pub(crate) fn now(&self) -> Result<Timestamp, VerdictFault> {
         match &self.clock {
             Some(clock) => isolated(|| clock()).map_err(|_| VerdictFault::ClockFailed),
@@ -73,16 +73,16 @@ impl Gate {
         }
     }
 
-    /// Creates a question, which can be asked once it is [sealed](Self::seal).
-    #[allow(clippy::unused_self, reason = "questions come from a gate")]
-    pub(crate) fn question(&self, at: AtGate<'_>, rule: ApprovalRule) -> ApprovalRequest {
+    /// Creates an approval request. It must be [signed](Self::sign) before it is sent.
+    #[allow(clippy::unused_self, reason = "requests are created by a gate")]
+    pub(crate) fn new_request(&self, at: AtGate<'_>, rule: ApprovalRule) -> ApprovalRequest {
         let mut request = ApprovalRequest::new(ApprovalId::random(), at.call).digest(at.digest);
         request.rule = Some(rule);
         request
     }
 
-    /// Sets the end of a question and signs it.
-    pub(crate) fn seal(&self, request: &mut ApprovalRequest) -> Result<(), VerdictFault> {
+    /// Sets the expiry of a request and signs it.
+    pub(crate) fn sign(&self, request: &mut ApprovalRequest) -> Result<(), VerdictFault> {
         let now = self.now()?;
         request.expires_at = self.lifetime.map(|lifetime| now.saturating_add(lifetime));
         #[cfg(feature = "approval")]
@@ -92,19 +92,23 @@ impl Gate {
         Ok(())
     }
 
-    /// Checks that a question has not lapsed.
+    /// Checks that a request has not expired.
     pub(crate) fn ensure_open(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
         if request.is_expired(self.now()?) { Err(VerdictFault::Lapsed) } else { Ok(()) }
     }
 
-    /// Checks that a verdict counts for a question now.
-    pub(crate) fn examine(&self, request: &ApprovalRequest, response: &ApprovalResponse) -> Result<(), VerdictFault> {
-        Self::belongs(request, response)?;
+    /// Checks that a verdict is valid for a request now.
+    pub(crate) fn check_verdict(
+        &self,
+        request: &ApprovalRequest,
+        response: &ApprovalResponse,
+    ) -> Result<(), VerdictFault> {
+        Self::check_binding(request, response)?;
         self.ensure_open(request)
     }
 
-    /// Checks that a verdict is one on this question that can be acted on, whatever the time. No user code runs.
-    pub(crate) fn belongs(request: &ApprovalRequest, response: &ApprovalResponse) -> Result<(), VerdictFault> {
+    /// Checks that a verdict belongs to this request and can be acted on, apart from the expiry. Runs no user code.
+    pub(crate) fn check_binding(request: &ApprovalRequest, response: &ApprovalResponse) -> Result<(), VerdictFault> {
         if response.request_id != request.request_id {
             return Err(VerdictFault::UnknownRequest);
         }
@@ -122,15 +126,16 @@ impl Gate {
         Ok(())
     }
 
-    /// Whether a question that was not kept ends when one of ours would: what a verdict says of it is all that is known.
-    pub(crate) fn believe_end(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+    /// Checks that the expiry of a request that was not kept is one that this gate could have set. The request is
+    /// rebuilt from its verdict, so nothing else is known about it.
+    pub(crate) fn check_claimed_expiry(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
         let Some(lifetime) = self.lifetime else { return Ok(()) };
         let latest = self.now()?.saturating_add(lifetime);
         let is_ours = request.expires_at.is_some_and(|end| end <= latest);
         if is_ours { Ok(()) } else { Err(VerdictFault::Lapsed) }
     }
 
-    /// Writes down what became of a question.
+    /// Records the outcome of a request: as a tracing event, and by the auditor.
     pub(crate) fn record(&self, record: impl FnOnce() -> ApprovalRecord) {
         let is_heard = is_heard!("haft::approval", tracing::Level::INFO);
         if self.auditor.is_none() && !is_heard {
@@ -141,19 +146,19 @@ impl Gate {
             drop(isolated(|| log(&record)));
         }
         if let Some(auditor) = &self.auditor {
-            // It watches and can't change anything: that it broke is its own business.
+            // The auditor only observes, so its panic must not affect the call.
             drop(isolated(|| auditor(&record)));
         }
     }
 
-    /// A record of a question, to be filled in.
-    pub(crate) fn outcome(
+    /// Creates a record of a request's outcome.
+    pub(crate) fn new_record(
         &self,
         request: &ApprovalRequest,
         caller: Option<&Caller>,
         outcome: ApprovalOutcome,
     ) -> ApprovalRecord {
-        // What happened is written down even without the time.
+        // An outcome is recorded even if the clock failed.
         let now = self.now().unwrap_or(Timestamp::from_unix_millis(0));
         let mut record = ApprovalRecord::new(request, outcome, now);
         record.caller = caller.cloned();
@@ -161,7 +166,7 @@ impl Gate {
     }
 }
 
-/// Writes a record to tracing.
+/// Emits a record as a tracing event.
 fn log(record: &ApprovalRecord) {
     tracing::info!(
         target: "haft::approval",
@@ -177,35 +182,35 @@ fn log(record: &ApprovalRecord) {
     );
 }
 
-/// What binds an approval; empty where there are no digests.
+/// Returns the digest that binds an approval. It is empty without the feature `approval`.
 #[cfg(feature = "approval")]
 pub(crate) fn digest_of(tool: &Tool, arguments: &Arguments, written: &str) -> String {
     tool.approval_digest_of(arguments, written)
 }
 
-/// What binds an approval; empty where there are no digests.
+/// Returns the digest that binds an approval. It is empty without the feature `approval`.
 #[cfg(not(feature = "approval"))]
 pub(crate) fn digest_of(_: &Tool, _: &Arguments, _: &str) -> String {
     String::new()
 }
 
-/// Verdicts that hold for more than one call.
+/// Verdicts that apply to more than one call.
 #[cfg(feature = "approval")]
 impl Gate {
-    /// A verdict from before that holds for this call too.
-    pub(crate) fn recall(&self, at: AtGate<'_>) -> Option<ApprovalResponse> {
-        self.memory.as_ref()?.recall(about(at))
+    /// Returns a remembered verdict that applies to this call.
+    pub(crate) fn verdict_for(&self, at: AtGate<'_>) -> Option<ApprovalResponse> {
+        self.memory.as_ref()?.verdict_for(identity(at))
     }
 
-    /// Remembers a verdict as far as it wants to be.
+    /// Remembers a verdict for the calls that its scope covers.
     pub(crate) fn remember(&self, at: AtGate<'_>, response: &ApprovalResponse) {
         if let Some(memory) = &self.memory {
-            memory.remember(about(at), response);
+            memory.remember(identity(at), response);
         }
     }
 
-    /// Whether a question that comes back was asked here. One that was signed is not taken where there are no keys.
-    pub(crate) fn recognise(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+    /// Checks that a request was created here. A signed request is rejected if no keys are configured.
+    pub(crate) fn verify_request(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
         match (&self.keys, &request.signature) {
             (Some(keys), _) => keys.verify(request).map_err(Into::into),
             (None, Some(signature)) => Err(SignatureError::UnknownKey { key_id: signature.key_id.clone() }.into()),
@@ -215,21 +220,21 @@ impl Gate {
 }
 
 #[cfg(feature = "approval")]
-fn about(at: AtGate<'_>) -> About<'_> {
-    About { caller: at.caller, digest: at.digest, tool: at.tool.id(), definition: at.tool.definition_digest() }
+fn identity(at: AtGate<'_>) -> CallIdentity<'_> {
+    CallIdentity { caller: at.caller, digest: at.digest, tool: at.tool.id(), definition: at.tool.definition_digest() }
 }
 
-/// Without digests there is nothing that a verdict could hold for, and nothing that could come back.
+/// Without digests no verdict applies to another call, and no request leaves the run.
 #[cfg(not(feature = "approval"))]
-#[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "the same questions have shorter answers")]
+#[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "the same signatures as with the feature")]
 impl Gate {
-    pub(crate) fn recall(&self, _: AtGate<'_>) -> Option<ApprovalResponse> {
+    pub(crate) fn verdict_for(&self, _: AtGate<'_>) -> Option<ApprovalResponse> {
         None
     }
 
     pub(crate) fn remember(&self, _: AtGate<'_>, _: &ApprovalResponse) {}
 
-    pub(crate) fn recognise(&self, _: &ApprovalRequest) -> Result<(), VerdictFault> {
+    pub(crate) fn verify_request(&self, _: &ApprovalRequest) -> Result<(), VerdictFault> {
         Ok(())
     }
 }

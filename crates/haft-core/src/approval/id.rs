@@ -1,15 +1,15 @@
-//! Ids that nobody can guess.
+//! Unguessable ids.
 
 use crate::item::ApprovalId;
 
 impl ApprovalId {
-    /// An id that nobody can guess.
+    /// Creates an id that can't be guessed.
     pub(crate) fn random() -> Self {
         Self::from(format!("approval_{:032x}", random()))
     }
 }
 
-/// 128 bits of the system's.
+/// Returns 128 random bits from the operating system.
 #[cfg(feature = "approval")]
 fn random() -> u128 {
     let mut bytes = [0; 16];
@@ -24,7 +24,7 @@ fn random() -> u128 {
     keyed()
 }
 
-/// The outputs of a keyed hash whose keys the process drew at random.
+/// Returns 128 bits of a keyed hash whose keys the process chose at random.
 fn keyed() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     use std::sync::OnceLock;
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_ids_are_alike() {
+    fn ids_are_unique() {
         let ids: HashSet<_> = (0..1_000).map(|_| ApprovalId::random()).collect();
         assert_eq!(ids.len(), 1_000);
         let keyed: HashSet<_> = (0..1_000).map(|_| keyed()).collect();

@@ -1,12 +1,12 @@
-//! Verdicts that hold for more than one call.
+//! Verdicts that apply to more than one call.
 //!
-//! A memory belongs to one session: whoever keeps it decides how long that is, and may store it. A verdict is remembered
-//! per caller, for exactly what its scope says and for nothing wider: a tool that is defined otherwise than when the
-//! verdict was given is another tool.
+//! A memory belongs to one session. The application decides how long the session lasts and may store the memory. A
+//! verdict is remembered per caller and applies to exactly what its scope covers: a tool whose definition has changed
+//! is another tool.
 //!
-//! The narrowest verdict holds. A wider denial that was given later revokes it, unless it is a denial itself; a wider
-//! approval that was given later does not. A memory is bounded, and what it can't hold makes it stricter, never more
-//! lenient: approvals are forgotten, denials are merged into wider ones.
+//! The narrowest verdict applies. A later denial with a wider scope revokes a narrower approval; a later approval with
+//! a wider scope does not revoke a narrower denial. A memory is bounded. When it is full it becomes stricter, never
+//! more lenient: approvals are forgotten, denials are merged into wider ones.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,19 +21,19 @@ use crate::item::{ApprovalDecision, ApprovalResponse, ApprovalScope};
 use crate::tool::ToolId;
 use crate::version::FormatVersion;
 
-/// The message to the model about a call that falls under denials that were merged.
-const MERGED: &str = "more calls were denied than can be remembered one by one, so this one is denied as well";
+/// The message to the model for a call that is covered by merged denials.
+const MERGED: &str = "this call is denied because more calls were denied than can be remembered individually";
 
-/// The verdicts of one session that hold for more than one call. Cloning shares it; it serialises.
+/// The verdicts of one session that apply to more than one call. Clones share the same memory. It can be serialised.
 ///
-/// Of several verdicts that hold for a call the narrowest counts: one for its arguments, then one for its tool, then one
-/// for the session. A denial revokes every approval, edit and answer that was given before it for something narrower. An
-/// approval does not revoke a denial of something narrower: that has to be revoked by a verdict with its own scope.
+/// If several verdicts apply to a call, the narrowest one is used: first one for its arguments, then one for its tool,
+/// then one for the session. A denial revokes every earlier approval, edit and answer with a narrower scope. An
+/// approval does not revoke a denial with a narrower scope: only a verdict with the same scope does.
 ///
-/// It holds [1,024](Self::DEFAULT_MOST) verdicts unless it is [bounded](Self::bounded) otherwise. When it is full, the
-/// oldest approval, edit or answer is forgotten, and somebody is asked again. Denials are never forgotten: when there is
-/// nothing else, a new one is merged with others into a denial of its whole tool, of its caller's whole session, or in the
-/// end of everything, which only [`clear`](Self::clear) ends.
+/// A memory holds at most [1,024](Self::DEFAULT_MOST) verdicts unless it is created with [another
+/// bound](Self::bounded). When it is full, the oldest approval, edit or answer is forgotten, and approval is requested
+/// again. Denials are never forgotten: if nothing else can be removed, a new denial is merged with others into a denial
+/// of the whole tool, of the caller's whole session, or finally of every call, until [`clear`](Self::clear) is called.
 ///
 /// ```
 /// use haft_core::{ApprovalMemory, ApprovalPolicy, ApprovalRequest, ApprovalScope, Cx, RunOptions, Tool, ToolCall, Toolkit};
@@ -47,80 +47,81 @@ const MERGED: &str = "more calls were denied than can be remembered one by one, 
 /// });
 /// assert!(kit.run([ToolCall::new("c1", "pay", "5")]).with(asking).collect_results().await[0].is_ok());
 ///
-/// // Nobody is asked any more, and nobody could be:
+/// // The verdict is remembered, so no approver is needed:
 /// let run = kit.run([ToolCall::new("c2", "pay", "900")]).with(RunOptions::new().approval_memory(&memory));
 /// assert!(run.collect_results().await[0].is_ok());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Default)]
-pub struct ApprovalMemory(Arc<Mutex<Entries>>);
+pub struct ApprovalMemory(Arc<Mutex<MemoryEntries>>);
 
-/// What a verdict is remembered for.
+/// The calls that a verdict applies to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Key {
+struct MemoryKey {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     caller: Option<Caller>,
     #[serde(flatten)]
-    subject: Subject,
+    subject: VerdictSubject,
 }
 
-/// From the narrowest to the widest.
+/// The subject of a verdict, from the narrowest to the widest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "scope", content = "subject", rename_all = "snake_case")]
-enum Subject {
+enum VerdictSubject {
     TheseArguments(String),
     ThisTool(String),
     ThisSession,
-    /// Every call of every caller: only denials that were merged.
+    /// Every call of every caller. Only merged denials have this subject.
     Everything,
 }
 
-/// A verdict, and what else is known of it.
+/// A verdict and its position in the memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Kept {
+struct RememberedVerdict {
     verdict: ApprovalResponse,
-    /// The tool of the call it was given for, as [`Subject::ThisTool`] names it. Older memories did not keep it.
+    /// The tool of the call that the verdict was given for, as in [`VerdictSubject::ThisTool`]. Older formats do not
+    /// contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
-    /// Set if it is the denial of several subjects in one.
+    /// Set if the verdict replaces several denials.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_merged: bool,
-    /// The how-manieth verdict of this memory it is. The order is stored, not the number.
+    /// The sequence number of the verdict in this memory. Only the order is stored, not the number.
     #[serde(skip)]
     given: u64,
 }
 
-/// At most so many verdicts.
+/// A bounded set of verdicts.
 #[derive(Clone)]
-struct Entries {
+struct MemoryEntries {
     most: NonZeroUsize,
-    kept: BTreeMap<Key, Kept>,
-    /// The subjects of all verdicts but denials, the oldest first.
-    revocable: BTreeMap<u64, Key>,
+    kept: BTreeMap<MemoryKey, RememberedVerdict>,
+    /// The keys of all verdicts except denials, oldest first.
+    revocable: BTreeMap<u64, MemoryKey>,
     given: u64,
 }
 
-/// What a call is, to a memory.
+/// The identity of a call for the purpose of remembering verdicts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct About<'a> {
+pub(super) struct CallIdentity<'a> {
     pub(super) caller: Option<&'a Caller>,
     /// The digest of the call.
     pub(super) digest: &'a str,
-    /// Its tool, whatever that is called.
+    /// The id of its tool, which does not depend on the name.
     pub(super) tool: &'a ToolId,
     /// The digest of the tool's definition.
     pub(super) definition: &'a str,
 }
 
 impl ApprovalMemory {
-    /// The most verdicts that a memory holds unless it is [bounded](Self::bounded) otherwise.
+    /// The maximum number of verdicts in a memory that was not created with [another bound](Self::bounded).
     pub const DEFAULT_MOST: NonZeroUsize = match NonZeroUsize::new(1_024) {
         Some(most) => most,
         None => NonZeroUsize::MIN,
     };
 
-    /// A memory of nothing.
+    /// Creates an empty memory.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -129,34 +130,38 @@ impl ApprovalMemory {
     /// Creates an empty memory that holds at most this many verdicts.
     #[must_use]
     pub fn bounded(most: NonZeroUsize) -> Self {
-        Self(Arc::new(Mutex::new(Entries::new(most))))
+        Self(Arc::new(Mutex::new(MemoryEntries::new(most))))
     }
 
-    /// How many verdicts it holds.
+    /// Returns the number of verdicts.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries().kept.len()
     }
 
-    /// Whether it holds none.
+    /// Reports whether the memory holds no verdicts.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries().kept.is_empty()
     }
 
-    /// Forgets everything.
+    /// Removes all verdicts.
     pub fn clear(&self) {
         let mut entries = self.entries();
-        *entries = Entries::new(entries.most);
+        *entries = MemoryEntries::new(entries.most);
     }
 
-    /// Returns the verdict that holds for a call: the narrowest that no wider denial has revoked.
-    pub(super) fn recall(&self, about: About<'_>) -> Option<ApprovalResponse> {
+    /// Returns the verdict that applies to a call: the narrowest one that no wider denial has revoked.
+    pub(super) fn verdict_for(&self, identity: CallIdentity<'_>) -> Option<ApprovalResponse> {
         let entries = self.entries();
-        let subjects =
-            [Subject::TheseArguments(about.digest.to_owned()), about.this_tool().into(), Subject::ThisSession];
-        let keys = subjects.into_iter().map(|subject| Key { caller: about.caller.cloned(), subject });
-        let found: Vec<&Kept> = keys.chain([Key::EVERYTHING]).filter_map(|key| entries.kept.get(&key)).collect();
+        let subjects = [
+            VerdictSubject::TheseArguments(identity.digest.to_owned()),
+            identity.this_tool().into(),
+            VerdictSubject::ThisSession,
+        ];
+        let keys = subjects.into_iter().map(|subject| MemoryKey { caller: identity.caller.cloned(), subject });
+        let found: Vec<&RememberedVerdict> =
+            keys.chain([MemoryKey::EVERYTHING]).filter_map(|key| entries.kept.get(&key)).collect();
         let mut holding = found.iter().enumerate().filter(|(place, kept)| {
             let mut wider = found[place + 1..].iter();
             kept.is_denial() || !wider.any(|wider| wider.is_denial() && wider.given > kept.given)
@@ -164,52 +169,53 @@ impl ApprovalMemory {
         holding.next().map(|(_, kept)| kept.verdict.clone())
     }
 
-    /// Remembers a verdict as far as its scope says. The latest one for the same scope holds.
-    pub(super) fn remember(&self, about: About<'_>, response: &ApprovalResponse) {
+    /// Remembers a verdict for the calls that its scope covers. It replaces an earlier verdict with the same scope.
+    pub(super) fn remember(&self, identity: CallIdentity<'_>, response: &ApprovalResponse) {
         let is_for_any_arguments = matches!(response.decision, ApprovalDecision::Approved | ApprovalDecision::Denied);
         let subject = match (&response.scope, &response.decision) {
             (ApprovalScope::ThisCall | ApprovalScope::Other(_), _) | (_, ApprovalDecision::Other(_)) => return,
-            (ApprovalScope::ThisTool, _) if is_for_any_arguments => about.this_tool().into(),
-            (ApprovalScope::ThisSession, _) if is_for_any_arguments => Subject::ThisSession,
+            (ApprovalScope::ThisTool, _) if is_for_any_arguments => identity.this_tool().into(),
+            (ApprovalScope::ThisSession, _) if is_for_any_arguments => VerdictSubject::ThisSession,
             (ApprovalScope::TheseArguments | ApprovalScope::ThisTool | ApprovalScope::ThisSession, _) => {
-                Subject::TheseArguments(about.digest.to_owned())
+                VerdictSubject::TheseArguments(identity.digest.to_owned())
             }
         };
-        let ToolSubject(tool) = about.this_tool();
-        let kept = Kept { verdict: response.clone(), tool: Some(tool), is_merged: false, given: 0 };
-        self.entries().insert(Key { caller: about.caller.cloned(), subject }, kept);
+        let ToolSubject(tool) = identity.this_tool();
+        let kept = RememberedVerdict { verdict: response.clone(), tool: Some(tool), is_merged: false, given: 0 };
+        self.entries().insert(MemoryKey { caller: identity.caller.cloned(), subject }, kept);
     }
 
-    /// Nothing of a user's runs while the lock is held.
-    fn entries(&self) -> MutexGuard<'_, Entries> {
+    /// Locks the entries. No user code runs while the lock is held.
+    fn entries(&self) -> MutexGuard<'_, MemoryEntries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A tool as it was defined, as a subject names it.
+/// A tool with its definition, as the subject of a verdict.
 struct ToolSubject(String);
 
-impl From<ToolSubject> for Subject {
+impl From<ToolSubject> for VerdictSubject {
     fn from(ToolSubject(tool): ToolSubject) -> Self {
         Self::ThisTool(tool)
     }
 }
 
-impl About<'_> {
+impl CallIdentity<'_> {
     fn this_tool(&self) -> ToolSubject {
         ToolSubject(format!("{} {}", self.definition, self.tool))
     }
 }
 
-impl Entries {
+impl MemoryEntries {
     fn new(most: NonZeroUsize) -> Self {
         Self { most, kept: BTreeMap::new(), revocable: BTreeMap::new(), given: 0 }
     }
 
-    /// Adds a verdict in the place of an earlier one on the same subject. Where there is no room, the oldest verdict that
-    /// is no denial makes some; without one, an approval is not remembered and a denial is merged with others.
-    fn insert(&mut self, key: Key, kept: Kept) {
-        // The denials that were merged into this one may be of narrower subjects, which an approval does not revoke.
+    /// Adds a verdict, replacing an earlier one with the same key. If the memory is full, the oldest verdict that is no
+    /// denial is removed. If there is none, an approval is not remembered and a denial is merged with others.
+    fn insert(&mut self, key: MemoryKey, kept: RememberedVerdict) {
+        // The stored denial replaces several denials that may have narrower subjects, which an approval does not
+        // revoke.
         if !kept.is_denial() && self.kept.get(&key).is_some_and(|known| known.is_merged) {
             return;
         }
@@ -226,15 +232,15 @@ impl Entries {
         }
     }
 
-    /// Makes one denial of a new one and all that the next wider subject covers, so that there is room again.
-    fn merge(&mut self, key: &Key, mut kept: Kept) {
+    /// Merges a new denial with all verdicts that the next wider subject covers, which frees space.
+    fn merge(&mut self, key: &MemoryKey, mut kept: RememberedVerdict) {
         (kept.is_merged, kept.verdict.reason) = (true, Some(MERGED.to_owned()));
-        let tool = kept.tool.clone().map(Subject::ThisTool);
-        let of_caller = tool.into_iter().chain([Subject::ThisSession]);
-        let of_caller = of_caller.map(|subject| Key { caller: key.caller.clone(), subject });
-        for wide in of_caller.chain([Key::EVERYTHING]) {
+        let tool = kept.tool.clone().map(VerdictSubject::ThisTool);
+        let of_caller = tool.into_iter().chain([VerdictSubject::ThisSession]);
+        let of_caller = of_caller.map(|subject| MemoryKey { caller: key.caller.clone(), subject });
+        for wide in of_caller.chain([MemoryKey::EVERYTHING]) {
             let covered = self.kept.iter().filter(|(known, kept)| wide.covers(known, kept.tool.as_deref()));
-            let covered: Vec<Key> = covered.map(|(known, _)| known.clone()).collect();
+            let covered: Vec<MemoryKey> = covered.map(|(known, _)| known.clone()).collect();
             for known in &covered {
                 self.remove(known);
             }
@@ -244,7 +250,7 @@ impl Entries {
         }
     }
 
-    fn put(&mut self, key: Key, mut kept: Kept) {
+    fn put(&mut self, key: MemoryKey, mut kept: RememberedVerdict) {
         self.given += 1;
         kept.given = self.given;
         if !kept.is_denial() {
@@ -253,31 +259,32 @@ impl Entries {
         self.kept.insert(key, kept);
     }
 
-    fn remove(&mut self, key: &Key) {
+    fn remove(&mut self, key: &MemoryKey) {
         if let Some(kept) = self.kept.remove(key) {
             self.revocable.remove(&kept.given);
         }
     }
 }
 
-impl Key {
-    const EVERYTHING: Self = Self { caller: None, subject: Subject::Everything };
+impl MemoryKey {
+    const EVERYTHING: Self = Self { caller: None, subject: VerdictSubject::Everything };
 
-    /// Returns whether a denial of this covers all that a verdict on `known`, about a call of `tool`, is about.
+    /// Reports whether a denial with this key covers everything that a verdict with the key `known`, for a call of
+    /// `tool`, covers.
     fn covers(&self, known: &Self, tool: Option<&str>) -> bool {
         let is_same_caller = self.caller == known.caller;
         match (&self.subject, &known.subject) {
-            (Subject::Everything, _) => true,
-            (_, Subject::Everything) => false,
-            (Subject::ThisSession, _) => is_same_caller,
-            (Subject::ThisTool(this), Subject::TheseArguments(_)) => is_same_caller && tool == Some(this),
-            (Subject::ThisTool(_) | Subject::TheseArguments(_), _) => self == known,
+            (VerdictSubject::Everything, _) => true,
+            (_, VerdictSubject::Everything) => false,
+            (VerdictSubject::ThisSession, _) => is_same_caller,
+            (VerdictSubject::ThisTool(this), VerdictSubject::TheseArguments(_)) => is_same_caller && tool == Some(this),
+            (VerdictSubject::ThisTool(_) | VerdictSubject::TheseArguments(_), _) => self == known,
         }
     }
 }
 
-impl Kept {
-    /// Returns whether it keeps calls from running. Everything else lets one run, or answers in its place.
+impl RememberedVerdict {
+    /// Reports whether the verdict prevents calls. All other decisions let the call run or answer it.
     fn is_denial(&self) -> bool {
         match self.verdict.decision {
             ApprovalDecision::Denied | ApprovalDecision::Other(_) => true,
@@ -286,7 +293,7 @@ impl Kept {
     }
 }
 
-impl Default for Entries {
+impl Default for MemoryEntries {
     fn default() -> Self {
         Self::new(ApprovalMemory::DEFAULT_MOST)
     }
@@ -299,52 +306,53 @@ impl From<&Self> for ApprovalMemory {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StoredMemory {
     #[serde(default)]
     v: FormatVersion,
     #[serde(default = "default_most", skip_serializing_if = "is_default_most")]
     most: NonZeroUsize,
-    /// Set if the verdicts are in the order they were given. Older memories did not know it.
+    /// Set if the verdicts are stored in the order they were given. Older formats do not guarantee that.
     #[serde(default)]
     oldest_first: bool,
-    verdicts: Vec<Remembered>,
+    verdicts: Vec<StoredVerdict>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Remembered {
-    holds_for: Key,
+struct StoredVerdict {
+    holds_for: MemoryKey,
     #[serde(flatten)]
-    kept: Kept,
+    kept: RememberedVerdict,
 }
 
 fn default_most() -> NonZeroUsize {
     ApprovalMemory::DEFAULT_MOST
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_default_most(most: &NonZeroUsize) -> bool {
     *most == ApprovalMemory::DEFAULT_MOST
 }
 
 impl Serialize for ApprovalMemory {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Entries { most, kept, .. } = self.entries().clone();
-        let mut verdicts: Vec<_> = kept.into_iter().map(|(holds_for, kept)| Remembered { holds_for, kept }).collect();
+        let MemoryEntries { most, kept, .. } = self.entries().clone();
+        let mut verdicts: Vec<_> =
+            kept.into_iter().map(|(holds_for, kept)| StoredVerdict { holds_for, kept }).collect();
         verdicts.sort_by_key(|remembered| remembered.kept.given);
-        Written { v: FormatVersion::default(), most, oldest_first: true, verdicts }.serialize(serializer)
+        StoredMemory { v: FormatVersion::default(), most, oldest_first: true, verdicts }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for ApprovalMemory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Written { most, oldest_first, mut verdicts, .. } =
-            Written::deserialize(crate::schema::tree(deserializer)?).map_err(D::Error::custom)?;
+        let StoredMemory { most, oldest_first, mut verdicts, .. } =
+            StoredMemory::deserialize(crate::schema::tree(deserializer)?).map_err(D::Error::custom)?;
         if !oldest_first {
-            // Which were given later is not known, so denials count as the later ones.
+            // The order is unknown, so denials count as the later ones.
             verdicts.sort_by_key(|remembered| remembered.kept.is_denial());
         }
-        let mut entries = Entries::new(most);
-        for Remembered { holds_for, kept } in verdicts {
+        let mut entries = MemoryEntries::new(most);
+        for StoredVerdict { holds_for, kept } in verdicts {
             entries.insert(holds_for, kept);
         }
         Ok(Self(Arc::new(Mutex::new(entries))))

@@ -1,10 +1,10 @@
-//! Which calls may run, found out before any of them does.
+//! Plans: deciding which calls may run before any of them runs.
 //!
-//! A plan takes every call through the same pipeline as a run would, look up, permit, read and check, policies, and stops
-//! before the handler. Calls that fail on the way are never asked about. Whatever is run of a plan runs as was planned:
-//! with the options of the plan, and at the indexes of the plan. A [`CallPlan`] is data, which [`Toolkit::run`] takes: it
-//! checks each approval once more, asks about no call that has its verdict, and evaluates the policies again for those that
-//! required none. A [`QueuePlan`] has questions open, so it becomes the run itself.
+//! A plan takes every call through the same pipeline as a run, which is look up, permit, decode and policies, and stops
+//! before the handler. No approval is requested for a call that fails earlier. Calls of a plan run with the options and
+//! the indexes of the plan. A [`CallPlan`] is data that [`Toolkit::run`] accepts: the run checks each approval again,
+//! sends no approval request for a call that has a verdict, and evaluates the policies again for calls that required no
+//! approval. A [`QueuePlan`] has pending approval requests, so it continues as the run itself.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::approved_call::{ApprovedCall, Origin, Planned, PriorApproval, RequestedCall};
-use super::decision::{Decision, Decisions, Found, Planning};
+use super::decision::{Decision, Decisions, Planning, PlanningEvent};
 use super::gate::digest_of;
 use super::queue::VerdictQueue;
 use super::ruling::Ruling;
@@ -24,70 +24,76 @@ use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
 use crate::toolkit::Toolkit;
 
-/// The calls that may run, by verdicts that are all there. Given to [`Toolkit::run`] whole, every call gets its result, in
-/// order. The run has the options that the plan was made with; others can be set on it.
+/// The calls that may run according to a complete set of verdicts. If the whole plan is passed to [`Toolkit::run`],
+/// every call gets its result, in order. The run uses the options the plan was made with.
 #[derive(Debug)]
 #[must_use = "a plan does nothing unless its calls are run"]
 #[non_exhaustive]
 pub struct CallPlan {
     /// The calls that may run, in order.
     pub approved: Vec<ApprovedCall>,
-    /// The results of those that do not: refused, denied, not decided on, or answered by a person. In order.
+    /// The results of the calls that do not run, in order: invalid, denied, without a verdict, or answered by a
+    /// verdict.
     pub rejected: Vec<ToolResult>,
-    /// Questions about the calls that nobody has decided on: what to show to somebody for another try.
+    /// Approval requests for the calls that have no valid verdict, to be presented to the approver for the next
+    /// attempt.
     pub requests: Vec<ApprovalRequest>,
-    /// Verdicts that fit none of the calls, or did not count for theirs.
+    /// Verdicts that belong to none of the calls, or were rejected.
     pub refused: Vec<RefusedVerdict>,
-    /// Where the calls stood, the approved and the rejected ones apart, and what else a run has to show of them.
-    order: Vec<Place>,
+    /// The kind of each call, in the original order, with the data that a run emits for it.
+    order: Vec<PlanEntry>,
     planned: Arc<Planned>,
 }
 
 #[derive(Debug)]
-enum Place {
+enum PlanEntry {
     Approved,
     Rejected { call: Box<ToolCall>, verdict: Option<Box<ApprovalResponse>> },
 }
 
-/// The calls that may run now, the questions about the others, and what is decided about those when verdicts come.
+/// The calls that may run now, the approval requests for the others, and the decisions as verdicts arrive.
 ///
-/// [`into_run`](QueuePlan::into_run) makes it the run of its calls: one run, with the options that the plan was made with.
+/// [`into_run`](QueuePlan::into_run) turns the plan into the run of its calls: a single run, with the options of the
+/// plan.
 #[derive(Debug)]
 #[must_use = "a plan does nothing unless its calls are run"]
 #[non_exhaustive]
 pub struct QueuePlan {
-    /// The calls that may run at once, in order. One that is taken out is not run by the plan, and gets no result there.
+    /// The calls that may run at once, in order. A call that is removed from this list is not run by the plan and gets
+    /// no result from it.
     pub approved: Vec<ApprovedCall>,
-    /// The questions about the others, in order. The run shows them as events, too.
+    /// The approval requests for the other calls, in order. The run also emits them as events.
     pub approval_requests: Vec<ApprovalRequest>,
-    /// The decisions about all other calls: those that failed before anybody could be asked come first.
+    /// The decisions about all other calls. Calls that failed before approval could be requested come first.
     pub decisions: Decisions,
 }
 
 impl QueuePlan {
-    /// Goes on as the run of the calls: those that are approved run, the others as they are decided on. Its events are
-    /// those of a run of all calls, questions and verdicts included, whatever was read of [`decisions`](Self::decisions)
-    /// before. Options were fixed when the plan was made, and time has counted since.
+    /// Continues as the run of the calls. Approved calls run at once, the others when they are decided. The run emits
+    /// the events of all calls, approval requests and verdicts included, independent of what was read from
+    /// [`decisions`](Self::decisions). Its options are those of the plan, and its timeouts have been running since the
+    /// plan was made.
     pub fn into_run(self) -> Run {
         self.decisions.into_run(&self.approved)
     }
 }
 
 impl Toolkit {
-    /// Finds out which calls may run by verdicts that are all there, as a server does that gets them with a request.
-    /// Nothing runs.
+    /// Decides which calls may run according to a complete set of verdicts, such as one that arrives with an HTTP
+    /// request. No handler runs.
     ///
-    /// A verdict names its call and must carry the digest of its question. A call that needs one and has none that counts is
-    /// rejected as `cancelled`; a new question about it is in the plan, and so is the verdict that did not count. A
-    /// verdict on a call that needs none counts too.
+    /// A verdict names its call and must carry the digest of its approval request. A call that requires approval and
+    /// has no valid verdict is rejected as `cancelled`; the plan contains a new approval request for it, and the
+    /// rejected verdict. A verdict for a call that requires no approval is applied too.
     ///
-    /// The questions themselves are not kept, so verdicts that come from clients need [keys](RunOptions::approval_keys):
-    /// without them what a verdict says of its question, its id and its end, is all that is known.
+    /// The approval requests are not stored, so verdicts that come from clients require [signing
+    /// keys](RunOptions::approval_keys). Without keys, the id and the expiry that a verdict states can't be verified.
     ///
-    /// A plan can't know that a verdict was used in an earlier one: whoever keeps the calls takes care that one that has
-    /// its result is not planned again.
+    /// A plan can't detect that a verdict was used by an earlier plan. The application must not plan a call again that
+    /// already has a result.
     ///
-    /// `options` are an [`ApprovalPolicy`](crate::ApprovalPolicy) beside the tools' own, or whole [`RunOptions`].
+    /// `options` is an [`ApprovalPolicy`](crate::ApprovalPolicy) in addition to those of the tools, or complete
+    /// [`RunOptions`].
     ///
     /// ```
     /// use haft_core::{ApprovalPolicy, Tool, ToolCall, Toolkit};
@@ -96,12 +102,12 @@ impl Toolkit {
     /// let kit: Toolkit = Toolkit::from_iter([Tool::new("pay").run(|cents: u64, _cx| async move { cents })?]);
     /// let calls = [ToolCall::new("c1", "pay", "500"), ToolCall::new("c2", "pay", "\"much\"")];
     ///
-    /// // The first request has no verdicts; the person is shown the questions:
+    /// // The first HTTP request has no verdicts; the approval requests are sent to the client:
     /// let plan = kit.plan_from_map(ApprovalPolicy::always(), [], &calls).await;
-    /// assert_eq!(plan.requests.len(), 1); // nobody is asked about arguments that are refused anyway
+    /// assert_eq!(plan.requests.len(), 1); // invalid arguments need no approval
     /// let verdicts = [plan.requests[0].approve()];
     ///
-    /// // The second one brings them:
+    /// // The second one contains them:
     /// let plan = kit.plan_from_map(ApprovalPolicy::always(), verdicts, &calls).await;
     /// let results = kit.run(plan).collect_results().await;
     /// assert_eq!(results[0].to_model_text(), "500");
@@ -120,31 +126,33 @@ impl Toolkit {
         let (calls, mut refused) = with_verdicts(calls, verdicts);
         let run = self.run(calls).with(planned.options.clone().approvals(Suspend));
         let mut planning = Planning::new(run, planned);
-        let (mut approved, mut settled, mut asked) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut approved, mut settled, mut requested) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(found) = poll_fn(|task| planning.poll(task)).await {
             match found {
-                Found::Asked(index, request) => asked.push((index, request)),
-                Found::Approved(index, call) => approved.push((index, call)),
-                Found::Settled { index, call, result, verdict } => settled.push((index, (call, result, verdict))),
+                PlanningEvent::ApprovalRequested(index, request) => requested.push((index, request)),
+                PlanningEvent::Approved(index, call) => approved.push((index, call)),
+                PlanningEvent::Settled { index, call, result, verdict } => {
+                    settled.push((index, (call, result, verdict)));
+                }
             }
         }
         refused.extend_from_slice(planning.refused());
-        let mut order: Vec<_> = approved.iter().map(|(index, _)| (*index, Place::Approved)).collect();
+        let mut order: Vec<_> = approved.iter().map(|(index, _)| (*index, PlanEntry::Approved)).collect();
         let mut rejected = Vec::new();
         for (index, (call, result, verdict)) in settled {
             rejected.push((index, result));
-            order.push((index, Place::Rejected { call: Box::new(call), verdict }));
+            order.push((index, PlanEntry::Rejected { call: Box::new(call), verdict }));
         }
         let planned = planning.into_planned();
         let (approved, rejected) = (in_order(approved), in_order(rejected));
-        CallPlan { approved, rejected, requests: in_order(asked), refused, order: in_order(order), planned }
+        CallPlan { approved, rejected, requests: in_order(requested), refused, order: in_order(order), planned }
     }
 
-    /// Finds out which calls may run at once and asks about the others; verdicts come by the queue, which other rounds
-    /// may share. Nothing runs.
+    /// Decides which calls may run at once, and requests approval for the others. Verdicts arrive through the queue,
+    /// which other runs may share. No handler runs.
     ///
-    /// What still waits when the queue ends, or when the options' [timeout](RunOptions::approval_timeout) is over, is
-    /// settled as `cancelled`.
+    /// A call that still waits when the queue closes, or when the [approval timeout](RunOptions::approval_timeout) of
+    /// the options expires, ends as `cancelled`.
     ///
     /// ```
     /// use haft_core::{ApprovalPolicy, Tool, ToolCall, Toolkit, VerdictQueue};
@@ -175,12 +183,14 @@ impl Toolkit {
         let planned = Planned { options: options.into().approvals(verdicts.clone()), calls };
         let run = self.run(&planned.calls).with(planned.options.clone());
         let mut planning = Planning::new(run, planned);
-        let (mut approved, mut asked, mut ready) = (Vec::new(), Vec::new(), VecDeque::new());
+        let (mut approved, mut requested, mut ready) = (Vec::new(), Vec::new(), VecDeque::new());
         poll_fn(|task| {
             while let Poll::Ready(found) = planning.poll(task) {
                 match found {
-                    Some(Found::Asked(index, request)) => asked.push((index, request)),
-                    Some(Found::Approved(index, call)) if call.verdict().is_none() => approved.push((index, call)),
+                    Some(PlanningEvent::ApprovalRequested(index, request)) => requested.push((index, request)),
+                    Some(PlanningEvent::Approved(index, call)) if call.verdict().is_none() => {
+                        approved.push((index, call));
+                    }
                     Some(decided) => ready.extend(Decision::of(decided)),
                     None => return Poll::Ready(()),
                 }
@@ -190,12 +200,12 @@ impl Toolkit {
         .await;
         let handed_out: BTreeSet<usize> = approved.iter().map(|(index, _)| *index).collect();
         let decisions = Decisions::new(planning, ready, handed_out);
-        QueuePlan { approved: in_order(approved), approval_requests: in_order(asked), decisions }
+        QueuePlan { approved: in_order(approved), approval_requests: in_order(requested), decisions }
     }
 
-    /// Checks a verdict on an open question as a run with these options would, without acting on it: the question it names,
-    /// digest, signature, end, and the arguments or the answer it brings. To be asked where a verdict is taken in, so that
-    /// whoever gave it learns at once what is wrong with it.
+    /// Checks a verdict on a pending approval request as a run with these options would, without acting on it: request
+    /// id, digest, signature, expiry, and the arguments or the answer it contains. Call this where a verdict is
+    /// received, so that the approver learns at once why it is rejected.
     ///
     /// ```
     /// use haft_core::{ApprovalPolicy, RunOptions, Suspend, Tool, ToolCall, Toolkit, VerdictFault};
@@ -206,11 +216,11 @@ impl Toolkit {
     /// let kit: Toolkit = Toolkit::from_iter([pay]);
     /// let run = kit.run([ToolCall::new("c1", "pay", "500")]).approvals(Suspend);
     /// let suspended = run.collect_or_suspend().await.unwrap_err();
-    /// let question = suspended.pending().next().unwrap();
+    /// let request = suspended.pending().next().unwrap();
     ///
     /// let options = RunOptions::new();
-    /// assert!(kit.check_verdict(&options, question, &question.edit(json!(400))).is_ok());
-    /// let fault = kit.check_verdict(&options, question, &question.edit(json!("much"))).unwrap_err();
+    /// assert!(kit.check_verdict(&options, request, &request.edit(json!(400))).is_ok());
+    /// let fault = kit.check_verdict(&options, request, &request.edit(json!("much"))).unwrap_err();
     /// assert!(matches!(fault, VerdictFault::Invalid { issues } if issues.len() == 1));
     /// # Ok(())
     /// # }
@@ -222,9 +232,9 @@ impl Toolkit {
         response: &ApprovalResponse,
     ) -> Result<(), VerdictFault> {
         let (gate, decode) = (options.gate(), options.decode());
-        gate.recognise(request)?;
-        gate.examine(request, response)?;
-        // A tool that is gone, or takes other arguments, is another definition too.
+        gate.verify_request(request)?;
+        gate.check_verdict(request, response)?;
+        // A tool that was removed, or no longer accepts the arguments, has another definition.
         let tool = self.get(&request.tool).ok_or(VerdictFault::OtherDigest)?;
         let arguments = decoded(tool, &request.arguments, decode).map_err(|_| VerdictFault::OtherDigest)?;
         if digest_of(tool, &arguments, &request.arguments) != request.digest {
@@ -233,12 +243,12 @@ impl Toolkit {
         Ruling::of(tool, decode, request, &response.decision).map(drop)
     }
 
-    /// Goes on with calls that stopped to wait: those that somebody agreed to run, the others get their results, and
-    /// what nobody has decided on is suspended again. Calls that were done are not run again, and their results are
-    /// among those that [`collect_results`](crate::Run::collect_results) gives; no event shows them a second time.
+    /// Continues a suspended run. Approved calls run, other decided calls get their results, and calls without a
+    /// verdict are suspended again. Finished calls do not run again: their results are part of
+    /// [`collect_results`](crate::Run::collect_results), but their events are not emitted a second time.
     ///
-    /// What was stored is the calls and the questions, not who asked nor under which limits: give the caller, the permit, keys
-    /// and limits to the run again, or it runs without. Verdicts that can't be used are in
+    /// A suspended run contains the calls and the approval requests, but not the caller and the options. Set the
+    /// caller, the permit, the keys and the limits again, or the run has none. Rejected verdicts are returned by
     /// [`refused_verdicts`](crate::Run::refused_verdicts).
     pub fn resume(&self, suspended: super::Suspended, verdicts: impl IntoIterator<Item = ApprovalResponse>) -> Run {
         let (calls, earlier, refused) = suspended.into_calls(verdicts);
@@ -246,7 +256,7 @@ impl Toolkit {
     }
 }
 
-/// Every call, in order: the approved ones run, the others give the results they have.
+/// Iterates over every call, in order. Approved calls run; the others have their results already.
 impl IntoIterator for CallPlan {
     type Item = RequestedCall;
     type IntoIter = std::vec::IntoIter<RequestedCall>;
@@ -254,20 +264,21 @@ impl IntoIterator for CallPlan {
     fn into_iter(self) -> Self::IntoIter {
         let (mut approved, mut rejected) = (self.approved.into_iter(), self.rejected.into_iter().peekable());
         let planned = self.planned;
-        let calls = self.order.into_iter().enumerate().filter_map(|(index, place)| match place {
-            Place::Approved => approved.next().map(RequestedCall::from),
-            // Results that somebody took out are not made up for by those of other calls.
-            Place::Rejected { call, verdict } => {
+        let calls = self.order.into_iter().enumerate().filter_map(|(index, entry)| match entry {
+            PlanEntry::Approved => approved.next().map(RequestedCall::from),
+            // A result that the application removed is not replaced by the result of another call.
+            PlanEntry::Rejected { call, verdict } => {
                 let result = rejected.next_if(|result| result.call_id == call.call_id)?;
                 let origin = Origin { plan: Arc::clone(&planned), index };
-                Some(RequestedCall::settled(*call, result, verdict, origin))
+                Some(RequestedCall::finished(*call, result, verdict, origin))
             }
         });
         calls.collect::<Vec<_>>().into_iter()
     }
 }
 
-/// Puts each verdict to its call. The first one for a call counts, and one question is about one call.
+/// Assigns each verdict to its call. Only the first verdict for a call is used, and a request id is used for one call
+/// only.
 fn with_verdicts(
     calls: Vec<ToolCall>,
     verdicts: impl IntoIterator<Item = ApprovalResponse>,
@@ -297,7 +308,7 @@ fn with_verdicts(
     (calls.collect(), refused)
 }
 
-/// What was found out about calls, in the order of the calls.
+/// Sorts values by the index of their call.
 fn in_order<T>(mut found: Vec<(usize, T)>) -> Vec<T> {
     found.sort_by_key(|(index, _)| *index);
     found.into_iter().map(|(_, found)| found).collect()

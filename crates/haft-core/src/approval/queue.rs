@@ -1,12 +1,12 @@
-//! Verdicts on their way from wherever people decide to the runs that wait for them.
+//! A queue that carries verdicts from approvers to the runs that wait for them.
 //!
-//! One queue serves any number of runs at the same time: a verdict goes to whichever asked its question. One that comes
-//! before its question is parked, not lost; one that can't be used is handed back to whoever sent it, with the reason.
-//! When the last sender is gone the queue ends, and everything that still waits is told that nobody will answer.
+//! One queue serves any number of runs at the same time: a verdict is delivered to the run that requested it. A verdict
+//! that arrives before its approval request is parked. A verdict that can't be used is returned to its sender with the
+//! reason. When the last sender is dropped the queue closes, and every pending approval request ends without a verdict.
 //!
-//! Whoever can send verdicts can send any number of made-up ones, and nothing tells a made-up verdict from an early one
-//! whose question is unknown. So the room for those is bounded, the newest are kept, and none is turned away. A question
-//! that was announced is known: only a verdict that belongs to it is kept for it, apart from all others.
+//! A sender can send any number of forged verdicts, and without the request a forged verdict can't be told from an
+//! early one. The number of parked verdicts is therefore bounded; the newest are kept, and the oldest is removed first.
+//! A request that was announced is known: only a verdict that belongs to it is kept for it, separate from all others.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
@@ -24,14 +24,15 @@ use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::schema::DecodeOptions;
 use crate::tool::Tool;
 
-/// The number of verdicts that may wait for questions that nobody has asked or announced.
+/// The maximum number of parked verdicts for requests that were neither made nor announced.
 const MOST_PARKED: usize = 1_024;
-/// How many questions are remembered as over, so that a verdict that comes later can be told why it is refused.
+/// The maximum number of closed requests that are remembered, so that a later verdict is rejected with the right
+/// reason.
 const MOST_REMEMBERED: usize = 4_096;
-/// What the model is told when no verdict can come any more.
-const ENDED: &str = "nobody decided whether this call may run: no more verdicts can come";
+/// The message to the model if the queue closed before a verdict arrived.
+const QUEUE_CLOSED: &str = "this call requires approval and the approval queue was closed before a decision was made";
 
-/// Where runs wait for verdicts: an approver. Cloning gives another handle on the same queue.
+/// An approver that waits for verdicts. Clones are handles to the same queue.
 ///
 /// ```
 /// use haft_core::{ApprovalPolicy, Tool, ToolCall, ToolEvent, Toolkit, VerdictQueue};
@@ -55,18 +56,18 @@ const ENDED: &str = "nobody decided whether this call may run: no more verdicts 
 #[derive(Clone)]
 pub struct VerdictQueue(Arc<Shared>);
 
-/// Where verdicts go in. Cloning gives another one; the queue ends when the last is dropped.
+/// The sending side of a [`VerdictQueue`]. Clones send to the same queue, which closes when the last sender is dropped.
 #[derive(Clone)]
 pub struct VerdictSender(Arc<Sending>);
 
-/// What became of a verdict that was taken.
+/// The state of a verdict that was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// A call waited for it.
+    /// It was delivered to a waiting call.
     Delivered,
-    /// Nobody has asked its question yet: it is kept until somebody does. A verdict on a question that was not
-    /// [announced](VerdictQueue::expect) is given up when 1,024 later ones of that sort have come; see
+    /// Its approval request has not been made yet: the verdict is kept until it is. A verdict on a request that was not
+    /// [announced](VerdictQueue::expect) is removed when 1,024 later ones are parked; see
     /// [`VerdictQueue::take_unmatched`].
     Parked,
 }
@@ -74,30 +75,30 @@ pub enum Delivery {
 struct Sending(Arc<Shared>);
 
 #[derive(Default)]
-struct Shared(Mutex<State>);
+struct Shared(Mutex<QueueState>);
 
 #[derive(Default)]
-struct State {
-    waiting: HashMap<ApprovalId, Waiting>,
-    /// Questions that will be asked.
+struct QueueState {
+    waiting: HashMap<ApprovalId, Waiter>,
+    /// Requests that were announced and not made yet.
     expected: HashMap<ApprovalId, Expected>,
-    /// Verdicts on questions that nobody knows.
+    /// Verdicts on unknown requests.
     parked: HashMap<ApprovalId, Parked>,
-    /// The same, the oldest first.
+    /// The ids of the parked verdicts, oldest first.
     parked_order: BTreeMap<u64, ApprovalId>,
-    /// The number of verdicts that were parked.
+    /// The number of verdicts that were ever parked.
     arrivals: u64,
-    /// Questions that nobody waits for any more, and why a verdict on one can't be used.
-    over: HashMap<ApprovalId, VerdictFault>,
-    /// The same, the oldest first.
-    over_order: VecDeque<ApprovalId>,
-    /// How often was asked.
-    turns: u64,
+    /// Requests that no call waits for any more, with the reason why a verdict on them is rejected.
+    closed: HashMap<ApprovalId, VerdictFault>,
+    /// The ids of the closed requests, oldest first.
+    closed_order: VecDeque<ApprovalId>,
+    /// The number of waits that were started.
+    attempts: u64,
     refused: VecDeque<RefusedVerdict>,
-    is_over: bool,
+    is_closed: bool,
 }
 
-/// A question that will be asked, and the verdict that came before it was.
+/// An announced request, and the verdict that arrived before it was made.
 struct Expected {
     request: Arc<ApprovalRequest>,
     verdict: Option<ApprovalResponse>,
@@ -108,50 +109,50 @@ struct Parked {
     response: ApprovalResponse,
 }
 
-struct Waiting {
-    /// Which time of asking this is: a question may be asked again by a run that was resumed.
-    turn: u64,
-    question: Question,
+struct Waiter {
+    /// The number of this wait. A resumed run may wait for the same request again.
+    attempt: u64,
+    queued: QueuedRequest,
     answer: oneshot::Sender<ApprovalResponse>,
 }
 
-/// A question, and what verdicts on it are examined by.
+/// An approval request and everything that its verdict is checked against.
 #[derive(Clone)]
-struct Question {
+struct QueuedRequest {
     request: Arc<ApprovalRequest>,
     gate: Option<Arc<Gate>>,
-    /// The tool that the call is of, and how its arguments are read.
+    /// The tool of the call, and the options for decoding its arguments.
     tool: Option<(Tool, DecodeOptions)>,
 }
 
-/// Takes a question back when whoever asked it no longer waits.
-struct Asked<'a> {
+/// A wait for a verdict. Dropping it closes the request.
+struct PendingVerdict<'a> {
     shared: &'a Shared,
     request_id: ApprovalId,
-    turn: u64,
+    attempt: u64,
     waiting: oneshot::Receiver<ApprovalResponse>,
 }
 
 impl VerdictQueue {
-    /// A queue, and where its verdicts go in.
+    /// Creates a queue and its sender.
     #[must_use]
-    #[allow(clippy::new_ret_no_self, reason = "a queue is of no use without its sender")]
+    #[allow(clippy::new_ret_no_self, reason = "a queue is useless without its sender")]
     pub fn new() -> (VerdictSender, Self) {
         let shared = Arc::<Shared>::default();
         (VerdictSender(Arc::new(Sending(Arc::clone(&shared)))), Self(shared))
     }
 
-    /// The questions that are open, in no order.
+    /// Returns the pending approval requests, in no particular order.
     #[must_use]
     pub fn open(&self) -> Vec<ApprovalRequest> {
-        self.0.state().waiting.values().map(|waiting| waiting.question.request.as_ref().clone()).collect()
+        self.0.state().waiting.values().map(|waiting| waiting.queued.request.as_ref().clone()).collect()
     }
 
-    /// Announces a question that will be asked here, so that its verdict may come before it: one of a run that was stored,
-    /// for example. A verdict that does not belong to the question is then refused at once, and the first that does is
-    /// kept until the question is asked, however many others come.
+    /// Announces an approval request that will be made here, so that its verdict may arrive first. This is useful for a
+    /// run that was stored. A verdict that does not belong to the request is then rejected at once, and the first one
+    /// that does is kept until the request is made, however many other verdicts arrive.
     ///
-    /// An announcement stays until the question is asked or it is [withdrawn](Self::withdraw).
+    /// An announcement stays until the request is made or the announcement is [withdrawn](Self::withdraw).
     ///
     /// ```
     /// use haft_core::{ApprovalPolicy, Suspend, Tool, ToolCall, Toolkit, VerdictQueue};
@@ -173,14 +174,14 @@ impl VerdictQueue {
         self.0.state().expect(request);
     }
 
-    /// Takes an announcement back. Returns the verdict that came for it, if one did.
-    #[must_use = "a verdict that came must not vanish"]
+    /// Withdraws an announcement. Returns the verdict that arrived for it, if any.
+    #[must_use = "a verdict that arrived must not be dropped"]
     pub fn withdraw(&self, request_id: &ApprovalId) -> Option<ApprovalResponse> {
         self.0.state().expected.remove(request_id)?.verdict
     }
 
-    /// Takes out the verdicts that no question was found for: those that are parked for questions that nobody announced,
-    /// those that had to make room for later ones, and those that turned out to be unusable when their question was asked.
+    /// Removes and returns the verdicts without a matching request: those parked for requests that were not announced,
+    /// those removed to make space for later ones, and those that were rejected when their request was made.
     #[must_use]
     pub fn take_unmatched(&self) -> Vec<RefusedVerdict> {
         let mut state = self.0.state();
@@ -191,14 +192,14 @@ impl VerdictQueue {
         state.refused.drain(..).chain(unknown).collect()
     }
 
-    /// Ends the queue: whatever waits is told that nobody will answer, and no verdict is taken any more.
+    /// Closes the queue: every pending approval request ends without a verdict, and further verdicts are rejected.
     pub fn close(&self) {
         self.0.close();
     }
 }
 
 impl VerdictSender {
-    /// Hands in a verdict. One that can't be used comes back with the reason, and changes nothing.
+    /// Sends a verdict. A verdict that can't be used is returned with the reason, and has no effect.
     pub fn send(&self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
         let Sending(shared) = &*self.0;
         shared.take(response)
@@ -206,93 +207,95 @@ impl VerdictSender {
 }
 
 impl Shared {
-    /// Verdicts are examined, and whoever waits is woken, without the lock: clocks and wakers are a user's. So what was seen
-    /// under it is looked at again before anything is done.
+    /// Delivers a verdict. Checking it and waking its waiter run user code (clocks and wakers), so both happen without
+    /// the lock, and the state is checked again before it is changed.
     fn take(&self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
         loop {
-            let asked = self.state().asked(&response.request_id);
-            let Some((turn, question)) = asked else {
+            let pending = self.state().pending(&response.request_id);
+            let Some((attempt, queued)) = pending else {
                 match self.state().park(&response) {
                     Some(parked) => return parked.map_err(|fault| RefusedVerdict::new(response, fault)),
                     None => continue,
                 }
             };
-            if let Some(fault) = question.fault_of(&response) {
+            if let Some(fault) = queued.fault_of(&response) {
                 return Err(RefusedVerdict::new(response, fault));
             }
-            let Some(waiting) = self.state().end(&response.request_id, turn, VerdictFault::AlreadyDecided) else {
+            let Some(waiting) = self.state().close_request(&response.request_id, attempt, VerdictFault::AlreadyDecided)
+            else {
                 continue;
             };
             let id = response.request_id.clone();
             return waiting.answer.send(response).map(|()| Delivery::Delivered).map_err(|response| {
-                // The call was called off a moment ago.
-                self.state().note_over(&id, VerdictFault::UnknownRequest);
+                // The call was cancelled in the meantime.
+                self.state().mark_closed(&id, VerdictFault::UnknownRequest);
                 RefusedVerdict::new(response, VerdictFault::UnknownRequest)
             });
         }
     }
 
-    /// Takes a verdict that is there already, or waits for one. Who asks the same question again takes the place of
-    /// whoever asked before: one verdict lets one call run.
-    fn ask(&self, question: &Question) -> Result<Asked<'_>, ApprovalAnswer> {
-        let id = &question.request.request_id;
+    /// Returns a verdict that already arrived, or starts to wait for one. A second wait for the same request replaces
+    /// the first, so one verdict lets one call run.
+    fn ask(&self, queued: &QueuedRequest) -> Result<PendingVerdict<'_>, ApprovalAnswer> {
+        let id = &queued.request.request_id;
         loop {
             let mut state = self.state();
             let Some(response) = state.take_early(id) else {
-                if state.is_over {
-                    return Err(nobody());
+                if state.is_closed {
+                    return Err(no_approver());
                 }
                 let (answer, waiting) = oneshot::channel();
-                state.turns += 1;
-                let turn = state.turns;
-                let before = state.waiting.insert(id.clone(), Waiting { turn, question: question.clone(), answer });
+                state.attempts += 1;
+                let attempt = state.attempts;
+                let before = state.waiting.insert(id.clone(), Waiter { attempt, queued: queued.clone(), answer });
                 drop(state);
                 drop_isolated(before);
-                return Ok(Asked { shared: self, request_id: id.clone(), turn, waiting });
+                return Ok(PendingVerdict { shared: self, request_id: id.clone(), attempt, waiting });
             };
             drop(state);
-            match question.fault_of(&response) {
+            match queued.fault_of(&response) {
                 None => {
-                    self.state().note_over(id, VerdictFault::AlreadyDecided);
+                    self.state().mark_closed(id, VerdictFault::AlreadyDecided);
                     return Err(response.into());
                 }
-                Some(fault) => self.state().refuse(RefusedVerdict::new(response, fault)),
+                Some(fault) => self.state().reject(RefusedVerdict::new(response, fault)),
             }
         }
     }
 
     fn close(&self) {
         let mut state = self.state();
-        state.is_over = true;
+        state.is_closed = true;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        // Dropping their ends wakes them, one by one: a waker that panics keeps it from nobody else.
+        // Dropping the senders wakes the waiters. Each is dropped in isolation, so a waker that panics does not affect
+        // the others.
         waiting.into_values().for_each(drop_isolated);
     }
 
-    /// Nothing of a user's runs while the lock is held.
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// Locks the state. No user code runs while the lock is held.
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    /// A question that is open.
-    fn asked(&self, id: &ApprovalId) -> Option<(u64, Question)> {
-        self.waiting.get(id).map(|waiting| (waiting.turn, waiting.question.clone()))
+impl QueueState {
+    /// Returns a pending request and the number of its wait.
+    fn pending(&self, id: &ApprovalId) -> Option<(u64, QueuedRequest)> {
+        self.waiting.get(id).map(|waiting| (waiting.attempt, waiting.queued.clone()))
     }
 
-    /// Keeps a verdict on a question that nobody has asked; nothing if somebody just has.
+    /// Parks a verdict on a request that was not made yet. Returns `None` if the request was made in the meantime.
     fn park(&mut self, response: &ApprovalResponse) -> Option<Result<Delivery, VerdictFault>> {
         let id = &response.request_id;
         if self.waiting.contains_key(id) {
             return None;
         }
-        let fault = if self.is_over {
+        let fault = if self.is_closed {
             VerdictFault::Closed
         } else if let Some(expected) = self.expected.get_mut(id) {
             return Some(expected.take(response));
-        } else if let Some(fault) = self.over.get(id) {
+        } else if let Some(fault) = self.closed.get(id) {
             fault.clone()
         } else if self.parked.contains_key(id) {
             VerdictFault::AlreadyDecided
@@ -306,17 +309,17 @@ impl State {
         Some(Err(fault))
     }
 
-    /// Gives up the oldest verdict on a question that nobody knows, if there are too many.
+    /// Removes the oldest parked verdict if there are too many.
     fn make_room(&mut self) {
         if self.parked.len() > MOST_PARKED
             && let Some((_, oldest)) = self.parked_order.pop_first()
             && let Some(parked) = self.parked.remove(&oldest)
         {
-            self.refuse(RefusedVerdict::new(parked.response, VerdictFault::Full));
+            self.reject(RefusedVerdict::new(parked.response, VerdictFault::Full));
         }
     }
 
-    /// Makes a question known, and a verdict that came before examined by it.
+    /// Announces a request, and checks a parked verdict against it.
     fn expect(&mut self, request: &ApprovalRequest) {
         let id = &request.request_id;
         if self.waiting.contains_key(id) || self.expected.contains_key(id) {
@@ -326,12 +329,12 @@ impl State {
         if let Some(response) = self.take_early(id)
             && let Err(fault) = expected.take(&response)
         {
-            self.refuse(RefusedVerdict::new(response, fault));
+            self.reject(RefusedVerdict::new(response, fault));
         }
         self.expected.insert(id.clone(), expected);
     }
 
-    /// Takes out the verdict that came before its question. The question is no longer expected.
+    /// Removes and returns the verdict that arrived before its request, and the announcement of the request.
     fn take_early(&mut self, id: &ApprovalId) -> Option<ApprovalResponse> {
         if let Some(verdict) = self.expected.remove(id).and_then(|expected| expected.verdict) {
             return Some(verdict);
@@ -341,27 +344,28 @@ impl State {
         Some(parked.response)
     }
 
-    /// Closes a question, if it is still the same that waits. What waits is given back, to be told without the lock.
-    fn end(&mut self, id: &ApprovalId, turn: u64, fault: VerdictFault) -> Option<Waiting> {
-        if self.waiting.get(id)?.turn != turn {
+    /// Closes a request if it is still the same wait. Returns the waiter, which must be dropped or answered without the
+    /// lock.
+    fn close_request(&mut self, id: &ApprovalId, attempt: u64, fault: VerdictFault) -> Option<Waiter> {
+        if self.waiting.get(id)?.attempt != attempt {
             return None;
         }
-        self.note_over(id, fault);
+        self.mark_closed(id, fault);
         self.waiting.remove(id)
     }
 
-    fn note_over(&mut self, id: &ApprovalId, fault: VerdictFault) {
-        if self.over.insert(id.clone(), fault).is_none() {
-            self.over_order.push_back(id.clone());
+    fn mark_closed(&mut self, id: &ApprovalId, fault: VerdictFault) {
+        if self.closed.insert(id.clone(), fault).is_none() {
+            self.closed_order.push_back(id.clone());
         }
-        if self.over_order.len() > MOST_REMEMBERED
-            && let Some(oldest) = self.over_order.pop_front()
+        if self.closed_order.len() > MOST_REMEMBERED
+            && let Some(oldest) = self.closed_order.pop_front()
         {
-            self.over.remove(&oldest);
+            self.closed.remove(&oldest);
         }
     }
 
-    fn refuse(&mut self, refused: RefusedVerdict) {
+    fn reject(&mut self, refused: RefusedVerdict) {
         if self.refused.len() >= MOST_PARKED {
             self.refused.pop_front();
         }
@@ -370,9 +374,9 @@ impl State {
 }
 
 impl Expected {
-    /// Keeps the first verdict that belongs to the question. Whether it comes in time is found out when it is asked.
+    /// Keeps the first verdict that belongs to the request. Its expiry is checked when the request is made.
     fn take(&mut self, response: &ApprovalResponse) -> Result<Delivery, VerdictFault> {
-        Gate::belongs(&self.request, response)?;
+        Gate::check_binding(&self.request, response)?;
         if self.verdict.is_some() {
             return Err(VerdictFault::AlreadyDecided);
         }
@@ -381,16 +385,16 @@ impl Expected {
     }
 }
 
-impl Question {
+impl QueuedRequest {
     fn new(request: ApprovalRequest, cx: &Cx) -> Self {
         let tool = cx.tool().map(|tool| (tool.clone(), *cx.decode_options()));
         Self { request: Arc::new(request), gate: cx.gate().cloned(), tool }
     }
 
-    /// Returns why a verdict does not count for it. What it brings along is checked too, so that whoever sends it learns
+    /// Returns the reason why a verdict is rejected, if any. Its content is checked as well, so that the sender learns
     /// at once what is wrong with it.
     fn fault_of(&self, response: &ApprovalResponse) -> Option<VerdictFault> {
-        if let Err(fault) = self.gate.as_deref().unwrap_or(&Gate::PLAIN).examine(&self.request, response) {
+        if let Err(fault) = self.gate.as_deref().unwrap_or(&Gate::PLAIN).check_verdict(&self.request, response) {
             return Some(fault);
         }
         let (tool, decode) = self.tool.as_ref()?;
@@ -398,28 +402,29 @@ impl Question {
     }
 }
 
-fn nobody() -> ApprovalAnswer {
-    ApprovalAnswer::Nobody { reason: ENDED.to_owned() }
+fn no_approver() -> ApprovalAnswer {
+    ApprovalAnswer::Nobody { reason: QUEUE_CLOSED.to_owned() }
 }
 
 impl Approve for VerdictQueue {
     async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
-        let question = Question::new(request, &cx);
-        let mut asked = match self.0.ask(&question) {
-            Ok(asked) => asked,
+        let queued = QueuedRequest::new(request, &cx);
+        let mut pending = match self.0.ask(&queued) {
+            Ok(pending) => pending,
             Err(answer) => return Ok(answer),
         };
-        Ok((&mut asked.waiting).await.map_or_else(|_| nobody(), ApprovalAnswer::from))
+        Ok((&mut pending.waiting).await.map_or_else(|_| no_approver(), ApprovalAnswer::from))
     }
 }
 
-/// The question is taken back, and a verdict that came too late for its call is kept for whoever looks after such.
-impl Drop for Asked<'_> {
+/// Closes the request. A verdict that arrived too late for its call stays available by
+/// [`VerdictQueue::take_unmatched`].
+impl Drop for PendingVerdict<'_> {
     fn drop(&mut self) {
-        let waiting = self.shared.state().end(&self.request_id, self.turn, VerdictFault::UnknownRequest);
+        let waiting = self.shared.state().close_request(&self.request_id, self.attempt, VerdictFault::UnknownRequest);
         drop_isolated(waiting);
         if let Ok(response) = self.waiting.try_recv() {
-            self.shared.state().refuse(RefusedVerdict::new(response, VerdictFault::UnknownRequest));
+            self.shared.state().reject(RefusedVerdict::new(response, VerdictFault::UnknownRequest));
         }
     }
 }
@@ -436,7 +441,7 @@ impl fmt::Debug for VerdictQueue {
         f.debug_struct("VerdictQueue")
             .field("open", &state.waiting.len())
             .field("parked", &state.parked.len())
-            .field("is_over", &state.is_over)
+            .field("is_closed", &state.is_closed)
             .finish()
     }
 }
@@ -453,12 +458,12 @@ mod tests {
     use crate::call::ToolCall;
 
     #[test]
-    fn a_question_whose_call_is_called_off_while_its_verdict_comes_is_over() {
+    fn a_request_is_closed_if_its_call_is_cancelled_while_the_verdict_arrives() {
         let (sender, VerdictQueue(shared)) = VerdictQueue::new();
         let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "pay", "5"));
-        let question = Question { request: Arc::new(request.clone()), gate: None, tool: None };
-        let mut asked = shared.ask(&question).unwrap();
-        asked.waiting.close();
+        let queued = QueuedRequest { request: Arc::new(request.clone()), gate: None, tool: None };
+        let mut pending = shared.ask(&queued).unwrap();
+        pending.waiting.close();
         for _ in 0..2 {
             assert_eq!(sender.send(request.approve()).unwrap_err().fault, VerdictFault::UnknownRequest);
         }

@@ -1,9 +1,9 @@
-//! The record of an approval: who decided what about which digest, when, and under which rule.
+//! Audit records of approvals: the decision, its author, its time, the digest it covers and the rule that required it.
 //!
-//! Every question that a run asks, or that a memory answers in its place, ends in exactly one record that closes it. Before
-//! that there may be others: that it was put off, and one for each verdict that reached the run and did not count. A verdict
-//! that is handed back where it is handed in, by a queue or by a loop, leaves none. Records go to the run's auditor and to
-//! tracing; they hold no arguments and no results.
+//! Every approval request, including one that a remembered verdict resolves, ends with exactly one closing record.
+//! Other records may precede it: one when the call is suspended, and one for each rejected verdict that reached the
+//! run. A verdict that a queue or a loop rejects when it is submitted leaves no record. Records are passed to the
+//! auditor of the run and emitted as tracing events. They contain no arguments and no results.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,80 +14,80 @@ use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRespons
 use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;
 
-/// What became of one question.
+/// The outcome of one approval request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRecord {
     /// The format version.
     #[serde(default)]
     pub v: FormatVersion,
-    /// The question.
+    /// The id of the approval request.
     pub request_id: ApprovalId,
-    /// The call it is about.
+    /// The id of the call.
     pub call_id: CallId,
     /// The name of the tool.
     pub tool: String,
-    /// What the question was bound to.
+    /// The digest that the request was bound to.
     pub digest: String,
-    /// What demanded that somebody is asked.
+    /// The rule that required approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<ApprovalRule>,
-    /// Who asked for the call.
+    /// The caller on whose behalf the call was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<Caller>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: ApprovalOutcome,
-    /// What else the verdict holds for.
+    /// The scope of the verdict.
     #[serde(default)]
     pub scope: ApprovalScope,
-    /// Who decided.
+    /// The author of the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
-    /// When they say they did.
+    /// The time of the decision, as the verdict states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// Why, in the words of whoever decided, or of whatever went wrong.
+    /// The reason: that of the verdict, or a description of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The digest of the arguments that were put in the place of the model's.
+    /// The digest of the arguments that replaced those of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_digest: Option<String>,
-    /// The time at which this was written, by the [clock](crate::RunOptions::approval_clock) of the approvals; the Unix epoch if that
-    /// failed.
+    /// The time at which the record was created, by the [approval clock](crate::RunOptions::approval_clock); the Unix
+    /// epoch if the clock failed.
     pub recorded_at: Timestamp,
 }
 
-/// What became of a question.
+/// The outcome of an approval request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ApprovalOutcome {
-    /// Somebody agreed.
+    /// Approved.
     Approved,
-    /// Somebody did not.
+    /// Denied.
     Denied,
-    /// Somebody agreed to other arguments.
+    /// Approved with other arguments.
     Edited,
-    /// Somebody answered in the tool's place.
+    /// Answered in place of the tool.
     Answered,
-    /// A verdict from before holds for this call too, and it was a yes, an edit or an answer.
+    /// Resolved by a remembered approval, edit or answer.
     Remembered,
-    /// A verdict from before holds for this call too, and it was a no.
+    /// Resolved by a remembered denial.
     RememberedDenied,
-    /// What came back could not be used.
+    /// The verdict was rejected.
     Refused,
-    /// The question lapsed.
+    /// The request expired.
     Lapsed,
-    /// The call was over before anybody had answered.
+    /// The call ended before a verdict arrived.
     Unanswered,
-    /// Nobody was there to be asked.
+    /// No approver is configured.
     NobodyAsked,
-    /// The question was put off: the call waits, and this is no decision yet.
+    /// The call was suspended: it waits, and no decision was made yet.
     Suspended,
 }
 
 impl ApprovalRecord {
-    /// What became of a question, without a verdict.
+    /// Creates a record without a verdict.
     pub(crate) fn new(request: &ApprovalRequest, outcome: ApprovalOutcome, recorded_at: Timestamp) -> Self {
         Self {
             v: FormatVersion::default(),
@@ -107,8 +107,8 @@ impl ApprovalRecord {
         }
     }
 
-    /// With what a verdict says.
-    pub(crate) fn by(mut self, response: &ApprovalResponse) -> Self {
+    /// Adds the author, time, scope and reason of a verdict.
+    pub(crate) fn with_response(mut self, response: &ApprovalResponse) -> Self {
         self.scope = response.scope.clone();
         self.who.clone_from(&response.who);
         self.at = response.at;
@@ -116,8 +116,8 @@ impl ApprovalRecord {
         self
     }
 
-    /// Adds what went wrong, unless that is blank. An error of user code may panic when it is written.
-    pub(crate) fn because(mut self, reason: &(impl ToString + ?Sized)) -> Self {
+    /// Adds the reason for a rejection, unless it is blank. Errors are user code, and formatting one may panic.
+    pub(crate) fn with_reason(mut self, reason: &(impl ToString + ?Sized)) -> Self {
         let written = isolated(|| reason.to_string()).unwrap_or_else(|panicked| panicked.to_string());
         self.reason = Some(written).filter(|reason| !reason.trim().is_empty());
         self
@@ -125,7 +125,7 @@ impl ApprovalRecord {
 }
 
 impl ApprovalOutcome {
-    /// What a verdict came to.
+    /// Returns the outcome of a decision.
     pub(crate) fn of(decision: &ApprovalDecision) -> Self {
         match decision {
             ApprovalDecision::Approved => Self::Approved,
@@ -136,7 +136,7 @@ impl ApprovalOutcome {
         }
     }
 
-    /// What a remembered verdict came to.
+    /// Returns the outcome of a remembered decision.
     pub(crate) fn remembered(decision: &ApprovalDecision) -> Self {
         match decision {
             ApprovalDecision::Denied | ApprovalDecision::Other(_) => Self::RememberedDenied,
@@ -146,7 +146,7 @@ impl ApprovalOutcome {
         }
     }
 
-    /// The name, as it is written.
+    /// Returns the name that is used in serialised records.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,9 +1,9 @@
-//! The effect of a decision, once everything it brings along was checked.
+//! The effect of a decision whose content was checked.
 //!
-//! An edit brings arguments and an answer brings a result. Both are checked exactly as the model's arguments and the tool's
-//! result are, and before the verdict counts: a verdict with invalid content is rejected with its issues, and the
-//! question stays open. A [`Ruling`] exists only for a decision that passed, so whoever acts on one needs no arm for a
-//! content that does not fit.
+//! An edit contains arguments and an answer contains a result. Both are checked exactly like the arguments of the model
+//! and the result of the tool, before the verdict is accepted: a verdict with invalid content is rejected with its
+//! issues, and the approval request stays pending. A [`Ruling`] exists only for a decision that passed, so code that
+//! acts on one never handles invalid content.
 
 use super::gate::digest_of;
 use super::verdict::VerdictFault;
@@ -21,18 +21,18 @@ use crate::tool::Tool;
 /// A decision that can be acted on.
 #[derive(Debug)]
 pub(crate) enum Ruling {
-    /// The call runs as it is.
+    /// The call runs unchanged.
     Approved,
     /// The call does not run.
     Denied,
-    /// The call runs with other arguments, which the tool accepts.
+    /// The call runs with other arguments, which passed the checks of the tool.
     Edited {
         /// The arguments, as text.
         arguments: String,
-        /// The digest that binds an approval to them.
+        /// The digest that binds the approval to these arguments.
         digest: String,
     },
-    /// The call does not run: this is its result, which the tool's schema accepts.
+    /// The call does not run and has this result, which passed the tool's schema.
     Answered(JsonText),
 }
 
@@ -62,7 +62,8 @@ impl Ruling {
     }
 }
 
-/// Reads the arguments as a call would, for those who decide and into the handler's own type, and returns their digest. Nothing runs.
+/// Decodes the arguments as a call would, both as a tree and into the type of the handler, and returns their digest.
+/// The handler does not run.
 fn check_arguments(
     tool: &Tool,
     decode: &DecodeOptions,
@@ -75,7 +76,7 @@ fn check_arguments(
     match isolated(|| tool.prepare_found(&call, cx)) {
         Ok(Ok(prepared)) => drop_isolated(Some(prepared)),
         Ok(Err(failure)) if failure.kind == FailureKind::InputValidationError => return Err(*failure),
-        // It is not the arguments that keep the call from running, and the call will tell.
+        // The arguments are valid. Whatever else prevents the call is reported by the call itself.
         Ok(Err(_)) => {}
         Err(panicked) => return Err(panicked.into()),
     }
@@ -87,7 +88,7 @@ fn invalid(failure: ToolFailure) -> VerdictFault {
     VerdictFault::Invalid { issues }
 }
 
-/// The check itself failed, which is no reason to let anything pass.
+/// Returns the issue for a check that failed to run. The content is rejected.
 fn unchecked() -> Issues {
     Issue::new("", "validator", "the value could not be checked").into()
 }

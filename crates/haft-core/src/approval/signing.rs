@@ -1,12 +1,12 @@
-//! Proof that a question was asked here.
+//! Signatures of approval requests.
 //!
-//! A question that leaves the process may come back changed: other arguments to look at, another digest, a later end, a
-//! call it was never asked about. With keys set, every question is signed over what a person is shown and all that binds a
-//! verdict, and a verdict counts only with that signature. Keys have ids, so that they can be changed: the newest signs,
-//! the others still verify.
+//! An approval request that leaves the process may come back modified: with other arguments, another digest, a later
+//! expiry or another call. With keys set, every request is signed over everything the approver is presented with and
+//! everything that binds a verdict, and a verdict is accepted only with that signature. Keys have ids and can be
+//! rotated: the newest one signs, the others still verify.
 //!
-//! A signature proves that we asked, not that somebody agreed: who may give a verdict is the business of whoever takes it
-//! in.
+//! A signature proves that the request was created here. It does not authenticate the approver: the application that
+//! receives a verdict does that.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,15 +20,15 @@ use super::digest::push_hex;
 use crate::canonical::canonical_text;
 use crate::item::{ApprovalRequest, RequestSignature};
 
-/// The shortest secret that is taken, in bytes.
+/// The minimum length of a secret, in bytes.
 const LEAST_SECRET: usize = 16;
-/// Sets these signatures apart from whatever else may be signed with the same secret.
+/// Separates these signatures from anything else that is signed with the same secret.
 const DOMAIN: &str = "haft approval request 1\n";
 
-/// The keys that questions are signed with. Cloning is cheap; secrets are never shown.
+/// The keys that approval requests are signed with. Cloning is cheap, and `Debug` never prints secrets.
 ///
-/// A signature is about one call and says nothing of whose it was: where ids of calls repeat from one conversation to the
-/// next, and verdicts come back from clients, each tenant or session has keys of its own.
+/// A signature covers one call but not the session or tenant it belongs to. If call ids repeat between conversations
+/// and verdicts come from clients, use separate keys for each tenant or session.
 ///
 /// ```
 /// use haft_core::SigningKeys;
@@ -47,53 +47,53 @@ pub struct SigningKeys {
 #[derive(Clone)]
 struct Secret(Vec<u8>);
 
-/// A key that can't be used.
+/// An invalid signing key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SigningKeyError {
-    /// The secret is too short to protect anything.
-    #[error("the secret of the key `{key_id}` has {length} bytes; at least 16 are needed, 32 are better")]
+    /// The secret is too short to be secure.
+    #[error("the secret of the key `{key_id}` has {length} bytes, but at least 16 are required; use 32")]
     TooShort {
-        /// The key.
+        /// The id of the key.
         key_id: String,
-        /// How long its secret is.
+        /// The length of the secret in bytes.
         length: usize,
     },
-    /// Two keys have one id.
-    #[error("there already is a key `{key_id}`; every key needs an id of its own")]
+    /// Two keys have the same id.
+    #[error("the key id `{key_id}` is used twice; every key requires a unique id")]
     Repeated {
-        /// The id.
+        /// The id of both keys.
         key_id: String,
     },
 }
 
-/// Why a signature proves nothing.
+/// The reason why a signature is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// There is none.
-    #[error("the verdict does not give the signature of its question back")]
+    /// The verdict has no signature.
+    #[error("the verdict does not contain the signature of its approval request")]
     Missing,
-    /// It is by a key that is not there, or no longer.
-    #[error("the question was signed with the key `{key_id}`, which is not accepted here")]
+    /// The signature was made with a key that is not accepted, or no longer accepted.
+    #[error("the approval request was signed with the key `{key_id}`, which is not accepted here")]
     UnknownKey {
         /// The id of the key.
         key_id: String,
     },
-    /// It is not the signature of this question.
-    #[error("the signature does not belong to this question: something in it was changed")]
+    /// The signature does not match the approval request.
+    #[error("the signature does not match the approval request, which was modified after it was signed")]
     Forged,
 }
 
 impl SigningKeys {
-    /// One key, which signs and verifies.
+    /// Creates a set of one key, which signs and verifies.
     pub fn new(key_id: impl Into<String>, secret: impl AsRef<[u8]>) -> Result<Self, SigningKeyError> {
         let current = key_id.into();
         let keys = Self { current: current.clone(), secrets: Arc::default() };
         keys.accepting(current, secret)
     }
 
-    /// The same keys and one more that verifies but does not sign: one that was in use before.
+    /// Adds a key that verifies but does not sign, such as one that was in use before.
     pub fn accepting(mut self, key_id: impl Into<String>, secret: impl AsRef<[u8]>) -> Result<Self, SigningKeyError> {
         let (key_id, secret) = (key_id.into(), secret.as_ref());
         if secret.len() < LEAST_SECRET {
@@ -106,7 +106,7 @@ impl SigningKeys {
         Ok(self)
     }
 
-    /// Signs a question with the newest key, over whatever signature it had.
+    /// Signs an approval request with the newest key, replacing any earlier signature.
     pub fn sign(&self, request: &mut ApprovalRequest) {
         request.signature = self.mac(&self.current, request).map(|mac| {
             let mut written = String::new();
@@ -115,13 +115,13 @@ impl SigningKeys {
         });
     }
 
-    /// Whether a question carries our signature, and is as it was when it was signed.
+    /// Checks that an approval request carries a valid signature and was not modified since it was signed.
     pub fn verify(&self, request: &ApprovalRequest) -> Result<(), SignatureError> {
         let signature = request.signature.as_ref().ok_or(SignatureError::Missing)?;
         let mac = self
             .mac(&signature.key_id, request)
             .ok_or_else(|| SignatureError::UnknownKey { key_id: signature.key_id.clone() })?;
-        // Compared by the crate, in a time that tells nothing.
+        // `verify_slice` compares in constant time.
         let given = read_hex(&signature.mac).ok_or(SignatureError::Forged)?;
         mac.verify_slice(&given).map_err(|_| SignatureError::Forged)
     }
@@ -135,7 +135,8 @@ impl SigningKeys {
     }
 }
 
-/// What a signature covers: what a person is shown, and all that binds a verdict to it.
+/// Returns the text that a signature covers: everything the approver is presented with, and everything that binds a
+/// verdict.
 fn signed_text(request: &ApprovalRequest) -> String {
     canonical_text(&json!({
         "request_id": request.request_id,
@@ -169,19 +170,19 @@ mod tests {
     const OLD: &[u8] = b"the secret of the month before..";
     const NEW: &[u8] = b"a secret of thirty-two bytes....";
 
-    fn question() -> ApprovalRequest {
+    fn unsigned() -> ApprovalRequest {
         let call = ToolCall::new("c1", "pay", "5");
         ApprovalRequest::new("q1", &call).digest("sha256:00").expires_at(Timestamp::from_unix_millis(7))
     }
 
     fn signed(keys: &SigningKeys) -> ApprovalRequest {
-        let mut request = question();
+        let mut request = unsigned();
         keys.sign(&mut request);
         request
     }
 
     #[test]
-    fn what_was_signed_is_verified_and_whatever_binds_it_can_not_be_changed() {
+    fn a_signature_is_valid_only_for_the_unmodified_request() {
         let keys = SigningKeys::new("k", NEW).unwrap();
         let request = signed(&keys);
         assert_eq!(keys.verify(&request), Ok(()));
@@ -204,25 +205,25 @@ mod tests {
             forged.signature = Some(RequestSignature { key_id: "k".into(), mac: mac.into() });
             assert_eq!(keys.verify(&forged), Err(SignatureError::Forged), "{mac}");
         }
-        assert_eq!(keys.verify(&question()), Err(SignatureError::Missing));
+        assert_eq!(keys.verify(&unsigned()), Err(SignatureError::Missing));
     }
 
     #[test]
-    fn keys_can_be_changed_without_losing_open_questions() {
+    fn keys_can_be_rotated_while_requests_are_pending() {
         let before = SigningKeys::new("old", OLD).unwrap();
         let during = SigningKeys::new("new", NEW).unwrap().accepting("old", OLD).unwrap();
         let after = SigningKeys::new("new", NEW).unwrap();
-        let asked_before = signed(&before);
-        assert_eq!(during.verify(&asked_before), Ok(()));
+        let signed_before = signed(&before);
+        assert_eq!(during.verify(&signed_before), Ok(()));
         assert_eq!(signed(&during).signature.unwrap().key_id, "new");
         let gone = SignatureError::UnknownKey { key_id: "old".into() };
-        assert_eq!(after.verify(&asked_before), Err(gone));
+        assert_eq!(after.verify(&signed_before), Err(gone));
         let same_id_other_secret = SigningKeys::new("old", NEW).unwrap();
-        assert_eq!(same_id_other_secret.verify(&asked_before), Err(SignatureError::Forged));
+        assert_eq!(same_id_other_secret.verify(&signed_before), Err(SignatureError::Forged));
     }
 
     #[test]
-    fn keys_that_protect_nothing_are_refused() {
+    fn short_and_duplicate_keys_are_rejected() {
         let short = SigningKeys::new("k", b"short").unwrap_err();
         assert_eq!(short, SigningKeyError::TooShort { key_id: "k".into(), length: 5 });
         let repeated = SigningKeys::new("k", NEW).unwrap().accepting("k", OLD).unwrap_err();
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_not_shown() {
+    fn debug_does_not_print_secrets() {
         let shown = format!("{:?}", SigningKeys::new("k", NEW).unwrap());
         assert!(!shown.contains("secret of") && !shown.contains("97"), "{shown}");
     }

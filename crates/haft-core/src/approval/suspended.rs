@@ -1,9 +1,9 @@
-//! Calls that stopped to wait, as data.
+//! Suspended runs, as data.
 //!
-//! A run whose approver answers [later](crate::ApprovalAnswer::Later) ends without a result for those calls. What is left
-//! of it is this value: every call, the results of those that are done, and the questions that are open. It can be
-//! stored, sent and resumed by another process; the calls that are done never run again. A value that does not hold
-//! together is refused when it is read.
+//! A run whose approver answers [later](crate::ApprovalAnswer::Later) ends without a result for those calls. The rest
+//! of the run is this value: every call, the results of the finished ones, and the pending approval requests. It can be
+//! stored, sent, and resumed by another process; finished calls never run again. An inconsistent value is rejected when
+//! it is read.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,9 +18,10 @@ use crate::result::ToolResult;
 use crate::schema::tree;
 use crate::version::FormatVersion;
 
-/// A run that stopped to wait for verdicts.
+/// A run that was suspended until verdicts arrive.
 ///
-/// It is plain data, and resuming it twice runs its calls twice: whoever stores it claims it before it is resumed.
+/// It is plain data, and resuming it twice runs its calls twice. An application that stores it must make sure that it
+/// is resumed once.
 ///
 /// ```
 /// use haft_core::{ApprovalPolicy, Suspend, Suspended, Tool, ToolCall, Toolkit};
@@ -61,54 +62,54 @@ pub(crate) struct Finished {
     pub(crate) result: ToolResult,
 }
 
-/// Calls, questions and results that do not belong together.
+/// Calls, approval requests and results that are inconsistent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SuspendedError {
-    /// Something is said about a call that is not there.
-    #[error("there are {calls} calls, and something is said about one at place {index}")]
+    /// An entry has an index that no call has.
+    #[error("there is an entry for the call at index {index}, but there are only {calls} calls")]
     NoSuchCall {
-        /// The place.
+        /// The index of the entry.
         index: usize,
-        /// How many calls there are.
+        /// The number of calls.
         calls: usize,
     },
-    /// Two things are said about one call.
-    #[error("the call `{call_id}` at place {index} is both open and done, or twice one of them")]
+    /// A call has two entries.
+    #[error("the call `{call_id}` at index {index} has more than one approval request or result")]
     Repeated {
-        /// The place.
+        /// The index of the call.
         index: usize,
-        /// The call.
+        /// The id of the call.
         call_id: CallId,
     },
-    /// A question or a result belongs to another call.
-    #[error("what is said about the call `{call_id}` at place {index} belongs to the call `{found}`")]
+    /// An approval request or a result belongs to another call.
+    #[error("the entry at index {index} belongs to the call `{found}` instead of `{call_id}`")]
     OtherCall {
-        /// The place.
+        /// The index of the entry.
         index: usize,
-        /// The call there.
+        /// The id of the call at that index.
         call_id: CallId,
-        /// The call it belongs to.
+        /// The id of the call that the entry names.
         found: CallId,
     },
-    /// Two calls wait for one question, so an answer could not tell which of them it means.
-    #[error("two calls wait for the question `{request_id}`; every call needs one of its own")]
+    /// Two calls share one approval request, so a verdict would be ambiguous.
+    #[error("two calls have the approval request `{request_id}`; every call requires a separate one")]
     SharedQuestion {
-        /// The question.
+        /// The id of the approval request.
         request_id: ApprovalId,
     },
-    /// A call is neither open nor done.
-    #[error("the call `{call_id}` at place {index} is neither open nor done")]
+    /// A call has neither an approval request nor a result.
+    #[error("the call `{call_id}` at index {index} has neither an approval request nor a result")]
     Lost {
-        /// The place.
+        /// The index of the call.
         index: usize,
-        /// The call.
+        /// The id of the call.
         call_id: CallId,
     },
 }
 
 impl Suspended {
-    /// Calls that wait, each with its open question: from a history, for example.
+    /// Creates a suspended run of calls with their pending approval requests, such as those of a history.
     pub fn of(waiting: impl IntoIterator<Item = (ToolCall, ApprovalRequest)>) -> Result<Self, SuspendedError> {
         let (mut calls, mut pending) = (Vec::new(), Vec::new());
         for (index, (call, request)) in waiting.into_iter().enumerate() {
@@ -124,9 +125,9 @@ impl Suspended {
         finished: Vec<Finished>,
     ) -> Result<Self, SuspendedError> {
         let mut is_known = vec![false; calls.len()];
-        let asked = pending.iter().map(|pending| (pending.index, &pending.request.call_id));
+        let requests = pending.iter().map(|pending| (pending.index, &pending.request.call_id));
         let done = finished.iter().map(|finished| (finished.index, &finished.result.call_id));
-        for (index, found) in asked.chain(done) {
+        for (index, found) in requests.chain(done) {
             let Some(call) = calls.get(index) else {
                 return Err(SuspendedError::NoSuchCall { index, calls: calls.len() });
             };
@@ -138,8 +139,8 @@ impl Suspended {
                 return Err(SuspendedError::Repeated { index, call_id });
             }
         }
-        let mut asked = HashSet::new();
-        if let Some(pending) = pending.iter().find(|pending| !asked.insert(&pending.request.request_id)) {
+        let mut request_ids = HashSet::new();
+        if let Some(pending) = pending.iter().find(|pending| !request_ids.insert(&pending.request.request_id)) {
             return Err(SuspendedError::SharedQuestion { request_id: pending.request.request_id.clone() });
         }
         if let Some(index) = is_known.iter().position(|known| !known) {
@@ -148,37 +149,38 @@ impl Suspended {
         Ok(Self { v: FormatVersion::default(), calls, pending, finished })
     }
 
-    /// All calls, in order.
+    /// Returns all calls, in order.
     #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         &self.calls
     }
 
-    /// The open questions, in the order of their calls.
+    /// Returns the pending approval requests, in the order of their calls.
     #[must_use]
     pub fn pending(&self) -> impl ExactSizeIterator<Item = &ApprovalRequest> {
         self.pending.iter().map(|pending| &pending.request)
     }
 
-    /// The results that are there, in the order of their calls.
+    /// Returns the results of finished calls, in the order of the calls.
     #[must_use]
     pub fn finished(&self) -> impl ExactSizeIterator<Item = &ToolResult> {
         self.finished.iter().map(|finished| &finished.result)
     }
 
-    /// The calls with what is known about them, the results that are there, and the verdicts that fit no question.
+    /// Splits the value into the calls with the state of their approval, the results of finished calls, and the
+    /// verdicts that match no request.
     pub(crate) fn into_calls(
         self,
         verdicts: impl IntoIterator<Item = ApprovalResponse>,
     ) -> (Vec<RequestedCall>, Vec<Finished>, Vec<RefusedVerdict>) {
         let mut open: HashMap<usize, (ApprovalRequest, Option<Box<ApprovalResponse>>)> =
             self.pending.into_iter().map(|Pending { index, request }| (index, (request, None))).collect();
-        let places: HashMap<ApprovalId, usize> =
+        let positions: HashMap<ApprovalId, usize> =
             open.iter().map(|(index, (request, _))| (request.request_id.clone(), *index)).collect();
         let mut refused = Vec::new();
         for response in verdicts {
-            let question = places.get(&response.request_id).and_then(|index| open.get_mut(index));
-            let fault = match question {
+            let request = positions.get(&response.request_id).and_then(|index| open.get_mut(index));
+            let fault = match request {
                 None => VerdictFault::UnknownRequest,
                 Some((_, Some(_))) => VerdictFault::AlreadyDecided,
                 Some((request, _)) if !request.binds(&response) => VerdictFault::OtherDigest,
@@ -202,15 +204,15 @@ impl Suspended {
 impl<'de> Deserialize<'de> for Suspended {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Written {
+        struct StoredSuspended {
             #[serde(default, rename = "v")]
             _v: FormatVersion,
             calls: Vec<ToolCall>,
             pending: Vec<Pending>,
             finished: Vec<Finished>,
         }
-        let Written { calls, pending, finished, .. } =
-            Written::deserialize(tree(deserializer)?).map_err(D::Error::custom)?;
+        let StoredSuspended { calls, pending, finished, .. } =
+            StoredSuspended::deserialize(tree(deserializer)?).map_err(D::Error::custom)?;
         Self::new(calls, pending, finished).map_err(D::Error::custom)
     }
 }

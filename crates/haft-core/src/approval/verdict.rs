@@ -1,6 +1,7 @@
-//! Verdicts that can't be used.
+//! Rejected verdicts.
 //!
-//! A verdict is refused for a reason, and whoever sent it or takes care of it is told; it is never dropped in silence.
+//! Every rejected verdict is returned to its sender or to the application, together with the reason. None is dropped
+//! silently.
 
 use super::record::ApprovalOutcome;
 #[cfg(feature = "approval")]
@@ -8,39 +9,39 @@ use super::signing::SignatureError;
 use crate::issue::{Issues, REASON_CAP};
 use crate::item::ApprovalResponse;
 
-/// A verdict that was not used, and why.
+/// A verdict that was rejected, and the reason.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("the verdict on `{}` was refused: {fault}", .response.request_id)]
+#[error("the verdict on `{}` was rejected: {fault}", .response.request_id)]
 #[non_exhaustive]
 pub struct RefusedVerdict {
     /// The verdict.
     pub response: Box<ApprovalResponse>,
-    /// Why it was not used.
+    /// The reason for the rejection.
     #[source]
     pub fault: VerdictFault,
 }
 
-/// Why a verdict can't be used.
+/// The reason why a verdict was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerdictFault {
-    /// Nobody asked this question here.
-    #[error("no such question is open here")]
+    /// No such approval request is pending here.
+    #[error("no such approval request is pending here")]
     UnknownRequest,
-    /// The question was answered before: the first verdict counts.
-    #[error("the question was answered before, and the first verdict counts")]
+    /// The request already has a verdict: only the first one is used.
+    #[error("the approval request already has a verdict")]
     AlreadyDecided,
-    /// It was given for another call, other arguments or another definition of the tool.
+    /// The verdict was given for another call, other arguments or another definition of the tool.
     #[error("it was given for other arguments or another definition of the tool")]
     OtherDigest,
-    /// It came after the question's end.
-    #[error("the question lapsed before the verdict came")]
+    /// The verdict arrived after the request had expired.
+    #[error("the approval request expired before the verdict arrived")]
     Lapsed,
-    /// The [clock](crate::RunOptions::approval_clock) of the approvals panicked, so nobody knows whether the question has
-    /// lapsed.
-    #[error("the approval clock failed, so it is unknown whether the question has lapsed")]
+    /// The [approval clock](crate::RunOptions::approval_clock) panicked, so it is unknown whether the request has
+    /// expired.
+    #[error("the approval clock failed, so it is unknown whether the approval request has expired")]
     ClockFailed,
-    /// Its decision is not one that can be acted on.
+    /// The decision is not one of the known ones.
     #[error(
         "the decision `{word}` can't be acted on: it must be `approved`, `denied`, `edited` with `arguments`, or `answered` \
          with an `answer`"
@@ -49,26 +50,26 @@ pub enum VerdictFault {
         /// The decision.
         word: String,
     },
-    /// The arguments or the answer that it brings do not pass the tool's checks. The question stays open.
-    #[error("the arguments or the answer it brings are invalid: {}", .issues.reason(REASON_CAP))]
+    /// The arguments or the answer in the verdict do not pass the checks of the tool. The request stays pending.
+    #[error("the arguments or the answer in the verdict are invalid: {}", .issues.reason(REASON_CAP))]
     Invalid {
-        /// Every problem, place by place.
+        /// Every problem, with its location.
         issues: Issues,
     },
-    /// It does not prove that its question was asked here.
+    /// The signature is missing or invalid.
     #[cfg(feature = "approval")]
     #[error(transparent)]
     Signature(#[from] SignatureError),
-    /// It had to make room for later verdicts that nobody waited for either.
-    #[error("too many verdicts came after it for questions that nobody has asked")]
+    /// The verdict was removed because too many later ones arrived for unknown requests.
+    #[error("too many later verdicts arrived for unknown approval requests")]
     Full,
-    /// Nobody takes verdicts any more.
-    #[error("no more verdicts are taken here")]
+    /// The queue is closed.
+    #[error("no more verdicts are accepted here")]
     Closed,
 }
 
 impl VerdictFault {
-    /// What becomes of a question that got such a verdict.
+    /// Returns the outcome of a request that received such a verdict.
     pub(crate) fn outcome(&self) -> ApprovalOutcome {
         match self {
             Self::Lapsed => ApprovalOutcome::Lapsed,
@@ -85,16 +86,16 @@ impl VerdictFault {
         }
     }
 
-    /// Reports whether it is the content that is wrong, and other content would do.
+    /// Reports whether only the content is invalid, so that a verdict with other content could be accepted.
     pub(crate) fn is_invalid(&self) -> bool {
         matches!(self, Self::Invalid { .. })
     }
 
-    /// Returns the reason as it goes into a record, which holds nothing of arguments and results.
+    /// Returns the reason for an audit record, which contains nothing of arguments and results.
     pub(crate) fn recorded(&self) -> String {
         match self {
             Self::Invalid { issues } => {
-                format!("the arguments or the answer it brings are invalid, with {} issues", issues.len())
+                format!("the arguments or the answer in the verdict are invalid, with {} issues", issues.len())
             }
             other => other.to_string(),
         }

@@ -14,9 +14,9 @@ use crate::cancellation::Cancellation;
 use crate::emit::{EmissionMap, Emitted, Emitter};
 use crate::executor::CallHandle;
 use crate::schema::DecodeOptions;
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::tool::Tool;
-use crate::toolkit::Set;
+use crate::toolkit::ToolSet;
 
 /// The source of a context's values.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub(super) enum CxSource {
 /// The context of a single call on the fast path.
 #[derive(Clone)]
 pub(super) struct KitCx {
-    pub(super) set: Arc<Set>,
+    pub(super) set: Arc<ToolSet>,
     /// The index of its tool in the set.
     pub(super) tool: usize,
     pub(super) call_id: CallId,
@@ -43,7 +43,7 @@ pub(crate) struct RunCx {
     pub(crate) decode: DecodeOptions,
     pub(crate) cancellation: Option<Cancellation>,
     pub(crate) deadline: Option<Instant>,
-    pub(crate) scope: Option<Arc<Scope>>,
+    pub(crate) scope: Option<Arc<RunScope>>,
 }
 
 /// The values of an owned context.
@@ -52,9 +52,9 @@ pub(super) struct OwnedCx {
     call_id: CallId,
     pub(super) tool: ToolRef,
     pub(super) emitter: Option<Emitter>,
-    pub(super) scope: Option<Arc<Scope>>,
+    pub(super) scope: Option<Arc<RunScope>>,
     /// The toolkit's part of the scope.
-    kit: Option<Arc<Scope>>,
+    kit: Option<Arc<RunScope>>,
     /// On the heap, as most contexts have none.
     pub(super) overrides: Option<Box<CallOverrides>>,
 }
@@ -139,7 +139,7 @@ impl CxSource {
         }
     }
 
-    pub(super) fn scope(&self) -> Option<&Arc<Scope>> {
+    pub(super) fn scope(&self) -> Option<&Arc<RunScope>> {
         match self {
             Self::Run(handle) => handle.scope(),
             Self::Kit(kit) => kit.set.at(kit.tool).1,
@@ -148,7 +148,7 @@ impl CxSource {
     }
 
     /// Returns the toolkit's scope, without the run's.
-    pub(super) fn kit_scope(&self) -> Option<&Arc<Scope>> {
+    pub(super) fn kit_scope(&self) -> Option<&Arc<RunScope>> {
         match self {
             Self::Run(handle) => handle.kit_scope(),
             Self::Kit(kit) => kit.set.at(kit.tool).1,

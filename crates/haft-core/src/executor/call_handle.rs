@@ -12,21 +12,21 @@ use super::mailbox::{Mailbox, OccupancyGuard};
 use crate::call::{CallId, ToolCall};
 use crate::cx::RunCx;
 use crate::emit::Emitted;
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::tool::Tool;
-use crate::toolkit::Set;
+use crate::toolkit::ToolSet;
 
 /// The state that the calls of one run share.
 pub(super) struct RunShared {
     pub(super) mailbox: Arc<Mailbox>,
-    set: Arc<Set>,
+    set: Arc<ToolSet>,
     /// The calls as they were when the run started: arguments may be edited later, ids never change.
     calls: Arc<Vec<ToolCall>>,
     shared: RunCx,
     /// The run's scope layered over the toolkit's, for each call that has read from both.
-    layered: Box<[OnceLock<Arc<Scope>>]>,
+    layered: Box<[OnceLock<Arc<RunScope>>]>,
     /// The scope that was layered last, and the toolkit's scope it was made from: mostly there is only one.
-    last_layered: Mutex<Option<(Arc<Scope>, Arc<Scope>)>>,
+    last_layered: Mutex<Option<(Arc<RunScope>, Arc<RunScope>)>>,
 }
 
 /// The handle of one call.
@@ -39,7 +39,7 @@ pub(crate) struct CallHandle {
 }
 
 impl RunShared {
-    pub(super) fn new(set: Arc<Set>, calls: Arc<Vec<ToolCall>>, shared: RunCx) -> Arc<Self> {
+    pub(super) fn new(set: Arc<ToolSet>, calls: Arc<Vec<ToolCall>>, shared: RunCx) -> Arc<Self> {
         // Without a scope of the run there is nothing to layer.
         let layers = if shared.scope.is_some() { calls.len() } else { 0 };
         Arc::new(Self {
@@ -58,7 +58,7 @@ impl RunShared {
     }
 
     /// Layers `run` over `kit`. Scopes hold values of user code, so none is dropped under the lock.
-    fn layer(&self, run: &Arc<Scope>, kit: &Arc<Scope>) -> Arc<Scope> {
+    fn layer(&self, run: &Arc<RunScope>, kit: &Arc<RunScope>) -> Arc<RunScope> {
         let known = self.last_layered().as_ref().filter(|(known, _)| Arc::ptr_eq(known, kit)).cloned();
         if let Some((_, both)) = known {
             return both;
@@ -69,7 +69,7 @@ impl RunShared {
         both
     }
 
-    fn last_layered(&self) -> MutexGuard<'_, Option<(Arc<Scope>, Arc<Scope>)>> {
+    fn last_layered(&self) -> MutexGuard<'_, Option<(Arc<RunScope>, Arc<RunScope>)>> {
         self.last_layered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -90,12 +90,12 @@ impl CallHandle {
     }
 
     /// Returns the toolkit's scope for the call, without the run's.
-    pub(crate) fn kit_scope(&self) -> Option<&Arc<Scope>> {
+    pub(crate) fn kit_scope(&self) -> Option<&Arc<RunScope>> {
         self.run_shared.set.at(self.tool).1
     }
 
     /// Returns the run's scope layered over the toolkit's.
-    pub(crate) fn scope(&self) -> Option<&Arc<Scope>> {
+    pub(crate) fn scope(&self) -> Option<&Arc<RunScope>> {
         match (&self.run_shared.shared.scope, self.kit_scope()) {
             (None, kit) => kit,
             (Some(run), None) => Some(run),
@@ -155,7 +155,7 @@ mod tests {
     fn calls_of_one_toolkit_share_the_layered_scope() {
         let kits = [kit("one", Services::new().with(1_u8).with('k')), kit("two", Services::new().with(2_u8))];
         let both = Toolkit::compose(kits).unwrap();
-        let scope = Scope { caller: Some("ana".into()), ..Scope::of_services(Services::new().with('r')) };
+        let scope = RunScope { caller: Some("ana".into()), ..RunScope::of_services(Services::new().with('r')) };
         let shared =
             RunCx { decode: DecodeOptions::DEFAULT, cancellation: None, deadline: None, scope: Some(Arc::new(scope)) };
         let calls = ["a", "b", "c"].map(|id| ToolCall::new(id, "one", "")).to_vec();

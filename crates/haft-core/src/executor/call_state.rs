@@ -46,7 +46,7 @@ use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
 use crate::schema::Repair;
 use crate::tool::{OutputCap, Tool};
-use crate::toolkit::{NotRunnable, Set};
+use crate::toolkit::{NotRunnable, ToolSet};
 
 /// The message to the model about an approval request that was not answered in time.
 const NOT_ANSWERED_IN_TIME: &str = "this call requires approval, and the approval request timed out";
@@ -122,7 +122,7 @@ enum PollTurn {
 /// The state of a run that its calls borrow for the length of a step.
 #[derive(Clone, Copy)]
 pub(super) struct StepCx<'a> {
-    pub(super) set: &'a Set,
+    pub(super) set: &'a ToolSet,
     pub(super) options: &'a RunOptions,
     pub(super) run_shared: &'a Arc<RunShared>,
     /// Set in a planning run: calls stop before their handler.
@@ -169,7 +169,7 @@ impl CallState {
     }
 
     /// Returns the tool, once it was looked up and exists.
-    pub(super) fn tool<'s>(&self, set: &'s Set) -> Option<&'s Tool> {
+    pub(super) fn tool<'s>(&self, set: &'s ToolSet) -> Option<&'s Tool> {
         self.tool.map(|tool| set.at(tool).0)
     }
 
@@ -232,7 +232,7 @@ impl CallState {
     pub(super) fn start(
         &mut self,
         index: usize,
-        set: &Set,
+        set: &ToolSet,
         options: &RunOptions,
         mailbox: &Arc<Mailbox>,
     ) -> Result<(), ToolFailure> {
@@ -347,7 +347,7 @@ impl CallState {
     }
 
     /// Lets a call that was held by its plan run, and opens its span.
-    pub(super) fn release(&mut self, call: &ToolCall, set: &Set) {
+    pub(super) fn release(&mut self, call: &ToolCall, set: &ToolSet) {
         self.span = CallSpan::open(call, self.tool(set));
         self.phase = match std::mem::replace(&mut self.phase, CallPhase::Answered) {
             CallPhase::Held { tool, ready, digest } => CallPhase::Cleared { tool, ready, digest },

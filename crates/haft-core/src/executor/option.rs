@@ -23,7 +23,7 @@ use crate::emit::Emitter;
 use crate::event::ToolEvent;
 use crate::history::History;
 use crate::schema::DecodeOptions;
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::service::Services;
 use crate::timestamp::Timestamp;
 use crate::tool::{ApprovalPolicy, OutputCap};
@@ -48,7 +48,7 @@ pub struct RunOptions {
     pub(super) approver: Option<Arc<dyn Approver>>,
     pub(super) approval_timeout: Option<Duration>,
     pub(super) gate: Option<Arc<Gate>>,
-    pub(super) scope: Option<Arc<Scope>>,
+    pub(super) scope: Option<Arc<RunScope>>,
     pub(super) decode: DecodeOptions,
     pub(super) until: Option<RunDeadline>,
     pub(super) cancellation: Option<Cancellation>,
@@ -341,7 +341,7 @@ impl RunOptions {
         self
     }
 
-    fn scoped(mut self, change: impl FnOnce(&mut Scope)) -> Self {
+    fn scoped(mut self, change: impl FnOnce(&mut RunScope)) -> Self {
         change(Arc::make_mut(self.scope.get_or_insert_default()));
         self
     }

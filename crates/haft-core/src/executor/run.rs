@@ -45,7 +45,7 @@ use crate::result::ToolResult;
 use crate::schema::DecodeOptions;
 use crate::service::Services;
 use crate::tool::{ApprovalPolicy, OutputCap};
-use crate::toolkit::{NotRunnable, Set, Toolkit};
+use crate::toolkit::{NotRunnable, ToolSet, Toolkit};
 
 /// The number of rounds per poll before the run yields to its runtime. A handler may wake itself in every round without
 /// consuming any of tokio's budget, which would otherwise end the poll.
@@ -95,7 +95,7 @@ const ABANDONED: &str = "the run was dropped before this call finished";
 /// ```
 #[must_use = "a run does nothing unless it is polled"]
 pub struct Run {
-    pub(super) set: Arc<Set>,
+    pub(super) set: Arc<ToolSet>,
     pub(super) options: RunOptions,
     /// Shared with the contexts of the calls.
     pub(super) calls: Arc<Vec<ToolCall>>,
@@ -150,7 +150,7 @@ impl Toolkit {
 }
 
 impl Run {
-    pub(super) fn new(set: Arc<Set>, calls: Vec<ToolCall>) -> Self {
+    pub(super) fn new(set: Arc<ToolSet>, calls: Vec<ToolCall>) -> Self {
         Self {
             set,
             options: RunOptions::new(),
@@ -199,7 +199,7 @@ impl Run {
     /// Panics if the run has no call at this index.
     pub fn decode_args<P: DeserializeOwned>(&self, index: usize) -> Result<P, ToolFailure> {
         let call = &self.calls[index];
-        let Some(tool) = self.set.place_of(&call.name) else {
+        let Some(tool) = self.set.index_of(&call.name) else {
             return Err(ToolResult::unknown_tool(call, &[]).into_failure());
         };
         let decoded = self.set.at(tool).0.parameters().decode::<P>(&call.arguments, &self.options.decode);
@@ -215,7 +215,7 @@ impl Run {
     /// Panics if the run has no call at this index.
     pub fn argument_tree(&self, index: usize) -> Result<Value, ToolFailure> {
         let call = &self.calls[index];
-        let Some(tool) = self.set.place_of(&call.name) else {
+        let Some(tool) = self.set.index_of(&call.name) else {
             return Err(ToolResult::unknown_tool(call, &[]).into_failure());
         };
         Arguments::tree(self.set.at(tool).0, &call.arguments, &self.options.decode).map_err(invalid_input)

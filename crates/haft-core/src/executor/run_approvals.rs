@@ -11,7 +11,9 @@ use super::run::Run;
 use super::span::CallSpan;
 #[cfg(feature = "approval")]
 use crate::approval::Suspended;
-use crate::approval::{ApprovedCall, Finished, Known, Pending, Planned, PriorApproval, RefusedVerdict, RequestedCall};
+use crate::approval::{
+    ApprovedCall, Finished, Pending, Planned, PriorApproval, PriorState, RefusedVerdict, RequestedCall,
+};
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
@@ -19,7 +21,7 @@ use crate::failure_kind::FailureKind;
 use crate::item::ApprovalRequest;
 use crate::result::ToolResult;
 use crate::tool::NO_APPROVAL;
-use crate::toolkit::Set;
+use crate::toolkit::ToolSet;
 
 /// The approval state of a run.
 #[derive(Default)]
@@ -29,7 +31,7 @@ use crate::toolkit::Set;
 )]
 pub(super) struct RunApprovals {
     /// The approvals that calls came with.
-    known: Vec<(usize, Box<Known>)>,
+    known: Vec<(usize, Box<PriorState>)>,
     /// The indexes of calls that are not run here, in order: they were removed from the plan that this is a run of.
     absent: Vec<usize>,
     /// Results from before this run.
@@ -66,7 +68,7 @@ impl RunApprovals {
     /// Splits calls from the facts about their approval.
     pub(super) fn split(calls: impl Iterator<Item = RequestedCall>) -> (Vec<ToolCall>, Option<Box<Self>>) {
         let mut approvals: Option<Box<Self>> = None;
-        let calls = calls.enumerate().map(|(index, RequestedCall { call, known })| {
+        let calls = calls.enumerate().map(|(index, RequestedCall { call, prior: known })| {
             if let Some(known) = known {
                 approvals.get_or_insert_default().known.push((index, known));
             }
@@ -77,7 +79,7 @@ impl RunApprovals {
 
     /// Creates the run of the calls that this was split from. Calls of one plan run as they were planned: with its
     /// options, and each at its index there.
-    pub(super) fn into_run(mut self: Box<Self>, set: Arc<Set>, calls: Vec<ToolCall>) -> Run {
+    pub(super) fn into_run(mut self: Box<Self>, set: Arc<ToolSet>, calls: Vec<ToolCall>) -> Run {
         let mut run = match self.shared_plan(calls.len()) {
             None => Run::new(set, calls),
             Some(plan) => {
@@ -102,7 +104,7 @@ impl RunApprovals {
 
     /// Returns the plan that all of the calls are part of, if there is one.
     fn shared_plan(&self, calls: usize) -> Option<Arc<Planned>> {
-        let plan = |(_, known): &(usize, Box<Known>)| known.origin.as_ref().map(|origin| Arc::clone(&origin.plan));
+        let plan = |(_, known): &(usize, Box<PriorState>)| known.origin.as_ref().map(|origin| Arc::clone(&origin.plan));
         let first = plan(self.known.first()?)?;
         let is_shared = self.known.len() == calls
             && self.known.iter().all(|known| plan(known).is_some_and(|plan| Arc::ptr_eq(&plan, &first)));
@@ -235,7 +237,7 @@ impl Run {
         }
         for (index, known) in known {
             match known.prior_approval {
-                PriorApproval::Settled(outcome) => self.finish(index, outcome),
+                PriorApproval::Finished(outcome) => self.finish(index, outcome),
                 prior_approval => self.call_states[index].set_prior_approval(prior_approval),
             }
         }

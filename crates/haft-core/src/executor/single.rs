@@ -120,7 +120,7 @@ impl RunCall<'_> {
     fn start(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
         let (kit, call, options) = (self.kit, self.call, self.options);
         let set = kit.set();
-        let found = set.place_of(&call.name).map(|index| (index, set.at(index).0));
+        let found = set.index_of(&call.name).map(|index| (index, set.at(index).0));
         let is_plain =
             |tool: &Tool| is_plain(tool) && options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none();
         let Some((index, tool)) = found.filter(|(_, tool)| is_plain(tool)) else {

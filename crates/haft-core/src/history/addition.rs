@@ -9,7 +9,7 @@ use crate::item::Item;
 use crate::result::ToolResult;
 use crate::turn::Turn;
 
-/// A turn to be added to a history, with all that must be known of it beside what came before.
+/// A turn to be added to a history, and the new ids of its calls.
 #[derive(Debug)]
 pub(super) struct Addition {
     layout: Layout,
@@ -23,7 +23,7 @@ impl Addition {
         Self { layout, renames }
     }
 
-    /// The items of the turn with the outputs of its calls.
+    /// Returns the items of the turn with the outputs of its calls.
     pub(super) fn complete(
         &self,
         mut turn: Turn,

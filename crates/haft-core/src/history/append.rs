@@ -1,4 +1,4 @@
-//! Adding a turn and the results of its calls.
+//! Adding a turn and the results of its calls to a history.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -15,13 +15,13 @@ use crate::turn::Turn;
 
 /// Adds a turn and the results of its calls to a history.
 ///
-/// The turn's items come first, then the outputs in the order of the calls, whatever order the results come in. A call
-/// may stay without a result, for it may wait for a person; see [`answer`]. A result that answers no call of the turn
-/// is an error that lists all such, and then nothing was changed.
+/// The items of the turn come first, then the outputs in the order of the calls, independent of the order of the
+/// results. A call may have no result yet, for example because it waits for approval; see [`answer`]. If a result
+/// answers no call of the turn, an error lists all such results and the history is unchanged.
 ///
-/// A call whose id an earlier call has, of the history or of the turn itself, is given a fresh one together with its
-/// output: `call_0` becomes `call_0_2`. Of the results of one id the first goes to the first call, except that
-/// `duplicate_call_id` goes to a later one.
+/// A call whose id is already used, in the history or by an earlier call of the turn, gets a fresh id together with its
+/// output: `call_0` becomes `call_0_2`. If several results have the same id, the first one answers the first call,
+/// except that `duplicate_call_id` answers a later one.
 ///
 /// ```
 /// use haft_core::{Finish, Item, ToolCall, ToolResult, Turn, history};
@@ -39,8 +39,8 @@ use crate::turn::Turn;
 /// # Ok::<_, history::AppendError>(())
 /// ```
 ///
-/// A plain vector is read anew each time; a [`History`] remembers its ids, and is what to use for a conversation of many
-/// turns.
+/// A plain vector is read from the start each time. For a conversation of many turns use a [`History`], which keeps an
+/// index of its ids.
 pub fn append(
     history: &mut impl AddTurn,
     turn: Turn,
@@ -78,11 +78,12 @@ mod sealed {
     impl Sealed for Vec<Item> {}
 }
 
-/// Puts the results of calls that a history left open where they belong: right after the turn that asked, in call order
-/// among the outputs that stand there.
+/// Inserts the results of calls without output where they belong: directly after the turn that made the calls, in the
+/// order of the calls.
 ///
-/// A result for a call that is not there or has its output is an error that lists all such, and then nothing was
-/// changed. Calls may stay open. Where open calls of several turns share an id, the latest turn is meant.
+/// If a result is for an unknown call or for one that already has an output, an error lists all such results and the
+/// history is unchanged. Calls may remain without output. If unanswered calls of several turns share an id, the result
+/// answers the latest one.
 ///
 /// ```
 /// use haft_core::{Item, ToolCall, ToolResult, history};
@@ -101,16 +102,16 @@ pub fn answer(history: &mut Vec<Item>, results: impl IntoIterator<Item = ToolRes
     Ok(())
 }
 
-/// The calls of one id.
+/// The calls that share one id.
 #[derive(Debug, Default)]
-struct Namesakes {
-    /// Those that may be answered: the latest group last, in order within a group.
+struct OpenCalls {
+    /// The calls without output: the latest group last, in order within a group.
     open: Vec<VecDeque<usize>>,
-    /// Whether one of them is run here.
+    /// Set if one of the calls is executed locally.
     is_local: bool,
 }
 
-/// The outputs of the calls, by their place in the layout.
+/// Returns the outputs of the calls, by their index in the layout.
 pub(super) fn matched(
     items: &[Item],
     layout: &Layout,
@@ -129,16 +130,16 @@ pub(super) fn matched(
         };
         let answered = namesakes.and_then(|namesakes| take(layout, &mut namesakes.open, result));
         match answered.and_then(|call| Some((call, call_at(items, layout.calls[call].item)?))) {
-            // the name is the call's, for wires that pair by name
-            Some((call, asked)) => answers[call] = Some(result.to_call_output().tool(asked.name.as_str())),
+            // The output gets the name of its call, because some wire formats match outputs by name.
+            Some((index, call)) => answers[index] = Some(result.to_call_output().tool(call.name.as_str())),
             None => strays.push(StrayResult { index, call_id: result.call_id.clone(), reason }),
         }
     }
     if strays.is_empty() { Ok(answers) } else { Err(AppendError::new(strays, results)) }
 }
 
-fn open_calls<'h>(items: &'h [Item], layout: &Layout) -> HashMap<&'h str, Namesakes> {
-    let mut calls: HashMap<&str, Namesakes> = HashMap::new();
+fn open_calls<'h>(items: &'h [Item], layout: &Layout) -> HashMap<&'h str, OpenCalls> {
+    let mut calls: HashMap<&str, OpenCalls> = HashMap::new();
     for (ordinal, call) in layout.calls.iter().enumerate() {
         let Some(item) = call_at(items, call.item) else { continue };
         let namesakes = calls.entry(item.call_id.as_str()).or_default();
@@ -157,8 +158,9 @@ fn open_calls<'h>(items: &'h [Item], layout: &Layout) -> HashMap<&'h str, Namesa
     calls
 }
 
-/// The call a result answers: in the latest group, the first of its id. The executor refuses a later call of an id at
-/// once, while the first still runs or waits for a person, so a refusal is never for the first.
+/// Returns the call that a result answers: the first of its id in the latest group. The executor rejects a later call
+/// with the same id at once, while the first still runs or waits for approval, so a `duplicate_call_id` result never
+/// answers the first.
 fn take(layout: &Layout, open: &mut Vec<VecDeque<usize>>, result: &ToolResult) -> Option<usize> {
     let calls = open.last_mut()?;
     let is_refusal = result.failure().is_some_and(|failure| failure.kind == FailureKind::DuplicateCallId);

@@ -1,4 +1,4 @@
-//! Results that answer no open call.
+//! Results that answer no pending call.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::call::CallId;
 use crate::result::ToolResult;
 use crate::turn::Turn;
 
-/// Results that answer no open call. Nothing was changed, and what was given is given back.
+/// Results that answer no pending call. The history is unchanged, and the error returns the arguments.
 ///
 /// ```
 /// use haft_core::{Item, ToolCall, ToolResult, history};
@@ -19,7 +19,7 @@ use crate::turn::Turn;
 /// let stray = ToolResult::ok(&ToolCall::new("c2", "add", "{}"), json!(1));
 ///
 /// let error = history::answer(&mut history, [ToolResult::ok(&call, json!(3)), stray]).unwrap_err();
-/// assert_eq!(error.to_string(), "1 of 2 results answers no open call: 'c2' (no such call)");
+/// assert_eq!(error.to_string(), "1 of 2 results answers no pending call: 'c2' (no such call)");
 /// assert_eq!(history.len(), 1);
 ///
 /// let good = error.into_results().into_iter().filter(|result| result.call_id != "c2");
@@ -27,34 +27,34 @@ use crate::turn::Turn;
 /// # Ok::<_, history::AppendError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("{} of {} results {} no open call: {}", strays.len(), results.len(), answers(strays), listed(strays))]
+#[error("{} of {} results {} no pending call: {}", strays.len(), results.len(), answers(strays), listed(strays))]
 pub struct AppendError {
     strays: Vec<StrayResult>,
     turn: Option<Box<Turn>>,
     results: Vec<ToolResult>,
 }
 
-/// One result that answers no open call.
+/// One result that answers no pending call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StrayResult {
-    /// Where it stands among the results that were given.
+    /// The index of the result among those that were passed.
     pub index: usize,
-    /// The call it names.
+    /// The call id of the result.
     pub call_id: CallId,
-    /// Why it answers none.
+    /// The reason why it answers no call.
     pub reason: StrayReason,
 }
 
-/// Why a result answers no call.
+/// The reason why a result answers no call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StrayReason {
     /// No call has its id.
     NoCall,
-    /// Each call of its id has its output, or another of the results given.
+    /// Every call with its id already has an output, or is answered by another result.
     AlreadyAnswered,
-    /// The provider runs the call.
+    /// The call is executed by the provider.
     ProviderExecuted,
 }
 
@@ -67,19 +67,19 @@ impl AppendError {
         Self { turn: Some(Box::new(turn)), ..self }
     }
 
-    /// All results that answer no open call, in the order they were given.
+    /// Returns all results that answer no pending call, in the order they were passed.
     #[must_use]
     pub fn strays(&self) -> &[StrayResult] {
         &self.strays
     }
 
-    /// All results that were given.
+    /// Returns all results that were passed.
     #[must_use]
     pub fn into_results(self) -> Vec<ToolResult> {
         self.results
     }
 
-    /// What was given: the turn, when there was one, and all results.
+    /// Returns everything that was passed: the turn, if there was one, and all results.
     #[must_use]
     pub fn into_parts(self) -> (Option<Turn>, Vec<ToolResult>) {
         (self.turn.map(|turn| *turn), self.results)
@@ -91,7 +91,7 @@ impl fmt::Display for StrayReason {
         f.write_str(match self {
             Self::NoCall => "no such call",
             Self::AlreadyAnswered => "already answered",
-            Self::ProviderExecuted => "run by the provider",
+            Self::ProviderExecuted => "executed by the provider",
         })
     }
 }
@@ -100,7 +100,7 @@ fn answers(strays: &[StrayResult]) -> &'static str {
     if strays.len() == 1 { "answers" } else { "answer" }
 }
 
-/// Every stray, for an error must name them all; ids are cut at 80 characters, for they come from a model.
+/// Lists every stray result. Ids come from a model, so each is cut at 80 characters.
 fn listed(strays: &[StrayResult]) -> String {
     let each = strays.iter().map(|stray| format!("'{:.80}' ({})", stray.call_id, stray.reason));
     each.collect::<Vec<_>>().join(", ")

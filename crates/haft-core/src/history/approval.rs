@@ -1,8 +1,8 @@
-//! Questions to a person, paired with their calls and answers.
+//! Approval requests of a history, matched with their calls and responses.
 //!
-//! This finds out what is open; it decides nothing. Whether an answer fits its question (its digest, its expiry) is
-//! for the executor to check. Pairing looks backwards only: a question is about a call that came before it, an answer
-//! about a question that came before it, so that nothing said early can let a later call through.
+//! This module only matches; it decides nothing. The executor checks whether a response is valid for its request
+//! (digest, expiry). Matching goes backwards only: a request belongs to an earlier call and a response to an earlier
+//! request, so that no early item can approve a later call.
 
 use std::collections::HashMap;
 
@@ -13,49 +13,50 @@ use super::layout::Layout;
 use crate::call::ToolCall;
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse, Item};
 
-/// The approval items of a history, paired up.
+/// The approval items of a history, matched with each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Approvals {
-    /// Questions about calls that have no output yet, in order.
+    /// Requests for calls that have no output yet, in order.
     pub pending: Vec<PendingApproval>,
-    /// Questions about calls that have their output or are not there (before them).
+    /// Requests for calls that have an output, or that do not precede the request.
     pub resolved: Vec<ApprovalRequest>,
-    /// Questions a provider asks about what it runs itself.
+    /// Requests of a provider for calls that it executes.
     pub remote: Vec<RemoteApproval>,
-    /// Questions whose id an earlier one has. Nothing answers them.
+    /// Requests with the id of an earlier one. No response applies to them.
     pub repeated: Vec<ApprovalRequest>,
-    /// Answers to no question before them.
+    /// Responses without an earlier request.
     pub unmatched: Vec<ApprovalResponse>,
-    /// Second answers to a question: the first has won.
+    /// Further responses to a request: only the first one is used.
     pub ignored: Vec<ApprovalResponse>,
 }
 
-/// A question about a call that has no output yet.
+/// An approval request for a call that has no output yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PendingApproval {
-    /// The call that waits.
+    /// The call that waits for approval.
     pub call: ToolCall,
-    /// The question.
+    /// The approval request.
     pub request: ApprovalRequest,
-    /// Its answer, when there is one: the call can go on.
+    /// The response, if there is one: the call can continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ApprovalResponse>,
 }
 
-/// A question a provider asks about what it runs itself: the answer goes back to the provider.
+/// An approval request of a provider for a call that it executes. The response is sent to the provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RemoteApproval {
-    /// The question.
+    /// The approval request.
     pub request: ApprovalRequest,
-    /// Its answer, when there is one.
+    /// The response, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ApprovalResponse>,
 }
 
-/// Pairs the approval items of a history with their calls and with each other. The first answer to a question wins.
+/// Matches the approval items of a history with their calls and with each other. The first response to a request is
+/// used.
 ///
 /// ```
 /// use haft_core::{ApprovalDecision, ApprovalRequest, ToolCall, history};
@@ -76,19 +77,19 @@ pub fn approvals(history: &[Item]) -> Approvals {
     let layout = Layout::of(history);
     let mut calls = layout.requests.iter().map(|&(_, call)| call);
     let mut approvals = Approvals::default();
-    let mut questions: HashMap<&ApprovalId, Question> = HashMap::new();
+    let mut tracked: HashMap<&ApprovalId, TrackedRequest> = HashMap::new();
     for item in history {
         match item {
             Item::ApprovalRequest(request) => {
                 let call = calls.next().flatten();
-                if questions.contains_key(&request.request_id) {
+                if tracked.contains_key(&request.request_id) {
                     approvals.repeated.push(request.clone());
                 } else {
-                    questions.insert(&request.request_id, approvals.ask(history, &layout, request, call));
+                    tracked.insert(&request.request_id, approvals.ask(history, &layout, request, call));
                 }
             }
-            Item::ApprovalResponse(response) => match questions.get_mut(&response.request_id) {
-                Some(question) => approvals.answer(question, response),
+            Item::ApprovalResponse(response) => match tracked.get_mut(&response.request_id) {
+                Some(tracked) => approvals.answer(tracked, response),
                 None => approvals.unmatched.push(response.clone()),
             },
             _ => {}
@@ -97,10 +98,11 @@ pub fn approvals(history: &[Item]) -> Approvals {
     approvals
 }
 
-/// Takes out the questions whose call has its output, with their answers, and gives back what was taken out.
+/// Removes the approval requests of calls that have an output, together with their responses, and returns the removed
+/// items.
 ///
-/// They have done their work, in this round or an earlier one. What stays: questions about calls without output and
-/// their answers, answers to no question, and everything about calls the provider runs.
+/// These remain: requests for calls without output and their responses, responses without a request, and everything
+/// about calls that the provider executes.
 ///
 /// ```
 /// use haft_core::{ApprovalRequest, Item, ToolCall, ToolResult, history};
@@ -120,17 +122,17 @@ pub fn approvals(history: &[Item]) -> Approvals {
 pub fn strip_resolved_approvals(history: &mut Vec<Item>) -> Vec<Item> {
     let layout = Layout::of(history);
     let mut calls = layout.requests.iter().map(|&(_, call)| call);
-    let mut questions: HashMap<&ApprovalId, bool> = HashMap::new();
+    let mut tracked: HashMap<&ApprovalId, bool> = HashMap::new();
     let is_resolved: Vec<bool> = history
         .iter()
         .map(|item| match item {
             Item::ApprovalRequest(request) => {
                 let call = calls.next().flatten().map(|call| &layout.calls[call]);
                 let is_resolved = call.is_some_and(|call| call.answer.is_some());
-                questions.entry(&request.request_id).or_insert(is_resolved);
+                tracked.entry(&request.request_id).or_insert(is_resolved);
                 is_resolved
             }
-            Item::ApprovalResponse(response) => questions.get(&response.request_id).copied().unwrap_or_default(),
+            Item::ApprovalResponse(response) => tracked.get(&response.request_id).copied().unwrap_or_default(),
             _ => false,
         })
         .collect();
@@ -138,47 +140,53 @@ pub fn strip_resolved_approvals(history: &mut Vec<Item>) -> Vec<Item> {
     history.extract_if(.., |_| is_resolved.next().unwrap_or_default()).collect()
 }
 
-/// Where a question went, and whether it was answered.
+/// A request and whether it has a response.
 #[derive(Debug)]
-struct Question {
-    place: Place,
+struct TrackedRequest {
+    entry: RequestEntry,
     is_answered: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum RequestEntry {
     Pending(usize),
     Remote(usize),
     Resolved,
 }
 
 impl Approvals {
-    fn ask(&mut self, history: &[Item], layout: &Layout, request: &ApprovalRequest, call: Option<usize>) -> Question {
-        let asked = call.map(|call| &layout.calls[call]).filter(|call| !call.is_remote);
-        let waiting = asked.filter(|call| call.answer.is_none()).and_then(|call| call_at(history, call.item));
+    fn ask(
+        &mut self,
+        history: &[Item],
+        layout: &Layout,
+        request: &ApprovalRequest,
+        call: Option<usize>,
+    ) -> TrackedRequest {
+        let local = call.map(|call| &layout.calls[call]).filter(|call| !call.is_remote);
+        let waiting = local.filter(|call| call.answer.is_none()).and_then(|call| call_at(history, call.item));
         let request = request.clone();
-        let place = if let Some(call) = waiting {
+        let entry = if let Some(call) = waiting {
             self.pending.push(PendingApproval { call: call.clone(), request, response: None });
-            Place::Pending(self.pending.len() - 1)
-        } else if asked.is_none() && !request.provider_data.is_empty() {
+            RequestEntry::Pending(self.pending.len() - 1)
+        } else if local.is_none() && !request.provider_data.is_empty() {
             self.remote.push(RemoteApproval { request, response: None });
-            Place::Remote(self.remote.len() - 1)
+            RequestEntry::Remote(self.remote.len() - 1)
         } else {
             self.resolved.push(request);
-            Place::Resolved
+            RequestEntry::Resolved
         };
-        Question { place, is_answered: false }
+        TrackedRequest { entry, is_answered: false }
     }
 
-    fn answer(&mut self, question: &mut Question, response: &ApprovalResponse) {
-        if std::mem::replace(&mut question.is_answered, true) {
+    fn answer(&mut self, tracked: &mut TrackedRequest, response: &ApprovalResponse) {
+        if std::mem::replace(&mut tracked.is_answered, true) {
             self.ignored.push(response.clone());
             return;
         }
-        match question.place {
-            Place::Pending(index) => self.pending[index].response = Some(response.clone()),
-            Place::Remote(index) => self.remote[index].response = Some(response.clone()),
-            Place::Resolved => {}
+        match tracked.entry {
+            RequestEntry::Pending(index) => self.pending[index].response = Some(response.clone()),
+            RequestEntry::Remote(index) => self.remote[index].response = Some(response.clone()),
+            RequestEntry::Resolved => {}
         }
     }
 }

@@ -1,8 +1,7 @@
-//! What a repair did, one value per change.
+//! The changes of a repair, one value each.
 //!
-//! A repair that is not told is a loss: whoever stores or audits a conversation must be able to say what was changed,
-//! where and why, and to undo it. So what is taken out is kept here whole. Positions and ids are those of the history
-//! as it was given.
+//! An application that stores or audits a conversation must be able to report what was changed, where and why, and to
+//! undo it. Removed items are therefore kept in full. Positions and ids are those of the original history.
 
 use std::fmt;
 
@@ -13,7 +12,7 @@ use crate::call::CallId;
 use crate::item::ToolCallOutput;
 use crate::tagged::{self, ReadVariant, TaggedEnum};
 
-/// One thing a repair did. Told apart by `change`.
+/// One change of a repair. The `change` field is the tag when serialised.
 ///
 /// ```
 /// use haft_core::history::{self, Change};
@@ -31,97 +30,97 @@ use crate::tagged::{self, ReadVariant, TaggedEnum};
 #[serde(tag = "change", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Change {
-    /// An output that stood elsewhere was put right after the group that asked.
+    /// A misplaced output was moved to directly after the group of its call.
     Moved(MovedOutput),
-    /// The outputs of a group that needed other changes were put in the order of its calls.
+    /// The outputs of a group that needed other changes were sorted in the order of its calls.
     Reordered(ReorderedOutputs),
-    /// An output that answers nothing was taken out.
+    /// An output that answers no call was removed.
     Removed(RemovedOutput),
     /// A call without output was answered as cancelled.
     Cancelled(CancelledCall),
-    /// A call whose id an earlier call has was given an id of its own.
+    /// A call whose id was already used got a fresh id.
     Renamed(Renamed),
-    /// An output that named another tool than its call does was given the call's.
+    /// An output that named another tool than its call got the name of the call.
     Relabelled(RelabelledOutput),
 }
 
-/// An output that stood elsewhere and was put right after the group that asked.
+/// A misplaced output that was moved to directly after the group of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MovedOutput {
-    /// Where the output stood.
+    /// The position of the output.
     pub index: usize,
-    /// Where its call stood.
+    /// The position of its call.
     pub call_index: usize,
-    /// The call it answers.
+    /// The id of the call.
     pub call_id: CallId,
 }
 
-/// Outputs of one group that were put in the order of its calls.
+/// Outputs of one group that were sorted in the order of its calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReorderedOutputs {
-    /// Where the first of them stood.
+    /// The position of the first output.
     pub index: usize,
-    /// The calls they answer, in their order now.
+    /// The ids of the calls, in the new order of the outputs.
     pub call_ids: Vec<CallId>,
 }
 
-/// An output that answers nothing, taken out.
+/// A removed output that answers no call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RemovedOutput {
-    /// Where it stood.
+    /// The position of the output.
     pub index: usize,
-    /// Why it answers nothing.
+    /// The reason why it answers no call.
     pub reason: RemovalReason,
-    /// The output, whole.
+    /// The complete output.
     pub output: ToolCallOutput,
 }
 
-/// Why an output answers nothing.
+/// The reason why an output answers no call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RemovalReason {
     /// No call has its id.
     NoCall,
-    /// The only calls of its id come after it.
+    /// All calls with its id come after it.
     CallComesLater,
-    /// The calls of its id before it have their outputs.
+    /// All earlier calls with its id have an output.
     AlreadyAnswered,
 }
 
-/// A call without output, answered as cancelled.
+/// A call without output that was answered as cancelled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CancelledCall {
-    /// Where the call stood.
+    /// The position of the call.
     pub index: usize,
-    /// Its id.
+    /// The id of the call.
     pub call_id: CallId,
     /// The name of the tool, as the call spells it.
     pub tool: String,
-    /// The reason the model reads.
+    /// The reason that the model reads.
     pub reason: String,
 }
 
-/// An output that named another tool than its call does.
+/// An output that named another tool than its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RelabelledOutput {
-    /// Where it stood.
+    /// The position of the output.
     pub index: usize,
-    /// The call it answers.
+    /// The id of the call.
     pub call_id: CallId,
     /// The name it had.
     pub from: String,
-    /// The name of the call.
+    /// The name that the call has.
     pub to: String,
 }
 
 impl Change {
-    /// Where in the history that was given the change begins.
+    /// Returns the position in the original history at which the change begins.
     #[must_use]
     pub fn index(&self) -> usize {
         match self {
@@ -135,17 +134,18 @@ impl Change {
     }
 }
 
-/// A sentence: what was changed, where and why. Ids and names are cut at 80 characters, for they come from a model.
+/// Formats a sentence: what was changed, where and why. Ids and names come from a model, so each is cut at 80
+/// characters.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Moved(MovedOutput { index, call_index, call_id }) => write!(
                 f,
-                "the output of the call '{call_id:.80}' at {index} was moved to right after the turn that asked at \
-                 {call_index}, where providers look for it"
+                "the output of the call '{call_id:.80}' at {index} was moved to directly after the turn of its call at \
+                 {call_index}, where providers expect it"
             ),
             Self::Reordered(ReorderedOutputs { index, call_ids }) => {
-                write!(f, "the outputs from {index} on were put in the order of their calls:")?;
+                write!(f, "the outputs from {index} on were sorted in the order of their calls:")?;
                 for (position, id) in call_ids.iter().enumerate() {
                     write!(f, "{} '{id:.80}'", if position == 0 { "" } else { "," })?;
                 }
@@ -172,8 +172,8 @@ impl fmt::Display for RemovalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoCall => "no call has this id",
-            Self::CallComesLater => "it stands before the call, so it can't answer it",
-            Self::AlreadyAnswered => "the call has its output already",
+            Self::CallComesLater => "it precedes the call, so it can't answer it",
+            Self::AlreadyAnswered => "the call already has an output",
         })
     }
 }
@@ -229,24 +229,24 @@ mod tests {
     }
 
     #[test]
-    fn each_says_what_where_and_why() {
+    fn each_change_is_described_in_a_sentence() {
         let sentences: Vec<_> = one_of_each().iter().map(ToString::to_string).collect();
         assert_eq!(
             sentences,
             [
-                "the output of the call 'c1' at 4 was moved to right after the turn that asked at 1, where providers \
-                 look for it",
-                "the outputs from 2 on were put in the order of their calls: 'c1', 'c2'",
-                "the output for the call 'c1' at 3 was removed: the call has its output already",
+                "the output of the call 'c1' at 4 was moved to directly after the turn of its call at 1, where \
+                 providers expect it",
+                "the outputs from 2 on were sorted in the order of their calls: 'c1', 'c2'",
+                "the output for the call 'c1' at 3 was removed: the call already has an output",
                 "the call 'c1' of 'add' at 1 had no output and was answered as cancelled: gone",
-                "the call 'c1' of 'add' at 6 is now called 'c1_2': an earlier call has its id",
+                "the call 'c1' of 'add' at 6 was renamed to 'c1_2' because an earlier call has the same id",
                 "the output of the call 'c1' at 5 named the tool 'sub' and now names 'add', as the call does",
             ]
         );
     }
 
     #[test]
-    fn each_is_read_as_it_was_written() {
+    fn each_change_round_trips() {
         for change in one_of_each() {
             let written = serde_json::to_value(&change).unwrap();
             assert_eq!(serde_json::from_value::<Change>(written.clone()).unwrap(), change, "{written}");
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_of_any_length_makes_a_short_sentence() {
+    fn long_ids_are_cut() {
         let call_id = CallId::from("é".repeat(10_000));
         let sentence = Change::Moved(MovedOutput { index: 1, call_index: 0, call_id }).to_string();
         assert!(sentence.len() < 400, "{sentence}");

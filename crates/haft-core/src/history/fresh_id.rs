@@ -1,8 +1,8 @@
-//! Ids for calls whose own are taken.
+//! Fresh ids for calls whose id is already used.
 //!
-//! Every provider wants the ids of one conversation to be unique, and some models call each turn's first call
-//! `call_0`. A fresh id is the old one with a number after it, so that a reader sees where it comes from. What names a
-//! call is renamed with it: its output, and the approval requests about it.
+//! Every provider requires the ids of one conversation to be unique, and some models name the first call of each turn
+//! `call_0`. A fresh id is the old one with a number appended, so that its origin is visible. Everything that refers to
+//! a call is renamed with it: its output, and the approval requests for it.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -15,11 +15,11 @@ use crate::call::{CallId, ToolCall};
 use crate::item::{Item, ToolCallOutput};
 use crate::turn::Turn;
 
-/// A call that was given another id, because an earlier call has its own.
+/// A call that got another id because an earlier call has the same one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Renamed {
-    /// Where the call stands, in the list of items that was given.
+    /// The position of the call in the list of items that was passed.
     pub index: usize,
     /// The name of the tool, as the call spells it.
     pub tool: String,
@@ -29,12 +29,12 @@ pub struct Renamed {
     pub to: CallId,
 }
 
-/// Gives the calls of a turn whose id is taken a fresh one, before anything is run: by a call of the history, or by one
-/// of the turn that the provider runs.
+/// Gives fresh ids to the calls of a turn whose id is already used, by a call of the history or by a call of the turn
+/// that the provider executes. Call this before any call is run.
 ///
-/// Only calls that are run here are renamed. An output or a question that the turn has under an id of the
-/// provider's stays with the provider's call. Two calls to be run here that share an id still share one afterwards: which of them runs is for the
-/// executor to decide, and it refuses the later.
+/// Only calls that are executed locally are renamed. An output or an approval request of the turn with the id of a
+/// provider's call stays with that call. Two local calls of the turn that share an id still share one afterwards: the
+/// executor runs the first and rejects the second.
 ///
 /// ```
 /// use haft_core::{Finish, Item, ToolCall, ToolCallOutput, Turn, history};
@@ -44,12 +44,15 @@ pub struct Renamed {
 /// let mut turn = Turn::new(vec![Item::assistant("Once more."), again.into()], Finish::ToolCalls);
 ///
 /// let renamed = history::fresh_ids(&history, &mut turn);
-/// assert_eq!(renamed[0].to_string(), "the call 'call_0' of 'look' at 1 is now called 'call_0_2': an earlier call has its id");
+/// assert_eq!(
+///     renamed[0].to_string(),
+///     "the call 'call_0' of 'look' at 1 was renamed to 'call_0_2' because an earlier call has the same id"
+/// );
 /// assert_eq!(turn.tool_calls()[0].call_id, "call_0_2");
 /// ```
 ///
-/// A [`History`](crate::History) knows its ids: [`History::fresh_ids`](crate::History::fresh_ids) does the same without
-/// reading everything again.
+/// [`History::fresh_ids`](crate::History::fresh_ids) does the same with the index of a [`History`](crate::History),
+/// without reading all items.
 pub fn fresh_ids(history: &[Item], turn: &mut Turn) -> Vec<Renamed> {
     fresh_ids_after(Past::Items(history), turn)
 }
@@ -61,7 +64,7 @@ pub(super) fn fresh_ids_after(past: Past<'_>, turn: &mut Turn) -> Vec<Renamed> {
         return Vec::new();
     }
     let mut layout = Layout::of(&turn.items);
-    // What the turn says under an id of the provider's is about the provider's call.
+    // An item with the id of a provider's call belongs to that call.
     let is_free = |index: usize| turn.items.get(index).and_then(mentioned).is_none_or(|id| !remote.contains(id));
     layout.outputs.retain(|(index, _)| is_free(*index));
     layout.requests.retain(|(index, _)| is_free(*index));
@@ -86,33 +89,33 @@ pub(super) enum Past<'h> {
 }
 
 impl Past<'_> {
-    /// The ids of the items' calls that are given away already, be it to what the provider runs. The past may be long and
-    /// the items few, so it is walked at most.
+    /// Returns the ids of the items' calls that earlier calls have, including those that the provider executes. The
+    /// past may be long and the items few, so a set is built of the items only.
     fn clashes(self, items: &[Item]) -> HashSet<CallId> {
-        let asked: HashSet<_> = calls(items).map(|call| &call.call_id).collect();
-        if asked.is_empty() {
+        let ids: HashSet<_> = calls(items).map(|call| &call.call_id).collect();
+        if ids.is_empty() {
             return HashSet::new();
         }
         match self {
-            Self::Index(index) => asked.into_iter().filter(|id| index.is_given(id)).cloned().collect(),
+            Self::Index(index) => ids.into_iter().filter(|id| index.is_call_id(id)).cloned().collect(),
             Self::Items(history) => {
                 let given = history.iter().filter_map(|item| match item {
                     Item::ToolCall(call) => Some(&call.call_id),
                     Item::ProviderCall(call) => call.call_id.as_ref(),
                     _ => None,
                 });
-                given.filter(|id| asked.contains(id)).cloned().collect()
+                given.filter(|id| ids.contains(id)).cloned().collect()
             }
         }
     }
 }
 
-/// The ids calls are to have instead of their own, by their place in the layout.
+/// The new ids of calls, by index in the layout.
 #[derive(Debug)]
 pub(super) struct Renames(Vec<Option<CallId>>);
 
 impl Renames {
-    /// A fresh id for each call whose id an earlier call of the items has, or one of what came before them.
+    /// Creates a fresh id for each call whose id is used by an earlier call of the items or of the past.
     pub(super) fn of(past: Past<'_>, items: &[Item], layout: &Layout) -> Self {
         let clashes = past.clashes(items);
         if clashes.is_empty() && !layout.calls.iter().any(|call| call.repeats) {
@@ -126,8 +129,8 @@ impl Renames {
         Self(ids.collect())
     }
 
-    /// Renames the calls and what names them: the outputs and requests in the items, and the `answers` that are still
-    /// to be put there.
+    /// Renames the calls and everything that refers to them: the outputs and requests among the items, and the
+    /// `answers` that are yet to be inserted.
     pub(super) fn apply(
         &self,
         items: &mut [Item],
@@ -170,12 +173,12 @@ impl fmt::Display for Renamed {
         let Self { index, tool, from, to } = self;
         write!(
             f,
-            "the call '{from:.80}' of '{tool:.80}' at {index} is now called '{to:.80}': an earlier call has its id"
+            "the call '{from:.80}' of '{tool:.80}' at {index} was renamed to '{to:.80}' because an earlier call has the same id"
         )
     }
 }
 
-/// The tool call at a position where the layout has seen one.
+/// Returns the tool call at a position, if there is one.
 pub(super) fn call_at(items: &[Item], index: usize) -> Option<&ToolCall> {
     match items.get(index) {
         Some(Item::ToolCall(call)) => Some(call),
@@ -183,7 +186,7 @@ pub(super) fn call_at(items: &[Item], index: usize) -> Option<&ToolCall> {
     }
 }
 
-/// The ids of what the provider runs.
+/// Returns the ids of calls that the provider executes.
 fn remote_ids(items: &[Item]) -> HashSet<CallId> {
     let ids = items.iter().filter_map(|item| match item {
         Item::ToolCall(call) if call.provider_executed => Some(&call.call_id),
@@ -200,17 +203,17 @@ fn calls(items: &[Item]) -> impl Iterator<Item = &ToolCall> {
     })
 }
 
-/// Makes ids that nothing has.
+/// A source of unused ids.
 #[derive(Debug)]
 struct IdSource<'h> {
     index: Option<&'h Index>,
     taken: HashSet<CallId>,
-    /// The last number given to an id, so that a thousand calls of one id are not counted through a thousand times.
+    /// The last number used for each id, so that many calls with the same id are not counted from the start each time.
     last: HashMap<CallId, usize>,
 }
 
 impl<'h> IdSource<'h> {
-    /// A source of ids that neither these items nor those before them mention.
+    /// Creates a source of ids that occur neither in these items nor in the past.
     fn beside(past: Past<'h>, items: &[Item]) -> Self {
         let (index, before) = match past {
             Past::Items(before) => (None, before),
@@ -226,7 +229,8 @@ impl<'h> IdSource<'h> {
         loop {
             *number += 1;
             let fresh = numbered(id.as_str(), *number);
-            // fresh ids of one id differ in their numbers, and of two in what stands before the number
+            // Fresh ids of the same id differ in their numbers, and those of different ids in the part before the
+            // number.
             if !self.taken.contains(&fresh) && !self.index.is_some_and(|index| index.is_mentioned(&fresh)) {
                 return fresh;
             }
@@ -234,15 +238,15 @@ impl<'h> IdSource<'h> {
     }
 }
 
-/// The number that the first call of an id would have.
+/// The number that the first call with an id would have.
 pub(super) const FIRST_NUMBER: usize = 1;
 
-/// The id that the call of this number has in place of `id`.
+/// Returns the fresh id of this number for `id`.
 pub(super) fn numbered(id: &str, number: usize) -> CallId {
     CallId::from(format!("{id}_{number}"))
 }
 
-/// The call id an item speaks of.
+/// Returns the call id that an item contains.
 pub(super) fn mentioned(item: &Item) -> Option<&CallId> {
     match item {
         Item::ToolCall(call) => Some(&call.call_id),
@@ -268,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_id_is_one_that_nothing_mentions() {
+    fn a_fresh_id_occurs_in_no_item() {
         let items = [
             ToolCall::new("a", "t", "{}").into(),
             ToolCallOutput::new("a_2", "an orphan").into(),
@@ -282,19 +286,19 @@ mod tests {
     }
 
     #[test]
-    fn only_calls_take_ids_away_from_calls() {
-        let asked = [Item::from(ToolCall::new("a", "t", "{}"))];
+    fn only_ids_of_calls_clash() {
+        let called = [Item::from(ToolCall::new("a", "t", "{}"))];
         let named = [ToolCallOutput::new("a", "an orphan").into(), Item::user("a")];
         let clashes = |history: &[Item], items: &[Item]| {
             let walked = Past::Items(history).clashes(items);
             assert_eq!(Past::Index(&Index::of(history)).clashes(items), walked);
             walked
         };
-        assert!(clashes(&named, &asked).is_empty());
-        assert!(clashes(&asked, &named).is_empty());
-        assert_eq!(clashes(&asked, &asked).len(), 1);
+        assert!(clashes(&named, &called).is_empty());
+        assert!(clashes(&called, &named).is_empty());
+        assert_eq!(clashes(&called, &called).len(), 1);
         let searched = [ProviderCall::new("openai", "search", Value::Null).call_id("a").into()];
-        assert_eq!(clashes(&searched, &asked).len(), 1);
-        assert!(clashes(&asked, &searched).is_empty(), "what the provider calls its own is not for us to change");
+        assert_eq!(clashes(&searched, &called).len(), 1);
+        assert!(clashes(&called, &searched).is_empty(), "ids of provider calls are never changed");
     }
 }

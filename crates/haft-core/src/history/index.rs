@@ -1,50 +1,50 @@
-//! An index of the items of a history that grows.
+//! An incremental index of the items of a history.
 //!
-//! Each item is read once, when it is added. What a turn needs to know about everything before it (which ids are given
-//! away, whether the history is whole, which questions are open) is then looked up, at a cost that does not depend on the
-//! length of the history. An index must never answer otherwise than reading all items again would.
+//! Each item is read once, when it is added. Everything that a new turn needs to know about the items before it (the
+//! used ids, whether the history is reconciled, the pending approval requests) is then looked up at a cost that does
+//! not depend on the length of the history. The index must always agree with a scan of all items.
 
 use std::collections::{HashMap, HashSet};
 
 use super::fresh_id::{FIRST_NUMBER, mentioned, numbered};
-use super::layout::{Layout, Scan};
+use super::layout::{Layout, LayoutScan};
 use crate::call::CallId;
 use crate::item::{ApprovalId, ApprovalRequest, Item};
 
 /// An index of the first items of a history.
 #[derive(Debug)]
 pub(super) struct Index {
-    scan: Scan,
+    scan: LayoutScan,
     /// The number of items that were read.
     read: usize,
-    /// The ids that items mention which no call had when they were read.
+    /// The call ids that occur in items before any call has them.
     mentioned: HashSet<CallId>,
-    /// For an id, the largest number such that it and all before it are used: `call_0_2`, `call_0_3`, …
+    /// For each id, the largest number such that it and all smaller ones are used: `call_0_2`, `call_0_3`, …
     numbers: HashMap<CallId, usize>,
-    /// The first request of each id, by its place among the layout's requests.
-    questions: HashMap<ApprovalId, usize>,
-    /// The ids of requests that a response names.
+    /// The first request of each id, by its index among the layout's requests.
+    requests: HashMap<ApprovalId, usize>,
+    /// The ids of requests that have a response.
     decided: HashSet<ApprovalId>,
 }
 
 impl Index {
     pub(super) fn of(items: &[Item]) -> Self {
         let mut index = Self {
-            scan: Scan::of(items),
+            scan: LayoutScan::of(items),
             read: 0,
             mentioned: HashSet::new(),
             numbers: HashMap::new(),
-            questions: HashMap::new(),
+            requests: HashMap::new(),
             decided: HashSet::new(),
         };
-        index.note(items);
+        index.record(items);
         index
     }
 
-    /// Reads the items that were added. Those read before must be as they were.
+    /// Reads the items that were added. The items before must be unchanged.
     pub(super) fn catch_up(&mut self, items: &[Item]) {
         match self.scan.read_from(items, self.read) {
-            Ok(()) => self.note(items),
+            Ok(()) => self.record(items),
             Err(_outdated) => *self = Self::of(items),
         }
     }
@@ -53,57 +53,57 @@ impl Index {
         &self.scan.layout
     }
 
-    /// Reports whether a call has this id, be it one that the provider runs.
-    pub(super) fn is_given(&self, id: &CallId) -> bool {
-        self.scan.is_given(id)
+    /// Reports whether a call has this id, including calls that the provider executes.
+    pub(super) fn is_call_id(&self, id: &CallId) -> bool {
+        self.scan.is_call_id(id)
     }
 
-    /// Reports whether the provider runs a call of this id.
+    /// Reports whether the provider executes a call with this id.
     pub(super) fn is_remote(&self, id: &CallId) -> bool {
         self.scan.is_remote(id)
     }
 
-    /// Reports whether any item mentions this id.
+    /// Reports whether any item contains this id.
     pub(super) fn is_mentioned(&self, id: &CallId) -> bool {
-        self.mentioned.contains(id) || self.is_given(id)
+        self.mentioned.contains(id) || self.is_call_id(id)
     }
 
-    /// The last number that is used for an id, up to the first that is free.
+    /// Returns the last number used for an id, before the first unused one.
     pub(super) fn last_number(&self, id: &CallId) -> usize {
         self.numbers.get(id).copied().unwrap_or(FIRST_NUMBER)
     }
 
-    /// The first request of an id, unless its call has its output or is not there.
+    /// Returns the first request with this id, unless its call has an output or does not exist.
     pub(super) fn open_question<'h>(&self, items: &'h [Item], id: &ApprovalId) -> Option<&'h ApprovalRequest> {
-        let (at, call) = *self.layout().requests.get(*self.questions.get(id)?)?;
+        let (at, call) = *self.layout().requests.get(*self.requests.get(id)?)?;
         let Some(Item::ApprovalRequest(request)) = items.get(at) else { return None };
         let call = call.map(|call| &self.layout().calls[call]).filter(|call| !call.is_remote);
         let is_open = match call {
             Some(call) => call.answer.is_none(),
-            // A provider asks about what it runs itself.
+            // This is a request of a provider for a call that it executes.
             None => !request.provider_data.is_empty(),
         };
         is_open.then_some(request)
     }
 
-    /// Reports whether a response names the request of this id.
+    /// Reports whether the request with this id has a response.
     pub(super) fn is_decided(&self, id: &ApprovalId) -> bool {
         self.decided.contains(id)
     }
 
-    fn note(&mut self, items: &[Item]) {
+    fn record(&mut self, items: &[Item]) {
         let new = items.get(self.read..).unwrap_or_default();
-        let mut requests = self.questions_read();
+        let mut requests = self.requests_read();
         for item in new {
             if let Some(id) = mentioned(item) {
-                if !self.scan.is_given(id) {
+                if !self.scan.is_call_id(id) {
                     self.mentioned.insert(id.clone());
                 }
                 self.count(id);
             }
             match item {
                 Item::ApprovalRequest(request) => {
-                    self.questions.entry(request.request_id.clone()).or_insert(requests);
+                    self.requests.entry(request.request_id.clone()).or_insert(requests);
                     requests += 1;
                 }
                 Item::ApprovalResponse(response) => drop(self.decided.insert(response.request_id.clone())),
@@ -113,17 +113,17 @@ impl Index {
         self.read = items.len();
     }
 
-    /// Returns the number of requests among the items read.
-    fn questions_read(&self) -> usize {
+    /// Returns the number of requests among the items that were read.
+    fn requests_read(&self) -> usize {
         self.layout().requests.partition_point(|&(at, _)| at < self.read)
     }
 
-    /// Notes that the number at the end of an id is used, if it is the next one.
+    /// Records the number at the end of an id as used, if it is the next one.
     fn count(&mut self, id: &CallId) {
         let Some((stem, number)) = id.as_str().rsplit_once('_') else { return };
         let Ok(mut number) = number.parse::<usize>() else { return };
         let last = self.numbers.get(stem).copied().unwrap_or(FIRST_NUMBER);
-        // A number may be spelled in several ways, of which one is handed out.
+        // `2`, `02` and `+2` parse to the same number, but only the first spelling is generated.
         if Some(number) != last.checked_add(1) || numbered(stem, number) != *id {
             return;
         }

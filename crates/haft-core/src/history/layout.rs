@@ -1,10 +1,10 @@
-//! Where the calls of a history stand, and which output answers which of them.
+//! The positions of calls in a history, and which output answers which call.
 //!
-//! This is the one place that knows what a group is and how outputs pair with calls; everything else in the module
-//! asks it. It holds positions only, so it stays true while ids are changed, and it is made in one pass whose cost
-//! grows with the number of items. It must never look past a position to decide what an earlier output answers.
+//! Only this module defines what a group is and how outputs are matched with calls; the rest of `history` uses it. A
+//! layout holds positions only, so it stays valid while ids are changed, and is built in one pass in linear time. The
+//! match of an output must never depend on later items, except for outputs that precede every call with their id.
 //!
-//! A [`Scan`] can go on where it stopped, so that a history that grows is read once and not once per turn.
+//! A [`LayoutScan`] can continue where it stopped, so a growing history is read once and not once per turn.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -19,93 +19,93 @@ use crate::item::{ApprovalRequest, Item, Role, ToolCallOutput};
 pub(super) struct Layout {
     /// Every tool call, in order.
     pub(super) calls: Vec<Call>,
-    /// Every run of items on the assistant's side, in order.
-    pub(super) groups: Vec<Group>,
-    /// The position of every output and whose it is, in order.
+    /// Every sequence of items on the assistant's side, in order.
+    pub(super) groups: Vec<CallGroup>,
+    /// The position of every output and the call it belongs to, in order.
     pub(super) outputs: Vec<(usize, Owner)>,
-    /// The position of every approval request and the call it is about, in order.
+    /// The position of every approval request and the call it is for, in order.
     pub(super) requests: Vec<(usize, Option<usize>)>,
-    /// The number of calls that are run here and have no output.
+    /// The number of calls that are executed locally and have no output.
     open: usize,
-    /// The number of faults that no later item can put right.
+    /// The number of faults that no later item can fix.
     faults: usize,
 }
 
 /// One tool call.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// Its position.
+    /// The position of the call.
     pub(super) item: usize,
-    /// Its group.
+    /// The index of its group.
     pub(super) group: usize,
-    /// Whether the provider runs it, so that it needs no output.
+    /// Set if the provider executes the call, so that it needs no output.
     pub(super) is_remote: bool,
-    /// Whether an earlier call has its id.
+    /// Set if an earlier call has the same id.
     pub(super) repeats: bool,
-    /// What answers it; of a call the provider runs, nothing.
-    pub(super) answer: Option<Answer>,
+    /// The output that answers the call; always `None` for a call that the provider executes.
+    pub(super) answer: Option<AnsweringOutput>,
 }
 
 /// The output that answers a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
-    /// Its position.
+pub(super) struct AnsweringOutput {
+    /// The position of the output.
     pub(super) item: usize,
-    /// Whether it stands right after the group that asked.
+    /// Set if the output directly follows the group of the call.
     pub(super) in_place: bool,
 }
 
-/// A run of items on the assistant's side.
+/// A sequence of items on the assistant's side.
 #[derive(Debug)]
-pub(super) struct Group {
-    /// The position after which outputs that are missing belong.
+pub(super) struct CallGroup {
+    /// The position after which missing outputs are inserted.
     pub(super) anchor: usize,
-    /// Its calls.
+    /// The indexes of its calls.
     pub(super) calls: Range<usize>,
 }
 
-/// Whose an output is.
+/// The call that an output belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Owner {
-    /// It answers a call that is run here.
+    /// The output answers a call that is executed locally.
     Call(usize),
-    /// It belongs to what the provider runs: to that call, when it came earlier.
+    /// The output belongs to a call that the provider executes. The index is set if the call precedes it.
     Provider(Option<usize>),
-    /// It answers nothing.
-    Nobody(RemovalReason),
+    /// The output answers no call.
+    Unmatched(RemovalReason),
 }
 
 impl Layout {
     pub(super) fn of(items: &[Item]) -> Self {
-        Scan::of(items).layout
+        LayoutScan::of(items).layout
     }
 
-    /// Reports whether the history is whole: nothing is wrong, and no call is without its output.
+    /// Reports whether the history is reconciled: it has no faults, and no call is without output.
     pub(super) fn is_reconciled(&self) -> bool {
         self.open == 0 && self.faults == 0
     }
 
-    /// Reports whether a call that is run here has no output.
+    /// Reports whether a call that is executed locally has no output.
     pub(super) fn has_unanswered(&self) -> bool {
         self.open > 0
     }
 
-    /// The calls that are run here and have no output, in order.
+    /// Returns the calls that are executed locally and have no output, in order.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = (usize, &Call)> {
         self.calls.iter().enumerate().filter(|(_, call)| !call.is_remote && call.answer.is_none())
     }
 
-    /// Whether each call of a group that is run here has its output in place.
-    pub(super) fn is_whole(&self, group: &Group) -> bool {
+    /// Reports whether each local call of a group has its output in place.
+    pub(super) fn is_complete(&self, group: &CallGroup) -> bool {
         let mut calls = self.calls[group.calls.clone()].iter();
         calls.all(|call| call.is_remote || call.answer.is_some_and(|answer| answer.in_place))
     }
 }
 
-/// What the last items were.
+/// The kind of the last items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Nothing that outputs could follow.
+enum ScanPhase {
+    /// Items that no output can follow.
     Closed,
     /// Items of a group.
     Asking,
@@ -113,49 +113,49 @@ enum Phase {
     Answering,
 }
 
-/// What is known of the calls of one id, so far.
+/// The calls with the same id, so far.
 #[derive(Debug, Default)]
-struct Namesakes {
+struct CallsById {
     /// The nearest call.
     latest: Option<usize>,
     /// The calls without output: the nearest group last, in order within a group.
     waiting: Vec<VecDeque<usize>>,
 }
 
-/// A layout that is being made, with what it takes to go on.
+/// A layout under construction, with the state needed to continue.
 #[derive(Debug)]
-pub(super) struct Scan {
+pub(super) struct LayoutScan {
     pub(super) layout: Layout,
-    phase: Phase,
-    calls: HashMap<CallId, Namesakes>,
-    /// The ids of all calls that are run here, later ones too.
+    phase: ScanPhase,
+    calls: HashMap<CallId, CallsById>,
+    /// The ids of all calls that are executed locally, including later ones.
     local: HashSet<CallId>,
-    /// The ids of all calls the provider runs, later ones too.
+    /// The ids of all calls that the provider executes, including later ones.
     remote: HashSet<CallId>,
-    /// The ids of outputs that stand before any call of theirs: whose they are depends on what comes later.
+    /// The ids of outputs that precede every call with their id. Their match depends on later items.
     early: HashSet<CallId>,
 }
 
-/// A sign that what was read before means something else because of what follows: everything has to be read again.
+/// An error: later items change the meaning of earlier ones, so everything must be read again.
 #[derive(Debug)]
 pub(super) struct Outdated;
 
-impl Scan {
+impl LayoutScan {
     pub(super) fn of(items: &[Item]) -> Self {
         let mut scan = Self {
             layout: Layout::default(),
-            phase: Phase::Closed,
+            phase: ScanPhase::Closed,
             calls: HashMap::new(),
             local: HashSet::new(),
             remote: HashSet::new(),
             early: HashSet::new(),
         };
-        // Nothing was read before, so nothing can be outdated.
+        // Nothing was read before, so this can't fail.
         let _ = scan.read_from(items, 0);
         scan
     }
 
-    /// Reads the items from a position on. All before it must have been read.
+    /// Reads the items from a position on. All items before it must have been read.
     pub(super) fn read_from(&mut self, items: &[Item], start: usize) -> Result<(), Outdated> {
         let Some(new) = items.get(start..) else { return Err(Outdated) };
         for item in new {
@@ -178,12 +178,12 @@ impl Scan {
         Ok(())
     }
 
-    /// Reports whether a call has this id, be it one that the provider runs.
-    pub(super) fn is_given(&self, id: &CallId) -> bool {
+    /// Reports whether a call has this id, including calls that the provider executes.
+    pub(super) fn is_call_id(&self, id: &CallId) -> bool {
         self.local.contains(id) || self.remote.contains(id)
     }
 
-    /// Reports whether the provider runs a call of this id.
+    /// Reports whether the provider executes a call with this id.
     pub(super) fn is_remote(&self, id: &CallId) -> bool {
         self.remote.contains(id)
     }
@@ -199,22 +199,22 @@ impl Scan {
             Item::ToolOutput(output) => self.output(items, index, output),
             Item::ApprovalRequest(request) => self.request(index, request),
             Item::ApprovalResponse(_) => self.approval(index),
-            Item::Message(_) | Item::Unknown(_) => self.phase = Phase::Closed,
+            Item::Message(_) | Item::Unknown(_) => self.phase = ScanPhase::Closed,
         }
     }
 
     fn assistant(&mut self, index: usize) {
         match self.layout.groups.last_mut() {
-            Some(group) if self.phase == Phase::Asking => group.anchor = index,
+            Some(group) if self.phase == ScanPhase::Asking => group.anchor = index,
             _ => {
                 let first = self.layout.calls.len();
-                self.layout.groups.push(Group { anchor: index, calls: first..first });
-                self.phase = Phase::Asking;
+                self.layout.groups.push(CallGroup { anchor: index, calls: first..first });
+                self.phase = ScanPhase::Asking;
             }
         }
     }
 
-    /// A call of the group that [`assistant`](Self::assistant) has just opened or gone on with.
+    /// Adds a call to the group that [`assistant`](Self::assistant) has just created or extended.
     fn call(&mut self, item: usize, id: &CallId, is_remote: bool) {
         let ordinal = self.layout.calls.len();
         let group = self.layout.groups.len().saturating_sub(1);
@@ -246,30 +246,30 @@ impl Scan {
                 let is_mislabelled =
                     label.is_some_and(|label| call_at(items, call.item).is_some_and(|call| call.name != label));
                 self.layout.faults += usize::from(is_mislabelled);
-                let in_place = self.phase != Phase::Closed && call.group + 1 == self.layout.groups.len();
+                let in_place = self.phase != ScanPhase::Closed && call.group + 1 == self.layout.groups.len();
                 self.layout.faults += usize::from(!in_place);
-                call.answer = Some(Answer { item: index, in_place });
+                call.answer = Some(AnsweringOutput { item: index, in_place });
                 if let (true, Some(group)) = (in_place, self.layout.groups.last_mut()) {
                     group.anchor = index;
-                    self.phase = Phase::Answering;
+                    self.phase = ScanPhase::Answering;
                 }
             }
             Owner::Provider(_) => self.assistant(index),
-            // as if it were not there, for it will not stay
-            Owner::Nobody(_) => self.layout.faults += 1,
+            // An output that answers nothing will be removed, so it does not end the group.
+            Owner::Unmatched(_) => self.layout.faults += 1,
         }
         self.layout.outputs.push((index, owner));
     }
 
-    /// Whose an output of this id is, here. Of two groups that wait for one the nearer gets it, and within a group
-    /// the call that asked first.
+    /// Returns the call that an output with this id belongs to. If several groups have a call without output, the
+    /// nearest one is used, and within a group the first call.
     fn owner(&mut self, id: &CallId) -> Owner {
         let Some(namesakes) = self.calls.get_mut(id) else {
             self.early.insert(id.clone());
             return match (self.local.contains(id), self.remote.contains(id)) {
-                (true, _) => Owner::Nobody(RemovalReason::CallComesLater),
+                (true, _) => Owner::Unmatched(RemovalReason::CallComesLater),
                 (false, true) => Owner::Provider(None),
-                (false, false) => Owner::Nobody(RemovalReason::NoCall),
+                (false, false) => Owner::Unmatched(RemovalReason::NoCall),
             };
         };
         if let Some(group) = namesakes.waiting.last_mut() {
@@ -283,7 +283,7 @@ impl Scan {
         }
         match namesakes.latest {
             Some(call) if self.layout.calls[call].is_remote => Owner::Provider(Some(call)),
-            _ => Owner::Nobody(RemovalReason::AlreadyAnswered),
+            _ => Owner::Unmatched(RemovalReason::AlreadyAnswered),
         }
     }
 
@@ -293,9 +293,10 @@ impl Scan {
         self.approval(index);
     }
 
-    /// Approvals are on no wire, so they part nothing; outputs come after those that stand behind the group's end.
+    /// Extends the current group by an approval item. Approval items are never sent, so they do not end a group, and
+    /// outputs are inserted after those that directly follow the group.
     fn approval(&mut self, index: usize) {
-        if let (Phase::Asking, Some(group)) = (self.phase, self.layout.groups.last_mut()) {
+        if let (ScanPhase::Asking, Some(group)) = (self.phase, self.layout.groups.last_mut()) {
             group.anchor = index;
         }
     }
@@ -316,13 +317,13 @@ mod tests {
         ToolCallOutput::new(id, "ok").into()
     }
 
-    /// The calls and the end of each group.
+    /// Returns the calls and the anchor of each group.
     fn groups(items: &[Item]) -> Vec<(Range<usize>, usize)> {
         Layout::of(items).groups.into_iter().map(|group| (group.calls, group.anchor)).collect()
     }
 
     #[test]
-    fn outputs_in_place_and_other_sides_part_groups() {
+    fn outputs_in_place_and_other_roles_end_groups() {
         assert_eq!(groups(&[]), []);
         assert_eq!(groups(&[call("1"), Item::assistant("and"), call("2")]), [(0..2, 2)]);
         assert_eq!(groups(&[call("1"), output("1"), call("2")]), [(0..1, 1), (1..2, 2)]);
@@ -332,21 +333,21 @@ mod tests {
     }
 
     #[test]
-    fn what_will_not_stay_parts_nothing() {
+    fn misplaced_outputs_do_not_end_groups() {
         assert_eq!(groups(&[call("1"), output("9"), call("2")]), [(0..2, 2)]);
         let late = [call("1"), Item::user("hi"), call("2"), output("1"), call("3")];
         assert_eq!(groups(&late), [(0..1, 0), (1..3, 4)]);
     }
 
     #[test]
-    fn outputs_come_after_the_approvals_behind_a_group() {
+    fn outputs_follow_the_approval_items_of_a_group() {
         let request = || Item::from(ApprovalRequest::new("q", &ToolCall::new("1", "t", "{}")));
         assert_eq!(groups(&[call("1"), request(), Item::user("hi")]), [(0..1, 1)]);
         assert_eq!(groups(&[call("1"), request(), call("2"), output("1"), request()]), [(0..2, 3)]);
     }
 
     #[test]
-    fn a_request_is_about_the_nearest_call_before_it() {
+    fn a_request_belongs_to_the_nearest_earlier_call() {
         let request = || Item::from(ApprovalRequest::new("q", &ToolCall::new("1", "t", "{}")));
         let layout = Layout::of(&[request(), call("1"), request(), call("2"), call("1"), request()]);
         assert_eq!(layout.requests, [(0, None), (2, Some(0)), (5, Some(2))]);

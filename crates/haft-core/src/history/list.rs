@@ -1,9 +1,9 @@
-//! A list of items that is cheap to share and to add to.
+//! A list of items that is cheap to share and to extend.
 //!
-//! It can be used as a `Vec<Item>`. What it has beyond that: clones share the items until one of them is changed, and what
-//! is known about the items (see [`Index`]) is kept while items are only added, so that adding a turn costs the same
-//! however long the conversation is. Whoever changes the list in another way gets the vector itself, and what was known is
-//! forgotten; it must never outlive the items it is about.
+//! It can be used as a `Vec<Item>`. In addition, clones share the items until one of them is modified, and the index of
+//! the items (see [`Index`]) is kept while items are only added, so the cost of adding a turn does not depend on the
+//! length of the conversation. Any other change goes through the vector and discards the index, which must never be
+//! used with other items than those it was built from.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -22,8 +22,8 @@ use crate::turn::Turn;
 
 /// The items of a conversation, in order.
 ///
-/// It dereferences to a `Vec<Item>`. Clones share the items until one of them is changed. Adding items keeps what is known
-/// about those before; any other change through the vector makes the next look at the whole read it again.
+/// It dereferences to a `Vec<Item>`. Clones share the items until one of them is modified. Adding items keeps the index
+/// of the items before; any other change through the vector discards it, and the next query reads all items again.
 ///
 /// ```
 /// use haft_core::{Finish, History, Item, ToolCall, ToolResult, Turn};
@@ -39,7 +39,7 @@ use crate::turn::Turn;
 /// # Ok::<_, haft_core::history::AppendError>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct History(Arc<List>);
+pub struct History(Arc<HistoryData>);
 
 /// A state of a [`History`] that later states can be compared with. See [`History::revision`].
 #[derive(Clone, Debug)]
@@ -57,22 +57,22 @@ pub struct Staged {
 }
 
 #[derive(Debug, Default)]
-struct List {
+struct HistoryData {
     items: Vec<Item>,
-    /// Made when it is first needed, and kept up to date from then on.
+    /// The index. Built when it is first needed, and kept up to date from then on.
     index: OnceLock<Box<Index>>,
-    /// The same as long as items are only added; made when it is first asked for.
+    /// An identity that stays the same while items are only added. Created when it is first needed.
     lineage: OnceLock<Arc<()>>,
 }
 
-/// A copy goes its own way: what it has in common with the original ends here.
-impl Clone for List {
+/// A copy shares neither the index nor the identity of the original.
+impl Clone for HistoryData {
     fn clone(&self) -> Self {
         Self { items: self.items.clone(), ..Self::default() }
     }
 }
 
-/// Adding.
+/// Adding items.
 impl History {
     /// Creates an empty history.
     #[must_use]
@@ -93,16 +93,16 @@ impl History {
         Ok(())
     }
 
-    /// Adds the items of a turn whose calls are yet to run. When their results are there, [`complete`](Self::complete) adds
-    /// these; whoever runs the calls can be shown the history meanwhile.
+    /// Adds the items of a turn whose calls have not run yet, so that handlers can read the history while they run.
+    /// [`complete`](Self::complete) then adds the results.
     pub fn stage(&mut self, turn: &Turn) -> Staged {
         let staged = Staged { start: self.len(), addition: Addition::of(Past::Index(self.index()), turn) };
         self.grow(turn.items.iter().cloned());
         staged
     }
 
-    /// Adds the results of the calls of a staged turn, so that the history is as if the turn were [appended](Self::append)
-    /// now. Nothing else may have been added since it was staged.
+    /// Adds the results of the calls of a staged turn. The history is then the same as if the turn had been
+    /// [appended](Self::append). Nothing else may be added in between.
     pub fn complete(
         &mut self,
         staged: &Staged,
@@ -118,7 +118,7 @@ impl History {
         Ok(())
     }
 
-    /// Replaces the output at a position by another one for the same call. Does nothing where no output stands.
+    /// Replaces the output at a position by another one for the same call. Does nothing if the item there is no output.
     pub fn set_output(&mut self, position: usize, output: ToolCallOutput) {
         let Some(Item::ToolOutput(old)) = self.get(position) else { return };
         let is_known = old.call_id == output.call_id && old.tool == output.tool;
@@ -132,7 +132,7 @@ impl History {
 
     fn grow(&mut self, items: impl IntoIterator<Item = Item>) {
         let mut items = items.into_iter().peekable();
-        // Nothing is copied for nothing.
+        // Without new items the shared list must not be copied.
         if items.peek().is_none() {
             return;
         }
@@ -144,44 +144,44 @@ impl History {
     }
 }
 
-/// Looking. None of these depends on how long the history is, once it was read.
+/// Queries. Their cost does not depend on the length of the history, once it was read.
 impl History {
-    /// Gives the calls of a turn whose id is taken a fresh one. See [`fresh_ids`](super::fresh_ids).
+    /// Gives fresh ids to the calls of a turn whose id is already used. See [`fresh_ids`](super::fresh_ids).
     pub fn fresh_ids(&self, turn: &mut Turn) -> Vec<Renamed> {
         fresh_ids_after(Past::Index(self.index()), turn)
     }
 
-    /// Reports whether the history is whole. See [`is_reconciled`](super::is_reconciled).
+    /// Reports whether the history is reconciled. See [`is_reconciled`](super::is_reconciled).
     #[must_use]
     pub fn is_reconciled(&self) -> bool {
         self.index().layout().is_reconciled()
     }
 
-    /// Reports whether a call that is run here has no output.
+    /// Reports whether a call that is executed locally has no output.
     #[must_use]
     pub fn has_unanswered(&self) -> bool {
         self.index().layout().has_unanswered()
     }
 
-    /// Reports whether the provider runs a call of this id.
+    /// Reports whether the provider executes a call with this id.
     #[must_use]
     pub fn is_provider_call(&self, id: &CallId) -> bool {
         self.index().is_remote(id)
     }
 
-    /// Returns the first request of this id, unless its call has its output or is not there.
+    /// Returns the first approval request with this id, unless its call has an output or does not exist.
     #[must_use]
     pub fn open_question(&self, id: &ApprovalId) -> Option<&ApprovalRequest> {
         self.index().open_question(self, id)
     }
 
-    /// Reports whether the history has a response to the request of this id.
+    /// Reports whether the history contains a response to the request with this id.
     #[must_use]
     pub fn is_decided(&self, id: &ApprovalId) -> bool {
         self.index().is_decided(id)
     }
 
-    /// Returns the state the history is in now, to find out later whether items were only added since.
+    /// Returns the current state of the history, to detect later whether items were only added since.
     ///
     /// ```
     /// use haft_core::{History, Item};
@@ -199,7 +199,7 @@ impl History {
         Revision { lineage: Arc::clone(self.0.lineage.get_or_init(Arc::default)), len: self.len() }
     }
 
-    /// Returns the items that were added since a revision; `None` if anything before them may have changed.
+    /// Returns the items that were added since a revision, or `None` if items before them may have changed.
     #[must_use]
     pub fn added_since(&self, revision: &Revision) -> Option<&[Item]> {
         let is_same = self.0.lineage.get().is_some_and(|lineage| Arc::ptr_eq(lineage, &revision.lineage));
@@ -212,7 +212,7 @@ impl History {
 }
 
 impl Staged {
-    /// Returns how many items stand before the turn.
+    /// Returns the number of items before the turn.
     #[must_use]
     pub fn start(&self) -> usize {
         self.start
@@ -227,7 +227,7 @@ impl Deref for History {
     }
 }
 
-/// Forgets what was known about the items, as they may be changed.
+/// Discards the index, because the caller may change the items.
 impl DerefMut for History {
     fn deref_mut(&mut self) -> &mut Vec<Item> {
         let list = Arc::make_mut(&mut self.0);
@@ -250,7 +250,7 @@ impl FromIterator<Item> for History {
 
 impl From<Vec<Item>> for History {
     fn from(items: Vec<Item>) -> Self {
-        Self(Arc::new(List { items, ..List::default() }))
+        Self(Arc::new(HistoryData { items, ..HistoryData::default() }))
     }
 }
 

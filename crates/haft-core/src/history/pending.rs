@@ -6,15 +6,15 @@ use crate::call::ToolCall;
 use crate::item::Item;
 use crate::result::ToolResult;
 
-/// The calls that have no output, in order.
+/// Returns the calls that have no output, in order.
 ///
-/// Calls the provider runs are not among them. An output answers only a call that stands before it, and only one: of
-/// several with its id, one of the nearest group, and there the first.
+/// Calls that the provider executes are not included. An output answers only a call before it, and only one: if several
+/// have its id, the first one of the nearest group.
 ///
 /// ```
 /// use haft_core::{Item, ToolCall, ToolCallOutput, history};
 ///
-/// let early = ToolCallOutput::new("c1", "before anybody asked");
+/// let early = ToolCallOutput::new("c1", "before any call");
 /// let history: Vec<Item> = vec![early.into(), ToolCall::new("c1", "look", "{}").into()];
 /// assert_eq!(history::unanswered(&history).len(), 1);
 /// ```
@@ -24,7 +24,7 @@ pub fn unanswered(history: &[Item]) -> Vec<&ToolCall> {
     layout.unanswered().filter_map(|(_, call)| call_at(history, call.item)).collect()
 }
 
-/// A `cancelled` result for each call that has no output, in order: what [`answer`](super::answer) takes.
+/// Returns a `cancelled` result for each call that has no output, in order, to be passed to [`answer`](super::answer).
 ///
 /// ```
 /// use haft_core::{FailureKind, Item, ToolCall, history};

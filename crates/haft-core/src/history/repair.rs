@@ -1,8 +1,8 @@
-//! Making a history whole.
+//! Repairing a history.
 //!
-//! What comes out passes the pairing rules of every provider; what was whole is not touched, not even the order of
-//! outputs within a group. Nothing the model, a person or a tool said is dropped without being handed back. A repair
-//! must never guess: an output that can't be told to belong to a call answers nothing.
+//! The result is accepted by every provider. A reconciled history is not changed, not even in the order of outputs
+//! within a group. Nothing is removed without being returned to the caller. A repair never guesses: an output that
+//! can't be matched with a call for certain answers nothing.
 
 use super::arrangement::Arrangement;
 use super::change::{CancelledCall, Change, MovedOutput, RelabelledOutput, RemovedOutput, ReorderedOutputs};
@@ -12,36 +12,35 @@ use crate::call::CallId;
 use crate::item::{Item, ToolCallOutput};
 use crate::result::ToolResult;
 
-/// A history made whole, and what it took.
+/// A repaired history and the changes that were made.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[must_use]
 pub struct Repaired {
-    /// The history, whole.
+    /// The reconciled history.
     pub history: Vec<Item>,
-    /// What was changed, in the order of the history that was given. Empty when that was whole.
+    /// The changes, in the order of the original history. Empty if that was reconciled.
     pub changes: Vec<Change>,
 }
 
 impl Repaired {
-    /// The history and the changes.
+    /// Returns the history and the changes.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Item>, Vec<Change>) {
         (self.history, self.changes)
     }
 }
 
-/// Makes a history whole, so that every provider takes it, and says what it changed.
+/// Repairs a history, so that every provider accepts it, and returns the changes.
 ///
-/// - Outputs that stand elsewhere are moved right after the group that asked; the outputs of such a group are put in
+/// - Misplaced outputs are moved to directly after the group of their call; the outputs of such a group are sorted in
 ///   the order of its calls.
-/// - Outputs without a call before them, and second outputs of a call, are taken out. The change has them whole.
+/// - Outputs without an earlier call, and second outputs of a call, are removed. The change contains them in full.
 /// - Calls without output are answered as `cancelled`, with the reason.
-/// - A call whose id an earlier call has is given a fresh one, together with its output and the approval requests
-///   about it.
-/// - An output that names another tool than its call is given the call's name.
+/// - A call whose id an earlier call has gets a fresh one, together with its output and the approval requests for it.
+/// - An output that names another tool than its call gets the name of the call.
 ///
-/// What the provider runs needs no output, and such outputs stay where they are.
+/// Calls that the provider executes need no output, and their outputs stay where they are.
 ///
 /// ```
 /// use haft_core::{Item, ToolCall, ToolCallOutput, history};
@@ -52,11 +51,11 @@ impl Repaired {
 ///     Item::user("Well?"),
 ///     ToolCallOutput::new("c1", "yes").into(),
 /// ];
-/// let (history, changes) = history::repair(broken, "nobody answered").into_parts();
+/// let (history, changes) = history::repair(broken, "the program was restarted").into_parts();
 /// assert!(matches!(history[2], Item::ToolOutput(_)));
 /// assert_eq!(
 ///     changes[0].to_string(),
-///     "the output of the call 'c1' at 3 was moved to right after the turn that asked at 1, where providers look for it"
+///     "the output of the call 'c1' at 3 was moved to directly after the turn of its call at 1, where providers expect it"
 /// );
 /// assert!(history::is_reconciled(&history));
 /// ```
@@ -68,7 +67,7 @@ pub fn repair(mut history: Vec<Item>, reason: &str) -> Repaired {
     let mut changes = Vec::new();
     let mut answers = cancelled(&history, &layout, reason, &mut changes);
     let strays = removed(&history, &layout, &mut changes);
-    report_places(&history, &layout, &mut changes);
+    report_moves(&history, &layout, &mut changes);
     relabel(&mut history, &layout, &mut changes);
     let renames = Renames::of(Past::Items(&[]), &history, &layout);
     changes.extend(renames.apply(&mut history, &layout, &mut answers).into_iter().map(Change::Renamed));
@@ -76,7 +75,7 @@ pub fn repair(mut history: Vec<Item>, reason: &str) -> Repaired {
     Repaired { history: Arrangement::repairing(&layout, answers, strays).apply(history), changes }
 }
 
-/// Whether a history is whole: exactly when [`repair`] would change nothing.
+/// Reports whether a history is reconciled, which means that [`repair`] would change nothing.
 ///
 /// ```
 /// use haft_core::{Item, ToolCall, ToolCallOutput, history};
@@ -91,7 +90,7 @@ pub fn is_reconciled(history: &[Item]) -> bool {
     Layout::of(history).is_reconciled()
 }
 
-/// The outputs of calls that have none, by their place in the layout.
+/// Returns the outputs for calls that have none, by index in the layout.
 fn cancelled(
     history: &[Item],
     layout: &Layout,
@@ -113,11 +112,11 @@ fn cancelled(
     answers
 }
 
-/// The positions of outputs that answer nothing.
+/// Returns the positions of outputs that answer no call.
 fn removed(history: &[Item], layout: &Layout, changes: &mut Vec<Change>) -> Vec<usize> {
     let mut strays = Vec::new();
     for &(index, owner) in &layout.outputs {
-        if let (Owner::Nobody(reason), Some(output)) = (owner, output_at(history, index)) {
+        if let (Owner::Unmatched(reason), Some(output)) = (owner, output_at(history, index)) {
             changes.push(Change::Removed(RemovedOutput { index, reason, output: output.clone() }));
             strays.push(index);
         }
@@ -125,13 +124,13 @@ fn removed(history: &[Item], layout: &Layout, changes: &mut Vec<Change>) -> Vec<
     strays
 }
 
-/// Says which outputs move, and where those that only change their order do.
-fn report_places(history: &[Item], layout: &Layout, changes: &mut Vec<Change>) {
-    for group in layout.groups.iter().filter(|group| !layout.is_whole(group)) {
+/// Reports which outputs are moved, and which groups are sorted.
+fn report_moves(history: &[Item], layout: &Layout, changes: &mut Vec<Change>) {
+    for group in layout.groups.iter().filter(|group| !layout.is_complete(group)) {
         let mut in_place: Vec<(usize, CallId)> = Vec::new();
         for call in &layout.calls[group.calls.clone()] {
-            let (Some(answer), Some(asked)) = (call.answer, call_at(history, call.item)) else { continue };
-            let call_id = asked.call_id.clone();
+            let (Some(answer), Some(item)) = (call.answer, call_at(history, call.item)) else { continue };
+            let call_id = item.call_id.clone();
             if answer.in_place {
                 in_place.push((answer.item, call_id));
             } else {
@@ -145,7 +144,7 @@ fn report_places(history: &[Item], layout: &Layout, changes: &mut Vec<Change>) {
     }
 }
 
-/// Gives outputs the names of their calls, where they have another.
+/// Renames the tool in outputs that name another one than their call.
 fn relabel(history: &mut [Item], layout: &Layout, changes: &mut Vec<Change>) {
     for &(index, owner) in &layout.outputs {
         let Owner::Call(call) = owner else { continue };
@@ -158,7 +157,8 @@ fn relabel(history: &mut [Item], layout: &Layout, changes: &mut Vec<Change>) {
     }
 }
 
-/// The name an output should have, when it has another. One without a name is fine: wires can look it up.
+/// Returns the name that an output should have, if it has another. A missing name is valid, because it can be looked
+/// up.
 fn mislabelled<'h>(history: &'h [Item], layout: &Layout, output: usize, call: usize) -> Option<&'h str> {
     let label = output_at(history, output)?.tool.as_deref()?;
     let name = call_at(history, layout.calls[call].item)?.name.as_str();

@@ -1,4 +1,4 @@
-//! The identity of services.
+//! The identity of a set of services.
 //!
 //! A cache must know whether a later call would find the same services. They can't be compared by value, so only clones of
 //! one set are the same.
@@ -9,12 +9,12 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
-use super::{Entry, Services};
+use super::{ServiceEntry, Services};
 
 /// The identity of a set of services, shared by its clones. It keeps no service alive, and no later set has it. See
 /// [`Services::identity`].
 #[derive(Clone, Default)]
-pub struct ServicesIdentity(Vec<Weak<HashMap<TypeId, Entry>>>);
+pub struct ServicesIdentity(Vec<Weak<HashMap<TypeId, ServiceEntry>>>);
 
 impl Services {
     /// Returns the identity of this set, by which a cache tells it from other sets.
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_very_same_services_are_the_same() {
+    fn only_the_same_set_of_services_is_equal() {
         let (one, other) = (Services::new().with(1_u8), Services::new().with(1_u8));
         assert!(one.identity() == one.clone().identity());
         assert!(one.identity() != other.identity());
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_keeps_nothing_alive_and_is_never_given_again() {
+    fn an_identity_keeps_nothing_alive_and_is_never_reused() {
         let value = Arc::new(());
         let identity = Services::new().with_shared(Arc::clone(&value)).identity();
         assert_eq!(Arc::strong_count(&value), 1);

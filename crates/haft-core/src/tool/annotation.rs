@@ -1,8 +1,8 @@
-//! What is known about a tool beside its schemas: a map from types to values.
+//! Annotations of a tool: a map from types to values.
 //!
-//! The built-in annotations are types, so a user's own stand beside them on equal terms: any type that implements
-//! [`Annotation`] can be attached and read back, without a registry of keys. Annotations describe and never act: no
-//! code of the core may decide to run, skip or permit a call by reading one of the user's.
+//! The built-in annotations are ordinary types, and user-defined ones are equal to them: any type that implements
+//! [`Annotation`] can be attached and read back, without a registry of keys. Annotations only describe. No code of the
+//! core may decide to run, skip or permit a call by reading a user-defined one.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -32,27 +32,27 @@ pub trait Annotation: Any + Send + Sync + fmt::Debug {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Title(pub String);
 
-/// Whether the tool only reads. Unset counts as `false`.
+/// A hint that the tool only reads. Unset counts as `false`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Readonly(pub bool);
 
-/// Whether the tool may destroy something. Unset counts as `true`: mark the safe ones.
+/// A hint that the tool may destroy data. Unset counts as `true`: mark the safe tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destructive(pub bool);
 
-/// Whether a second call with the same arguments changes nothing more. Unset counts as `false`.
+/// A hint that a second call with the same arguments has no further effect. Unset counts as `false`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idempotent(pub bool);
 
-/// Whether the tool touches systems outside the application's control. Unset counts as `true`.
+/// A hint that the tool reaches systems outside the control of the application. Unset counts as `true`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenWorld(pub bool);
 
-/// Whether the provider's strict schema mode is asked for. Unset is a third state: the profile decides.
+/// A request for the strict schema mode of the provider. Unset is a third state: the profile decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strict(pub bool);
 
-/// Free metadata that is shown to clients with the tool.
+/// Free-form metadata that clients receive with the tool.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Meta(pub Map<String, Value>);
 
@@ -66,88 +66,88 @@ impl Annotation for Meta {}
 
 /// A set of annotations, one per type. Cloning is cheap: the values are shared.
 #[derive(Clone, Default)]
-pub struct Annotations(HashMap<TypeId, Entry>);
+pub struct Annotations(HashMap<TypeId, AnnotationEntry>);
 
 #[derive(Clone)]
-struct Entry {
+struct AnnotationEntry {
     name: &'static str,
     value: Isolated<Arc<dyn Annotation>>,
 }
 
 impl Annotations {
-    /// The names of the annotations that come with haft.
+    /// The names of the built-in annotations.
     pub const BUILT_IN: &'static [&'static str] =
         &["Title", "Readonly", "Destructive", "Idempotent", "OpenWorld", "Strict", "Meta"];
 
-    /// No annotations.
+    /// Creates an empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same annotations with one added; it replaces an earlier one of its type.
+    /// Adds an annotation, replacing an earlier one of the same type.
     #[must_use]
     pub fn with<A: Annotation>(mut self, annotation: A) -> Self {
-        let entry = Entry { name: std::any::type_name::<A>(), value: Isolated::new(Arc::new(annotation)) };
+        let entry = AnnotationEntry { name: std::any::type_name::<A>(), value: Isolated::new(Arc::new(annotation)) };
         self.0.insert(TypeId::of::<A>(), entry);
         self
     }
 
-    /// The same annotations without the one of this type.
+    /// Removes the annotation of this type.
     #[must_use]
     pub fn without<A: Annotation>(mut self) -> Self {
         self.0.remove(&TypeId::of::<A>());
         self
     }
 
-    /// The annotation of this type, if there is one.
+    /// Returns the annotation of this type, if there is one.
     #[must_use]
     pub fn get<A: Annotation>(&self) -> Option<&A> {
         let value: &dyn Any = &**self.0.get(&TypeId::of::<A>())?.value;
         value.downcast_ref()
     }
 
-    /// Both sets in one; where both have a type, `other` wins.
+    /// Merges both sets. Where both have a type, that of `other` is used.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// How many there are.
+    /// Returns the number of annotations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Reports whether there are no annotations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The title for people.
+    /// Returns the title for people.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.get::<Title>().map(|title| title.0.as_str())
     }
 
-    /// Whether the tool only reads; `false` unless said.
+    /// Reports whether the tool only reads; `false` if unset.
     #[must_use]
     pub fn readonly(&self) -> bool {
         self.get::<Readonly>().is_some_and(|hint| hint.0)
     }
 
-    /// Returns the hint that is shown to clients: `true` unless said otherwise, also for a tool that only reads.
+    /// Returns the hint for clients: `true` if unset, also for a tool that only reads.
     ///
-    /// The hint means something only for tools that are not readonly. To decide about a tool, ask
+    /// The hint is meaningful only for tools that are not readonly. To decide about a tool, use
     /// [`may_destroy`](Self::may_destroy).
     #[must_use]
     pub fn destructive(&self) -> bool {
         self.get::<Destructive>().is_none_or(|hint| hint.0)
     }
 
-    /// Returns whether the tool may destroy something: it is not readonly, and nobody said that it is not destructive.
+    /// Reports whether the tool may destroy data: it is not marked as readonly, and not marked as non-destructive.
     ///
     /// ```
     /// use haft_core::{Annotations, Readonly};
@@ -161,25 +161,25 @@ impl Annotations {
         self.destructive() && !self.readonly()
     }
 
-    /// Whether repeating a call changes nothing more; `false` unless said.
+    /// Reports whether repeating a call has no further effect; `false` if unset.
     #[must_use]
     pub fn idempotent(&self) -> bool {
         self.get::<Idempotent>().is_some_and(|hint| hint.0)
     }
 
-    /// Whether the tool touches outside systems; `true` unless said.
+    /// Reports whether the tool reaches outside systems; `true` if unset.
     #[must_use]
     pub fn open_world(&self) -> bool {
         self.get::<OpenWorld>().is_none_or(|hint| hint.0)
     }
 
-    /// The strict mode asked for; `None` when the profile is to decide.
+    /// Returns the requested strict mode, or `None` if the profile decides.
     #[must_use]
     pub fn strict(&self) -> Option<bool> {
         self.get::<Strict>().map(|strict| strict.0)
     }
 
-    /// The metadata for clients.
+    /// Returns the metadata for clients.
     #[must_use]
     pub fn meta(&self) -> Option<&Map<String, Value>> {
         self.get::<Meta>().map(|meta| &meta.0)
@@ -188,7 +188,7 @@ impl Annotations {
 
 impl fmt::Debug for Annotations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut entries: Vec<&Entry> = self.0.values().collect();
+        let mut entries: Vec<&AnnotationEntry> = self.0.values().collect();
         entries.sort_by_key(|entry| entry.name);
         f.debug_list().entries(entries.iter().map(|entry| &*entry.value)).finish()
     }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_tool_that_is_neither_readonly_nor_harmless_may_destroy() {
+    fn a_tool_may_destroy_unless_it_is_readonly_or_not_destructive() {
         for (readonly, destructive, may_destroy) in [
             (None, None, true),
             (None, Some(true), true),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn merge_lets_the_other_side_win_and_keeps_the_rest() {
+    fn merge_prefers_the_other_side_and_keeps_the_rest() {
         let left = Annotations::new().with(Readonly(true)).with(Own("left"));
         let right = Annotations::new().with(Own("right")).with(Strict(false));
         let both = left.clone().merge(right);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_the_values_in_a_stable_order() {
+    fn debug_prints_the_values_in_a_stable_order() {
         let annotations = Annotations::new().with(Strict(true)).with(Readonly(true));
         assert_eq!(format!("{annotations:?}"), "[Readonly(true), Strict(true)]");
     }

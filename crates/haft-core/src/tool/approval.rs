@@ -1,7 +1,8 @@
-//! When a call must be approved before it runs.
+//! Policies that decide which calls require approval.
 //!
-//! A policy is part of the definition and decides on decoded arguments. It can only ask for approval; it can't give it,
-//! and it can't refuse a call. Every doubt means ask: arguments of an unexpected shape, an error in the policy.
+//! A policy is part of the definition of a tool and decides by decoded arguments. It can only require approval; it can
+//! neither approve nor deny a call. Every doubt requires approval: arguments of an unexpected shape, or an error in the
+//! policy.
 
 use std::error::Error;
 use std::fmt;
@@ -19,7 +20,7 @@ use crate::handler::{BoxError, BoxFuture};
 use crate::history::History;
 use crate::tool::ToolName;
 
-/// When a call of a tool must be approved.
+/// A rule that decides which calls of a tool require approval.
 ///
 /// ```
 /// use haft_core::{ApprovalPolicy, Tool};
@@ -35,9 +36,9 @@ use crate::tool::ToolName;
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct ApprovalPolicy(Rule);
+pub struct ApprovalPolicy(PolicyRule);
 
-/// What a policy knows besides the arguments.
+/// The context of a policy's decision, besides the arguments.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ApprovalCx {
@@ -45,55 +46,56 @@ pub struct ApprovalCx {
     pub call_id: CallId,
     /// The name of the tool.
     pub tool: ToolName,
-    /// Who asks.
+    /// The caller on whose behalf the call is made.
     pub caller: Option<Caller>,
     /// The conversation up to the call.
     pub messages: History,
 }
 
-/// What a policy decided.
+/// The decision of a policy.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ApprovalNeed {
     /// The call may run.
     NotNeeded,
-    /// The call must be approved first.
+    /// The call requires approval.
     Needed,
-    /// The policy failed, so the call must be approved first.
+    /// The policy failed, so the call requires approval.
     Undecided(PolicyError),
 }
 
-/// A policy that couldn't decide.
+/// An error of a policy that could not decide.
 #[derive(Clone, Debug)]
 pub struct PolicyError(Arc<Isolated<BoxError>>);
 
-type Decide = dyn Fn(&PolicyArguments<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
+type PolicyFn = dyn Fn(&PolicyArguments<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
 
 #[derive(Clone, Default)]
-enum Rule {
+enum PolicyRule {
     #[default]
     Never,
     Always,
-    When(Arc<Decide>),
+    When(Arc<PolicyFn>),
 }
 
 impl ApprovalPolicy {
-    /// No call needs approval: the default.
+    /// Requires no approval. This is the default.
     #[must_use]
     pub fn never() -> Self {
-        Self(Rule::Never)
+        Self(PolicyRule::Never)
     }
 
-    /// Every call needs approval.
+    /// Requires approval for every call.
     #[must_use]
     pub fn always() -> Self {
-        Self(Rule::Always)
+        Self(PolicyRule::Always)
     }
 
-    /// The calls for which the function says so.
+    /// Requires approval for the calls for which the function returns `true`.
     ///
-    /// The function is given the arguments exactly as the handler is. Where its type would be given a rounded number, as a
-    /// [`Value`] or a float is for an integer beyond 64 bits, it is not asked, and the call needs approval.
+    /// The function gets the arguments exactly as the handler does. If its type would receive a rounded number, as a
+    /// [`Value`] or a float does for an integer beyond 64 bits, the function is not called and the call requires
+    /// approval.
     #[must_use]
     pub fn when<P, F, Fut>(decide: F) -> Self
     where
@@ -107,7 +109,7 @@ impl ApprovalPolicy {
         })
     }
 
-    /// The calls for which the function says so, or fails to say.
+    /// Requires approval for the calls for which the function returns `true` or an error.
     #[must_use]
     pub fn try_when<P, F, Fut, E>(decide: F) -> Self
     where
@@ -117,7 +119,7 @@ impl ApprovalPolicy {
         E: Into<BoxError>,
     {
         let decide = Isolated::new(decide);
-        Self(Rule::When(Arc::new(move |arguments, cx| match arguments.read::<P>() {
+        Self(PolicyRule::When(Arc::new(move |arguments, cx| match arguments.read::<P>() {
             Ok(params) => {
                 let needed = decide(params, cx);
                 Box::pin(async move { ApprovalNeed::from_answer(needed.await.map_err(Into::into)) })
@@ -126,19 +128,19 @@ impl ApprovalPolicy {
         })))
     }
 
-    /// Whether no call ever needs approval.
+    /// Reports whether no call ever requires approval.
     #[must_use]
     pub fn is_never(&self) -> bool {
-        matches!(self.0, Rule::Never)
+        matches!(self.0, PolicyRule::Never)
     }
 
-    /// Whether every call needs approval.
+    /// Reports whether every call requires approval.
     #[must_use]
     pub fn is_always(&self) -> bool {
-        matches!(self.0, Rule::Always)
+        matches!(self.0, PolicyRule::Always)
     }
 
-    /// Decides whether a call with these decoded arguments needs approval.
+    /// Decides whether a call with these decoded arguments requires approval.
     pub fn needs_approval(
         &self,
         arguments: &Value,
@@ -147,16 +149,16 @@ impl ApprovalPolicy {
         self.decide(&PolicyArguments::tree(arguments), cx)
     }
 
-    /// Decides whether a call needs approval.
+    /// Decides whether a call requires approval.
     pub(crate) fn decide(
         &self,
         arguments: &PolicyArguments<'_>,
         cx: ApprovalCx,
     ) -> impl Future<Output = ApprovalNeed> + Send + 'static + use<> {
         let decided = match &self.0 {
-            Rule::Never => Ok(ApprovalNeed::NotNeeded),
-            Rule::Always => Ok(ApprovalNeed::Needed),
-            Rule::When(decide) => Err(decide(arguments, cx)),
+            PolicyRule::Never => Ok(ApprovalNeed::NotNeeded),
+            PolicyRule::Always => Ok(ApprovalNeed::Needed),
+            PolicyRule::When(decide) => Err(decide(arguments, cx)),
         };
         async move {
             match decided {
@@ -168,13 +170,13 @@ impl ApprovalPolicy {
 }
 
 impl ApprovalCx {
-    /// The context of a call that nobody in particular asks for, with no conversation before it.
+    /// Creates the context of a call without a caller and without a conversation.
     #[must_use]
     pub fn new(call: &ToolCall) -> Self {
         Self::of(call, None)
     }
 
-    /// The context of a call, with what its own context knows.
+    /// Creates the context of a call from the context of its handler.
     pub(crate) fn of(call: &ToolCall, cx: Option<&Cx>) -> Self {
         Self {
             call_id: call.call_id.clone(),
@@ -208,7 +210,7 @@ impl Error for PolicyError {
 }
 
 impl ApprovalNeed {
-    /// Whether the call must be approved before it runs.
+    /// Reports whether the call requires approval.
     #[must_use]
     pub fn is_needed(&self) -> bool {
         !matches!(self, Self::NotNeeded)
@@ -226,9 +228,9 @@ impl ApprovalNeed {
 impl fmt::Debug for ApprovalPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Rule::Never => "ApprovalPolicy::never()",
-            Rule::Always => "ApprovalPolicy::always()",
-            Rule::When(_) => "ApprovalPolicy::when(..)",
+            PolicyRule::Never => "ApprovalPolicy::never()",
+            PolicyRule::Always => "ApprovalPolicy::always()",
+            PolicyRule::When(_) => "ApprovalPolicy::when(..)",
         })
     }
 }
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_policy_that_fails_asks() {
+    async fn a_failing_policy_requires_approval() {
         let policy =
             ApprovalPolicy::try_when(|n: u8, _| async move { if n == 0 { Err("no idea") } else { Ok(false) } });
         let undecided = ask(&policy, json!(0)).await;
@@ -268,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn arguments_the_policy_can_not_read_ask() {
+    async fn arguments_that_the_policy_cannot_read_require_approval() {
         let policy = ApprovalPolicy::when(|_: u8, _| async { false });
         assert!(matches!(ask(&policy, json!("text")).await, ApprovalNeed::Undecided(_)));
     }

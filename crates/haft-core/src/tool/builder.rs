@@ -1,6 +1,6 @@
-//! Describing a tool, one sentence after the other.
+//! The builder of a tool.
 //!
-//! The steps can come in any order and none of them fails. The last one, which attaches the handler or leaves it out,
+//! The steps can be called in any order, and none of them fails. The last one, which attaches the handler or omits it,
 //! checks everything and reports all faults at once.
 
 use std::fmt;
@@ -18,14 +18,14 @@ use crate::issue::Issue;
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::definition::ModelOutput;
-use crate::tool::draft::Draft;
+use crate::tool::draft::ToolDraft;
 use crate::tool::{
     Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Inferred, Open,
     SchemaPart, Title, Tool, ToolKind, Typed,
 };
 
-/// A tool being described. `P` and `R` say how the schemas of its parameters and its result are known; see
-/// [`Inferred`], [`Typed`] and [`Open`].
+/// A builder of a tool. `P` and `R` are the sources of the schemas of its parameters and its result; see [`Inferred`],
+/// [`Typed`] and [`Open`].
 ///
 /// ```
 /// use haft_core::{Readonly, Tool};
@@ -44,96 +44,96 @@ use crate::tool::{
 /// assert_eq!(search.description(), Some("Searches the archive."));
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
-#[must_use = "a builder makes no tool until its last step"]
+#[must_use = "a builder builds no tool until its last step is called"]
 pub struct ToolBuilder<P = Inferred, R = Inferred> {
-    pub(crate) draft: Draft,
+    pub(crate) draft: ToolDraft,
     slots: PhantomData<fn() -> (P, R)>,
 }
 
 impl<P, R> ToolBuilder<P, R> {
     pub(crate) fn start(name: impl Into<String>, kind: ToolKind) -> Self {
-        Self::from_draft(Draft::new(name.into(), kind))
+        Self::from_draft(ToolDraft::new(name.into(), kind))
     }
 
-    /// What the tool does, for the model. An empty text counts as set.
+    /// Sets the description for the model. An empty text counts as set.
     pub fn describe(mut self, text: impl Into<String>) -> Self {
         self.draft.description = Some(text.into());
         self
     }
 
-    /// A title for people.
+    /// Sets the title for people.
     pub fn title(self, title: impl Into<String>) -> Self {
         self.annotate(Title(title.into()))
     }
 
-    /// The parameters are an `A`, and the handler takes an `A`.
+    /// Sets the type of the parameters. The handler must take an `A`.
     pub fn params<A: DeserializeOwned + JsonSchema>(mut self) -> ToolBuilder<Typed<A>, R> {
         self.draft.set_schema(SchemaPart::Parameters, Schema::of_params::<A>());
         ToolBuilder::from_draft(self.draft)
     }
 
-    /// The parameters fit this schema; the handler takes any type.
+    /// Sets the schema of the parameters. The handler may take any type.
     pub fn params_schema(mut self, schema: Schema) -> ToolBuilder<Open, R> {
         self.draft.set_schema(SchemaPart::Parameters, Ok(schema));
         ToolBuilder::from_draft(self.draft)
     }
 
-    /// The parameters fit this raw JSON Schema, which is kept as it is; the handler takes any type.
+    /// Sets the raw JSON Schema of the parameters, which is kept unchanged. The handler may take any type.
     #[cfg(feature = "validate")]
     pub fn params_json(mut self, schema: Value) -> ToolBuilder<Open, R> {
         self.draft.set_schema(SchemaPart::Parameters, Schema::json(schema));
         ToolBuilder::from_draft(self.draft)
     }
 
-    /// A success is a `T`, and the handler returns a `T`.
+    /// Sets the type of a success. The handler must return a `T`.
     pub fn success<T: Serialize + JsonSchema>(mut self) -> ToolBuilder<P, Typed<T>> {
         self.draft.set_schema(SchemaPart::Success, Schema::of_output::<T>());
         ToolBuilder::from_draft(self.draft)
     }
 
-    /// A success fits this schema; the handler returns any type.
+    /// Sets the schema of a success. The handler may return any type.
     pub fn success_schema(mut self, schema: Schema) -> ToolBuilder<P, Open> {
         self.draft.set_schema(SchemaPart::Success, Ok(schema));
         ToolBuilder::from_draft(self.draft)
     }
 
-    /// A success fits this raw JSON Schema; the handler returns any type.
+    /// Sets the raw JSON Schema of a success. The handler may return any type.
     #[cfg(feature = "validate")]
     pub fn success_json(mut self, schema: Value) -> ToolBuilder<P, Open> {
         self.draft.set_schema(SchemaPart::Success, Schema::json(schema));
         ToolBuilder::from_draft(self.draft)
     }
 
-    /// A declared failure is an `F`. Without this it is what the handler of `try_run` fails with.
+    /// Sets the type of a declared failure. By default it is the error type of a fallible handler.
     pub fn failure<F: Failure>(mut self) -> Self {
         self.draft.set_schema(SchemaPart::Failure, failure_schema::<F>());
         self
     }
 
-    /// A declared failure fits this schema.
+    /// Sets the schema of a declared failure.
     pub fn failure_schema(mut self, schema: Schema) -> Self {
         self.draft.set_schema(SchemaPart::Failure, Ok(schema));
         self
     }
 
-    /// Sets what a failed call is to the code that called. A tool that is not run here supports no mode.
+    /// Sets how a failed call is reported to the calling code. A tool that is not executed here supports no mode.
     pub fn failure_mode(mut self, mode: FailureMode) -> Self {
         self.draft.failure_mode = Some(mode);
         self
     }
 
-    /// Attaches an annotation; it replaces an earlier one of its type.
+    /// Attaches an annotation, replacing an earlier one of the same type.
     pub fn annotate(mut self, annotation: impl Annotation) -> Self {
         self.draft.annotations = self.draft.annotations.with(annotation);
         self
     }
 
-    /// Adds arguments that show how the tool is called. They must fit the parameters.
+    /// Adds an example of arguments. It must be valid for the parameters.
     pub fn example(mut self, arguments: impl Serialize) -> Self {
         match serde_json::to_value(arguments) {
             Ok(example) => self.draft.examples.push(example),
             Err(error) => {
-                let issue = Issue::new("", "json", format!("the example can't be written as JSON: {error}"));
+                let issue = Issue::new("", "json", format!("the example can't be encoded as JSON: {error}"));
                 let index = self.draft.examples.len();
                 self.draft.faults.push(DefinitionFault::Example { index, issues: issue.into() });
             }
@@ -141,27 +141,28 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
-    /// Sets when a call must be approved before it runs, or surfaces if nobody runs it here. A tool that its provider
-    /// executes supports no policy but [`never`](ApprovalPolicy::never).
+    /// Sets which calls require approval before they run or, for a tool without a handler, before they surface. A tool
+    /// that its provider executes supports no policy but [`never`](ApprovalPolicy::never).
     pub fn needs_approval(mut self, policy: ApprovalPolicy) -> Self {
         self.draft.approval = policy;
         self
     }
 
-    /// The handler asks for a service of type `T`, which must be there before any call starts. A tool that is not run here
+    /// Requires a service of type `T`, which must be provided before any call starts. A tool that is not executed here
     /// supports no dependencies.
     pub fn depends_on<T: ?Sized + 'static>(self) -> Self {
         self.depends_on_all([Dependency::of::<T>()])
     }
 
-    /// Sets how long, how wide and how large a call may be. A tool that is not run here supports no limits.
+    /// Sets the limits of time, concurrency and size for each call. A tool that is not executed here supports no
+    /// limits.
     pub fn limits(mut self, limits: ExecutionLimits) -> Self {
         self.draft.limits = limits;
         self
     }
 
-    /// Sets what the model sees of a success, in place of the value. The function reads the very type that the handler
-    /// returns; a tool that is not run here supports none.
+    /// Sets the content that the model reads in place of a success value. The function takes exactly the type that the
+    /// handler returns. A tool that is not executed here does not support this.
     ///
     /// ```
     /// use haft_core::{ContentPart, Tool};
@@ -180,7 +181,7 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
-    /// The tool without a handler: to be shown to a model, or to be given one later.
+    /// Builds the tool without a handler, to be described to a model, or to be given a handler later.
     pub fn define(self) -> Result<Tool, DefinitionError> {
         self.draft.finish(None)
     }
@@ -194,7 +195,7 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
-    fn from_draft(draft: Draft) -> Self {
+    fn from_draft(draft: ToolDraft) -> Self {
         Self { draft, slots: PhantomData }
     }
 }

@@ -1,9 +1,8 @@
 //! Changed copies of a tool.
 //!
-//! Every change makes a copy that keeps the kind and the id; the original never changes. What follows from a changed
-//! part is thrown away and made anew: a copy never shows a schema, a description or a descriptor of the original that no
-//! longer holds. A handler always works through the schemas of the tool it is attached to, so a changed schema is
-//! enforced at once.
+//! Every combinator returns a copy with the same kind and id; the original never changes. Everything derived from a
+//! changed part is discarded and rebuilt, so a copy never contains an outdated schema, description or descriptor. A
+//! handler always uses the schemas of the tool it is attached to, so a changed schema is enforced at once.
 
 use std::sync::Arc;
 
@@ -23,8 +22,8 @@ use crate::tool::{
 };
 
 impl Tool {
-    /// A copy with other parameters. Arguments are checked against them and then read as the handler's type. Examples
-    /// that no longer fit are left out of the copy.
+    /// Returns a copy with other parameters. Arguments are checked against the new schema and then read as the
+    /// handler's type. Examples that are no longer valid are removed.
     #[must_use]
     pub fn set_parameters(&self, schema: Schema) -> Self {
         self.changed(|definition| {
@@ -33,7 +32,8 @@ impl Tool {
         })
     }
 
-    /// A copy with another result. What the model was to see in its place is dropped, as it was made for the old one.
+    /// Returns a copy with another schema of results. A `to_model_output` function is removed, because it was made for
+    /// the old one.
     #[must_use]
     pub fn set_success(&self, schema: Schema) -> Self {
         self.changed(|definition| {
@@ -42,7 +42,7 @@ impl Tool {
         })
     }
 
-    /// A copy with another declared failure.
+    /// Returns a copy with another declared failure.
     #[must_use]
     pub fn set_failure(&self, schema: Schema) -> Self {
         self.changed(|definition| definition.failure = schema)
@@ -54,7 +54,7 @@ impl Tool {
         self.try_changed(|definition| definition.approval = policy)
     }
 
-    /// Returns a copy with another failure mode. A tool that is not run here supports none.
+    /// Returns a copy with another failure mode. A tool that is not executed here supports none.
     pub fn set_failure_mode(&self, mode: FailureMode) -> Result<Self, DefinitionError> {
         self.try_changed(|definition| definition.failure_mode = Some(mode))
     }
@@ -71,13 +71,13 @@ impl Tool {
         })
     }
 
-    /// A copy with an annotation attached; it replaces an earlier one of its type.
+    /// Returns a copy with an annotation, which replaces an earlier one of the same type.
     #[must_use]
     pub fn annotate(&self, annotation: impl Annotation) -> Self {
         self.annotate_merge(Annotations::new().with(annotation))
     }
 
-    /// A copy with more annotations; they replace earlier ones of their types.
+    /// Returns a copy with more annotations, which replace earlier ones of the same types.
     #[must_use]
     pub fn annotate_merge(&self, annotations: Annotations) -> Self {
         self.changed(|definition| {
@@ -85,7 +85,7 @@ impl Tool {
         })
     }
 
-    /// A copy under another name. The id stays, and so does the name at a provider.
+    /// Returns a copy with another name. The id and the name at a provider stay the same.
     pub fn with_name(&self, name: impl Into<String>) -> Result<Self, DefinitionError> {
         let name = name.into();
         let faults = NameFault::of(&name).into_iter().map(DefinitionFault::Name).collect();
@@ -93,12 +93,12 @@ impl Tool {
         Ok(self.changed(|definition| definition.name = name.into()))
     }
 
-    /// Returns a copy with other limits. A tool that is not run here supports none.
+    /// Returns a copy with other limits. A tool that is not executed here supports none.
     pub fn with_limits(&self, limits: ExecutionLimits) -> Result<Self, DefinitionError> {
         self.try_changed(|definition| definition.limits = limits)
     }
 
-    /// A copy with another handler that always succeeds. Everything the model sees stays the same, to the byte.
+    /// Returns a copy with another handler that always succeeds. Everything the model reads stays the same to the byte.
     ///
     /// ```
     /// use haft_core::Tool;
@@ -119,8 +119,8 @@ impl Tool {
         self.with_handler(Arc::new(AsyncFn::<_, A, PLAIN>::new(handler)))
     }
 
-    /// A copy with another handler that may fail. A tool that declared no failure before declares this one; otherwise
-    /// failures must fit what the tool declares.
+    /// Returns a copy with another handler that may fail. If the tool declared no failure, it declares this one;
+    /// otherwise failures must be valid for the declared schema.
     pub fn try_with_run<A, T, E, F, Fut>(&self, handler: F) -> Result<Self, DefinitionError>
     where
         A: DeserializeOwned + Send + 'static,
@@ -156,7 +156,7 @@ impl Tool {
         Ok(Self::assemble(definition.clone(), Some(handler), self.layers().clone()))
     }
 
-    /// The tool with the failure `E` declared, unless it declares one already.
+    /// Declares the failure `E`, unless a failure is already declared.
     pub(crate) fn declaring<E: Failure>(self) -> Result<Self, DefinitionError> {
         if self.failure().as_json() != Schema::never().as_json() {
             return Ok(self);
@@ -170,7 +170,7 @@ impl Tool {
         }
     }
 
-    /// Returns a changed copy, if a tool of its kind can honour it.
+    /// Returns a changed copy, if the kind of the tool supports the change.
     fn try_changed(&self, change: impl FnOnce(&mut Definition)) -> Result<Self, DefinitionError> {
         let mut definition = self.definition().clone();
         change(&mut definition);

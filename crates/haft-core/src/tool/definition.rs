@@ -1,4 +1,4 @@
-//! Everything that is said about a tool, checked.
+//! The checked definition of a tool.
 
 use std::any::Any;
 use std::fmt;
@@ -26,7 +26,7 @@ pub(crate) struct Definition {
     pub(crate) parameters: Schema,
     pub(crate) success: Schema,
     pub(crate) failure: Schema,
-    /// As it was set, if it was.
+    /// The failure mode, if one was set.
     pub(crate) failure_mode: Option<FailureMode>,
     pub(crate) annotations: Annotations,
     pub(crate) examples: Vec<Value>,
@@ -36,7 +36,7 @@ pub(crate) struct Definition {
     pub(crate) model_output: Option<ModelOutput>,
 }
 
-/// What the model sees of a successful value, when that differs from the value.
+/// A function that renders a successful value for the model.
 #[derive(Clone)]
 pub(crate) struct ModelOutput {
     pub(crate) reads: TypeInfo,
@@ -55,8 +55,8 @@ impl Definition {
         if is_known(&self.success) { descriptor.output_schema(self.success.clone()) } else { descriptor }
     }
 
-    /// Returns a fault for every setting that a tool of this kind cannot honour. All fields are named, so that a new one
-    /// does not compile until it is decided here.
+    /// Returns a fault for every setting that a tool of this kind does not support. All fields are listed, so that a
+    /// new field does not compile until it is handled here.
     pub(crate) fn unsupported(&self) -> impl Iterator<Item = DefinitionFault> {
         let Self {
             kind,
@@ -65,7 +65,7 @@ impl Definition {
             dependencies,
             limits,
             model_output,
-            // These describe the tool, whoever executes it.
+            // These describe the tool and are supported by every kind.
             id: _,
             name: _,
             description: _,
@@ -130,7 +130,7 @@ impl fmt::Debug for ModelOutput {
     }
 }
 
-/// Whether a schema says anything.
+/// Reports whether a schema restricts anything.
 fn is_known(schema: &Schema) -> bool {
     match schema.as_json() {
         Value::Object(keywords) => !keywords.is_empty(),

@@ -1,8 +1,8 @@
-//! What a model, a provider or a client is told about a tool.
+//! The public description of a tool, for a model, a provider or a client.
 //!
-//! A descriptor is plain data: it serialises, compares, and can be stored and read back by another process. It is built
-//! once per definition and shared; its schemas are those of the tool, not copies. It never carries a handler, a policy
-//! or anything else that runs.
+//! A descriptor is plain data: it can be serialised, compared, stored and read by another process. It is built once per
+//! definition and shared; its schemas are shared with the tool. It never contains a handler, a policy or anything else
+//! that runs.
 
 use std::fmt;
 
@@ -12,52 +12,52 @@ use serde_json::{Map, Value};
 use crate::schema::{Schema, Validation, tree};
 use crate::tool::Annotations;
 
-/// The public face of one tool.
+/// The public description of one tool.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolDescriptor {
-    /// The name the model calls.
+    /// The name that the model calls.
     pub name: String,
     /// A title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the tool does, for the model. An empty text that was set on purpose stays an empty text.
+    /// The description for the model. An empty text that was set explicitly is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Who executes it.
+    /// The kind of the tool.
     pub kind: DescriptorKind,
     /// The JSON Schema of the arguments.
     pub input_schema: SchemaJson,
-    /// The JSON Schema of the result; absent when it isn't known.
+    /// The JSON Schema of the result, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<SchemaJson>,
-    /// The strict mode asked for; absent when the profile is to decide.
+    /// The requested strict mode. If absent, the profile decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
-    /// How the tool behaves. Always present.
+    /// Hints about the behaviour of the tool. Always present.
     #[serde(default)]
     pub hints: Hints,
-    /// Free metadata for clients.
+    /// Free-form metadata for clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Map<String, Value>>,
-    /// Arguments that are known to fit.
+    /// Examples of valid arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Value>,
 }
 
-/// Who executes a tool, as far as the other side needs to know.
+/// The kind of a tool, as far as clients need to know it.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DescriptorKind {
-    /// The application, by a handler whose types are known.
+    /// Executed by the application, with a handler whose types are known at compile time.
     #[default]
     Local,
-    /// The application, by a schema known only at run time.
+    /// Executed by the application, with a schema that is known only at run time.
     Dynamic,
-    /// The provider.
+    /// Executed by the provider.
     Provider {
-        /// `vendor.tool`.
+        /// The id, `vendor.tool`.
         id: String,
         /// The name at the provider.
         provider_name: String,
@@ -65,25 +65,25 @@ pub enum DescriptorKind {
         #[serde(default, skip_serializing_if = "Value::is_null")]
         args: Value,
     },
-    /// Nobody: the loop reads the call.
+    /// Not executed: the loop reads the call.
     Signal,
-    /// Somebody outside; the loop stops and goes on later.
+    /// Answered from outside: the loop stops and continues later.
     Interaction,
 }
 
-/// How a tool behaves, as MCP and others name it.
+/// Hints about the behaviour of a tool, named as in MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(clippy::struct_excessive_bools, reason = "four independent hints that wires send as four booleans")]
 #[non_exhaustive]
 pub struct Hints {
-    /// It only reads.
+    /// The tool only reads.
     pub readonly: bool,
-    /// It may destroy something. Means nothing for a tool that only reads.
+    /// The tool may destroy data. Meaningless for a tool that only reads.
     pub destructive: bool,
-    /// Repeating a call changes nothing more.
+    /// Repeating a call has no further effect.
     pub idempotent: bool,
-    /// It touches outside systems.
+    /// The tool reaches outside systems.
     pub open_world: bool,
 }
 
@@ -92,7 +92,7 @@ pub struct Hints {
 pub struct SchemaJson(Schema);
 
 impl ToolDescriptor {
-    /// A local tool of this name and these parameters, with nothing else said.
+    /// Creates the descriptor of a local tool with this name and these parameters. Everything else is unset.
     #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<SchemaJson>) -> Self {
         Self {
@@ -109,28 +109,28 @@ impl ToolDescriptor {
         }
     }
 
-    /// The same descriptor with a description.
+    /// Sets the description.
     #[must_use]
     pub fn describe(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// The same descriptor of another kind.
+    /// Sets the kind.
     #[must_use]
     pub fn kind(mut self, kind: DescriptorKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// The same descriptor with a result schema.
+    /// Sets the schema of results.
     #[must_use]
     pub fn output_schema(mut self, schema: impl Into<SchemaJson>) -> Self {
         self.output_schema = Some(schema.into());
         self
     }
 
-    /// The same descriptor with everything its annotations say.
+    /// Sets the title, the hints, the strict mode and the metadata from annotations.
     #[must_use]
     pub fn annotations(mut self, annotations: &Annotations) -> Self {
         self.title = annotations.title().map(Into::into);
@@ -145,7 +145,7 @@ impl ToolDescriptor {
         self
     }
 
-    /// The same descriptor with these examples.
+    /// Sets the examples.
     #[must_use]
     pub fn examples(mut self, examples: Vec<Value>) -> Self {
         self.examples = examples;
@@ -159,7 +159,7 @@ impl fmt::Debug for ToolDescriptor {
     }
 }
 
-/// What holds for a tool that says nothing.
+/// The hints of a tool without annotations.
 impl Default for Hints {
     fn default() -> Self {
         Self { readonly: false, destructive: true, idempotent: false, open_world: true }
@@ -167,7 +167,7 @@ impl Default for Hints {
 }
 
 impl SchemaJson {
-    /// The JSON.
+    /// Returns the schema as JSON.
     #[must_use]
     pub fn as_json(&self) -> &Value {
         self.0.as_json()
@@ -198,7 +198,8 @@ impl Serialize for SchemaJson {
     }
 }
 
-/// Read back without a check of its own: a descriptor describes, the tool's own schema checks.
+/// Reads a schema without checking it: a descriptor only describes, and arguments are checked by the schema of the
+/// tool.
 impl<'de> Deserialize<'de> for SchemaJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = tree(deserializer)?;

@@ -1,7 +1,7 @@
-//! How a provider wants a schema to be written.
+//! Dialects of JSON Schema that providers accept.
 //!
-//! A dialect renders for the model only. Arguments are always checked against the tool's own schema, whatever was
-//! rendered, so a dialect that leaves out a rule weakens the hint to the model and never the check.
+//! A dialect renders a schema for the model only. Arguments are always checked against the schema of the tool, so a
+//! constraint that a dialect omits weakens the hint to the model, never the check.
 
 use serde_json::Value;
 
@@ -9,41 +9,41 @@ use crate::schema::Schema;
 
 /// A provider's form of JSON Schema.
 pub trait Dialect: Send + Sync {
-    /// The dialect's name, for reports.
+    /// Returns the name of the dialect, for reports.
     fn name(&self) -> &str;
 
-    /// The parameter schema as this dialect writes it, and what could not be said in it.
+    /// Renders a parameter schema in this dialect, and reports the constraints it can't express.
     fn parameters(&self, schema: &Schema) -> Rendered;
 }
 
-/// A schema written in a dialect.
+/// A schema rendered in a dialect.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rendered {
-    /// The schema for the wire.
+    /// The schema to send.
     pub json: Value,
-    /// What the dialect could not express.
+    /// The constraints that the dialect can't express.
     pub losses: Vec<Loss>,
 }
 
-/// One rule of a schema that a dialect can't express.
+/// One constraint of a schema that a dialect can't express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// JSON Pointer to the place in the tool's own schema.
+    /// The JSON Pointer to the constraint in the schema of the tool.
     pub pointer: String,
-    /// What is lost there, in a few words.
+    /// A short description of the constraint.
     pub what: String,
 }
 
 impl Rendered {
-    /// A rendering that lost nothing.
+    /// Creates a rendering without losses.
     #[must_use]
     pub fn exact(json: Value) -> Self {
         Self { json, losses: Vec::new() }
     }
 
-    /// The same rendering with a loss noted.
+    /// Adds a loss.
     #[must_use]
     pub fn with_loss(mut self, pointer: impl Into<String>, what: impl Into<String>) -> Self {
         self.losses.push(Loss { pointer: pointer.into(), what: what.into() });

@@ -1,6 +1,7 @@
-//! A tool in the making.
+//! A tool under construction.
 //!
-//! Nothing is refused while a tool is being described: whatever is wrong is noted, and the last step reports all of it.
+//! No step rejects anything while a tool is being described: faults are collected, and the last step reports all of
+//! them.
 
 use std::sync::Arc;
 
@@ -16,8 +17,8 @@ use crate::tool::{
     Tool, ToolId, ToolKind,
 };
 
-/// Everything said so far, and everything found wrong.
-pub(crate) struct Draft {
+/// The settings of a tool so far, and the faults found in them.
+pub(crate) struct ToolDraft {
     pub(crate) name: String,
     pub(crate) kind: ToolKind,
     pub(crate) description: Option<String>,
@@ -34,7 +35,7 @@ pub(crate) struct Draft {
     pub(crate) faults: Vec<DefinitionFault>,
 }
 
-impl Draft {
+impl ToolDraft {
     pub(crate) fn new(name: String, kind: ToolKind) -> Self {
         Self {
             name,
@@ -54,7 +55,7 @@ impl Draft {
         }
     }
 
-    /// Fills a slot: with the schema, or with a note of what is wrong with it.
+    /// Sets a schema, or records its faults.
     pub(crate) fn set_schema(&mut self, part: SchemaPart, schema: Result<Schema, SchemaError>) {
         let schema = match schema {
             Ok(schema) => schema,
@@ -68,7 +69,7 @@ impl Draft {
         }
     }
 
-    /// The tool, or everything that is wrong with it.
+    /// Builds the tool, or returns all faults.
     pub(crate) fn finish(mut self, handler: Option<Arc<dyn Handler>>) -> Result<Tool, DefinitionError> {
         self.faults.splice(0..0, NameFault::of(&self.name).into_iter().map(DefinitionFault::Name));
         let definition = Definition {
@@ -105,7 +106,7 @@ impl Draft {
     }
 }
 
-/// What is wrong with attaching this handler.
+/// Returns the faults of attaching this handler.
 pub(crate) fn handler_faults(
     kind: &ToolKind,
     handler: &dyn Handler,

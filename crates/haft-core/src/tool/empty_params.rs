@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// No parameters: the closed empty object. Any key is refused.
+/// No parameters: the closed empty object. Every key is rejected.
 ///
 /// ```
 /// use haft_core::{EmptyParams, Tool};
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct EmptyParams {}
 
-/// Written by hand: a derived schema would carry the documentation above to the model.
+/// A derived schema would contain the documentation above, so it is written by hand.
 impl JsonSchema for EmptyParams {
     fn schema_name() -> Cow<'static, str> {
         "EmptyParams".into()

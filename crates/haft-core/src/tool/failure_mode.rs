@@ -1,14 +1,14 @@
-//! What a failed call is to the code that called.
+//! The ways in which a failed call is reported to the calling code.
 
 use serde::{Deserialize, Serialize};
 
-/// What a failed call is to the code that called.
+/// The way in which a failed call is reported to the calling code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureMode {
-    /// An error, to be handled by the caller.
+    /// As an error, to be handled by the caller.
     #[default]
     Error,
-    /// A result like any other, to be shown to the model.
+    /// As an ordinary result, to be sent to the model.
     Return,
 }

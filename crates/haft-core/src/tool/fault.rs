@@ -1,63 +1,64 @@
-//! Why a tool can't be defined as written.
+//! Faults of a tool definition.
 //!
-//! A definition is refused once, with everything that is wrong in it, so its author mends it in one go. These are
-//! errors of the application's author; a model never sees one.
+//! A definition is rejected once, with all its faults, so that its author can fix them together. These are errors of
+//! the application's author; a model never reads one.
 
 use std::fmt;
 
 use crate::issue::Issues;
 use crate::schema::SchemaError;
 
-/// A tool that can't be defined: all faults at once.
+/// An invalid definition, with all its faults.
 ///
 /// ```
 /// use haft_core::Tool;
 ///
 /// let error = Tool::new(" ").params::<u8>().example("seven").define().unwrap_err();
 /// assert_eq!(error.faults.len(), 2);
-/// assert!(error.to_string().contains("the name is blank; example 0 does not fit the parameters"));
+/// assert!(error.to_string().contains("the name is blank; example 0 is invalid"));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DefinitionError {
-    /// The name the tool was to have.
+    /// The name that the tool was to have.
     pub tool: String,
-    /// Everything that is wrong, in the order it was met. Never empty.
+    /// All faults, in the order they were found. Never empty.
     pub faults: Vec<DefinitionFault>,
 }
 
-/// One thing that is wrong with a definition.
+/// One fault of a definition.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionFault {
-    /// The name can't be used.
+    /// The name is invalid.
     #[error("the name {0}")]
     Name(NameFault),
-    /// A schema can't be used.
+    /// A schema is invalid.
     #[error("the {part} schema is invalid: {issues}")]
     Schema {
-        /// Which schema.
+        /// The schema that is invalid.
         part: SchemaPart,
-        /// All faults of the schema, each at its place.
+        /// All faults of the schema, each with its location.
         #[source]
         issues: Issues,
     },
-    /// An example doesn't fit the parameters.
-    #[error("example {index} does not fit the parameters: {issues}")]
+    /// An example is not valid for the parameters.
+    #[error("example {index} is invalid: {issues}")]
     Example {
-        /// Which example, counted from zero.
+        /// The index of the example.
         index: usize,
-        /// Where it doesn't fit.
+        /// The reasons why it is invalid.
         #[source]
         issues: Issues,
     },
     /// The id of a provider-defined tool has the wrong form.
     #[error("the provider id `{0}` is not of the form `vendor.tool`")]
     ProviderId(String),
-    /// The settings of a provider-defined tool don't fit their schema.
-    #[error("the provider arguments do not fit their schema: {0}")]
+    /// The settings of a provider-defined tool are not valid for their schema.
+    #[error("the provider arguments are invalid: {0}")]
     ProviderArgs(#[source] Issues),
-    /// A setting that a tool of this kind cannot honour: nothing here runs its calls, or nothing could prevent them.
+    /// A setting that a tool of this kind does not support, because its calls are not executed here or can't be
+    /// prevented.
     #[error("{kind} tools do not support {setting}")]
     Unsupported {
         /// The setting.
@@ -65,17 +66,17 @@ pub enum DefinitionFault {
         /// The kind of tool.
         kind: &'static str,
     },
-    /// A handler was given to a tool that is never run here.
-    #[error("{0} tools take no handler")]
+    /// A tool that is never executed here has a handler.
+    #[error("{0} tools do not support a handler")]
     HandlerNotAllowed(&'static str),
-    /// A limit of zero would let no call finish.
-    #[error("the limit `{0}` is zero")]
+    /// A limit is zero, so no call could finish.
+    #[error("the limit `{0}` is zero, so no call could finish")]
     ZeroLimit(&'static str),
-    /// A handler of plain values returns a `Result`, which would be sent to the model as `{"Ok": …}`.
+    /// An infallible handler returns a `Result`, which would be sent to the model as `{"Ok": …}`.
     #[error("the handler returns a `Result`: use `try_run`")]
     ReturnsResult,
-    /// `to_model_output` reads another type than the handler returns.
-    #[error("`to_model_output` reads `{reads}`, but the handler returns `{returns}`")]
+    /// `to_model_output` takes another type than the handler returns.
+    #[error("`to_model_output` takes `{reads}`, but the handler returns `{returns}`")]
     ModelOutputType {
         /// The type the function takes.
         reads: &'static str,
@@ -84,25 +85,25 @@ pub enum DefinitionFault {
     },
 }
 
-/// What is wrong with a name.
+/// A fault of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameFault {
-    /// Nothing there.
+    /// The name is empty.
     #[error("is empty")]
     Empty,
-    /// Nothing but white space.
+    /// The name consists of white space.
     #[error("is blank")]
     Blank,
-    /// Longer than [`MAX_NAME_LEN`].
+    /// The name is longer than [`MAX_NAME_LEN`].
     #[error("is {0} bytes long, more than {MAX_NAME_LEN}")]
     TooLong(usize),
-    /// A line break, a tab or another control character.
+    /// The name contains a line break, a tab or another control character.
     #[error("contains the control character {0:?}")]
     Control(char),
 }
 
-/// Which of a tool's schemas is meant.
+/// One of the schemas of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaPart {
@@ -116,7 +117,7 @@ pub enum SchemaPart {
     Args,
 }
 
-/// The longest name of a tool, in bytes. Wires shorten names reversibly where they must.
+/// The maximum length of a tool's name, in bytes. Wire formats with a lower limit shorten names reversibly.
 pub const MAX_NAME_LEN: usize = 512;
 
 impl DefinitionError {
@@ -136,7 +137,7 @@ impl DefinitionFault {
 }
 
 impl NameFault {
-    /// Everything that is wrong with `name`.
+    /// Returns all faults of `name`.
     pub(crate) fn of(name: &str) -> Vec<Self> {
         if name.is_empty() {
             return vec![Self::Empty];
@@ -155,7 +156,7 @@ impl NameFault {
 
 impl fmt::Display for DefinitionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the tool `{}` is not well defined: ", self.tool.escape_debug())?;
+        write!(f, "the definition of the tool `{}` is invalid: ", self.tool.escape_debug())?;
         for (index, fault) in self.faults.iter().enumerate() {
             write!(f, "{}{fault}", if index == 0 { "" } else { "; " })?;
         }
@@ -163,7 +164,7 @@ impl fmt::Display for DefinitionError {
     }
 }
 
-/// Without a source: the message says all faults, and a report that prints sources would say one of them twice.
+/// There is no source: the message contains all faults, and a report that prints sources would repeat one of them.
 impl std::error::Error for DefinitionError {}
 
 impl fmt::Display for SchemaPart {

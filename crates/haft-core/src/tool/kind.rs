@@ -1,37 +1,37 @@
-//! Who executes a tool.
+//! The kinds of tools, which differ in where their calls are executed.
 
 use crate::schema::Schema;
 use crate::tool::ProviderDefinition;
 
-/// Who executes a tool.
+/// The kind of a tool, which decides where its calls are executed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ToolKind {
-    /// The application, by a handler whose types are known: a user-defined tool.
+    /// A user-defined tool, executed by a handler whose types are known at compile time.
     Local,
-    /// The application, by a handler for a schema known only at run time.
+    /// A tool executed by a handler, with a schema that is known only at run time.
     Dynamic,
-    /// The provider; the application too, if the definition asks for a handler.
+    /// A tool built into a provider, which executes it unless the definition requires a handler.
     Provider(ProviderDefinition),
-    /// Nobody: the loop reads the call and acts on it.
+    /// A tool that is not executed: the loop reads the call and acts on it.
     Signal,
-    /// Somebody outside: the loop stops, and goes on when there is an answer.
+    /// A tool that is answered from outside: the loop stops, and continues when there is an answer.
     Interaction,
 }
 
 /// The way a call is executed once nothing prevents it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Execution {
-    /// A handler runs it here.
+    /// By a local handler.
     Handler,
-    /// It surfaces to whoever reads the run and acts on it there: a signal or an interaction.
+    /// Not at all: the call surfaces, and the reader of the run acts on it. Signals and interactions.
     Surfaced,
-    /// The provider runs it, or has run it already.
+    /// By the provider, which may have executed it already.
     Provider,
 }
 
 impl ToolKind {
-    /// Returns what happens to calls of such a tool.
+    /// Returns how calls of such a tool are executed.
     pub(crate) fn execution(&self) -> Execution {
         match self {
             Self::Local | Self::Dynamic => Execution::Handler,
@@ -41,7 +41,7 @@ impl ToolKind {
         }
     }
 
-    /// Returns whether calls of such a tool need a handler here.
+    /// Reports whether calls of such a tool require a local handler.
     pub(crate) fn requires_handler(&self) -> bool {
         self.execution() == Execution::Handler
     }

@@ -1,14 +1,13 @@
-//! How long, how wide and how large one run of a tool may be.
+//! Limits of time, concurrency and size for the calls of a tool.
 //!
-//! Limits are data of the definition: the tool's author knows them best. Everything a toolkit runs is held to them; a
-//! handler never needs to look at them, and [`Tool::run_call`](crate::Tool::run_call), which runs one call as it is,
-//! doesn't either. What a call may run beside counts within its run.
+//! Limits are part of the definition, because the author of the tool knows them best. Every call that a toolkit runs is
+//! subject to them; a handler never has to check them. Concurrency limits apply within one run.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// The limits of one tool. The default has no timeouts, a shared place among other calls, an emit queue of 64 events
-/// and no cap on the output.
+/// The limits of one tool. The default has no timeouts, shares its slots with other calls, has an emit buffer of 64
+/// events and no cap on the output.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,51 +19,51 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ExecutionLimits {
-    /// The longest a call may take from the moment it has its place. Waiting for a permit, an approval or the place
-    /// doesn't count; whatever its middlewares do does: waiting for their turn, pauses, every attempt.
+    /// The maximum duration of a call from the moment it holds a slot. Waiting for a permit, an approval or the slot
+    /// does not count. Everything that middleware does counts: waiting, pauses, every attempt.
     pub timeout: Option<Duration>,
-    /// The longest a call may stay silent, from the moment it has its place; every event it emits and every value that
-    /// its stream gives starts the time anew.
+    /// The maximum time without output, from the moment the call holds a slot. Every event that the call emits and
+    /// every value of its stream restarts the timeout.
     pub idle_timeout: Option<Duration>,
-    /// How many emitted events may wait for their reader.
+    /// The capacity of the buffer for emitted events.
     pub emit_buffer: EmitBuffer,
-    /// What the call may run beside.
+    /// The calls that may run at the same time.
     pub concurrency: Concurrency,
-    /// The largest answer for the model.
+    /// The maximum size of the output for the model.
     pub output_cap: Option<OutputCap>,
 }
 
-/// How many emitted events may wait for their reader.
+/// The capacity of the buffer for emitted events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EmitBuffer {
-    /// This many; a handler that emits more waits.
+    /// At most this many events; a handler that emits more waits.
     Bounded(NonZeroUsize),
-    /// As many as there are; a handler never waits, the memory is the limit.
+    /// Any number of events; a handler never waits, and only memory limits the buffer.
     Unbounded,
 }
 
-/// What a call may run beside.
+/// The calls that may run at the same time as a call.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Concurrency {
-    /// Anything: only the limit of the run counts.
+    /// Any calls: only the limit of the run applies.
     #[default]
     Shared,
-    /// At most this many calls of this tool at a time.
+    /// At most this many calls of this tool.
     Max(NonZeroUsize),
-    /// Nothing else in the run.
+    /// No other call of the run.
     Exclusive,
-    /// No other call whose tool names the same key.
+    /// No other call whose tool has the same key.
     Keyed(String),
 }
 
-/// The largest answer for the model, and what happens to a larger one.
+/// The maximum size of the output for the model, and how larger outputs are handled.
 ///
-/// What counts is what the model would read: a string as it is, any other value as its JSON; of [parts of the tool's
-/// own](crate::ToolOutput::model), text as it is and everything else as its JSON, with its data. A failure that the tool
-/// gives counts with its message, and the issues and details shown beside it, and is never held to less than 200 bytes.
-/// Why a call was not run, or that it took too long, is said whole.
+/// The size is that of the content that the model would read: a string without quotes, any other value as JSON. Of
+/// [custom model content](crate::ToolOutput::model), text counts as it is and every other part as JSON, including its
+/// data. A failure of the tool counts with its message and the issues and details next to it, and is never cut below
+/// 200 bytes. The reason why a call did not run or timed out is never cut.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -84,23 +83,23 @@ pub enum Concurrency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutputCap {
-    /// The largest answer, in bytes.
+    /// The maximum size in bytes.
     pub bytes: NonZeroUsize,
-    /// What happens to a larger one.
+    /// The handling of larger outputs.
     pub on_overflow: OnOverflow,
 }
 
-/// What happens to an answer beyond its cap.
+/// The handling of an output that exceeds its cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnOverflow {
-    /// The call fails with `output_too_large`. Of a failure, that takes the place of its kind, which the message names, and
-    /// of its message, issues and details.
+    /// The call fails with `output_too_large`. If the output was itself a failure, this kind replaces the original one,
+    /// which the message names, and its message, issues and details.
     #[default]
     Fail,
-    /// The model sees what fits, and a note of how much is missing: whole parts, and the beginning of a text. The
-    /// application still gets the whole value. A failure is the same for both: it keeps its kind, the beginning of its
-    /// message, and the issues and details there is room for.
+    /// The model reads what fits, and a note of how much is missing: whole parts, and the beginning of a text. The
+    /// application still gets the complete value. A failure is cut the same way for both: it keeps its kind, the
+    /// beginning of its message, and the issues and details that fit.
     Truncate,
 }
 
@@ -118,13 +117,13 @@ impl Default for EmitBuffer {
 }
 
 impl OutputCap {
-    /// A cap of this many bytes, beyond which the call fails.
+    /// Creates a cap of this many bytes. A call with a larger output fails.
     #[must_use]
     pub fn new(bytes: NonZeroUsize) -> Self {
         Self { bytes, on_overflow: OnOverflow::Fail }
     }
 
-    /// The same cap with another rule for larger outputs.
+    /// Sets the handling of larger outputs.
     #[must_use]
     pub fn on_overflow(mut self, rule: OnOverflow) -> Self {
         self.on_overflow = rule;
@@ -133,48 +132,48 @@ impl OutputCap {
 }
 
 impl ExecutionLimits {
-    /// The default limits.
+    /// Returns the default limits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same limits with a hard timeout.
+    /// Sets the timeout.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// The same limits with a timeout that progress resets.
+    /// Sets the idle timeout, which every emitted event restarts.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = Some(timeout);
         self
     }
 
-    /// The same limits with another queue for emitted events.
+    /// Sets the capacity of the buffer for emitted events.
     #[must_use]
     pub fn emit_buffer(mut self, buffer: EmitBuffer) -> Self {
         self.emit_buffer = buffer;
         self
     }
 
-    /// The same limits with another rule for what may run beside a call.
+    /// Sets which calls may run at the same time.
     #[must_use]
     pub fn concurrency(mut self, concurrency: Concurrency) -> Self {
         self.concurrency = concurrency;
         self
     }
 
-    /// The same limits with a cap on the output.
+    /// Sets the maximum size of the output.
     #[must_use]
     pub fn output_cap(mut self, cap: OutputCap) -> Self {
         self.output_cap = Some(cap);
         self
     }
 
-    /// The names of the limits under which no call could ever finish.
+    /// Returns the names of the limits that are zero, under which no call could finish.
     pub(crate) fn zeroes(&self) -> impl Iterator<Item = &'static str> {
         let timeouts = [("timeout", self.timeout), ("idle_timeout", self.idle_timeout)];
         timeouts.into_iter().filter(|(_, limit)| limit.is_some_and(|limit| limit.is_zero())).map(|(name, _)| name)

@@ -1,13 +1,14 @@
-//! The two names of a provider's tools.
+//! The mapping between the two names of a provider's tools.
 //!
-//! Two providers may both have a `web_search`; custom names keep them apart in one toolkit. A mapper belongs to one
-//! vendor and translates both ways. It is never ambiguous: tools that would share a name are an error when it is built.
+//! Two providers may both have a `web_search`; custom names distinguish them in one toolkit. A mapper belongs to one
+//! vendor and translates in both directions. It is never ambiguous: tools that share a name are an error when it is
+//! built.
 
 use std::collections::HashMap;
 
 use crate::tool::Tool;
 
-/// Translates between the names at one provider and the application's own.
+/// A mapping between the names at one provider and those of the application.
 ///
 /// ```
 /// use haft_core::{NameMapper, Tool};
@@ -33,7 +34,7 @@ pub struct NameMapper {
 pub struct NameMapError {
     /// The vendor.
     pub vendor: String,
-    /// All clashes, in the order they were met. Never empty.
+    /// All clashes, in the order they were found. Never empty.
     pub clashes: Vec<NameClash>,
 }
 
@@ -41,7 +42,7 @@ pub struct NameMapError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameClash {
-    /// One name at the provider.
+    /// Both have the same name at the provider.
     #[error("`{first}` and `{second}` are both `{name}` at the provider")]
     Provider {
         /// The shared name.
@@ -51,7 +52,7 @@ pub enum NameClash {
         /// The custom name of the second tool.
         second: String,
     },
-    /// One custom name.
+    /// Both have the same custom name.
     #[error("`{first}` and `{second}` both have the custom name `{name}`")]
     Custom {
         /// The shared name.
@@ -71,7 +72,7 @@ struct Pair {
 }
 
 impl NameMapper {
-    /// The names of the vendor's tools among `tools`; all others are passed over.
+    /// Creates a mapping of the vendor's tools among `tools`; all others are ignored.
     pub fn new<'a>(vendor: &str, tools: impl IntoIterator<Item = &'a Tool>) -> Result<Self, NameMapError> {
         let mut mapper = Self::default();
         let mut clashes = Vec::new();
@@ -89,24 +90,24 @@ impl NameMapper {
         if clashes.is_empty() { Ok(mapper) } else { Err(NameMapError { vendor: vendor.to_owned(), clashes }) }
     }
 
-    /// The application's name of what the provider calls `provider_name`; an unknown name is its own.
+    /// Returns the application's name for `provider_name`, or the same name if it is unknown.
     #[must_use]
     pub fn custom_name<'a>(&'a self, provider_name: &'a str) -> &'a str {
         self.by_provider.get(provider_name).map_or(provider_name, |&index| &self.pairs[index].custom)
     }
 
-    /// The provider's name of what the application calls `custom_name`; an unknown name is its own.
+    /// Returns the provider's name for `custom_name`, or the same name if it is unknown.
     #[must_use]
     pub fn provider_name<'a>(&'a self, custom_name: &'a str) -> &'a str {
         self.by_custom.get(custom_name).map_or(custom_name, |&index| &self.pairs[index].provider)
     }
 
-    /// The application's names, in the order of the tools.
+    /// Returns the application's names, in the order of the tools.
     pub fn custom_names(&self) -> impl Iterator<Item = &str> {
         self.pairs.iter().map(|pair| pair.custom.as_str())
     }
 
-    /// The provider's names, in the order of the tools.
+    /// Returns the provider's names, in the order of the tools.
     pub fn provider_names(&self) -> impl Iterator<Item = &str> {
         self.pairs.iter().map(|pair| pair.provider.as_str())
     }

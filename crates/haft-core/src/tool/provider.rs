@@ -1,9 +1,8 @@
 //! Tools that are built into a provider.
 //!
-//! A provider's catalogue is made of factories: a [`ProviderTool`] says once what the provider's tool is, and each
-//! application makes its own tool from it with its own settings. Three names are kept apart: the id (`vendor.tool`), the
-//! name at the provider, and the custom name under which the application knows the tool. Renaming changes the custom
-//! name alone.
+//! The catalogue of a provider consists of factories: a [`ProviderTool`] describes the provider's tool once, and each
+//! application creates a tool from it with its settings. A tool has three names: the id (`vendor.tool`), the name at
+//! the provider, and the custom name in the application. Renaming changes only the custom name.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +14,7 @@ use crate::issue::{Issue, Issues};
 use crate::schema::{Schema, SchemaError};
 use crate::tool::{DefinitionFault, Open, SchemaPart, ToolBuilder, ToolKind};
 
-/// What a provider's tool is: a factory of tools.
+/// A factory of tools that are built into a provider.
 ///
 /// ```
 /// use haft_core::{ProviderTool, Tool};
@@ -36,19 +35,19 @@ use crate::tool::{DefinitionFault, Open, SchemaPart, ToolBuilder, ToolKind};
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a factory does nothing until it is given its arguments"]
+#[must_use = "a factory creates no tool until `with_args` is called"]
 pub struct ProviderTool {
     id: String,
     custom_name: Option<String>,
     provider_name: Option<String>,
-    args: Part,
-    params: Part,
-    success: Part,
-    failure: Part,
+    args: SchemaSetting,
+    params: SchemaSetting,
+    success: SchemaSetting,
+    failure: SchemaSetting,
     requires_handler: bool,
 }
 
-/// The provider's side of a provider-defined tool.
+/// The provider's part of a provider-defined tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderDefinition {
     id: String,
@@ -57,12 +56,12 @@ pub struct ProviderDefinition {
     requires_handler: bool,
 }
 
-/// A schema that may be unset or faulty; its faults are reported with all others.
-type Part = Option<Result<Schema, SchemaError>>;
+/// A schema that may be unset or invalid. Its faults are reported together with all others.
+type SchemaSetting = Option<Result<Schema, SchemaError>>;
 
 impl ProviderTool {
-    /// The tool with this id, `vendor.tool`. Its name at the provider is the part after the dot, and so is its custom
-    /// name, until they are set.
+    /// Creates a factory for the id `vendor.tool`. The name at the provider and the custom name are the part after the
+    /// dot, unless they are set.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -76,75 +75,75 @@ impl ProviderTool {
         }
     }
 
-    /// The name under which the application knows the tool.
+    /// Sets the name of the tool in the application.
     pub fn custom_name(mut self, name: impl Into<String>) -> Self {
         self.custom_name = Some(name.into());
         self
     }
 
-    /// The name under which the provider knows the tool.
+    /// Sets the name of the tool at the provider.
     pub fn provider_name(mut self, name: impl Into<String>) -> Self {
         self.provider_name = Some(name.into());
         self
     }
 
-    /// The settings the tool takes, by type.
+    /// Sets the type of the settings.
     pub fn args<A: JsonSchema + ?Sized>(mut self) -> Self {
         self.args = Some(Schema::of::<A>());
         self
     }
 
-    /// The settings the tool takes, by schema.
+    /// Sets the schema of the settings.
     pub fn args_schema(mut self, schema: Schema) -> Self {
         self.args = Some(Ok(schema));
         self
     }
 
-    /// What the model calls the tool with, by type.
+    /// Sets the type of the arguments.
     pub fn params<P: DeserializeOwned + JsonSchema>(mut self) -> Self {
         self.params = Some(Schema::of_params::<P>());
         self
     }
 
-    /// What the model calls the tool with, by schema.
+    /// Sets the schema of the arguments.
     pub fn params_schema(mut self, schema: Schema) -> Self {
         self.params = Some(Ok(schema));
         self
     }
 
-    /// What the tool gives back, by type.
+    /// Sets the type of results.
     pub fn success<T: JsonSchema + ?Sized>(mut self) -> Self {
         self.success = Some(Schema::of_output::<T>());
         self
     }
 
-    /// What the tool gives back, by schema.
+    /// Sets the schema of results.
     pub fn success_schema(mut self, schema: Schema) -> Self {
         self.success = Some(Ok(schema));
         self
     }
 
-    /// What the tool fails with, by type.
+    /// Sets the type of declared failures.
     pub fn failure<F: Failure>(mut self) -> Self {
         self.failure = Some(failure_schema::<F>());
         self
     }
 
-    /// What the tool fails with, by schema.
+    /// Sets the schema of declared failures.
     pub fn failure_schema(mut self, schema: Schema) -> Self {
         self.failure = Some(Ok(schema));
         self
     }
 
-    /// The provider describes the tool and the application runs it.
-    /// What it takes and gives, if it is not said, is then anything; the handler's types read it.
+    /// Declares that the application executes the tool. Schemas of parameters and results that are unset then accept
+    /// any value, which is read as the types of the handler.
     pub fn requires_handler(mut self) -> Self {
         self.requires_handler = true;
         self
     }
 
-    /// A tool with these settings, `()` for none. Settings that don't fit are reported by the builder's last step,
-    /// together with everything else that is wrong.
+    /// Starts a tool with these settings, `()` for none. Invalid settings are reported by the last step of the builder,
+    /// together with all other faults.
     pub fn with_args(&self, args: impl Serialize) -> ToolBuilder<Open, Open> {
         let mut faults = Vec::new();
         let (_, tool) = self.id.split_once('.').unwrap_or(("", &self.id));
@@ -161,7 +160,7 @@ impl ProviderTool {
         };
         let name = self.custom_name.clone().unwrap_or_else(|| tool.to_owned());
         let mut builder = ToolBuilder::<Open, Open>::start(name, ToolKind::Provider(definition));
-        // A tool that runs here and doesn't say what it takes and gives, takes and gives anything.
+        // The parameters and the result of a tool that is executed here are unrestricted if they are unset.
         let unsaid = self.requires_handler.then(Schema::unknown);
         let said = |part, name, faults: &mut Vec<_>| resolve(part, name, faults).or_else(|| unsaid.clone());
         builder.draft.parameters = said(&self.params, SchemaPart::Parameters, &mut faults);
@@ -173,31 +172,31 @@ impl ProviderTool {
 }
 
 impl ProviderDefinition {
-    /// The id, `vendor.tool`.
+    /// Returns the id, `vendor.tool`.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The vendor: the id up to its first dot.
+    /// Returns the vendor: the id up to its first dot.
     #[must_use]
     pub fn vendor(&self) -> &str {
         self.id.split_once('.').map_or("", |(vendor, _)| vendor)
     }
 
-    /// The name under which the provider knows the tool.
+    /// Returns the name of the tool at the provider.
     #[must_use]
     pub fn provider_name(&self) -> &str {
         &self.provider_name
     }
 
-    /// The settings given with the tool; `null` for none.
+    /// Returns the settings of the tool, or `null` for none.
     #[must_use]
     pub fn args(&self) -> &Value {
         &self.args
     }
 
-    /// Whether the application runs the tool.
+    /// Reports whether the application executes the tool.
     #[must_use]
     pub fn requires_handler(&self) -> bool {
         self.requires_handler
@@ -209,7 +208,7 @@ fn is_provider_id(id: &str) -> bool {
     clean && id.split_once('.').is_some_and(|(vendor, tool)| !vendor.is_empty() && !tool.is_empty())
 }
 
-fn resolve(part: &Part, name: SchemaPart, faults: &mut Vec<DefinitionFault>) -> Option<Schema> {
+fn resolve(part: &SchemaSetting, name: SchemaPart, faults: &mut Vec<DefinitionFault>) -> Option<Schema> {
     match part.as_ref()? {
         Ok(schema) => Some(schema.clone()),
         Err(error) => {
@@ -223,7 +222,7 @@ fn check_args(args: impl Serialize, schema: Option<&Schema>, faults: &mut Vec<De
     let args = match serde_json::to_value(args) {
         Ok(args) => args,
         Err(error) => {
-            let issue = Issue::new("", "json", format!("the settings can't be written as JSON: {error}"));
+            let issue = Issue::new("", "json", format!("the settings can't be encoded as JSON: {error}"));
             faults.push(DefinitionFault::ProviderArgs(Issues::from(issue)));
             return Value::Null;
         }

@@ -1,8 +1,8 @@
-//! How a builder knows the schema of a handler's parameters or result.
+//! The sources of the schemas of a handler's parameters and result.
 //!
-//! A builder has two slots, one for what goes in and one for what comes out. A slot is read off the handler's own type,
-//! or fixed to a type that the handler must then use, or open, with a schema given by hand and any type behind it. The
-//! states exist at compile time only.
+//! A builder has two slots, one for the parameters and one for the result. A slot is inferred from the type of the
+//! handler, or fixed to a type that the handler must use, or open: with an explicit schema and any type. The states
+//! exist at compile time only.
 
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -12,48 +12,48 @@ use serde_json::Value;
 
 use crate::schema::{Schema, SchemaError};
 
-/// The schema is read off the handler's type.
+/// The slot whose schema is inferred from the type of the handler.
 #[derive(Debug)]
 pub struct Inferred;
 
-/// The schema is that of `T`, and the handler must use `T`.
+/// The slot whose schema is that of `T`. The handler must use `T`.
 #[derive(Debug)]
 pub struct Typed<T>(PhantomData<fn() -> T>);
 
-/// The schema is given by hand, and the handler may use any type.
+/// The slot with an explicit schema. The handler may use any type.
 #[derive(Debug)]
 pub struct Open;
 
-/// The schema of a type, if it is to be read off the type.
-type Found = Option<Result<Schema, SchemaError>>;
+/// The schema of a type, if the slot is inferred.
+type InferredSchema = Option<Result<Schema, SchemaError>>;
 
-/// A slot that takes a handler's `T`.
+/// A slot that accepts a handler with the type `T`.
 #[diagnostic::on_unimplemented(
-    message = "the handler's type `{T}` does not fit this tool",
-    note = "derive `JsonSchema` for `{T}`, or use the type given to `params` or `success`, or give a schema by hand"
+    message = "the handler's type `{T}` does not match this tool",
+    note = "derive `JsonSchema` for `{T}`, use the type passed to `params` or `success`, or set a schema explicitly"
 )]
-pub trait Slot<T>: sealed::Slot {
-    /// The schema of `T` as parameters, unless it was set before.
+pub trait Slot<T>: sealed::SealedSlot {
+    /// Returns the schema of `T` as parameters, unless the slot already has one.
     #[doc(hidden)]
     #[must_use]
-    fn params() -> Found {
+    fn params() -> InferredSchema {
         None
     }
 
-    /// The schema of `T` as a result, unless it was set before.
+    /// Returns the schema of `T` as a result, unless the slot already has one.
     #[doc(hidden)]
     #[must_use]
-    fn output() -> Found {
+    fn output() -> InferredSchema {
         None
     }
 }
 
 impl<T: JsonSchema + 'static> Slot<T> for Inferred {
-    fn params() -> Found {
+    fn params() -> InferredSchema {
         Some(if is_any::<T>() { Ok(Schema::unknown()) } else { Schema::of_params::<T>() })
     }
 
-    fn output() -> Found {
+    fn output() -> InferredSchema {
         Some(if is_any::<T>() { Ok(Schema::unknown()) } else { Schema::of_output::<T>() })
     }
 }
@@ -62,14 +62,14 @@ impl<T> Slot<T> for Typed<T> {}
 
 impl<T> Slot<T> for Open {}
 
-/// Whether a type says nothing about its values.
+/// Reports whether a type does not restrict its values.
 fn is_any<T: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<Value>()
 }
 
 mod sealed {
-    pub trait Slot {}
-    impl Slot for super::Inferred {}
-    impl<T> Slot for super::Typed<T> {}
-    impl Slot for super::Open {}
+    pub trait SealedSlot {}
+    impl SealedSlot for super::Inferred {}
+    impl<T> SealedSlot for super::Typed<T> {}
+    impl SealedSlot for super::Open {}
 }

@@ -1,20 +1,20 @@
-//! Toolkits side by side, none over another.
+//! Composing toolkits of equal rank.
 //!
-//! Composing is for sets that come from different hands: a name that two of them use is a mistake to be told, with all
-//! who use it, and never decided by order.
+//! Composing is meant for toolkits from different sources. A name that two of them use is an error that lists all
+//! toolkits that use it; the order never decides.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::toolkit::error::write_joined;
-use crate::toolkit::{Set, Toolkit};
+use crate::toolkit::{ToolSet, Toolkit};
 
-/// Toolkits that can't be composed: all names that more than one of them uses.
+/// Toolkits that can't be composed, with all names that more than one of them uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ComposeError {
-    /// The names, in the order they first appear. Never empty.
+    /// The names, in the order they first occur. Never empty.
     pub collisions: Vec<DuplicateToolName>,
 }
 
@@ -25,18 +25,18 @@ pub struct ComposeError {
 pub struct DuplicateToolName {
     /// The name.
     pub name: String,
-    /// The toolkits that use it, in order, each by its label, else its namespace, else its place: `toolkit-0`.
+    /// The toolkits that use it, in order, each by its label, its namespace, or its index: `toolkit-0`.
     pub sources: Vec<String>,
 }
 
 impl<S> Toolkit<S> {
-    /// The toolkits side by side, in order. A name that more than one of them uses is an error, and all such names are
-    /// told at once: put one of the toolkits in a [`namespace`](Toolkit::namespace), or [`merge`](Toolkit::merge) them
-    /// to let the later one win.
+    /// Composes toolkits, in order. A name that more than one of them uses is an error that lists all such names: put
+    /// one of the toolkits in a [`namespace`](Toolkit::namespace), or [`merge`](Toolkit::merge) them so that the later
+    /// tool replaces the earlier one.
     ///
-    /// Each tool keeps the services that its own toolkit was given, and finds what it lacks at the others, the last one
-    /// first. Middleware stays around the tools it was wrapped around. Faults in tools that were added by type are kept
-    /// for [`ensure_runnable`](Toolkit::ensure_runnable).
+    /// Each tool keeps the services of its toolkit, and finds missing ones in the others, the last one first.
+    /// Middleware stays around the tools it was added to. Faults of tools that were added by type are reported by
+    /// [`ensure_runnable`](Toolkit::ensure_runnable).
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -61,17 +61,17 @@ impl<S> Toolkit<S> {
         if !collisions.is_empty() {
             return Err(ComposeError { collisions });
         }
-        let mut set = Set::default();
+        let mut set = ToolSet::default();
         let mut needs = Vec::new();
         for kit in kits {
             set.absorb(Arc::unwrap_or_clone(kit.set));
             needs.extend(kit.needs);
         }
-        set.provision_anew(Arc::clone);
+        set.rebuild_provisions(Arc::clone);
         Ok(Self { set: Arc::new(set), needs })
     }
 
-    /// The toolkit under a label, by which [`compose`](Toolkit::compose) tells it from others. No tool changes.
+    /// Sets a label, by which [`compose`](Toolkit::compose) identifies the toolkit in errors. No tool changes.
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -87,7 +87,7 @@ impl<S> Toolkit<S> {
     }
 }
 
-/// Every name that more than one toolkit uses, with its users.
+/// Returns every name that more than one toolkit uses, with those toolkits.
 fn collisions<S>(kits: &[Toolkit<S>]) -> Vec<DuplicateToolName> {
     let mut names = Vec::new();
     let mut users: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -107,13 +107,13 @@ fn collisions<S>(kits: &[Toolkit<S>]) -> Vec<DuplicateToolName> {
         .collect()
 }
 
-/// A number as it stands in a sentence.
+/// Spells a small number as a word.
 fn count(number: usize) -> String {
     if number == 2 { "two".to_owned() } else { number.to_string() }
 }
 
-impl Set {
-    /// What the set is called among others.
+impl ToolSet {
+    /// Returns the label or the namespace of the set.
     fn source(&self) -> Option<&str> {
         self.label.as_deref().or(self.namespace.as_deref())
     }
@@ -123,9 +123,9 @@ impl fmt::Display for ComposeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the toolkits can't be composed: ")?;
         write_joined(f, &self.collisions)?;
-        f.write_str("; give one of them a namespace, or merge them to let the later tool win")
+        f.write_str("; put one of them in a namespace, or merge them so that the later tool replaces the earlier one")
     }
 }
 
-/// Without a source: the message says all collisions, and a report that prints sources would say one of them twice.
+/// There is no source: the message contains all collisions, and a report that prints sources would repeat one of them.
 impl std::error::Error for ComposeError {}

@@ -1,8 +1,8 @@
 //! One handler for many tools that were discovered at run time.
 //!
-//! A server, a specification or a configuration tells what tools there are; whoever read it knows how to run any of
-//! them. The handler is told which one is called, as it was discovered: names may change later, by a namespace for
-//! one, and the other side knows nothing of that.
+//! A server, a specification or a configuration lists the tools, and one handler can execute each of them. The handler
+//! gets the called tool as it was discovered: the name in the toolkit may differ, for example because of a namespace
+//! that the other side does not know.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,25 +15,26 @@ use crate::cx::Cx;
 use crate::executor::Isolated;
 use crate::handler::{AsyncFn, Failure, HandlerError, MIXED};
 use crate::tool::{DefinitionError, Tool};
-use crate::toolkit::{Set, Toolkit, ToolkitError, ToolkitFault};
+use crate::toolkit::{ToolSet, Toolkit, ToolkitError, ToolkitFault};
 
-/// Discovered tools that wait for the handler they share. See [`Toolkit::dynamic`].
-#[must_use = "definitions are no toolkit until they are given a handler"]
+/// Discovered tools that still need their common handler. See [`Toolkit::dynamic`].
+#[must_use = "discovered tools need a handler to become a toolkit"]
 pub struct DynamicTools<S = ()> {
     definitions: Vec<Tool>,
     kit: PhantomData<fn() -> Toolkit<S>>,
 }
 
 impl<S> Toolkit<S> {
-    /// Tools that were discovered at run time and share one handler, which is to be given next. It takes the tool that
-    /// is called, as it was discovered, its arguments, which were checked against that tool's schema, and the context;
-    /// [`Cx::tool_name`] is what the tool is called by then.
+    /// Starts a toolkit of tools that were discovered at run time and share one handler, which is added next. The
+    /// handler gets the called tool as it was discovered, the arguments, which were checked against its schema, and the
+    /// context; [`Cx::tool_name`] is the current name of the tool.
     ///
-    /// Approval, limits, annotations, schemas and everything else that a definition says stay with its tool; a handler
-    /// that it has gives way. Names that appear twice and tools of kinds that are not run here are errors, all at once.
+    /// Approval policies, limits, annotations, schemas and all other settings of a definition are kept; an existing
+    /// handler is replaced. Names that occur twice and tools that are not executed here are errors, which are reported
+    /// together.
     ///
     /// ```
-    /// use haft_core::{Cx, Tool, ToolCall, Toolkit};
+    /// use haft_core::{Tool, ToolCall, Toolkit};
     /// use serde_json::{Value, json};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -44,7 +45,7 @@ impl<S> Toolkit<S> {
     ///     .namespace("files")?;
     ///
     /// let call = ToolCall::new("c1", "files__read", r#"{"path": "a.txt"}"#);
-    /// let result = kit.get("files__read").unwrap().run_call(&call, &Cx::for_call(&call)).await;
+    /// let result = kit.run_call(&call).await;
     /// assert_eq!(result.value().unwrap().as_str(), r#"{"sent":"read","with":{"path":"a.txt"}}"#);
     /// # Ok(())
     /// # }
@@ -55,7 +56,7 @@ impl<S> Toolkit<S> {
 }
 
 impl<S> DynamicTools<S> {
-    /// A handler that always succeeds.
+    /// Attaches a handler that always succeeds.
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -74,8 +75,8 @@ impl<S> DynamicTools<S> {
         self.attach(|definition| definition.with_run(for_tool(&handler, definition)))
     }
 
-    /// A handler that succeeds or fails with a failure the model reads. A tool that declares no failure declares this
-    /// one.
+    /// Attaches a handler that succeeds or fails with a failure that the model reads. A tool that declares no failure
+    /// declares this one.
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -97,7 +98,7 @@ impl<S> DynamicTools<S> {
         self.attach(|definition| definition.try_with_run(for_tool(&handler, definition)))
     }
 
-    /// A handler that has both: failures for the model and errors for the operator.
+    /// Attaches a handler that returns failures for the model and errors for the operator.
     ///
     /// ```
     /// use haft_core::{HandlerError, Tool, Toolkit};
@@ -126,11 +127,12 @@ impl<S> DynamicTools<S> {
     }
 
     fn attach(self, attach: impl Fn(&Tool) -> Result<Tool, DefinitionError>) -> Result<Toolkit<S>, ToolkitError> {
-        let mut set = Set::default();
+        let mut set = ToolSet::default();
         let mut faults = Vec::new();
         for definition in &self.definitions {
             let tool = attach(definition);
-            // The definition takes the name even if it can't be attached, so that one fault hides no other.
+            // The definition takes its name even if the handler can't be attached, so that duplicate names are reported
+            // as well.
             faults.extend(set.insert(tool.as_ref().unwrap_or(definition).clone()).err());
             faults.extend(tool.err().map(ToolkitFault::Definition));
         }
@@ -142,7 +144,7 @@ impl<S> DynamicTools<S> {
     }
 }
 
-/// The shared handler, for one tool.
+/// Returns the common handler, bound to one tool.
 fn for_tool<F, Fut>(
     handler: &Arc<Isolated<F>>,
     definition: &Tool,

@@ -1,47 +1,47 @@
-//! Why a toolkit can't be put together or run.
+//! Errors of building and running a toolkit.
 
 use std::fmt;
 
 use crate::tool::DefinitionError;
 
-/// Tools that can't be added: all faults at once.
+/// Tools that can't be added, with all faults.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolkitError {
-    /// Everything that is wrong, in order. Never empty.
+    /// All faults, in order. Never empty.
     pub faults: Vec<ToolkitFault>,
 }
 
-/// One thing that is wrong with a toolkit.
+/// One fault of a toolkit.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolkitFault {
-    /// Two tools have one name.
+    /// Two tools have the same name.
     #[error("there is already a tool named `{name}`")]
     DuplicateName {
         /// The name.
         name: String,
     },
-    /// A tool is not well defined.
+    /// The definition of a tool is invalid.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
 }
 
-/// A toolkit that can't be run, with every reason.
+/// A toolkit that can't be run, with all reasons.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct NotRunnable {
-    /// The tools that need a handler and have none.
+    /// The tools that require a handler and have none.
     pub missing_handlers: Vec<String>,
-    /// The services that tools need and nobody provides.
+    /// The services that tools require and that are not provided.
     pub missing_services: Vec<MissingToolService>,
-    /// The tools that are faulty or share a name.
+    /// The tools that are invalid or share a name.
     pub faults: Vec<ToolkitFault>,
 }
 
-/// A service that a tool needs and nobody provides.
+/// A service that a tool requires and that is not provided.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{tool}` needs the service `{service}`")]
+#[error("`{tool}` requires the service `{service}`")]
 #[non_exhaustive]
 pub struct MissingToolService {
     /// The tool.
@@ -64,7 +64,7 @@ impl MissingToolService {
 
 impl fmt::Display for ToolkitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the toolkit can't take the tools: ")?;
+        f.write_str("the tools can't be added to the toolkit: ")?;
         write_joined(f, &self.faults)
     }
 }
@@ -91,7 +91,7 @@ impl std::error::Error for NotRunnable {
     }
 }
 
-/// The reasons in one line.
+/// Writes the reasons on one line.
 pub(super) fn write_joined(f: &mut fmt::Formatter<'_>, reasons: &[impl fmt::Display]) -> fmt::Result {
     for (index, reason) in reasons.iter().enumerate() {
         write!(f, "{}{reason}", if index == 0 { "" } else { "; " })?;

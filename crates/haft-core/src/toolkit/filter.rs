@@ -1,11 +1,11 @@
-//! Fewer tools.
+//! Selecting tools of a toolkit.
 
 use crate::tool::Tool;
 use crate::toolkit::Toolkit;
 
 impl<S> Toolkit<S> {
-    /// The tools that `keep` says yes to, in their order. What they need and what they were provided with stays; the
-    /// state is still that of the whole toolkit.
+    /// Keeps the tools for which `keep` returns `true`, in their order, with their services. The required state stays
+    /// that of the whole toolkit.
     ///
     /// ```
     /// use haft_core::{Readonly, Tool, Toolkit};

@@ -1,15 +1,15 @@
-//! One toolkit over another.
+//! Merging a toolkit over another.
 
 use std::sync::Arc;
 
-use crate::toolkit::{Set, Toolkit};
+use crate::toolkit::{ToolSet, Toolkit};
 
 impl<S> Toolkit<S> {
-    /// This toolkit with another one over it: where both have a tool of one name, the other's wins, in this one's place,
-    /// and [`shadowed`](Toolkit::shadowed) says so. Everything else of the other comes after.
+    /// Merges another toolkit over this one. Where both have a tool with the same name, the other's is used, at the
+    /// position of this one's, and [`shadowed`](Toolkit::shadowed) reports it. All other tools of `other` come after.
     ///
-    /// Each tool keeps the services that its own toolkit was given, and finds what it lacks at the other. Middleware
-    /// stays around the tools it was wrapped around. The label is this toolkit's.
+    /// Each tool keeps the services of its toolkit, and finds missing ones in the other. Middleware stays around the
+    /// tools it was added to. The label is that of this toolkit.
     ///
     /// ```
     /// use haft_core::{Services, Tool, Toolkit};
@@ -27,22 +27,22 @@ impl<S> Toolkit<S> {
     /// ```
     pub fn merge(mut self, other: Self) -> Self {
         let set = self.set_mut();
-        set.settle();
+        set.finish_provisioning();
         set.absorb(Arc::unwrap_or_clone(other.set));
-        set.provision_anew(Arc::clone);
+        set.rebuild_provisions(Arc::clone);
         self.needs.extend(other.needs);
         self
     }
 }
 
-impl Set {
-    /// Adds everything of another set over this one, which is [settled](Self::settle) and stays so. What tools are provided
-    /// with is to be made anew afterwards.
+impl ToolSet {
+    /// Adds everything of another set over this one. [`finish_provisioning`](Self::finish_provisioning) must have been
+    /// called on this one, and the provisions must be rebuilt afterwards.
     pub(super) fn absorb(&mut self, mut other: Self) {
-        other.settle();
+        other.finish_provisioning();
         self.widen(other.scope.as_ref());
         for shadowed in other.shadowed {
-            self.shadowed.note(shadowed);
+            self.shadowed.record(shadowed);
         }
         for entry in other.entries {
             self.put(entry);

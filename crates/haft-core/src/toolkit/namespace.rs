@@ -1,64 +1,65 @@
-//! Tools under a common prefix.
+//! Namespaces: tools with a common prefix.
 //!
-//! `search` of the namespace `github` is called `github__search`. A prefix holds no `__` and neither begins nor ends
-//! with `_`, so the first `__` of such a name is always the end of its prefix: tools of different namespaces never
-//! collide, whatever they are called. Names grow, ids stay.
+//! The tool `search` in the namespace `github` is called `github__search`. A prefix contains no `__` and neither begins
+//! nor ends with `_`, so the first `__` of a name always ends its prefix: tools of different namespaces never collide.
+//! Namespaces change names, not ids.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::tool::{DefinitionError, DefinitionFault, MAX_NAME_LEN, NameFault, Tool};
 use crate::toolkit::error::write_joined;
-use crate::toolkit::{Set, Toolkit, ToolkitFault};
+use crate::toolkit::{ToolSet, Toolkit, ToolkitFault};
 
-/// What stands between a namespace and the name of a tool in it.
+/// The separator between a namespace and the name of a tool.
 pub const NAMESPACE_SEPARATOR: &str = "__";
 
-/// Tools that can't be put in a namespace: all faults at once.
+/// An invalid namespace, with all faults.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NamespaceError {
     /// The prefix.
     pub prefix: String,
-    /// Everything that is wrong: with the prefix, with the names of tools, with names that appear twice. Never empty.
+    /// All faults: of the prefix, of the resulting names, and of names that occur twice. Never empty.
     pub faults: Vec<NamespaceFault>,
 }
 
-/// One thing that is wrong with a namespace.
+/// One fault of a namespace.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NamespaceFault {
-    /// The prefix could not be part of a name.
+    /// The prefix can't be part of a name.
     #[error("the prefix {0}")]
     Prefix(NameFault),
-    /// The prefix leaves no room for a name.
-    #[error("the prefix is {0} bytes long, and a whole name has at most {MAX_NAME_LEN}")]
+    /// The prefix is so long that no name fits after it.
+    #[error("the prefix is {0} bytes long, but a name has at most {MAX_NAME_LEN}")]
     NoRoom(usize),
-    /// The prefix holds what ends a prefix.
-    #[error("the prefix contains `{NAMESPACE_SEPARATOR}`, which ends a prefix: nest namespaces instead")]
+    /// The prefix contains the separator.
+    #[error("the prefix contains `{NAMESPACE_SEPARATOR}`, which separates namespaces: nest namespaces instead")]
     Separator,
-    /// An underscore next to the separator would hide where the prefix ends.
-    #[error("the prefix begins or ends with `_`, which would hide where it ends")]
+    /// The prefix begins or ends with an underscore, which would make its end ambiguous.
+    #[error("the prefix begins or ends with `_`, which would make its end ambiguous")]
     OuterUnderscore,
-    /// A tool can't have the name it would get.
+    /// A tool can't have the resulting name.
     #[error("the new name of the tool `{tool}` {fault}")]
     Tool {
-        /// The tool, by the name it has.
+        /// The current name of the tool.
         tool: String,
-        /// What is wrong with the name it would get.
+        /// The fault of the resulting name.
         fault: NameFault,
     },
-    /// Two of the tools have one name.
+    /// Two of the tools have the same name.
     #[error(transparent)]
     Duplicate(ToolkitFault),
 }
 
 impl<S> Toolkit<S> {
-    /// The same tools under a prefix: `search` becomes `github__search`. This is for tools of all kinds; one that is
-    /// built into a provider keeps its id and its name there. Namespaces can be nested, the one applied last is in front.
+    /// Adds a prefix to the names of all tools: `search` becomes `github__search`. This applies to tools of all kinds;
+    /// one that is built into a provider keeps its id and its name there. Namespaces can be nested; the one added last
+    /// comes first.
     ///
-    /// The prefix is a name itself, without `__` and without `_` at its ends. Where the toolkit has no
-    /// [`label`](Toolkit::label), its namespace is one.
+    /// The prefix must be a valid name, without `__` and without `_` at its ends. If the toolkit has no
+    /// [`label`](Toolkit::label), the namespace is used as one.
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -74,12 +75,12 @@ impl<S> Toolkit<S> {
     /// ```
     pub fn namespace(mut self, prefix: impl AsRef<str>) -> Result<Self, NamespaceError> {
         let prefix = prefix.as_ref();
-        NamespaceError::check(prefix, self.set_mut().enter(prefix))?;
+        NamespaceError::check(prefix, self.set_mut().add_prefix(prefix))?;
         Ok(self)
     }
 
-    /// Tools made at run time, in a namespace. Names that appear twice are an error, as with
-    /// [`with_all`](Toolkit::with_all).
+    /// Creates a toolkit of tools that were built at run time, in a namespace. Names that occur twice are an error, as
+    /// in [`with_all`](Toolkit::with_all).
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -91,7 +92,7 @@ impl<S> Toolkit<S> {
     /// let error = Toolkit::<()>::make_namespaced("", [tool("read")?, tool("read")?]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the namespace `` can't be made: the prefix is empty; there is already a tool named `read`"
+    ///     "the namespace `` is invalid: the prefix is empty; there is already a tool named `read`"
     /// );
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
@@ -100,9 +101,9 @@ impl<S> Toolkit<S> {
         tools: impl IntoIterator<Item = Tool>,
     ) -> Result<Self, NamespaceError> {
         let prefix = prefix.as_ref();
-        let mut set = Set::default();
+        let mut set = ToolSet::default();
         let duplicates: Vec<_> = tools.into_iter().filter_map(|tool| set.insert(tool).err()).collect();
-        let mut faults = set.enter(prefix);
+        let mut faults = set.add_prefix(prefix);
         faults.extend(duplicates.into_iter().map(NamespaceFault::Duplicate));
         NamespaceError::check(prefix, faults)?;
         Ok(Self { set: Arc::new(set), needs: Vec::new() })
@@ -115,9 +116,9 @@ impl NamespaceError {
     }
 }
 
-impl Set {
-    /// Gives every tool the prefix; if anything is wrong with that, changes nothing and tells all of it.
-    fn enter(&mut self, prefix: &str) -> Vec<NamespaceFault> {
+impl ToolSet {
+    /// Adds the prefix to the name of every tool. If there are faults, returns all of them and changes nothing.
+    fn add_prefix(&mut self, prefix: &str) -> Vec<NamespaceFault> {
         let mut faults = prefix_faults(prefix);
         if faults.iter().any(|fault| matches!(fault, NamespaceFault::NoRoom(_))) {
             return faults;
@@ -162,7 +163,7 @@ fn prefix_faults(prefix: &str) -> Vec<NamespaceFault> {
     faults
 }
 
-/// The faults of a tool's new name that are not the prefix's own: only that both together are too long.
+/// Returns the faults of a tool's new name that the prefix alone does not have, which is only its length.
 fn too_long(tool: &str, error: &DefinitionError) -> Vec<NamespaceFault> {
     let of_length = error.faults.iter().filter_map(|fault| match fault {
         DefinitionFault::Name(fault @ NameFault::TooLong(_)) => Some(*fault),
@@ -173,10 +174,10 @@ fn too_long(tool: &str, error: &DefinitionError) -> Vec<NamespaceFault> {
 
 impl fmt::Display for NamespaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the namespace `{}` can't be made: ", self.prefix.escape_debug())?;
+        write!(f, "the namespace `{}` is invalid: ", self.prefix.escape_debug())?;
         write_joined(f, &self.faults)
     }
 }
 
-/// Without a source: the message says all faults, and a report that prints sources would say one of them twice.
+/// There is no source: the message contains all faults, and a report that prints sources would repeat one of them.
 impl std::error::Error for NamespaceError {}

@@ -1,31 +1,31 @@
-//! What the tools of a set were provided with.
+//! The services of the tools of a combined set.
 //!
-//! A tool keeps the services of the toolkit it came with, whatever that toolkit is put together with: what it brought
-//! along stands in front, and what the whole set has comes after. Both are kept apart, so that it makes no difference
-//! in which steps toolkits were put together. Tools that brought the same share one scope.
+//! A tool keeps the services of the toolkit it was added to, whatever that is combined with: its own services come
+//! first, those of the whole set after. Both are stored separately, so the result does not depend on the order in which
+//! toolkits are combined. Tools with the same services share one scope.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::service::Services;
-use crate::toolkit::Set;
+use crate::toolkit::ToolSet;
 
-/// What one tool was provided with, in a set that was put together.
+/// The services of one tool in a combined set.
 #[derive(Clone)]
 pub(super) struct Provision {
-    /// What it brought along.
-    own: Arc<Scope>,
-    /// What it brought along, in front of what the set has.
-    scope: Arc<Scope>,
+    /// The tool's own services.
+    own: Arc<RunScope>,
+    /// The tool's own services in front of those of the set.
+    scope: Arc<RunScope>,
 }
 
 impl Provision {
-    pub(super) fn scope(&self) -> &Arc<Scope> {
+    pub(super) fn scope(&self) -> &Arc<RunScope> {
         &self.scope
     }
 
-    fn new(own: Arc<Scope>, wide: Option<&Arc<Scope>>) -> Self {
+    fn new(own: Arc<RunScope>, wide: Option<&Arc<RunScope>>) -> Self {
         let scope = match wide {
             Some(wide) if own.services.is_empty() => Arc::clone(wide),
             Some(wide) => over(&own, wide),
@@ -35,36 +35,36 @@ impl Provision {
     }
 }
 
-impl Set {
-    /// Puts services in front of those that every tool has.
+impl ToolSet {
+    /// Adds services in front of those of every tool.
     pub(super) fn serve(&mut self, services: Services) {
-        let given = Arc::new(Scope::of_services(services));
+        let given = Arc::new(RunScope::of_services(services));
         self.widen(Some(&given));
-        self.provision_anew(|own| over(&given, own));
+        self.rebuild_provisions(|own| over(&given, own));
     }
 
-    /// Makes what the set has its tools' own, before it is put together with others.
-    pub(super) fn settle(&mut self) {
+    /// Makes the services of the set those of its tools, before it is combined with others.
+    pub(super) fn finish_provisioning(&mut self) {
         let own = self.scope.clone().unwrap_or_default();
         for entry in &mut self.entries {
             entry.provision.get_or_insert_with(|| Provision::new(Arc::clone(&own), None));
         }
     }
 
-    /// Puts something in front of what the set has, for its tools to fall back on.
-    pub(super) fn widen(&mut self, front: Option<&Arc<Scope>>) {
+    /// Adds services in front of those of the set, which its tools fall back to.
+    pub(super) fn widen(&mut self, front: Option<&Arc<RunScope>>) {
         self.scope = match (front, self.scope.take()) {
             (Some(front), Some(wide)) => Some(over(front, &wide)),
             (front, wide) => front.cloned().or(wide),
         };
     }
 
-    /// Joins anew what tools brought along, after a change, with what the set has now.
-    pub(super) fn provision_anew(&mut self, change: impl Fn(&Arc<Scope>) -> Arc<Scope>) {
+    /// Changes the tools' own services and layers them over those of the set again.
+    pub(super) fn rebuild_provisions(&mut self, change: impl Fn(&Arc<RunScope>) -> Arc<RunScope>) {
         let wide = self.scope.as_ref();
-        let mut made: HashMap<*const Scope, (Arc<Scope>, Provision)> = HashMap::new();
+        let mut made: HashMap<*const RunScope, (Arc<RunScope>, Provision)> = HashMap::new();
         for provision in self.entries.iter_mut().filter_map(|entry| entry.provision.as_mut()) {
-            // The old scope is kept meanwhile: its address must not become another's.
+            // The old scope is kept alive during the loop, because its address is the key and must not be reused.
             let (_, anew) = made
                 .entry(Arc::as_ptr(&provision.own))
                 .or_insert_with(|| (Arc::clone(&provision.own), Provision::new(change(&provision.own), wide)));
@@ -73,9 +73,9 @@ impl Set {
     }
 }
 
-/// One scope's services in front of another's; the scopes of toolkits hold nothing else.
-fn over(front: &Scope, below: &Scope) -> Arc<Scope> {
-    Arc::new(Scope::of_services(front.services.clone().over(below.services.clone())))
+/// Returns the services of one scope in front of those of another. Scopes of toolkits contain nothing else.
+fn over(front: &RunScope, below: &RunScope) -> Arc<RunScope> {
+    Arc::new(RunScope::of_services(front.services.clone().over(below.services.clone())))
 }
 
 #[cfg(test)]
@@ -91,12 +91,12 @@ mod tests {
         Toolkit::from_iter(tools).with_services(Services::new().with(service))
     }
 
-    fn scope<'a>(kit: &'a Toolkit, name: &str) -> &'a Arc<Scope> {
+    fn scope<'a>(kit: &'a Toolkit, name: &str) -> &'a Arc<RunScope> {
         kit.set.find(name).unwrap().1.unwrap()
     }
 
     #[test]
-    fn tools_that_brought_the_same_share_one_scope() {
+    fn tools_with_the_same_services_share_one_scope() {
         let merged = kit(["a", "b"], 1).merge(kit(["c", "d"], 2)).merge(kit(["e", "f"], 3));
         let served = merged.clone().with_services(Services::new().with('x'));
         for kit in [merged, served] {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_brought_nothing_share_what_the_set_has() {
+    fn tools_without_services_share_the_scope_of_the_set() {
         let bare: Toolkit = Toolkit::from_iter([Tool::signal("bare").define().unwrap()]);
         let merged = bare.merge(kit(["a", "b"], 1));
         assert!(Arc::ptr_eq(scope(&merged, "bare"), merged.set.scope.as_ref().unwrap()));

@@ -1,4 +1,4 @@
-//! Another handler for a tool of a toolkit: for tests, dry runs and overrides.
+//! Replacing the handler of a tool in a toolkit, for tests, dry runs and overrides.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,18 +18,18 @@ pub enum ReplaceError {
     UnknownTool {
         /// The name.
         name: String,
-        /// The names that may have been meant, best first.
+        /// Similar names, best match first.
         nearest: Vec<String>,
     },
-    /// The tool can't have this handler.
+    /// The handler can't be attached to the tool.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
 }
 
-/// Other handlers.
+/// Replacing handlers.
 impl<S> Toolkit<S> {
-    /// The toolkit with another handler behind the tool of this name, one that always succeeds. Its place, everything
-    /// the model sees of it, its services and the middleware around it stay the same.
+    /// Replaces the handler of the tool with this name by one that always succeeds. The position of the tool,
+    /// everything the model reads of it, its services and the middleware around it stay the same.
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -54,8 +54,8 @@ impl<S> Toolkit<S> {
         self.change(name, |tool| tool.with_run(handler))
     }
 
-    /// The same with a handler that may fail. A tool that declared no failure before declares this one; otherwise
-    /// failures must fit what the tool declares.
+    /// Replaces the handler of the tool with this name by one that may fail. A tool that declared no failure declares
+    /// this one; otherwise failures must be valid for the declared schema.
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};

@@ -1,31 +1,31 @@
-//! Whether a toolkit can be run.
+//! The check that a toolkit can be run.
 //!
-//! A toolkit that lacks a handler or a service runs nothing: that is a mistake of whoever put it together, and it must
-//! show at the first call, not at the one that happens to need what is missing. Looking into it costs as much as there
-//! are tools, so the answer is kept with the set and only asked for again when a run brings services of its own.
+//! A toolkit that lacks a handler or a service runs nothing. This is a mistake of the application, and it must be
+//! reported by the first call, not by the one that happens to need the missing part. The check visits every tool, so
+//! its result is cached with the set and computed again only if a run brings additional services.
 
 use std::sync::{Arc, OnceLock};
 
-use crate::scope::Scope;
+use crate::scope::RunScope;
 use crate::service::{Dependency, Services};
-use crate::toolkit::{MissingToolService, NotRunnable, Set, Toolkit};
+use crate::toolkit::{MissingToolService, NotRunnable, ToolSet, Toolkit};
 
-/// What is wrong with a set as it is, once somebody asked.
-pub(super) type Problems = OnceLock<Option<Found>>;
+/// The cached result of the check, without the services of a run.
+pub(super) type ProblemCache = OnceLock<Option<RunnableProblems>>;
 
-/// Problems, and what a run would have to bring along to be rid of them.
+/// The problems of a set, and the services that a run would have to provide to solve them.
 #[derive(Clone)]
-pub(super) struct Found {
+pub(super) struct RunnableProblems {
     problems: Arc<NotRunnable>,
-    /// Each missing service once, however many tools need it.
+    /// The missing services, each once.
     lacking: Arc<[Dependency]>,
 }
 
-/// Running needs a toolkit that lacks nothing.
+/// Checking a toolkit.
 impl Toolkit {
-    /// Whether calls can be run: lists all tools that need a handler and have none, all services that are missing, and
-    /// all faulty definitions. As long as there is one, every call of a tool is answered with `execution_error` and
-    /// nothing runs; services given to a run count there.
+    /// Checks that calls can be run. The error lists all tools that require a handler and have none, all missing
+    /// services, and all invalid definitions. While there is one, every call of a tool ends with `execution_error` and
+    /// no handler runs; services that are passed to a run are taken into account there.
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -42,21 +42,21 @@ impl Toolkit {
     }
 }
 
-impl Set {
-    /// Why nothing of this set can be run with what a run brings along. Costs the same however many tools there are,
-    /// unless something is wrong.
-    pub(crate) fn problems(&self, run: Option<&Scope>) -> Option<Arc<NotRunnable>> {
-        let found = self.problems.get_or_init(|| self.find_problems()).as_ref()?;
+impl ToolSet {
+    /// Returns the reasons why this set can't be run with the scope of a run. The cost does not depend on the number of
+    /// tools, unless there is a problem.
+    pub(crate) fn problems(&self, run: Option<&RunScope>) -> Option<Arc<NotRunnable>> {
+        let found = self.problems.get_or_init(|| self.summarize_problems()).as_ref()?;
         let Some(run) = run.filter(|_| !found.lacking.is_empty()) else { return Some(Arc::clone(&found.problems)) };
         let is_rest_fine = found.problems.missing_handlers.is_empty() && found.problems.faults.is_empty();
         if is_rest_fine && found.lacking.iter().all(|needed| run.services.has(needed)) {
             return None;
         }
-        self.look_for_problems(Some(run))
+        self.collect_problems(Some(run))
     }
 
-    fn find_problems(&self) -> Option<Found> {
-        let problems = self.look_for_problems(None)?;
+    fn summarize_problems(&self) -> Option<RunnableProblems> {
+        let problems = self.collect_problems(None)?;
         let mut lacking = Vec::new();
         for (tool, scope) in self.with_scopes() {
             let provided = scope.map_or(Services::none(), |scope| &scope.services);
@@ -66,10 +66,10 @@ impl Set {
                 }
             }
         }
-        Some(Found { problems, lacking: lacking.into() })
+        Some(RunnableProblems { problems, lacking: lacking.into() })
     }
 
-    fn look_for_problems(&self, run: Option<&Scope>) -> Option<Arc<NotRunnable>> {
+    fn collect_problems(&self, run: Option<&RunScope>) -> Option<Arc<NotRunnable>> {
         let without_handler = self.with_scopes().filter(|(tool, _)| tool.requires_handler() && !tool.has_handler());
         let missing_services = self.with_scopes().flat_map(|(tool, scope)| {
             let provided = scope.map_or(Services::none(), |scope| &scope.services);

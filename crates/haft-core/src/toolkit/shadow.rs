@@ -1,7 +1,7 @@
-//! Collecting tools when some may share a name.
+//! Collecting tools that may share a name.
 //!
-//! The last tool of a name wins and stands where the first one stood, so an override moves nothing. That a tool gave way
-//! is never kept quiet: the toolkit says whose name was taken, and how often.
+//! The last tool with a name is used, at the position of the first one, so an override does not change the order. A
+//! toolkit reports each name under which tools were replaced, and how often.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,30 +9,30 @@ use std::sync::Arc;
 
 use crate::seed::RandomState;
 use crate::tool::{Tool, ToolName};
-use crate::toolkit::{Entry, Set, Toolkit};
+use crate::toolkit::{ToolEntry, ToolSet, Toolkit};
 
-/// A name under which tools gave way to a later one.
+/// A name under which tools were replaced by a later one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shadowed {
     /// The name.
     pub name: ToolName,
-    /// How many tools gave way. Never zero.
+    /// The number of replaced tools. Never zero.
     pub times: usize,
 }
 
-/// The names under which tools gave way, each found at once.
+/// The names under which tools were replaced, with an index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shadows {
-    /// In the order that first happened.
+    /// The names, in the order of the first replacement.
     names: Vec<Shadowed>,
-    /// The place of each name.
+    /// The position of each name.
     index: HashMap<ToolName, usize, RandomState>,
 }
 
 /// Collecting tools.
 impl<S> Toolkit<S> {
-    /// A toolkit of no tools, to start from.
+    /// Creates an empty toolkit.
     ///
     /// ```
     /// use haft_core::Toolkit;
@@ -46,9 +46,9 @@ impl<S> Toolkit<S> {
         Self::new()
     }
 
-    /// The names under which tools gave way to a later one, in the order that first happened. Collecting and
-    /// [merging](Toolkit::merge) let the later one win; who wants an error instead uses [`with_all`](Toolkit::with_all)
-    /// or [`compose`](Toolkit::compose).
+    /// Returns the names under which tools were replaced by a later one, in the order of the first replacement.
+    /// Collecting and [merging](Toolkit::merge) replace tools; use [`with_all`](Toolkit::with_all) or
+    /// [`compose`](Toolkit::compose) to get an error instead.
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -57,7 +57,7 @@ impl<S> Toolkit<S> {
     /// let kit: Toolkit = [tool("search")?, tool("fetch")?, tool("search")?].into_iter().collect();
     /// assert_eq!(kit.names().collect::<Vec<_>>(), ["search", "fetch"]);
     /// assert_eq!(kit.shadowed()[0].name, "search");
-    /// assert_eq!(kit.shadowed()[0].to_string(), "1 tool named `search` gave way to a later one");
+    /// assert_eq!(kit.shadowed()[0].to_string(), "1 tool named `search` was replaced by a later one");
     /// # Ok::<_, haft_core::DefinitionError>(())
     /// ```
     #[must_use]
@@ -66,25 +66,25 @@ impl<S> Toolkit<S> {
     }
 }
 
-/// The last tool of a name wins, and stands where the first one stood. See [`Toolkit::shadowed`].
+/// Collects tools. The last tool with a name is used, at the position of the first one. See [`Toolkit::shadowed`].
 impl<S> FromIterator<Tool> for Toolkit<S> {
     fn from_iter<I: IntoIterator<Item = Tool>>(tools: I) -> Self {
-        let mut set = Set::default();
+        let mut set = ToolSet::default();
         for tool in tools {
-            set.put(Entry { tool, provision: None });
+            set.put(ToolEntry { tool, provision: None });
         }
         Self { set: Arc::new(set), needs: Vec::new() }
     }
 }
 
-impl Set {
-    /// Adds a tool, in the place of the one that has its name.
-    pub(super) fn put(&mut self, entry: Entry) {
+impl ToolSet {
+    /// Adds a tool, replacing the one with the same name.
+    pub(super) fn put(&mut self, entry: ToolEntry) {
         let name = entry.tool.shared_name().clone();
         match self.index.get(&name) {
             Some(&place) => {
                 self.entries[place] = entry;
-                self.shadowed.note(Shadowed { name, times: 1 });
+                self.shadowed.record(Shadowed { name, times: 1 });
             }
             None => {
                 self.index.insert(name, self.entries.len());
@@ -95,8 +95,8 @@ impl Set {
 }
 
 impl Shadows {
-    /// Adds to what is known of a name.
-    pub(super) fn note(&mut self, shadowed: Shadowed) {
+    /// Records a replacement.
+    pub(super) fn record(&mut self, shadowed: Shadowed) {
         match self.index.get(&shadowed.name) {
             Some(&place) => self.names[place].times += shadowed.times,
             None => {
@@ -106,12 +106,12 @@ impl Shadows {
         }
     }
 
-    /// Returns the names that are still there, each as `rename` spells it now.
+    /// Returns the names that still exist, each renamed by `rename`.
     pub(super) fn renamed(self, rename: impl Fn(&ToolName) -> Option<ToolName>) -> Self {
         let mut renamed = Self::default();
         for Shadowed { name, times } in self.names {
             if let Some(name) = rename(&name) {
-                renamed.note(Shadowed { name, times });
+                renamed.record(Shadowed { name, times });
             }
         }
         renamed
@@ -129,7 +129,7 @@ impl IntoIterator for Shadows {
 
 impl fmt::Display for Shadowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tools = if self.times == 1 { "tool" } else { "tools" };
-        write!(f, "{} {tools} named `{}` gave way to a later one", self.times, self.name)
+        let (tools, were) = if self.times == 1 { ("tool", "was") } else { ("tools", "were") };
+        write!(f, "{} {tools} named `{}` {were} replaced by a later one", self.times, self.name)
     }
 }

@@ -196,7 +196,7 @@ async fn when_the_queue_ends_waiting_calls_are_cancelled() {
         }
         let late = kit.run(calls([("pay", "5")])).approvals(queue).collect_results().await;
         assert_eq!(all_came(&late), ["cancelled"]);
-        assert!(message(&late).contains("no more verdicts can come"), "{}", message(&late));
+        assert!(message(&late).contains("the approval queue was closed"), "{}", message(&late));
         assert_eq!(journal.lines(), ["look 1"]);
     }
 }
@@ -359,10 +359,10 @@ async fn verdicts_may_come_from_another_thread() {
 fn the_debug_output_of_a_queue_contains_counts_only() {
     let (sender, queue) = VerdictQueue::new();
     sender.send(stray("q1")).unwrap();
-    assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_over: false }");
+    assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_closed: false }");
     assert_eq!(format!("{sender:?}"), "VerdictSender(..)");
     drop(sender);
-    assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_over: true }");
+    assert_eq!(format!("{queue:?}"), "VerdictQueue { open: 0, parked: 1, is_closed: true }");
 }
 
 /// A custom approver may delegate to a queue.

@@ -117,7 +117,7 @@ async fn verdicts_that_match_no_pending_request_are_reported() {
     let other = VerdictFault::OtherDigest;
     assert_eq!(faults, [VerdictFault::UnknownRequest, other.clone(), VerdictFault::AlreadyDecided, other]);
     let shown = run.refused_verdicts()[0].to_string();
-    assert_eq!(shown, "the verdict on `q9` was refused: no such question is open here");
+    assert_eq!(shown, "the verdict on `q9` was rejected: no such approval request is pending here");
     assert_eq!(tell(&mut run).await, ["c1 denied", "c1 output denied", "c2 suspended"]);
     assert_eq!(run.refused_verdicts().len(), 4, "they can be read at the end too");
     assert_eq!(journal.lines(), ["look 3"]);

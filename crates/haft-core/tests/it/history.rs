@@ -246,7 +246,7 @@ fn results_for_no_call_of_the_turn_change_nothing_and_are_all_named() {
     assert_eq!(history, before);
     assert_eq!(
         error.to_string(),
-        "4 of 5 results answer no open call: '9' (no such call), '2' (run by the provider), '1' (already answered), \
+        "4 of 5 results answer no pending call: '9' (no such call), '2' (executed by the provider), '1' (already answered), \
          '8' (no such call)"
     );
     let strays: Vec<_> = error.strays().iter().map(|stray| (stray.index, stray.reason)).collect();
@@ -297,7 +297,7 @@ fn an_answer_to_no_open_call_changes_nothing() {
     assert_eq!(history, before);
     assert_eq!(
         error.to_string(),
-        "3 of 4 results answer no open call: '1' (already answered), '3' (run by the provider), '4' (no such call)"
+        "3 of 4 results answer no pending call: '1' (already answered), '3' (executed by the provider), '4' (no such call)"
     );
     assert_eq!(error.into_parts(), (None, results));
 }

@@ -103,7 +103,7 @@ mod tests {
             faults(vec![call("c1"), output("c1").tool("listen").into(), output("c1").into()]),
             [
                 "the output of the call 'c1' at 1 names the tool 'listen', but the call is of 'look'",
-                "the output for the call 'c1' at 2 belongs to no call: the call has its output already"
+                "the output for the call 'c1' at 2 belongs to no call: the call already has an output"
             ]
         );
         assert_eq!(

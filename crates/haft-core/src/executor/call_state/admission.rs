@@ -35,7 +35,7 @@ impl CallState {
         call: &ToolCall,
         step_cx: StepCx<'_>,
     ) -> Result<Transition, ToolFailure> {
-        self.tool = step_cx.set.place_of(&call.name);
+        self.tool = step_cx.set.index_of(&call.name);
         let found = self.tool.map(|tool| (tool, step_cx.tool(tool)));
         // A call that starts again with edited arguments has its span already.
         let is_restarted = self.prior.as_deref().is_some_and(PriorApproval::is_edited);

@@ -199,20 +199,20 @@ impl CallState {
         };
         gated.bind_digest(call, step_cx);
         let gate = step_cx.options.gate();
-        let mut request = Box::new(gate.question(gated.at_gate(call, step_cx), rule));
+        let mut request = Box::new(gate.new_request(gated.at_gate(call, step_cx), rule));
         if let Some(recalled) = self.recall(&gated, call, step_cx, &request) {
             return Ok(self.take_verdict(*gated, call, step_cx, &request, recalled));
         }
         if step_cx.options.approver.is_none() {
             let caller = step_cx.options.caller_ref();
-            gate.record(|| gate.outcome(&request, caller, ApprovalOutcome::NobodyAsked));
+            gate.record(|| gate.new_record(&request, caller, ApprovalOutcome::NobodyAsked));
             let denied = ToolFailure::new(FailureKind::Denied, NO_APPROVAL);
             return Err(match cause {
                 Some(error) => denied.cause(error),
                 None => denied,
             });
         }
-        if let Err(fault) = gate.seal(&mut request) {
+        if let Err(fault) = gate.sign(&mut request) {
             self.reject(step_cx, &request, None, fault.clone());
             return Err(rejection(fault));
         }
@@ -286,7 +286,7 @@ impl CallState {
         answer: Result<ApprovalAnswer, BoxError>,
     ) -> Result<Transition, ToolFailure> {
         let gate = step_cx.options.gate();
-        let record = |outcome| gate.outcome(&request, step_cx.options.caller_ref(), outcome);
+        let record = |outcome| gate.new_record(&request, step_cx.options.caller_ref(), outcome);
         match answer {
             Ok(ApprovalAnswer::Verdict(response)) => match judge(&gated, step_cx, &request, *response) {
                 Ok(verdict) => Ok(self.take_verdict(*gated, call, step_cx, &request, verdict)),
@@ -310,11 +310,11 @@ impl CallState {
                 Ok((CallPhase::Finished { pending: None }, Advance::Suspended(request)))
             }
             Ok(ApprovalAnswer::Nobody { reason }) => {
-                gate.record(|| record(ApprovalOutcome::Unanswered).because(&reason));
+                gate.record(|| record(ApprovalOutcome::Unanswered).with_reason(&reason));
                 Err(ToolFailure::new(FailureKind::Cancelled, reason))
             }
             Err(error) => {
-                gate.record(|| record(ApprovalOutcome::Refused).because(&error));
+                gate.record(|| record(ApprovalOutcome::Refused).with_reason(&error));
                 Err(unapproved(error))
             }
         }
@@ -340,8 +340,8 @@ impl CallState {
     ) {
         let (gate, caller) = (step_cx.options.gate(), step_cx.options.caller_ref());
         gate.record(|| {
-            let record = gate.outcome(request, caller, fault.outcome());
-            verdict.iter().fold(record, |record, verdict| record.by(verdict)).because(&fault.recorded())
+            let record = gate.new_record(request, caller, fault.outcome());
+            verdict.iter().fold(record, |record, verdict| record.with_response(verdict)).with_reason(&fault.recorded())
         });
         if let Some(verdict) = verdict {
             self.rejected.push(RefusedVerdict::new(*verdict, fault));
@@ -364,18 +364,20 @@ impl CallState {
                     PriorApproval::Approved { .. }
                     | PriorApproval::Planned { .. }
                     | PriorApproval::Edited
-                    | PriorApproval::Settled(_),
+                    | PriorApproval::Finished(_),
                 )
                 | None,
             ) => return self.take_rejected(),
         };
         let (gate, caller) = (options.gate(), options.caller_ref());
         gate.record(|| match &verdict {
-            Some(verdict) => gate.outcome(&request, caller, ApprovalOutcome::Refused).by(verdict).because(UNUSED),
-            None if gate.ensure_open(&request) == Err(VerdictFault::Lapsed) => {
-                gate.outcome(&request, caller, ApprovalOutcome::Lapsed)
+            Some(verdict) => {
+                gate.new_record(&request, caller, ApprovalOutcome::Refused).with_response(verdict).with_reason(UNUSED)
             }
-            None => gate.outcome(&request, caller, ApprovalOutcome::Unanswered),
+            None if gate.ensure_open(&request) == Err(VerdictFault::Lapsed) => {
+                gate.new_record(&request, caller, ApprovalOutcome::Lapsed)
+            }
+            None => gate.new_record(&request, caller, ApprovalOutcome::Unanswered),
         });
         let unused = verdict.map(|verdict| RefusedVerdict::new(*verdict, VerdictFault::UnknownRequest));
         self.rejected.extend(unused);
@@ -394,7 +396,7 @@ impl PriorApproval {
         match self {
             Self::Edited => true,
             Self::Approved { verdict, .. } => matches!(verdict.decision, ApprovalDecision::Edited(_)),
-            Self::Planned { .. } | Self::Open { .. } | Self::Claimed { .. } | Self::Settled(_) => false,
+            Self::Planned { .. } | Self::Open { .. } | Self::Claimed { .. } | Self::Finished(_) => false,
         }
     }
 }

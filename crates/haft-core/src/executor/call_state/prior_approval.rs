@@ -61,7 +61,7 @@ impl CallState {
             PriorApproval::Planned { .. } => Err(rejection(VerdictFault::OtherDigest)),
             PriorApproval::Open { request, verdict } => self.reopen(gated, call, step_cx, request, verdict).map(Ok),
             PriorApproval::Claimed { verdict } => self.claim(gated, call, step_cx, verdict),
-            PriorApproval::Settled(outcome) => Ok(Ok((CallPhase::Resolved(Box::new(outcome)), Advance::Moved))),
+            PriorApproval::Finished(outcome) => Ok(Ok((CallPhase::Resolved(Box::new(outcome)), Advance::Moved))),
         }
     }
 
@@ -117,7 +117,7 @@ impl CallState {
             return Err(rejection(fault));
         }
         self.reject(step_cx, old, verdict, VerdictFault::OtherDigest);
-        let request = Box::new(gate.question(gated.at_gate(call, step_cx), ApprovalRule::DefinitionChanged));
+        let request = Box::new(gate.new_request(gated.at_gate(call, step_cx), ApprovalRule::DefinitionChanged));
         match self.recall(&gated, call, step_cx, &request) {
             Some(recalled) => Ok(self.take_verdict(*gated, call, step_cx, &request, recalled)),
             None => self.ask_signed(gated, step_cx, request),
@@ -137,7 +137,7 @@ impl CallState {
         request.rule = Some(ApprovalRule::StillOpen);
         let gate = step_cx.options.gate();
         let recognised = gate
-            .believe_end(&request)
+            .check_claimed_expiry(&request)
             .and_then(|()| recognise(&gated, call, step_cx, &request).map_err(VerdictFault::from));
         let (verdict, fault) = match recognised {
             Ok(()) => match judge(&gated, step_cx, &request, *verdict) {
@@ -151,7 +151,7 @@ impl CallState {
         if !is_objection {
             return Ok(Err(gated));
         }
-        let request = Box::new(gate.question(gated.at_gate(call, step_cx), ApprovalRule::StillOpen));
+        let request = Box::new(gate.new_request(gated.at_gate(call, step_cx), ApprovalRule::StillOpen));
         self.ask_signed(gated, step_cx, request).map(Ok)
     }
 
@@ -162,7 +162,7 @@ impl CallState {
         step_cx: StepCx<'_>,
         mut request: Box<ApprovalRequest>,
     ) -> Result<Transition, ToolFailure> {
-        if let Err(fault) = step_cx.options.gate().seal(&mut request) {
+        if let Err(fault) = step_cx.options.gate().sign(&mut request) {
             self.reject(step_cx, &request, None, fault.clone());
             return Err(rejection(fault));
         }
@@ -186,6 +186,6 @@ fn recognise(
     if gated.digest != request.digest {
         return Err(Unrecognised::Changed);
     }
-    gate.recognise(request).map_err(Unrecognised::Void)?;
+    gate.verify_request(request).map_err(Unrecognised::Void)?;
     gate.ensure_open(request).map_err(Unrecognised::Void)
 }

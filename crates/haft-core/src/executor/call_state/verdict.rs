@@ -30,7 +30,7 @@ impl CallState {
         step_cx: StepCx<'_>,
         request: &ApprovalRequest,
     ) -> Option<AcceptedVerdict> {
-        let response = step_cx.options.gate().recall(gated.at_gate(call, step_cx))?;
+        let response = step_cx.options.gate().verdict_for(gated.at_gate(call, step_cx))?;
         match rule(gated, step_cx, request, &response.decision) {
             Ok(ruling) => {
                 let outcome = ApprovalOutcome::remembered(&response.decision);
@@ -55,7 +55,7 @@ impl CallState {
         let AcceptedVerdict { response, ruling, outcome } = verdict;
         let gate = step_cx.options.gate();
         gate.record(|| {
-            let mut record = gate.outcome(request, step_cx.options.caller_ref(), outcome).by(&response);
+            let mut record = gate.new_record(request, step_cx.options.caller_ref(), outcome).with_response(&response);
             if let Ruling::Edited { digest, .. } = &ruling {
                 record.edited_digest = Some(digest.clone());
             }
@@ -100,7 +100,7 @@ pub(super) fn judge(
     request: &ApprovalRequest,
     response: ApprovalResponse,
 ) -> Result<AcceptedVerdict, (Box<ApprovalResponse>, VerdictFault)> {
-    let examined = step_cx.options.gate().examine(request, &response);
+    let examined = step_cx.options.gate().check_verdict(request, &response);
     match examined.and_then(|()| rule(gated, step_cx, request, &response.decision)) {
         Ok(ruling) => {
             let outcome = ApprovalOutcome::of(&response.decision);

@@ -31,7 +31,7 @@ fn all_collisions_are_reported_each_with_all_its_sources() {
         error.to_string(),
         "the toolkits can't be composed: 3 toolkits have a tool named `a`: toolkit-0, toolkit-1, toolkit-2; \
          two toolkits have a tool named `b`: toolkit-0, toolkit-1; \
-         give one of them a namespace, or merge them to let the later tool win",
+         put one of them in a namespace, or merge them so that the later tool replaces the earlier one",
     );
 }
 

@@ -59,8 +59,8 @@ fn misleading_prefixes_are_rejected_with_every_fault() {
         assert_eq!(error.prefix, prefix);
         error.faults.iter().map(ToString::to_string).collect()
     };
-    let separator = "the prefix contains `__`, which ends a prefix: nest namespaces instead";
-    let underscore = "the prefix begins or ends with `_`, which would hide where it ends";
+    let separator = "the prefix contains `__`, which separates namespaces: nest namespaces instead";
+    let underscore = "the prefix begins or ends with `_`, which would make its end ambiguous";
     assert_eq!(faults(""), ["the prefix is empty"]);
     assert_eq!(faults(" \u{a0}"), ["the prefix is blank"]);
     assert_eq!(faults("a\nb"), [r"the prefix contains the control character '\n'"]);
@@ -70,7 +70,7 @@ fn misleading_prefixes_are_rejected_with_every_fault() {
     assert_eq!(faults("_"), [underscore]);
     assert_eq!(faults("__"), [separator, underscore]);
     assert_eq!(faults("a\tb__c_"), [r"the prefix contains the control character '\t'", separator, underscore]);
-    assert_eq!(faults(&long), ["the prefix is 510 bytes long, and a whole name has at most 512"]);
+    assert_eq!(faults(&long), ["the prefix is 510 bytes long, but a name has at most 512"]);
     assert!(matches!(kit(&[]).namespace("").unwrap_err().faults[..], [NamespaceFault::Prefix(NameFault::Empty)]));
     assert!(kit(&[]).namespace(&long).is_err(), "no tool is needed to see that none would fit");
 }

@@ -11,8 +11,8 @@ async fn the_last_tool_of_a_name_wins_at_the_position_of_the_first() {
     assert_eq!(names(&kit), ["a", "b", "c"]);
     assert_eq!([call(&kit, "a", "").await, call(&kit, "b", "").await, call(&kit, "c", "").await], ["3", "1", "2"]);
     assert_eq!(shadowed(&kit), [("a", 2), ("c", 1)]);
-    assert_eq!(kit.shadowed()[0].to_string(), "2 tools named `a` gave way to a later one");
-    assert_eq!(kit.shadowed()[1].to_string(), "1 tool named `c` gave way to a later one");
+    assert_eq!(kit.shadowed()[0].to_string(), "2 tools named `a` were replaced by a later one");
+    assert_eq!(kit.shadowed()[1].to_string(), "1 tool named `c` was replaced by a later one");
     assert_indexed(&kit);
 }
 

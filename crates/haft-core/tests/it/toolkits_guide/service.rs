@@ -110,7 +110,7 @@ async fn everything_missing_is_listed_before_anything_starts() {
         assert!(!failure.started);
         assert!(!failure.to_model_text().contains("WeatherApiKey"));
         let cause = std::error::Error::source(failure).unwrap().to_string();
-        assert!(cause.contains("`one` needs") && cause.contains("`two` needs"), "{cause}");
+        assert!(cause.contains("`one` requires") && cause.contains("`two` requires"), "{cause}");
     }
     assert_eq!(began.load(Ordering::Relaxed), 0);
     let provided = Services::new().with(WeatherApiKey("key"));
