@@ -3,8 +3,11 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
+use haft::approval::{ApprovalRequest, ApprovalResponse};
 use haft::prelude::*;
-use haft::{ApprovalRequest, ApprovalResponse, BoxError, Caller, Dispatch, Permission, Permit, Permitting};
+use haft::run::Run;
+use haft::run::{Dispatch, Permission, Permit, Permitting};
+use haft::tool::{BoxError, Caller};
 
 /// Moves money.
 #[tool(destructive, approval = |transfer: Transfer, _cx| async move { transfer.cents > 10_000 })]
@@ -50,7 +53,7 @@ async fn main() {
     assert_eq!(seen, ["small ok", "large denied"]);
 
     println!("\nSomebody is asked:");
-    let seen = watch(kit.run([&small, &large, &shady]).approvals(ask_somebody)).await;
+    let seen = watch(kit.run_with([&small, &large, &shady], RunOptions::new().approvals(ask_somebody))).await;
     for expected in ["small ok", "large asked", "large approved", "large ok", "shady denied"] {
         assert!(seen.iter().any(|line| line == expected), "{expected} in {seen:?}");
     }
@@ -60,12 +63,13 @@ async fn main() {
     let only_reading = |tool: &Tool, _: &ToolCall, _: &Cx| {
         if tool.annotations().readonly() { Permission::Allowed } else { Permission::denied("only reading is allowed") }
     };
-    let seen = watch(kit.run([&balance, &large]).permit(only_reading).approvals(ask_somebody)).await;
+    let seen =
+        watch(kit.run_with([&balance, &large], RunOptions::new().permit(only_reading).approvals(ask_somebody))).await;
     assert_eq!(seen, ["balance ok", "large permission_denied"]);
 
     println!("\nFor a guest there is no such tool:");
     let guest = RunOptions::new().permit(Treasury).caller("guest");
-    let seen = watch(kit.run([&balance, &small]).with(guest.clone())).await;
+    let seen = watch(kit.run_with([&balance, &small], guest.clone())).await;
     assert_eq!(seen, ["balance ok", "small unknown_tool"]);
     let listed: Vec<_> = kit.list(&guest).iter().map(|descriptor| descriptor.name.clone()).collect();
     println!("  and the list is {listed:?}");

@@ -3,8 +3,9 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
+use haft::approval::VerdictQueue;
+use haft::approval::{Delivery, VerdictSender};
 use haft::prelude::*;
-use haft::{Delivery, VerdictSender};
 use tokio::sync::{Barrier, mpsc};
 
 /// A barrier for two deployments: neither ends before both have begun.
@@ -50,7 +51,10 @@ async fn main() -> anyhow::Result<()> {
 
     println!("\nThe short form: the run requests approval and waits, and its events contain every step.");
     let (sender, queue) = VerdictQueue::new();
-    let mut run = kit.run([call("eu deploy eu"), call("us deploy us"), call("now get_version eu")]).approvals(queue);
+    let mut run = kit.run_with(
+        [call("eu deploy eu"), call("us deploy us"), call("now get_version eu")],
+        RunOptions::new().approvals(queue),
+    );
     let mut seen = Vec::new();
     while let Some(event) = run.next().await {
         if let ToolEvent::ApprovalRequested { request, .. } = &event {

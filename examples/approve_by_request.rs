@@ -7,8 +7,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use haft::approval::ApprovalResponse;
+use haft::approval::SigningKeys;
+use haft::conversation::{Timestamp, history};
+use haft::model::ScriptedTurn;
 use haft::prelude::*;
-use haft::{SigningKeys, Timestamp, history};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

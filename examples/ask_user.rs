@@ -5,8 +5,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use haft::model::{Expect, LoopError};
+use haft::model::{LoopEnd, LoopState, ScriptedTurn};
 use haft::prelude::*;
-use haft::{Expect, LoopError};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use haft::Cancellation;
 use haft::prelude::*;
+use haft::tool::Cancellation;
 use tokio::time::{Instant, sleep};
 
 /// Answers at once.
@@ -31,17 +31,18 @@ const A_MOMENT: Duration = Duration::from_millis(200);
 async fn main() {
     let kit = toolkit![Ping, Wait];
     // One at a time, so that the last call has not begun when the end comes.
-    let run = || {
+    let options = RunOptions::new().concurrency(1);
+    let run = |options: RunOptions| {
         let calls = [("quick", "ping"), ("begun", "wait"), ("queued", "wait")];
-        kit.run(calls.map(|(id, tool)| ToolCall::new(id, tool, "{}"))).concurrency(1)
+        kit.run_with(calls.map(|(id, tool)| ToolCall::new(id, tool, "{}")), options)
     };
 
     println!("A deadline passes:");
-    let results = run().deadline(Instant::now() + A_MOMENT).collect_results().await;
+    let results = run(options.clone().deadline(Instant::now() + A_MOMENT)).collect_results().await;
     check(&results, "timed_out");
 
     println!("\n`cancel` is called once the second call has begun, and the stream is read to its end:");
-    let (mut cancelled, mut results) = (run(), Vec::new());
+    let (mut cancelled, mut results) = (run(options.clone()), Vec::new());
     while let Some(event) = cancelled.next().await {
         match event {
             ToolEvent::Progress { .. } => cancelled.cancel(),
@@ -58,15 +59,15 @@ async fn main() {
         sleep(A_MOMENT).await;
         button.cancel();
     });
-    let results = run().cancellation(stop).collect_results().await;
+    let results = run(options.clone().cancellation(stop)).collect_results().await;
     check(&results, "cancelled");
 
     println!("\nThe stream is dropped, and only the observer learns how it ended:");
     let observed = Arc::new(Mutex::new(Vec::new()));
     let results = Arc::clone(&observed);
-    let mut dropped = run().observe(move |event| {
+    let mut dropped = run(options.observe(move |event| {
         results.lock().unwrap_or_else(PoisonError::into_inner).extend(event.result().cloned());
-    });
+    }));
     let first = dropped.next().await;
     assert_eq!(first.as_ref().map(ToolEvent::tool), Some("ping"));
     drop(dropped);

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use haft::prelude::*;
+use haft::tool::DefinitionError;
 use serde_json::{Value, json};
 
 /// Returns the tools that a server lists.
@@ -43,7 +44,7 @@ async fn main() -> anyhow::Result<()> {
     // The handler receives the name under which the tool was discovered, without the namespace. A real one would
     // forward the call to the server.
     let kit: Toolkit = Toolkit::dynamic(definitions)
-        .run(|tool: Tool, arguments: Value, _cx| async move { json!({"sent": tool.name(), "with": arguments}) })?
+        .handler(|tool: Tool, arguments: Value, _cx| async move { json!({"sent": tool.name(), "with": arguments}) })?
         .namespace("files")?;
     println!("tools: {:?}", kit.names().collect::<Vec<_>>());
     assert_eq!(kit.names().collect::<Vec<_>>(), ["files__read_file", "files__list_folder"]);

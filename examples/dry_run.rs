@@ -32,7 +32,7 @@ fn find_address(name: String) -> String {
 async fn main() -> anyhow::Result<()> {
     let kit = toolkit![FindAddress, SendMail];
     // The handler takes the same parameters: the type that is generated for the function.
-    let dry = kit.clone().with_run("send_mail", |mail: SendMail, _cx| async move {
+    let dry = kit.clone().with_handler("send_mail", |mail: SendMail, _cx| async move {
         format!("would send {} characters to {}", mail.text.len(), mail.to)
     })?;
 
@@ -58,7 +58,7 @@ async fn main() -> anyhow::Result<()> {
     assert_eq!((&answers[0], &answers[2]), (&answers[3], &answers[5]), "everything else is the same");
     assert_eq!(SENT.load(Ordering::Relaxed), 1);
 
-    let misspelled = kit.with_run("send_mial", |_: SendMail, _cx| async {});
+    let misspelled = kit.with_handler("send_mial", |_: SendMail, _cx| async {});
     println!("\nwith_run(\"send_mial\"): {}", misspelled.err().map(|error| error.to_string()).unwrap_or_default());
     Ok(())
 }

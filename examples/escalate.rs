@@ -3,7 +3,8 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use haft::Expect;
+use haft::model::Expect;
+use haft::model::{LoopEvent, ScriptedTurn};
 use haft::prelude::*;
 use serde::Deserialize;
 use serde_json::json;

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use haft::prelude::*;
+use haft::tool::StaticTool;
 
 /// Current weather for a city.
 #[tool(readonly)]

@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use haft::middleware::{Backoff, Cache, Middleware, Next, RateLimit, Request, Retry, Timeout, Trace};
 use haft::prelude::*;
-use haft::{Backoff, Cache, Middleware, Needs, Next, Outcome, RateLimit, Request, Retry, Timeout, Trace};
+use haft::run::Outcome;
+use haft::toolkit::Needs;
 use serde::Serialize;
 
 /// The users with access.
@@ -97,7 +99,7 @@ async fn main() {
     let page = r#"{"url": "https://a.example"}"#;
     for (id, caller) in [("first", "ana"), ("second", "ana"), ("third", "eve")] {
         println!("--- {caller} calls");
-        let run = kit.run([ToolCall::new(id, "fetch", page)]).caller(caller);
+        let run = kit.run_with([ToolCall::new(id, "fetch", page)], RunOptions::new().caller(caller));
         for result in run.collect_results().await {
             println!("    {}", result.to_call_output().output);
             assert_eq!(result.is_ok(), caller == "ana");

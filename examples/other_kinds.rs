@@ -2,8 +2,8 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use haft::NameMapper;
 use haft::prelude::*;
+use haft::tool::NameMapper;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -5,8 +5,9 @@
 
 use std::fs;
 
+use haft::model::{Cassette, LoopError};
+use haft::model::{LoopEnd, ScriptedTurn};
 use haft::prelude::*;
-use haft::{Cassette, LoopError};
 
 /// The stock of a shelf.
 #[tool(readonly)]

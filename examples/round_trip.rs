@@ -5,8 +5,10 @@
 
 use std::io::Write;
 
-use haft::Step;
+use haft::conversation::{ContentPart, Delta, Turn};
+use haft::model::{ScriptedTurn, TurnStream};
 use haft::prelude::*;
+use haft::run::Step;
 
 /// The local time in a city.
 #[tool(readonly)]

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use haft::prelude::*;
+use haft::tool::StaticTool;
 
 trait Clock: Send + Sync {
     fn hour(&self) -> u8;
@@ -60,7 +61,7 @@ async fn main() -> anyhow::Result<()> {
 
     // Services of one run override those of the toolkit. The others are the toolkit's.
     let early = Services::new().with_shared::<dyn Clock>(Arc::new(At(6)));
-    let one_run = texts(&kit.run(&calls).services(early).collect_results().await);
+    let one_run = texts(&kit.run_with(&calls, RunOptions::new().services(early)).collect_results().await);
     println!("for one run:  {one_run:?}");
     assert_eq!(one_run, ["6", "Good morning, Ana; haft here."]);
 

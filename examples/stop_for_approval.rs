@@ -12,8 +12,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
+use haft::approval::{ApprovalRecord, SigningKeys};
+use haft::conversation::Timestamp;
+use haft::model::Expect;
+use haft::model::{LoopEnd, LoopState, ScriptedTurn};
 use haft::prelude::*;
-use haft::{ApprovalRecord, Expect, SigningKeys, Timestamp};
 use serde_json::json;
 
 /// The number of times each tool ran in this process.

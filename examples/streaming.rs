@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use haft::prelude::*;
+use haft::tool::Outputs;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 

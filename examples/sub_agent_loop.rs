@@ -3,6 +3,8 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
+use haft::conversation::Delta;
+use haft::model::{LoopEvent, ScriptedTurn};
 use haft::prelude::*;
 
 /// Looks a word up in the archive.

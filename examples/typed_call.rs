@@ -4,7 +4,10 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use haft::prelude::*;
-use haft::{FailureMode, FailureOrigin};
+use haft::run::CallError;
+use haft::run::FailureOrigin;
+use haft::tool::FailureMode;
+use haft::tool::StaticTool;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,13 +57,13 @@ async fn main() -> anyhow::Result<()> {
 
     // `handle` takes a call as a model wrote it. By default a failure is an error, to be handled with `?` …
     let call = ToolCall::new("c1", "get_weather", r#"{"city": "Atlantis", "days": 1}"#);
-    let Err(failure) = kit.handle(&call).await else { anyhow::bail!("Atlantis was found") };
+    let Err(failure) = kit.try_run_call(&call, RunOptions::new()).await else { anyhow::bail!("Atlantis was found") };
     println!("\nmode error:         Err({failure})");
     assert_eq!(failure.kind, FailureKind::ToolFailed);
 
     // … and a tool in mode `return` returns it as a value, encoded as it was declared.
     let mild: Toolkit = Toolkit::new().with(GetWeather::tool()?.set_failure_mode(FailureMode::Return)?)?;
-    let handled = mild.handle(&call).await?;
+    let handled = mild.try_run_call(&call, RunOptions::new()).await?;
     println!("mode return:        Ok, is_failure {}, encoded {}", handled.is_failure, handled.encoded);
     assert_eq!(handled.failure_origin, Some(FailureOrigin::Handler));
     assert_eq!(handled.encoded.as_str(), r#"{"UnknownCity":{"city":"Atlantis"}}"#);

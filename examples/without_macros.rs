@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use haft::prelude::*;
+use haft::tool::{Handle, NoFailure, ToolType};
 use serde::Deserialize;
 
 #[derive(Deserialize, JsonSchema)]
@@ -26,7 +27,7 @@ impl ToolType for Greet {
 }
 
 impl Handle for Greet {
-    async fn run(&self, name: String, _cx: &Cx) -> Result<String, HandlerError> {
+    async fn handle(&self, name: String, _cx: &Cx) -> Result<String, HandlerError> {
         Ok(format!("{}, {name}!", self.greeting))
     }
 }
@@ -34,15 +35,17 @@ impl Handle for Greet {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let divide =
-        Tool::new("divide").describe("Divides two integers.").try_run(|division: Division, _cx| async move {
+        Tool::new("divide").describe("Divides two integers.").try_handler(|division: Division, _cx| async move {
             division.dividend.checked_div(division.divisor).ok_or("division by zero")
         })?;
     // It runs on blocking threads, concurrently with the others.
-    let count_files = Tool::new("count_files").annotate(Readonly(true)).handle_blocking(|folder: String, _cx| {
-        let count = std::fs::read_dir(folder)?.count();
-        Ok::<_, HandlerError>(count)
-    })?;
-    let kit: Toolkit = Toolkit::new().with_all([divide, count_files])?.handler(Greet { greeting: "Hello".to_owned() });
+    let count_files =
+        Tool::new("count_files").annotate(Readonly(true)).try_blocking_handler_mixed(|folder: String, _cx| {
+            let count = std::fs::read_dir(folder)?.count();
+            Ok::<_, HandlerError>(count)
+        })?;
+    let kit: Toolkit =
+        Toolkit::new().with_all([divide, count_files])?.tool_from(Greet { greeting: "Hello".to_owned() });
 
     let calls = [
         ToolCall::new("c1", "divide", r#"{"dividend": 84, "divisor": 2}"#),

@@ -185,7 +185,7 @@ fn dynamic_tool(meter: Meter) -> Figures {
     });
     let tools = (0..TOOLS).map(|n| {
         let tool = Tool::dynamic(format!("forecast_{n}")).params_json(parameters.clone()).success_json(success.clone());
-        tool.run(|arguments: Value, _cx| async move {
+        tool.handler(|arguments: Value, _cx| async move {
             let Value::Object(mut weather) = arguments else { return arguments };
             weather.retain(|key, _| key == "city" || key == "tags");
             weather.insert("temperature".to_owned(), 21.5.into());
@@ -200,7 +200,7 @@ fn dynamic_tool(meter: Meter) -> Figures {
 
 fn kit(tools: usize) -> Toolkit {
     let tools = (0..tools).map(|n| {
-        Tool::new(format!("forecast_{n}")).run(|forecast: Forecast, _cx| async move { weather(forecast) }).unwrap()
+        Tool::new(format!("forecast_{n}")).handler(|forecast: Forecast, _cx| async move { weather(forecast) }).unwrap()
     });
     Toolkit::new().with_all(tools).unwrap()
 }

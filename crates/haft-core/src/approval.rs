@@ -60,4 +60,4 @@ pub(crate) use self::ruling::Ruling;
 pub use self::signing::{SignatureError, SigningKeyError, SigningKeys};
 pub(crate) use self::suspended::{Finished, Pending};
 pub use self::suspended::{Suspended, SuspendedError};
-pub use self::verdict::{RefusedVerdict, VerdictFault};
+pub use self::verdict::{RejectedVerdict, VerdictFault};

@@ -24,7 +24,7 @@ use tokio::time::Instant;
 
 pub(crate) use self::source::RunCx;
 use self::source::{CallOverrides, CxSource, KitCx, OwnedCx, ToolRef};
-use crate::approval::{Gate, RefusedVerdict};
+use crate::approval::{Gate, RejectedVerdict};
 use crate::blocking::wait;
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
@@ -254,10 +254,10 @@ impl Cx {
     }
 
     /// Returns the previous verdict on the call, in the context of an approver whose edit or answer was rejected by the
-    /// tool's checks. Its [fault](RefusedVerdict::fault) lists the issues, and [`attempt`](Cx::attempt) returns the
+    /// tool's checks. Its [fault](RejectedVerdict::fault) lists the issues, and [`attempt`](Cx::attempt) returns the
     /// number of requests so far.
     #[must_use]
-    pub fn rejected_verdict(&self) -> Option<&RefusedVerdict> {
+    pub fn rejected_verdict(&self) -> Option<&RejectedVerdict> {
         self.0.rejected()
     }
 
@@ -408,7 +408,7 @@ impl Cx {
     }
 
     /// Sets the attempt and the rejected verdict, for the context of an approver that receives the request again.
-    pub(crate) fn asked_again(self, attempt: u32, rejected: RefusedVerdict) -> Self {
+    pub(crate) fn asked_again(self, attempt: u32, rejected: RejectedVerdict) -> Self {
         self.with_overrides(|overrides| (overrides.attempt, overrides.rejected) = (attempt, Some(Arc::new(rejected))))
     }
 

@@ -52,7 +52,7 @@ pub use self::continuation::{Continuation, Step};
 pub use self::dispatch::{Dispatch, EventStream};
 pub(crate) use self::execute::{PollRight, run_to_end};
 pub use self::failure_class::FailureClass;
-pub use self::handling::{FailureOrigin, HandleStream, HandlerResult};
+pub use self::handling::{FailureOrigin, HandlerResult, HandlerResults};
 pub use self::isolation::{Isolated, Panicked, drop_isolated, isolated};
 pub(crate) use self::listener::{IsolatedSpan, is_heard};
 pub use self::option::RunOptions;

@@ -23,7 +23,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), haft_core::DefinitionError> {
-//! let divide = Tool::new("divide").try_run(|division: Division, _cx| async move {
+//! let divide = Tool::new("divide").try_handler(|division: Division, _cx| async move {
 //!     division.dividend.checked_div(division.divisor).ok_or("division by zero")
 //! })?;
 //! assert_eq!(divide.description(), Some("Divides two integers."));
@@ -175,7 +175,7 @@ pub use self::approval::{
     VerdictQueue, VerdictSender,
 };
 pub use self::approval::{
-    ApprovalOutcome, ApprovalRecord, ApprovedCall, RefusedVerdict, RequestedCall, Suspended, SuspendedError,
+    ApprovalOutcome, ApprovalRecord, ApprovedCall, RejectedVerdict, RequestedCall, Suspended, SuspendedError,
     VerdictFault,
 };
 pub use self::backoff::Backoff;
@@ -185,9 +185,9 @@ pub use self::emit::{EmitError, Emitted, Emitter};
 #[cfg(feature = "approval")]
 pub use self::executor::Suspend;
 pub use self::executor::{
-    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandleStream,
-    HandlerResult, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step,
-    TryRun,
+    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin,
+    HandlerResult, HandlerResults, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError,
+    RunOptions, Step, TryRun,
 };
 pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,

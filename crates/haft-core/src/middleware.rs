@@ -66,7 +66,7 @@ use crate::service::{Dependency, ServiceList};
 ///
 /// // The state must provide what the middleware needs; the logging one, applied last, runs first.
 /// let kit: Toolkit<Admins> = Toolkit::new()
-///     .with(Tool::new("reboot").run(|(), _cx| async { "done" })?)?
+///     .with(Tool::new("reboot").handler(|(), _cx| async { "done" })?)?
 ///     .wrap(AdminsOnly)
 ///     .wrap(|request: Request, next: Next| async move {
 ///         println!("{} is called", request.tool().name());
@@ -117,7 +117,7 @@ pub trait Middleware: Send + Sync + 'static {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let tool = Tool::new("session").run(|(), cx: Cx| async move { cx.service::<Session>().unwrap().0.clone() })?;
+    /// let tool = Tool::new("session").handler(|(), cx: Cx| async move { cx.service::<Session>().unwrap().0.clone() })?;
     /// let tool = tool.add_dependency::<Session>()?.wrap(Sessions);
     /// let kit: Toolkit = Toolkit::new().with(tool)?;
     /// kit.ensure_runnable()?;

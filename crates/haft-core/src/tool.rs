@@ -87,7 +87,7 @@ text_id! {
 ///
 /// let greet = Tool::new("greet")
 ///     .describe("Greets a person by name.")
-///     .run(|name: String, _cx| async move { format!("Hello, {name}!") })?;
+///     .handler(|name: String, _cx| async move { format!("Hello, {name}!") })?;
 /// assert_eq!(greet.name(), "greet");
 /// assert!(greet.is_user_defined());
 /// # Ok::<_, haft_core::DefinitionError>(())

@@ -53,8 +53,8 @@ use crate::tool::{DefinitionError, Tool, ToolDescriptor, ToolName};
 /// use haft_core::{Tool, Toolkit};
 ///
 /// let kit: Toolkit = Toolkit::new()
-///     .with(Tool::new("one").run(|(), _cx| async { 1 })?)?
-///     .with(Tool::new("two").run(|(), _cx| async { 2 })?)?;
+///     .with(Tool::new("one").handler(|(), _cx| async { 1 })?)?
+///     .with(Tool::new("two").handler(|(), _cx| async { 2 })?)?;
 /// assert_eq!(kit.names().collect::<Vec<_>>(), ["one", "two"]);
 /// kit.ensure_runnable()?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
@@ -135,7 +135,7 @@ impl<S> Toolkit<S> {
 
     /// Adds a tool with state: the value handles its calls. A fault of its definition is reported by
     /// [`ensure_runnable`](Toolkit::ensure_runnable).
-    pub fn handler<H: Handle>(self, handler: H) -> Self
+    pub fn tool_from<H: Handle>(self, handler: H) -> Self
     where
         S: Serves<H>,
     {
@@ -262,7 +262,7 @@ impl<S> Toolkit<S> {
     /// use haft_core::{Services, Tool, Toolkit};
     ///
     /// let kit = |name: &str, key: &str| -> Result<Toolkit, haft_core::DefinitionError> {
-    ///     let kit: Toolkit = Toolkit::from_iter([Tool::new(name).run(|(), _cx| async {})?]);
+    ///     let kit: Toolkit = Toolkit::from_iter([Tool::new(name).handler(|(), _cx| async {})?]);
     ///     Ok(kit.with_services(Services::new().with(String::from(key))))
     /// };
     /// let both = Toolkit::compose([kit("mail", "mail key")?, kit("chat", "chat key")?])?;

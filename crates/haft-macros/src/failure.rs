@@ -208,7 +208,7 @@ impl ToTokens for FailureType {
             tokens.extend(quote_spanned!(place=> const _: () = #krate::macro_support::described::<#name>();));
         }
         tokens.extend(quote! {
-            impl #impl_generics #krate::Failure for #name #type_generics #where_clause {
+            impl #impl_generics #krate::macro_support::Failure for #name #type_generics #where_clause {
                 fn message(&self) -> ::std::string::String { #message }
 
                 fn retryable(&self) -> bool { #retryable }

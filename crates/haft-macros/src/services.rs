@@ -152,7 +152,7 @@ impl ToTokens for Provider {
             let referent = referent(ty);
             let deref = is_behind.then(|| quote!(*));
             tokens.extend(quote! {
-                impl #impl_generics #krate::Provide<#ty> for #name #type_generics #where_clause {
+                impl #impl_generics #krate::macro_support::Provide<#ty> for #name #type_generics #where_clause {
                     fn provide(&self) -> &#referent {
                         &#deref self.#field
                     }
@@ -214,7 +214,7 @@ mod tests {
         ))
         .to_string();
         let written = quote! {
-            impl ::haft::Provide<dyn Clock + Send> for App {
+            impl ::haft::macro_support::Provide<dyn Clock + Send> for App {
                 fn provide(&self) -> &(dyn Clock + Send + 'static) { &*self.clock }
             }
         };

@@ -60,7 +60,7 @@ impl ToolkitInput {
         let names = self.entries.iter().map(|ToolEntry { ty, .. }| {
             let text = ty.to_token_stream().to_string().replace(' ', "");
             let krate = krate.at(place(ty));
-            quote_spanned!(place(ty)=> (#text, <#ty as #krate::ToolType>::NAME))
+            quote_spanned!(place(ty)=> (#text, <#ty as #krate::macro_support::ToolType>::NAME))
         });
         let checks = self.entries.iter().enumerate().skip(1).map(|(index, ToolEntry { ty, .. })| {
             let krate = krate.at(place(ty));
@@ -128,13 +128,13 @@ impl ToTokens for ToolkitInput {
         let krate = &self.krate;
         let name_checks = (!self.entries.is_empty()).then(|| self.name_checks());
         let steps = self.entries.iter().map(|ToolEntry { ty, value }| match value {
-            Some(value) => quote_spanned!(place(ty)=> .handler::<#ty>(#value)),
+            Some(value) => quote_spanned!(place(ty)=> .tool_from::<#ty>(#value)),
             None => quote_spanned!(place(ty)=> .tool::<#ty>()),
         });
         let more = self.more.as_ref().map(|more| quote_spanned!(place(more)=> .with_all(#more)));
         tokens.extend(quote! {{
             #name_checks
-            #krate::Toolkit::new() #(#steps)* #more
+            #krate::macro_support::Toolkit::new() #(#steps)* #more
         }});
     }
 }
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn an_empty_toolkit_has_nothing_to_check() {
-        assert_eq!(expand(quote!()).to_string(), quote!({ ::haft::Toolkit::new() }).to_string());
+        assert_eq!(expand(quote!()).to_string(), quote!({ ::haft::macro_support::Toolkit::new() }).to_string());
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
         let text = expand(quote!(A, tools::B, C = C { by: 3 }; more()?)).to_string();
         assert_eq!(text.matches("check_name").count(), 2, "{text}");
         assert!(text.contains(r#""tools::B""#), "{text}");
-        let chain = quote!(.tool::<A>().tool::<tools::B>().handler::<C>(C { by: 3 }).with_all(more()?)).to_string();
+        let chain = quote!(.tool::<A>().tool::<tools::B>().tool_from::<C>(C { by: 3 }).with_all(more()?)).to_string();
         assert!(text.contains(&chain), "{text}");
     }
 

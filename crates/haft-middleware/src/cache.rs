@@ -64,7 +64,7 @@ const MAX_ENTRIES: usize = 1024;
 /// let square = Tool::new("square")
 ///     .annotate(Readonly(true))
 ///     .annotate(Idempotent(true))
-///     .run(|n: i64, _cx| async move {
+///     .handler(|n: i64, _cx| async move {
 ///         RUNS.fetch_add(1, Ordering::Relaxed);
 ///         n * n
 ///     })?

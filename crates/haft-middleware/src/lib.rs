@@ -24,7 +24,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let kit: Toolkit = Toolkit::new()
-//!     .with(Tool::new("greet").run(|name: String, _cx| async move { format!("Hello, {name}!") })?)?
+//!     .with(Tool::new("greet").handler(|name: String, _cx| async move { format!("Hello, {name}!") })?)?
 //!     .wrap(Timeout::new(Duration::from_secs(10)))
 //!     .wrap(RateLimit::new(100, Duration::from_secs(60)))
 //!     .wrap(Retry::new(3))
@@ -62,7 +62,7 @@
 //!         }
 //!     }
 //! }
-//! # let tool = haft_core::Tool::new("t").run(|(), _cx| async {})?.wrap(TryTwice);
+//! # let tool = haft_core::Tool::new("t").handler(|(), _cx| async {})?.wrap(TryTwice);
 //! # Ok::<_, haft_core::DefinitionError>(())
 //! ```
 //!

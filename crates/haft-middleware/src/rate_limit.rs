@@ -37,7 +37,7 @@ use self::bucket::{Buckets, Rate};
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), haft_core::DefinitionError> {
 /// let search = Tool::new("search")
-///     .run(|query: String, _cx| async move { query })?
+///     .handler(|query: String, _cx| async move { query })?
 ///     .wrap(RateLimit::new(1, Duration::from_secs(10)).reject());
 /// let kit: Toolkit = Toolkit::from_iter([search]);
 ///

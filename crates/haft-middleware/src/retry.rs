@@ -44,7 +44,7 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 ///
 /// let fetch = Tool::new("fetch")
 ///     .annotate(Idempotent(true))
-///     .try_run_opaque(|(), _cx| async {
+///     .try_handler_opaque(|(), _cx| async {
 ///         match TRIES.fetch_add(1, Ordering::Relaxed) {
 ///             0 => Err(ToolFailure::new(FailureKind::ExecutionError, "busy").retryable()),
 ///             _ => Ok("fetched"),

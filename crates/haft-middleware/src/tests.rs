@@ -88,7 +88,7 @@ impl Probe {
                 }
             }
         };
-        let tool = Tool::dynamic("probe").try_run_opaque(run).unwrap();
+        let tool = Tool::dynamic("probe").try_handler_opaque(run).unwrap();
         tool.annotate_merge(annotations)
     }
 
@@ -238,7 +238,7 @@ async fn equal_calls_of_a_batch_and_of_the_next_one_run_once() {
 async fn equal_calls_on_several_threads_run_once() {
     let probe = Probe::new([]);
     let kit = kit_of(probe.tool(pure()).wrap(Cache::new(Duration::MAX)));
-    let results = kit.run(calls(64)).spawned().collect_results().await;
+    let results = kit.run_with(calls(64), RunOptions::new().spawned()).collect_results().await;
     assert_eq!(results.iter().map(brief).collect::<Vec<_>>(), vec![json!(0); 64]);
     assert_eq!(probe.runs().len(), 1);
 }
@@ -268,7 +268,7 @@ async fn a_cancelled_run_waits_for_no_middleware() {
     for tool in tools {
         let began = Instant::now();
         let cancellation = Cancellation::new();
-        let run = kit_of(tool).run(calls(2)).cancellation(cancellation.clone());
+        let run = kit_of(tool).run_with(calls(2), RunOptions::new().cancellation(cancellation.clone()));
         let (results, ()) = tokio::join!(run.collect_results(), async {
             sleep(ms(30)).await;
             cancellation.cancel();

@@ -24,7 +24,7 @@ use std::time::Duration;
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), haft_core::DefinitionError> {
 /// let sleep = Tool::new("sleep")
-///     .run(|seconds: u64, _cx| async move { tokio::time::sleep(Duration::from_secs(seconds)).await })?
+///     .handler(|seconds: u64, _cx| async move { tokio::time::sleep(Duration::from_secs(seconds)).await })?
 ///     .wrap(Timeout::new(Duration::from_secs(5)));
 /// let kit: Toolkit = Toolkit::from_iter([sleep]);
 ///

@@ -35,7 +35,7 @@ const TARGET: &str = "haft::call";
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), haft_core::DefinitionError> {
-/// let greet = Tool::new("greet").run(|name: String, _cx| async move { format!("Hello, {name}!") })?;
+/// let greet = Tool::new("greet").handler(|name: String, _cx| async move { format!("Hello, {name}!") })?;
 /// let kit: Toolkit = Toolkit::from_iter([greet]).wrap(Trace::new().with_content());
 ///
 /// assert!(kit.run_call(&ToolCall::new("c1", "greet", r#""Ada""#)).await.is_ok());

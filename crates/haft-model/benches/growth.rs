@@ -88,7 +88,7 @@ fn waiting(name: &str, concurrency: Concurrency) -> Tool {
         yield_now().await;
         yield_now().await;
     };
-    Tool::new(name).limits(limits).run(handler).unwrap()
+    Tool::new(name).limits(limits).handler(handler).unwrap()
 }
 
 /// Runs calls that wait for one tool.
@@ -136,7 +136,7 @@ fn cancel(count: usize) {
 }
 
 fn paying() -> Toolkit {
-    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|(), _cx| async { "paid" });
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|(), _cx| async { "paid" });
     Toolkit::from_iter([pay.unwrap()])
 }
 
@@ -195,7 +195,7 @@ impl LanguageModel for Caller {
 }
 
 fn looking() -> Toolkit {
-    Toolkit::from_iter([Tool::new("look").run(|(), _cx| async { "dark" }).unwrap()])
+    Toolkit::from_iter([Tool::new("look").handler(|(), _cx| async { "dark" }).unwrap()])
 }
 
 fn turns(agent: &TurnLoop, count: usize) {
@@ -245,14 +245,15 @@ fn drop_resumed(count: usize) {
     let calls: Vec<ToolCall> = (0..count)
         .map(|n| ToolCall::new(format!("c{n}"), if n.is_multiple_of(2) { "look" } else { "pay" }, "{}"))
         .collect();
-    let suspended = block_on(kit.run(calls).approvals(Suspend).collect_or_suspend()).unwrap_err();
+    let suspended =
+        block_on(kit.run_with(calls, RunOptions::new().approvals(Suspend)).collect_or_suspend()).unwrap_err();
     measured(|| drop(kit.resume(*suspended, [])));
 }
 
 /// Cancels calls that wait for a rate limit, all at once.
 fn rate_limit(count: usize) {
     let limit = RateLimit::new(1, Duration::from_secs(1));
-    let look = Tool::new("look").run(|(), _cx| async { "dark" }).unwrap().wrap(limit);
+    let look = Tool::new("look").handler(|(), _cx| async { "dark" }).unwrap().wrap(limit);
     let kit: Toolkit = Toolkit::from_iter([look]);
     let calls = calls("look", count);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

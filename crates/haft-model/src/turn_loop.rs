@@ -87,7 +87,7 @@ const RETRIES: u32 = 2;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let kit: Toolkit = Toolkit::new().with(Tool::new("add").run(|(a, b): (i64, i64), _cx| async move { a + b })?)?;
+/// let kit: Toolkit = Toolkit::new().with(Tool::new("add").handler(|(a, b): (i64, i64), _cx| async move { a + b })?)?;
 /// let model = ScriptedModel::default().then([ToolCall::new("c1", "add", "[19, 23]")]).then("It is 42.");
 /// let agent = TurnLoop::new(model, kit).max_turns(4);
 ///
@@ -259,7 +259,7 @@ impl TurnLoop {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+    /// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|cents: u64, _cx| async move { cents })?;
     /// let model = ScriptedModel::default().then([ToolCall::new("c1", "pay", "500")]).then("Paid.");
     /// let agent = TurnLoop::new(model, Toolkit::from_iter([pay])).options(RunOptions::new().approvals(Suspend));
     /// let mut state = agent.start(TurnRequest::new("any", vec![Item::user("Pay!")])).finish().await.state;

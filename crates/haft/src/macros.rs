@@ -7,7 +7,9 @@
 /// parameter's describes the parameter.
 ///
 /// ```
-/// use haft::{Cx, JsonSchema, Provide, StaticTool, ToolType, tool, toolkit};
+/// use haft::{JsonSchema, tool, toolkit};
+/// use haft::tool::{Cx, StaticTool, ToolType};
+/// use haft::toolkit::Provide;
 /// use serde::Serialize;
 ///
 /// struct ApiKey(String);
@@ -34,7 +36,7 @@
 /// assert_eq!(GetWeather::NAME, "get_weather");
 /// assert_eq!(tool.description(), Some("Current weather for a city."));
 /// assert_eq!(tool.json_schema()["properties"]["days"]["maximum"], 14);
-/// # Ok::<_, haft::DefinitionError>(())
+/// # Ok::<_, haft::tool::DefinitionError>(())
 /// ```
 ///
 /// What a function returns is told by its type, under any alias. A plain value is a success. A `Result` fails with what
@@ -57,7 +59,9 @@
 /// parameter, follows its own serde attributes; `#[serde(deny_unknown_fields)]` closes it.
 ///
 /// ```
-/// use haft::{JsonSchema, StaticTool, Tool, ToolCall, tool};
+/// use haft::{JsonSchema, tool};
+/// use haft::run::ToolCall;
+/// use haft::tool::{StaticTool, Tool};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Deserialize, Serialize, JsonSchema)]
@@ -72,10 +76,10 @@
 /// fn get_weather(place: Place, span: Span) -> String { format!("{} {}", place.city, span.days) }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), haft::DefinitionError> {
+/// # async fn main() -> Result<(), haft::tool::DefinitionError> {
 /// async fn is_taken(tool: &Tool, arguments: &str) -> bool {
 ///     let call = ToolCall::new("c1", "get_weather", arguments);
-///     haft::Toolkit::from_iter([tool.clone()]).run_call(&call).await.value().is_some()
+///     haft::toolkit::Toolkit::from_iter([tool.clone()]).run_call(&call).await.value().is_some()
 /// }
 ///
 /// let tool = GetWeather::tool()?;
@@ -89,7 +93,8 @@
 /// A type of your own as the parameters:
 ///
 /// ```
-/// use haft::{JsonSchema, StaticTool, tool};
+/// use haft::{JsonSchema, tool};
+/// use haft::tool::StaticTool;
 /// use serde::Deserialize;
 ///
 /// #[derive(Deserialize, JsonSchema)]
@@ -106,7 +111,7 @@
 /// }
 ///
 /// assert_eq!(FindBooks::tool()?.name(), "books/find");
-/// # Ok::<_, haft::DefinitionError>(())
+/// # Ok::<_, haft::tool::DefinitionError>(())
 /// ```
 ///
 /// A plain `fn` runs in place; mark one that blocks its thread:
@@ -153,7 +158,10 @@
 /// The function of `approval` gets the generated type, with the parameters as its fields, or else the `#[params]` type:
 ///
 /// ```
-/// use haft::{ApprovalCx, StaticTool, ToolCall, tool};
+/// use haft::tool;
+/// use haft::approval::ApprovalCx;
+/// use haft::run::ToolCall;
+/// use haft::tool::StaticTool;
 /// use serde_json::json;
 ///
 /// /// Moves money.
@@ -161,7 +169,7 @@
 /// fn transfer(to: String, cents: u64) -> String { format!("{cents} to {to}") }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), haft::DefinitionError> {
+/// # async fn main() -> Result<(), haft::tool::DefinitionError> {
 /// let policy = Transfer::tool()?.approval().clone();
 /// let cx = || ApprovalCx::new(&ToolCall::new("c1", "transfer", "{}"));
 /// assert!(policy.needs_approval(&json!({"to": "Ada", "cents": 20_000}), cx()).await.is_needed());
@@ -180,7 +188,9 @@ pub use haft_macros::tool;
 /// which; a program that does neither writes `let kit: Toolkit = toolkit![…];`.
 ///
 /// ```
-/// use haft::{Cx, Handle, HandlerError, NoFailure, Tool, ToolType, Toolkit, tool, toolkit};
+/// use haft::{tool, toolkit};
+/// use haft::tool::{Cx, Handle, HandlerError, NoFailure, Tool, ToolType};
+/// use haft::toolkit::Toolkit;
 ///
 /// /// The sum of two numbers.
 /// #[tool]
@@ -197,13 +207,13 @@ pub use haft_macros::tool;
 /// }
 ///
 /// impl Handle for Multiply {
-///     async fn run(&self, number: i64, _cx: &Cx) -> Result<i64, HandlerError> { Ok(number.saturating_mul(self.by)) }
+///     async fn handle(&self, number: i64, _cx: &Cx) -> Result<i64, HandlerError> { Ok(number.saturating_mul(self.by)) }
 /// }
 ///
 /// let kit: Toolkit = toolkit![Add, Multiply = Multiply { by: 3 }];
 /// assert_eq!(kit.names().collect::<Vec<_>>(), ["add", "multiply"]);
 ///
-/// let discovered = vec![Tool::new("ping").run(|(), _cx| async { "pong" })?];
+/// let discovered = vec![Tool::new("ping").handler(|(), _cx| async { "pong" })?];
 /// let kit: Toolkit = toolkit![Add; discovered]?;
 /// assert_eq!(kit.len(), 2);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
@@ -221,7 +231,8 @@ pub use haft_macros::toolkit;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use haft::{Provide, Services, tool, toolkit};
+/// use haft::{tool, toolkit};
+/// use haft::toolkit::{Provide, Services};
 ///
 /// struct ApiKey(String);
 /// trait Clock: Send + Sync { fn now(&self) -> u64; }
@@ -251,7 +262,7 @@ pub use haft_macros::toolkit;
 ///
 /// let kit = toolkit![Stored].provide(app);
 /// kit.ensure_runnable()?;
-/// # Ok::<_, haft::NotRunnable>(())
+/// # Ok::<_, haft::toolkit::NotRunnable>(())
 /// ```
 pub use haft_macros::Services;
 
@@ -266,7 +277,8 @@ pub use haft_macros::Services;
 ///
 /// ```
 /// use std::time::Duration;
-/// use haft::{Failure, JsonSchema};
+/// use haft::JsonSchema;
+/// use haft::tool::Failure;
 /// use serde::Serialize;
 ///
 /// #[derive(Debug, Serialize, JsonSchema, Failure)]

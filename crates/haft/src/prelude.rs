@@ -1,9 +1,9 @@
-//! What most programs with tools need, in one import.
+//! The names that most programs with tools use, in one import: at most 30.
 //!
 //! ```
 //! use haft::prelude::*;
 //!
-//! /// The length of a text.
+//! /// Returns the length of a text.
 //! #[tool]
 //! fn length(text: String) -> usize { text.len() }
 //!
@@ -11,21 +11,18 @@
 //! assert_eq!(kit.len(), 1);
 //! ```
 
-#[cfg(feature = "model")]
-pub use crate::{
-    AfterTurn, Flow, LanguageModel, LoopEnd, LoopEvent, LoopState, ScriptedModel, ScriptedTurn, TurnLoop, TurnStream,
-};
-pub use crate::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, CallError, Caller, Cancellation, ContentPart,
-    Cx, DefinitionError, Delta, Destructive, Dispatch, ExecutionLimits, Failure, FailureKind, FailureMode, Handle,
-    HandlerError, HandlerOutput, Idempotent, Item, JsonSchema, JsonText, Middleware, Needs, Next, NoFailure, OpenWorld,
-    Outcome, Outputs, Permission, Permit, Permitting, Provide, Readonly, Request, Run, RunOptions, Schema, Services,
-    StaticTool, Strict, Title, Tool, ToolCall, ToolEvent, ToolFailure, ToolResult, ToolType, Toolkit, Turn,
-    TurnRequest,
-};
-#[cfg(feature = "middleware")]
-pub use crate::{Cache, RateLimit, Retry, Timeout, Trace};
+pub use crate::JsonSchema;
 #[cfg(feature = "approval")]
-pub use crate::{Suspend, VerdictQueue};
+pub use crate::approval::Suspend;
+pub use crate::approval::{ApprovalPolicy, ApprovalRequest};
+pub use crate::conversation::{Item, TurnRequest};
+pub use crate::middleware::{Middleware, Next, Request};
+#[cfg(feature = "model")]
+pub use crate::model::{LanguageModel, ScriptedModel, TurnLoop};
+pub use crate::run::{
+    FailureKind, Outcome, Permission, Permit, RunOptions, ToolCall, ToolEvent, ToolFailure, ToolResult,
+};
+pub use crate::tool::{Cx, Failure, HandlerError, Readonly, Tool};
+pub use crate::toolkit::{Services, Toolkit};
 #[cfg(feature = "macros")]
 pub use crate::{tool, toolkit};

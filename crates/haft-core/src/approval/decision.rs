@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::approved_call::{ApprovedCall, Origin, Planned};
-use super::verdict::RefusedVerdict;
+use super::verdict::RejectedVerdict;
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
 use crate::executor::Run;
@@ -126,7 +126,7 @@ impl Decisions {
 
     /// Returns the verdicts that reached the plan and were rejected, with the reasons.
     #[must_use]
-    pub fn refused_verdicts(&self) -> &[RefusedVerdict] {
+    pub fn rejected_verdicts(&self) -> &[RejectedVerdict] {
         self.planning.refused()
     }
 
@@ -239,8 +239,8 @@ impl Planning {
     }
 
     /// Returns the verdicts that were rejected.
-    pub(super) fn refused(&self) -> &[RefusedVerdict] {
-        self.run.refused_verdicts()
+    pub(super) fn refused(&self) -> &[RejectedVerdict] {
+        self.run.rejected_verdicts()
     }
 
     /// Reports whether every call is decided or waits for a verdict.

@@ -24,7 +24,7 @@ impl Tool {
     /// ```
     /// use haft_core::Tool;
     ///
-    /// let greet = Tool::new("greet").run(|name: String, _cx| async move { name })?;
+    /// let greet = Tool::new("greet").handler(|name: String, _cx| async move { name })?;
     /// assert!(greet.definition_digest().starts_with("sha256:"));
     /// assert_ne!(greet.definition_digest(), greet.with_name("meet")?.definition_digest());
     /// # Ok::<_, haft_core::DefinitionError>(())
@@ -132,7 +132,7 @@ mod tests {
     use crate::tool::Tool;
 
     fn tool() -> Tool {
-        Tool::new("pay").run(|cents: u64, _cx| async move { cents }).unwrap()
+        Tool::new("pay").handler(|cents: u64, _cx| async move { cents }).unwrap()
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
         let renamed = tool().with_name("refund").unwrap();
         assert_ne!(tool().approval_digest(&arguments), renamed.approval_digest(&arguments));
         assert_eq!(tool().approval_digest(&arguments), tool().approval_digest(&arguments));
-        let described = Tool::new("pay").describe("Pays.").run(|cents: u64, _cx| async move { cents }).unwrap();
+        let described = Tool::new("pay").describe("Pays.").handler(|cents: u64, _cx| async move { cents }).unwrap();
         assert_ne!(tool().definition_digest(), described.definition_digest());
     }
 }

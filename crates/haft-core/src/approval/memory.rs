@@ -36,19 +36,21 @@ const MERGED: &str = "this call is denied because more calls were denied than ca
 /// of the whole tool, of the caller's whole session, or finally of every call, until [`clear`](Self::clear) is called.
 ///
 /// ```
-/// use haft_core::{ApprovalMemory, ApprovalPolicy, ApprovalRequest, ApprovalScope, Cx, RunOptions, Tool, ToolCall, Toolkit};
+/// use haft_core::{
+///     ApprovalMemory, ApprovalPolicy, ApprovalRequest, ApprovalScope, Cx, RunOptions, Tool, ToolCall, Toolkit,
+/// };
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+/// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|cents: u64, _cx| async move { cents })?;
 /// let kit: Toolkit = Toolkit::from_iter([pay]);
 /// let memory = ApprovalMemory::new();
 /// let asking = RunOptions::new().approval_memory(&memory).approvals(|request: ApprovalRequest, _cx: Cx| async move {
 ///     request.approve().scope(ApprovalScope::ThisTool)
 /// });
-/// assert!(kit.run([ToolCall::new("c1", "pay", "5")]).with(asking).collect_results().await[0].is_ok());
+/// assert!(kit.run_with([ToolCall::new("c1", "pay", "5")], asking).collect_results().await[0].is_ok());
 ///
 /// // The verdict is remembered, so no approver is needed:
-/// let run = kit.run([ToolCall::new("c2", "pay", "900")]).with(RunOptions::new().approval_memory(&memory));
+/// let run = kit.run_with([ToolCall::new("c2", "pay", "900")], RunOptions::new().approval_memory(&memory));
 /// assert!(run.collect_results().await[0].is_ok());
 /// # Ok(())
 /// # }

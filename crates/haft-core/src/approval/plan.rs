@@ -17,7 +17,7 @@ use super::decision::{Decision, Decisions, Planning, PlanningEvent};
 use super::gate::digest_of;
 use super::queue::VerdictQueue;
 use super::ruling::Ruling;
-use super::verdict::{RefusedVerdict, VerdictFault};
+use super::verdict::{RejectedVerdict, VerdictFault};
 use crate::call::{CallId, ToolCall};
 use crate::executor::{Run, RunOptions, Suspend, decoded};
 use crate::item::{ApprovalRequest, ApprovalResponse};
@@ -39,7 +39,7 @@ pub struct CallPlan {
     /// attempt.
     pub requests: Vec<ApprovalRequest>,
     /// Verdicts that belong to none of the calls, or were rejected.
-    pub refused: Vec<RefusedVerdict>,
+    pub refused: Vec<RejectedVerdict>,
     /// The kind of each call, in the original order, with the data that a run emits for it.
     order: Vec<PlanEntry>,
     planned: Arc<Planned>,
@@ -99,7 +99,7 @@ impl Toolkit {
     /// use haft_core::{ApprovalPolicy, Tool, ToolCall, Toolkit};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let kit: Toolkit = Toolkit::from_iter([Tool::new("pay").run(|cents: u64, _cx| async move { cents })?]);
+    /// let kit: Toolkit = Toolkit::from_iter([Tool::new("pay").handler(|cents: u64, _cx| async move { cents })?]);
     /// let calls = [ToolCall::new("c1", "pay", "500"), ToolCall::new("c2", "pay", "\"much\"")];
     ///
     /// // The first HTTP request has no verdicts; the approval requests are sent to the client:
@@ -124,7 +124,7 @@ impl Toolkit {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
         let planned = Planned { options: options.into(), calls: calls.clone() };
         let (calls, mut refused) = with_verdicts(calls, verdicts);
-        let run = self.run(calls).with(planned.options.clone().approvals(Suspend));
+        let run = self.run_with(calls, planned.options.clone().approvals(Suspend));
         let mut planning = Planning::new(run, planned);
         let (mut approved, mut settled, mut requested) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(found) = poll_fn(|task| planning.poll(task)).await {
@@ -158,7 +158,7 @@ impl Toolkit {
     /// use haft_core::{ApprovalPolicy, Tool, ToolCall, Toolkit, VerdictQueue};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let kit: Toolkit = Toolkit::from_iter([Tool::new("pay").run(|cents: u64, _cx| async move { cents })?]);
+    /// let kit: Toolkit = Toolkit::from_iter([Tool::new("pay").handler(|cents: u64, _cx| async move { cents })?]);
     /// let (sender, queue) = VerdictQueue::new();
     /// let large = ApprovalPolicy::when(|cents: u64, _cx| async move { cents > 100 });
     /// let calls = [ToolCall::new("c1", "pay", "5"), ToolCall::new("c2", "pay", "500")];
@@ -181,7 +181,7 @@ impl Toolkit {
     ) -> QueuePlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
         let planned = Planned { options: options.into().approvals(verdicts.clone()), calls };
-        let run = self.run(&planned.calls).with(planned.options.clone());
+        let run = self.run_with(&planned.calls, planned.options.clone());
         let mut planning = Planning::new(run, planned);
         let (mut approved, mut requested, mut ready) = (Vec::new(), Vec::new(), VecDeque::new());
         poll_fn(|task| {
@@ -212,9 +212,9 @@ impl Toolkit {
     /// use serde_json::json;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+    /// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|cents: u64, _cx| async move { cents })?;
     /// let kit: Toolkit = Toolkit::from_iter([pay]);
-    /// let run = kit.run([ToolCall::new("c1", "pay", "500")]).approvals(Suspend);
+    /// let run = kit.run_with([ToolCall::new("c1", "pay", "500")], RunOptions::new().approvals(Suspend));
     /// let suspended = run.collect_or_suspend().await.unwrap_err();
     /// let request = suspended.pending().next().unwrap();
     ///
@@ -249,10 +249,20 @@ impl Toolkit {
     ///
     /// A suspended run contains the calls and the approval requests, but not the caller and the options. Set the
     /// caller, the permit, the keys and the limits again, or the run has none. Rejected verdicts are returned by
-    /// [`refused_verdicts`](crate::Run::refused_verdicts).
+    /// [`rejected_verdicts`](crate::Run::rejected_verdicts).
     pub fn resume(&self, suspended: super::Suspended, verdicts: impl IntoIterator<Item = ApprovalResponse>) -> Run {
-        let (calls, earlier, refused) = suspended.into_calls(verdicts);
-        self.run(calls).resumed(earlier, refused)
+        self.resume_with(suspended, verdicts, RunOptions::new())
+    }
+
+    /// Goes on with a suspended run, as [`resume`](Toolkit::resume) does, with options.
+    pub fn resume_with(
+        &self,
+        suspended: super::Suspended,
+        verdicts: impl IntoIterator<Item = ApprovalResponse>,
+        options: impl Into<RunOptions>,
+    ) -> Run {
+        let (calls, earlier, rejected) = suspended.into_calls(verdicts);
+        self.run_with(calls, options).resumed(earlier, rejected)
     }
 }
 
@@ -282,7 +292,7 @@ impl IntoIterator for CallPlan {
 fn with_verdicts(
     calls: Vec<ToolCall>,
     verdicts: impl IntoIterator<Item = ApprovalResponse>,
-) -> (Vec<RequestedCall>, Vec<RefusedVerdict>) {
+) -> (Vec<RequestedCall>, Vec<RejectedVerdict>) {
     let mut open: HashMap<CallId, Option<Box<ApprovalResponse>>> =
         calls.iter().map(|call| (call.call_id.clone(), None)).collect();
     let mut answered = HashSet::new();
@@ -299,7 +309,7 @@ fn with_verdicts(
             Some(Entry::Occupied(_)) => VerdictFault::AlreadyDecided,
             Some(Entry::Vacant(_)) | None => VerdictFault::UnknownRequest,
         };
-        refused.push(RefusedVerdict::new(response, fault));
+        refused.push(RejectedVerdict::new(response, fault));
     }
     let calls = calls.into_iter().map(|call| match open.remove(&call.call_id).flatten() {
         Some(verdict) => RequestedCall::with(call, PriorApproval::Claimed { verdict }),

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use super::gate::Gate;
 use super::ruling::Ruling;
-use super::verdict::{RefusedVerdict, VerdictFault};
+use super::verdict::{RejectedVerdict, VerdictFault};
 use crate::cx::Cx;
 use crate::executor::{ApprovalAnswer, Approve, drop_isolated};
 use crate::handler::BoxError;
@@ -35,14 +35,14 @@ const QUEUE_CLOSED: &str = "this call requires approval and the approval queue w
 /// An approver that waits for verdicts. Clones are handles to the same queue.
 ///
 /// ```
-/// use haft_core::{ApprovalPolicy, Tool, ToolCall, ToolEvent, Toolkit, VerdictQueue};
+/// use haft_core::{ApprovalPolicy, RunOptions, Tool, ToolCall, ToolEvent, Toolkit, VerdictQueue};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+/// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|cents: u64, _cx| async move { cents })?;
 /// let kit: Toolkit = Toolkit::from_iter([pay]);
 /// let (sender, queue) = VerdictQueue::new();
 ///
-/// let mut run = kit.run([ToolCall::new("c1", "pay", "500")]).approvals(queue);
+/// let mut run = kit.run_with([ToolCall::new("c1", "pay", "500")], RunOptions::new().approvals(queue));
 /// while let Some(event) = run.next().await {
 ///     match event {
 ///         ToolEvent::ApprovalRequested { request, .. } => drop(sender.send(request.approve())?),
@@ -94,7 +94,7 @@ struct QueueState {
     closed_order: VecDeque<ApprovalId>,
     /// The number of waits that were started.
     attempts: u64,
-    refused: VecDeque<RefusedVerdict>,
+    refused: VecDeque<RejectedVerdict>,
     is_closed: bool,
 }
 
@@ -155,17 +155,17 @@ impl VerdictQueue {
     /// An announcement stays until the request is made or the announcement is [withdrawn](Self::withdraw).
     ///
     /// ```
-    /// use haft_core::{ApprovalPolicy, Suspend, Tool, ToolCall, Toolkit, VerdictQueue};
+    /// use haft_core::{ApprovalPolicy, RunOptions, Suspend, Tool, ToolCall, Toolkit, VerdictQueue};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+    /// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|cents: u64, _cx| async move { cents })?;
     /// let kit: Toolkit = Toolkit::from_iter([pay]);
-    /// let stored = kit.run([ToolCall::new("c1", "pay", "500")]).approvals(Suspend).collect_or_suspend().await.unwrap_err();
+    /// let stored = kit.run_with([ToolCall::new("c1", "pay", "500")], RunOptions::new().approvals(Suspend)).collect_or_suspend().await.unwrap_err();
     ///
     /// let (sender, queue) = VerdictQueue::new();
     /// stored.pending().for_each(|request| queue.expect(request));
     /// sender.send(stored.pending().next().unwrap().approve())?;
-    /// let results = kit.resume(*stored, []).approvals(queue).collect_results().await;
+    /// let results = kit.resume_with(*stored, [], RunOptions::new().approvals(queue)).collect_results().await;
     /// assert!(results[0].is_ok());
     /// # Ok(())
     /// # }
@@ -183,11 +183,11 @@ impl VerdictQueue {
     /// Removes and returns the verdicts without a matching request: those parked for requests that were not announced,
     /// those removed to make space for later ones, and those that were rejected when their request was made.
     #[must_use]
-    pub fn take_unmatched(&self) -> Vec<RefusedVerdict> {
+    pub fn take_unmatched(&self) -> Vec<RejectedVerdict> {
         let mut state = self.0.state();
         state.parked_order.clear();
         let parked = std::mem::take(&mut state.parked).into_values();
-        let unknown = parked.map(|parked| RefusedVerdict::new(parked.response, VerdictFault::UnknownRequest));
+        let unknown = parked.map(|parked| RejectedVerdict::new(parked.response, VerdictFault::UnknownRequest));
         let unknown: Vec<_> = unknown.collect();
         state.refused.drain(..).chain(unknown).collect()
     }
@@ -200,7 +200,7 @@ impl VerdictQueue {
 
 impl VerdictSender {
     /// Sends a verdict. A verdict that can't be used is returned with the reason, and has no effect.
-    pub fn send(&self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
+    pub fn send(&self, response: ApprovalResponse) -> Result<Delivery, RejectedVerdict> {
         let Sending(shared) = &*self.0;
         shared.take(response)
     }
@@ -209,17 +209,17 @@ impl VerdictSender {
 impl Shared {
     /// Delivers a verdict. Checking it and waking its waiter run user code (clocks and wakers), so both happen without
     /// the lock, and the state is checked again before it is changed.
-    fn take(&self, response: ApprovalResponse) -> Result<Delivery, RefusedVerdict> {
+    fn take(&self, response: ApprovalResponse) -> Result<Delivery, RejectedVerdict> {
         loop {
             let pending = self.state().pending(&response.request_id);
             let Some((attempt, queued)) = pending else {
                 match self.state().park(&response) {
-                    Some(parked) => return parked.map_err(|fault| RefusedVerdict::new(response, fault)),
+                    Some(parked) => return parked.map_err(|fault| RejectedVerdict::new(response, fault)),
                     None => continue,
                 }
             };
             if let Some(fault) = queued.fault_of(&response) {
-                return Err(RefusedVerdict::new(response, fault));
+                return Err(RejectedVerdict::new(response, fault));
             }
             let Some(waiting) = self.state().close_request(&response.request_id, attempt, VerdictFault::AlreadyDecided)
             else {
@@ -229,7 +229,7 @@ impl Shared {
             return waiting.answer.send(response).map(|()| Delivery::Delivered).map_err(|response| {
                 // The call was cancelled in the meantime.
                 self.state().mark_closed(&id, VerdictFault::UnknownRequest);
-                RefusedVerdict::new(response, VerdictFault::UnknownRequest)
+                RejectedVerdict::new(response, VerdictFault::UnknownRequest)
             });
         }
     }
@@ -258,7 +258,7 @@ impl Shared {
                     self.state().mark_closed(id, VerdictFault::AlreadyDecided);
                     return Err(response.into());
                 }
-                Some(fault) => self.state().reject(RefusedVerdict::new(response, fault)),
+                Some(fault) => self.state().reject(RejectedVerdict::new(response, fault)),
             }
         }
     }
@@ -315,7 +315,7 @@ impl QueueState {
             && let Some((_, oldest)) = self.parked_order.pop_first()
             && let Some(parked) = self.parked.remove(&oldest)
         {
-            self.reject(RefusedVerdict::new(parked.response, VerdictFault::Full));
+            self.reject(RejectedVerdict::new(parked.response, VerdictFault::Full));
         }
     }
 
@@ -329,7 +329,7 @@ impl QueueState {
         if let Some(response) = self.take_early(id)
             && let Err(fault) = expected.take(&response)
         {
-            self.reject(RefusedVerdict::new(response, fault));
+            self.reject(RejectedVerdict::new(response, fault));
         }
         self.expected.insert(id.clone(), expected);
     }
@@ -365,7 +365,7 @@ impl QueueState {
         }
     }
 
-    fn reject(&mut self, refused: RefusedVerdict) {
+    fn reject(&mut self, refused: RejectedVerdict) {
         if self.refused.len() >= MOST_PARKED {
             self.refused.pop_front();
         }
@@ -424,7 +424,7 @@ impl Drop for PendingVerdict<'_> {
         let waiting = self.shared.state().close_request(&self.request_id, self.attempt, VerdictFault::UnknownRequest);
         drop_isolated(waiting);
         if let Ok(response) = self.waiting.try_recv() {
-            self.shared.state().reject(RefusedVerdict::new(response, VerdictFault::UnknownRequest));
+            self.shared.state().reject(RejectedVerdict::new(response, VerdictFault::UnknownRequest));
         }
     }
 }

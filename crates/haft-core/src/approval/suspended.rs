@@ -11,7 +11,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::approved_call::{PriorApproval, RequestedCall};
-use super::verdict::{RefusedVerdict, VerdictFault};
+use super::verdict::{RejectedVerdict, VerdictFault};
 use crate::call::{CallId, ToolCall};
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
@@ -24,13 +24,13 @@ use crate::version::FormatVersion;
 /// is resumed once.
 ///
 /// ```
-/// use haft_core::{ApprovalPolicy, Suspend, Suspended, Tool, ToolCall, Toolkit};
+/// use haft_core::{ApprovalPolicy, RunOptions, Suspend, Suspended, Tool, ToolCall, Toolkit};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents })?;
+/// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|cents: u64, _cx| async move { cents })?;
 /// let kit: Toolkit = Toolkit::from_iter([pay]);
 ///
-/// let run = kit.run([ToolCall::new("c1", "pay", "500")]).approvals(Suspend);
+/// let run = kit.run_with([ToolCall::new("c1", "pay", "500")], RunOptions::new().approvals(Suspend));
 /// let suspended = run.collect_or_suspend().await.unwrap_err();
 /// let stored = serde_json::to_string(&suspended)?;
 ///
@@ -172,7 +172,7 @@ impl Suspended {
     pub(crate) fn into_calls(
         self,
         verdicts: impl IntoIterator<Item = ApprovalResponse>,
-    ) -> (Vec<RequestedCall>, Vec<Finished>, Vec<RefusedVerdict>) {
+    ) -> (Vec<RequestedCall>, Vec<Finished>, Vec<RejectedVerdict>) {
         let mut open: HashMap<usize, (ApprovalRequest, Option<Box<ApprovalResponse>>)> =
             self.pending.into_iter().map(|Pending { index, request }| (index, (request, None))).collect();
         let positions: HashMap<ApprovalId, usize> =
@@ -189,7 +189,7 @@ impl Suspended {
                     continue;
                 }
             };
-            refused.push(RefusedVerdict::new(response, fault));
+            refused.push(RejectedVerdict::new(response, fault));
         }
         let calls = self.calls.into_iter().enumerate().map(|(index, call)| match open.remove(&index) {
             Some((request, verdict)) => {

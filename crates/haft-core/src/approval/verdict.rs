@@ -13,7 +13,7 @@ use crate::item::ApprovalResponse;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the verdict on `{}` was rejected: {fault}", .response.request_id)]
 #[non_exhaustive]
-pub struct RefusedVerdict {
+pub struct RejectedVerdict {
     /// The verdict.
     pub response: Box<ApprovalResponse>,
     /// The reason for the rejection.
@@ -102,7 +102,7 @@ impl VerdictFault {
     }
 }
 
-impl RefusedVerdict {
+impl RejectedVerdict {
     pub(crate) fn new(response: ApprovalResponse, fault: VerdictFault) -> Self {
         Self { response: Box::new(response), fault }
     }

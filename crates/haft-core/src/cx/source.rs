@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::approval::{Gate, RefusedVerdict};
+use crate::approval::{Gate, RejectedVerdict};
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{EmissionMap, Emitted, Emitter};
@@ -71,7 +71,7 @@ pub(super) struct CallOverrides {
     /// The gate that examines verdicts, in the context of an approver.
     pub(super) gate: Option<Arc<Gate>>,
     /// The previous verdict, which was rejected, in the context of an approver.
-    pub(super) rejected: Option<Arc<RefusedVerdict>>,
+    pub(super) rejected: Option<Arc<RejectedVerdict>>,
 }
 
 /// The tool of the call, or only its name if the context is not bound to one.
@@ -161,7 +161,7 @@ impl CxSource {
         self.overrides()?.gate.as_ref()
     }
 
-    pub(super) fn rejected(&self) -> Option<&RefusedVerdict> {
+    pub(super) fn rejected(&self) -> Option<&RejectedVerdict> {
         self.overrides()?.rejected.as_deref()
     }
 

@@ -147,7 +147,7 @@ mod tests {
     use crate::toolkit::Toolkit;
 
     fn kit(name: &str, services: Services) -> Toolkit {
-        let tool = Tool::new(name).run(|(), _cx| async {}).unwrap();
+        let tool = Tool::new(name).handler(|(), _cx| async {}).unwrap();
         Toolkit::from_iter([tool]).with_services(services)
     }
 

@@ -36,7 +36,7 @@ use super::permit::Permission;
 use super::run_approvals::Suspending;
 use super::span::CallSpan;
 use super::spawned::spawn;
-use crate::approval::{PriorApproval, RefusedVerdict};
+use crate::approval::{PriorApproval, RejectedVerdict};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
@@ -60,7 +60,7 @@ pub(super) struct CallState {
     /// The approval facts that the call came with, until they are used.
     prior: Option<Box<PriorApproval>>,
     /// Verdicts that were rejected, for the application that sent them.
-    rejected: Vec<RefusedVerdict>,
+    rejected: Vec<RejectedVerdict>,
     /// The repairs of its arguments, reported with its result.
     repairs: Vec<Repair>,
     /// The number of values that it has emitted.
@@ -373,7 +373,7 @@ impl CallState {
     }
 
     /// Returns the verdicts that were rejected, once.
-    pub(super) fn take_rejected(&mut self) -> Vec<RefusedVerdict> {
+    pub(super) fn take_rejected(&mut self) -> Vec<RejectedVerdict> {
         std::mem::take(&mut self.rejected)
     }
 }

@@ -38,7 +38,7 @@ impl Run {
     /// use haft_core::{Step, Tool, ToolCall, Toolkit};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let kit: Toolkit = Toolkit::new().with(Tool::new("double").run(|n: i64, _cx| async move { n * 2 })?)?;
+    /// let kit: Toolkit = Toolkit::new().with(Tool::new("double").handler(|n: i64, _cx| async move { n * 2 })?)?;
     /// let calls = [ToolCall::new("c1", "double", "1"), ToolCall::new("c2", "double", "2")];
     /// let history = kit.run(calls).continue_with_results(|results| {
     ///     results.iter().map(|result| result.to_call_output().output.to_string()).collect::<Vec<_>>()

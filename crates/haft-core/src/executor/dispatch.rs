@@ -23,7 +23,7 @@ pub type EventStream = Pin<Box<dyn Stream<Item = ToolEvent> + Send>>;
 /// ```
 /// use haft_core::{Dispatch, RunOptions, Tool, Toolkit};
 ///
-/// let kit: Toolkit = Toolkit::new().with(Tool::new("ping").run(|(), _cx| async { "pong" })?)?;
+/// let kit: Toolkit = Toolkit::new().with(Tool::new("ping").handler(|(), _cx| async { "pong" })?)?;
 /// let anything: &dyn Dispatch = &kit;
 /// assert_eq!(anything.list(&RunOptions::new())[0].name, "ping");
 /// # Ok::<_, Box<dyn std::error::Error>>(())
@@ -46,7 +46,7 @@ impl Dispatch for Toolkit {
     }
 
     fn run_calls(&self, calls: Vec<ToolCall>, options: RunOptions) -> EventStream {
-        Box::pin(self.run(calls).with(options))
+        Box::pin(self.run_with(calls, options))
     }
 }
 

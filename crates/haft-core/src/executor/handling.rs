@@ -13,6 +13,7 @@ use futures_core::Stream;
 
 use super::option::RunOptions;
 use super::run::Run;
+use super::single::run_single;
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
@@ -54,48 +55,43 @@ pub enum FailureOrigin {
     Executor,
 }
 
-/// One call as a stream: preliminary results, then the final one. See [`Toolkit::handle_stream`].
+/// One call as a stream: preliminary results, then the final one. See [`Toolkit::try_run_call`].
 #[must_use = "a call does nothing unless it is polled"]
-pub struct HandleStream {
+pub struct HandlerResults {
     run: Run,
     mode: FailureMode,
 }
 
 impl Toolkit {
-    /// Runs one call and returns its result according to the tool's failure mode. Values that it emits are dropped.
+    /// Runs one call and returns its result by the failure mode of its tool: in mode `error` a failed call is an `Err`, in
+    /// mode `return` it is a value like any other.
+    ///
+    /// Await it for the final result; emitted values go to the [sink](RunOptions::sink) of the options, or are dropped. Or
+    /// read it as a stream of early results that ends with the final one; then progress is dropped, and to receive both use
+    /// [`run_with`](Toolkit::run_with).
     ///
     /// ```
-    /// use haft_core::{FailureMode, FailureOrigin, Tool, ToolCall, Toolkit};
+    /// use haft_core::{FailureMode, FailureOrigin, RunOptions, Tool, ToolCall, Toolkit};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = Tool::new("root").try_run(|n: f64, _cx| async move {
+    /// let root = Tool::new("root").try_handler(|n: f64, _cx| async move {
     ///     if n < 0.0 { Err("no real root") } else { Ok(n.sqrt()) }
     /// })?;
     /// let strict: Toolkit = Toolkit::new().with(root.clone())?;
     /// let mild: Toolkit = Toolkit::new().with(root.set_failure_mode(FailureMode::Return)?)?;
     ///
     /// let call = ToolCall::new("c1", "root", "-4");
-    /// assert_eq!(strict.handle(&call).await.unwrap_err().message, "no real root");
-    /// assert_eq!(mild.handle(&call).await?.failure_origin, Some(FailureOrigin::Handler));
+    /// let failure = strict.try_run_call(&call, RunOptions::new()).await.unwrap_err();
+    /// assert_eq!(failure.message, "no real root");
+    /// let result = mild.try_run_call(&call, RunOptions::new()).await?;
+    /// assert_eq!(result.failure_origin, Some(FailureOrigin::Handler));
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn handle(&self, call: &ToolCall) -> Result<HandlerResult, ToolFailure> {
-        HandlerResult::of(self.run_call(call).await, self.mode_of(call))
-    }
-
-    /// Runs one call with options and returns its result according to the tool's failure mode. Values that it emits go
-    /// to the options' [sink](RunOptions::sink), or are dropped.
-    pub async fn handle_with(&self, call: &ToolCall, options: &RunOptions) -> Result<HandlerResult, ToolFailure> {
-        HandlerResult::of(self.run_call_with(call, options).await, self.mode_of(call))
-    }
-
-    /// Runs one call and returns its preliminary results as they come, then the final one according to the tool's
-    /// failure mode. Progress events are dropped.
-    pub fn handle_stream(&self, call: impl Into<ToolCall>) -> HandleStream {
+    pub fn try_run_call(&self, call: impl Into<ToolCall>, options: impl Into<RunOptions>) -> HandlerResults {
         let call = call.into();
         let mode = self.mode_of(&call);
-        HandleStream { run: self.run([call]).single(), mode }
+        HandlerResults { run: self.run_with([call], options).single(), mode }
     }
 
     fn mode_of(&self, call: &ToolCall) -> FailureMode {
@@ -103,17 +99,10 @@ impl Toolkit {
     }
 }
 
-impl HandleStream {
+impl HandlerResults {
     /// Returns the next preliminary result, and at the end the final one.
     pub async fn next(&mut self) -> Option<Result<HandlerResult, ToolFailure>> {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
-    }
-
-    /// Replaces all options. A [sink](RunOptions::sink) among them is not used: preliminary results come from this
-    /// stream, and progress events are dropped. To receive both, run the call with [`Toolkit::run`].
-    pub fn with(mut self, options: RunOptions) -> Self {
-        self.run = self.run.with(options);
-        self
     }
 }
 
@@ -165,7 +154,17 @@ impl FailureOrigin {
     }
 }
 
-impl Stream for HandleStream {
+/// Waits for the final result.
+impl IntoFuture for HandlerResults {
+    type Output = Result<HandlerResult, ToolFailure>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { HandlerResult::of(run_single(self.run).await, self.mode) })
+    }
+}
+
+impl Stream for HandlerResults {
     type Item = Result<HandlerResult, ToolFailure>;
 
     fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -186,8 +185,8 @@ impl Stream for HandleStream {
     }
 }
 
-impl fmt::Debug for HandleStream {
+impl fmt::Debug for HandlerResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandleStream").field("run", &self.run).field("mode", &self.mode).finish()
+        f.debug_struct("HandlerResults").field("run", &self.run).field("mode", &self.mode).finish()
     }
 }

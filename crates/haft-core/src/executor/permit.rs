@@ -17,7 +17,7 @@ use crate::tool::Tool;
 /// A closure `Fn(&Tool, &ToolCall, &Cx)` that returns a [`Permission`], or a `Result` of one, is a permit.
 ///
 /// ```
-/// use haft_core::{Permission, RunOptions, Tool, ToolCall, Cx};
+/// use haft_core::{Cx, Permission, RunOptions, Tool, ToolCall};
 ///
 /// let options = RunOptions::new().permit(|tool: &Tool, _: &ToolCall, _: &Cx| {
 ///     if tool.annotations().may_destroy() { Permission::denied("nothing may be destroyed") } else { Permission::Allowed }

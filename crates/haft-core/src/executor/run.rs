@@ -11,7 +11,6 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use futures_core::Stream;
 use serde::de::DeserializeOwned;
@@ -19,32 +18,25 @@ use serde_json::Value;
 use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 
-use super::approve::Approve;
 use super::call_handle::RunShared;
 use super::call_state::CallState;
 use super::isolation::{Isolated, isolated, wake_isolated};
 use super::option::RunOptions;
-use super::permit::Permit;
 use super::run_approvals::{RunApprovals, Suspending};
 use super::slot::Slots;
 use super::span::CallSpan;
 use super::timer::Timer;
 use crate::approval::{Finished, RequestedCall};
 #[cfg(feature = "approval")]
-use crate::approval::{RefusedVerdict, Suspended};
+use crate::approval::{RejectedVerdict, Suspended};
 use crate::arguments::Arguments;
 use crate::call::ToolCall;
 use crate::cancellation::Cancellation;
-use crate::cx::Caller;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxFuture, invalid_input};
-use crate::history::History;
 use crate::result::ToolResult;
-use crate::schema::DecodeOptions;
-use crate::service::Services;
-use crate::tool::{ApprovalPolicy, OutputCap};
 use crate::toolkit::{NotRunnable, ToolSet, Toolkit};
 
 /// The number of rounds per poll before the run yields to its runtime. A handler may wake itself in every round without
@@ -63,7 +55,7 @@ const ABANDONED: &str = "the run was dropped before this call finished";
 ///
 /// Handlers run inside the task that polls the stream, so they make progress, and timeouts fire, only while it is
 /// polled. A consumer that stops polling in order to wait for something that a handler holds deadlocks: poll to the end
-/// ([`collect_results`](Run::collect_results) does), or run handlers in separate tasks with [`spawned`](Run::spawned).
+/// ([`collect_results`](Run::collect_results) does), or run handlers in separate tasks with [`spawned`](RunOptions::spawned).
 /// A handler that blocks its thread blocks all others, unless it is defined as blocking.
 ///
 /// Dropping the stream drops the handlers. [`cancel`](Run::cancel) cancels them instead, and the stream continues until
@@ -73,7 +65,7 @@ const ABANDONED: &str = "the run was dropped before this call finished";
 /// use haft_core::{Tool, ToolCall, ToolEvent, Toolkit};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let kit: Toolkit = Toolkit::new().with(Tool::new("count").run(|to: u32, cx: haft_core::Cx| async move {
+/// let kit: Toolkit = Toolkit::new().with(Tool::new("count").handler(|to: u32, cx: haft_core::Cx| async move {
 ///     for n in 1..=to {
 ///         let _ = cx.emit(n).await;
 ///     }
@@ -143,17 +135,32 @@ impl Toolkit {
         let (calls, approvals) = RunApprovals::split(calls.into_iter().map(Into::into));
         let set = Arc::clone(self.set());
         match approvals {
-            None => Run::new(set, calls),
-            Some(approvals) => approvals.into_run(set, calls),
+            None => Run::new(set, calls, RunOptions::new()),
+            Some(approvals) => approvals.into_run(set, calls, None),
+        }
+    }
+
+    /// Runs calls concurrently with options, and returns a stream of events. Calls of a plan are run with these options in
+    /// place of the plan's.
+    pub fn run_with<C: Into<RequestedCall>>(
+        &self,
+        calls: impl IntoIterator<Item = C>,
+        options: impl Into<RunOptions>,
+    ) -> Run {
+        let (calls, approvals) = RunApprovals::split(calls.into_iter().map(Into::into));
+        let (set, options) = (Arc::clone(self.set()), options.into());
+        match approvals {
+            None => Run::new(set, calls, options),
+            Some(approvals) => approvals.into_run(set, calls, Some(options)),
         }
     }
 }
 
 impl Run {
-    pub(super) fn new(set: Arc<ToolSet>, calls: Vec<ToolCall>) -> Self {
+    pub(super) fn new(set: Arc<ToolSet>, calls: Vec<ToolCall>, options: RunOptions) -> Self {
         Self {
             set,
-            options: RunOptions::new(),
+            options,
             unfinished: calls.len(),
             calls: Arc::new(calls),
             call_states: Vec::new(),
@@ -172,11 +179,6 @@ impl Run {
             suspending: Suspending::Allowed,
             approvals: None,
         }
-    }
-
-    /// Replaces all options. Options take effect only if they are set before the run is first polled.
-    pub fn with(self, options: RunOptions) -> Self {
-        self.changed(|_| options)
     }
 
     /// Cancels the run: every unfinished call is answered with `cancelled` at the next poll, and the stream continues
@@ -252,7 +254,7 @@ impl Run {
     /// approver returned. Complete when the run has ended.
     #[cfg(feature = "approval")]
     #[must_use]
-    pub fn refused_verdicts(&self) -> &[RefusedVerdict] {
+    pub fn rejected_verdicts(&self) -> &[RejectedVerdict] {
         self.rejected()
     }
 
@@ -319,112 +321,6 @@ impl Run {
             // An observer can't affect the run, so its panic is ignored.
             drop(isolated(|| observer(event)));
         }
-    }
-}
-
-/// Single options. They take effect only if they are set before the run is first polled.
-impl Run {
-    /// See [`RunOptions::concurrency`].
-    pub fn concurrency(self, most: usize) -> Self {
-        self.changed(|options| options.concurrency(most))
-    }
-
-    /// See [`RunOptions::call_timeout`].
-    pub fn call_timeout(self, timeout: Duration) -> Self {
-        self.changed(|options| options.call_timeout(timeout))
-    }
-
-    /// See [`RunOptions::call_idle_timeout`].
-    pub fn call_idle_timeout(self, timeout: Duration) -> Self {
-        self.changed(|options| options.call_idle_timeout(timeout))
-    }
-
-    /// See [`RunOptions::output_cap`].
-    pub fn output_cap(self, cap: OutputCap) -> Self {
-        self.changed(|options| options.output_cap(cap))
-    }
-
-    /// See [`RunOptions::policy`].
-    pub fn policy(self, policy: ApprovalPolicy) -> Self {
-        self.changed(|options| options.policy(policy))
-    }
-
-    /// See [`RunOptions::policy_instead`].
-    pub fn policy_instead(self, policy: ApprovalPolicy) -> Self {
-        self.changed(|options| options.policy_instead(policy))
-    }
-
-    /// See [`RunOptions::permit`].
-    pub fn permit(self, permit: impl Permit) -> Self {
-        self.changed(|options| options.permit(permit))
-    }
-
-    /// See [`RunOptions::approvals`].
-    pub fn approvals(self, approver: impl Approve) -> Self {
-        self.changed(|options| options.approvals(approver))
-    }
-
-    /// See [`RunOptions::approval_timeout`].
-    pub fn approval_timeout(self, timeout: Duration) -> Self {
-        self.changed(|options| options.approval_timeout(timeout))
-    }
-
-    /// See [`RunOptions::services`].
-    pub fn services(self, services: Services) -> Self {
-        self.changed(|options| options.services(services))
-    }
-
-    /// See [`RunOptions::extension`].
-    pub fn extension<T: Send + Sync + 'static>(self, value: T) -> Self {
-        self.changed(|options| options.extension(value))
-    }
-
-    /// See [`RunOptions::decode_options`].
-    pub fn decode_options(self, decode: DecodeOptions) -> Self {
-        self.changed(|options| options.decode_options(decode))
-    }
-
-    /// See [`RunOptions::caller`].
-    pub fn caller(self, caller: impl Into<Caller>) -> Self {
-        self.changed(|options| options.caller(caller))
-    }
-
-    /// See [`RunOptions::messages`].
-    pub fn messages(self, messages: impl Into<History>) -> Self {
-        self.changed(|options| options.messages(messages))
-    }
-
-    /// See [`RunOptions::deadline`].
-    pub fn deadline(self, deadline: Instant) -> Self {
-        self.changed(|options| options.deadline(deadline))
-    }
-
-    /// See [`RunOptions::timeout`].
-    pub fn timeout(self, timeout: Duration) -> Self {
-        self.changed(|options| options.timeout(timeout))
-    }
-
-    /// See [`RunOptions::cancellation`].
-    pub fn cancellation(self, cancellation: Cancellation) -> Self {
-        self.changed(|options| options.cancellation(cancellation))
-    }
-
-    /// See [`RunOptions::observe`].
-    pub fn observe(self, observer: impl Fn(&ToolEvent) + Send + Sync + 'static) -> Self {
-        self.changed(|options| options.observe(observer))
-    }
-
-    /// See [`RunOptions::spawned`]. Calls that wait for a slot start only when the run is polled.
-    pub fn spawned(self) -> Self {
-        self.changed(RunOptions::spawned)
-    }
-
-    fn changed(mut self, change: impl FnOnce(RunOptions) -> RunOptions) -> Self {
-        if self.shared.is_some() {
-            return self;
-        }
-        self.options = change(std::mem::take(&mut self.options));
-        self
     }
 }
 

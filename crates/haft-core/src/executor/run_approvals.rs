@@ -7,12 +7,13 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::call_state::CallState;
+use super::option::RunOptions;
 use super::run::Run;
 use super::span::CallSpan;
 #[cfg(feature = "approval")]
 use crate::approval::Suspended;
 use crate::approval::{
-    ApprovedCall, Finished, Pending, Planned, PriorApproval, PriorState, RefusedVerdict, RequestedCall,
+    ApprovedCall, Finished, Pending, Planned, PriorApproval, PriorState, RejectedVerdict, RequestedCall,
 };
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
@@ -41,7 +42,7 @@ pub(super) struct RunApprovals {
     /// Calls that are suspended.
     pending: Vec<Pending>,
     /// Verdicts that match no request, or were rejected.
-    rejected: Vec<RefusedVerdict>,
+    rejected: Vec<RejectedVerdict>,
     /// Set in a planning run, which stops before the handlers.
     plan: Option<Plan>,
 }
@@ -79,9 +80,14 @@ impl RunApprovals {
 
     /// Creates the run of the calls that this was split from. Calls of one plan run as they were planned: with its
     /// options, and each at its index there.
-    pub(super) fn into_run(mut self: Box<Self>, set: Arc<ToolSet>, calls: Vec<ToolCall>) -> Run {
+    pub(super) fn into_run(
+        mut self: Box<Self>,
+        set: Arc<ToolSet>,
+        calls: Vec<ToolCall>,
+        options: Option<RunOptions>,
+    ) -> Run {
         let mut run = match self.shared_plan(calls.len()) {
-            None => Run::new(set, calls),
+            None => Run::new(set, calls, options.unwrap_or_default()),
             Some(plan) => {
                 let mut planned = plan.calls.clone();
                 let mut is_absent = vec![true; planned.len()];
@@ -93,9 +99,7 @@ impl RunApprovals {
                 }
                 let absent = is_absent.into_iter().enumerate().filter(|(_, is_absent)| *is_absent);
                 self.absent = absent.map(|(index, _)| index).collect();
-                let mut run = Run::new(set, planned);
-                run.options = plan.options.clone();
-                run
+                Run::new(set, planned, options.unwrap_or_else(|| plan.options.clone()))
             }
         };
         run.approvals = Some(self);
@@ -138,7 +142,7 @@ impl RunApprovals {
 )]
 impl Run {
     /// Adds the results and rejected verdicts of an earlier run of the same calls.
-    pub(crate) fn resumed(mut self, earlier: Vec<Finished>, rejected: Vec<RefusedVerdict>) -> Self {
+    pub(crate) fn resumed(mut self, earlier: Vec<Finished>, rejected: Vec<RejectedVerdict>) -> Self {
         let approvals = self.approvals.get_or_insert_default();
         (approvals.earlier, approvals.rejected) = (earlier, rejected);
         self
@@ -311,7 +315,7 @@ impl Run {
     }
 
     #[cfg(feature = "approval")]
-    pub(super) fn rejected(&self) -> &[RefusedVerdict] {
+    pub(super) fn rejected(&self) -> &[RejectedVerdict] {
         self.approvals.as_ref().map_or(&[], |approvals| &approvals.rejected)
     }
 }

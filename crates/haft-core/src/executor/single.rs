@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
-use super::execute::{HandlerExecution, prepare_isolated};
+use super::execute::{HandlerExecution, internal_error, prepare_isolated};
 use super::isolation::{Isolated, poll_isolated};
 use super::option::RunOptions;
 use super::run::Run;
@@ -63,7 +63,7 @@ impl Toolkit {
     /// use haft_core::{Tool, ToolCall, Toolkit};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let kit: Toolkit = Toolkit::new().with(Tool::new("double").run(|n: i64, _cx| async move { n * 2 })?)?;
+    /// let kit: Toolkit = Toolkit::new().with(Tool::new("double").handler(|n: i64, _cx| async move { n * 2 })?)?;
     /// let result = kit.run_call(&ToolCall::new("c1", "double", "21")).await;
     /// assert_eq!(result.value().unwrap().as_str(), "42");
     ///
@@ -81,38 +81,39 @@ impl Toolkit {
     pub fn run_call_with<'a>(&'a self, call: &'a ToolCall, options: &'a RunOptions) -> RunCall<'a> {
         RunCall { kit: self, call, options: Some(options), stage: CallStage::New }
     }
+}
 
-    /// Runs the call as a run of one. Timeouts and cancellation apply while the reader of the sink is slow: a call that
-    /// they end is answered at once.
-    async fn run_in_full(&self, call: &ToolCall, mut options: RunOptions) -> ToolResult {
-        let sink = options.sink.take();
-        let mut run = Run::new(Arc::clone(self.set()), vec![call.clone()]).with(options).single();
-        let mut sending: Option<Isolated<BoxFuture<()>>> = None;
-        poll_fn(|task| {
-            loop {
-                if sending.is_some() && poll_isolated(&mut sending, task).is_pending() {
-                    return run.poll_cut_short(task);
-                }
-                let emitted = match ready!(Pin::new(&mut run).poll_next(task)) {
-                    Some(ToolEvent::Progress { data, .. }) => Emitted::Progress(data),
-                    Some(ToolEvent::Preliminary { value, .. }) => Emitted::Preliminary(value),
-                    Some(ToolEvent::Output { result, .. }) => return Poll::Ready(result),
-                    Some(
-                        ToolEvent::ApprovalRequested { .. }
-                        | ToolEvent::ApprovalResolved { .. }
-                        | ToolEvent::Suspended { .. }
-                        | ToolEvent::Unknown(_),
-                    ) => continue,
-                    // Unreachable: a run of one call has one output.
-                    None => return Poll::Ready(ToolResult::cancelled(call, "")),
-                };
-                if let Some(sink) = sink.clone() {
-                    sending = Some(Isolated::new(Box::pin(async move { sink.send(emitted).await })));
-                }
+/// Runs a run of one call to its result. Emitted values go to the sink of its options. Timeouts and cancellations go on
+/// while the reader of the sink is slow: a call that they end is answered at once.
+pub(super) async fn run_single(mut run: Run) -> ToolResult {
+    let sink = run.options.sink.take();
+    let mut sending: Option<Isolated<BoxFuture<()>>> = None;
+    poll_fn(|task| {
+        loop {
+            if sending.is_some() && poll_isolated(&mut sending, task).is_pending() {
+                return run.poll_cut_short(task);
             }
-        })
-        .await
-    }
+            let emitted = match ready!(Pin::new(&mut run).poll_next(task)) {
+                Some(ToolEvent::Progress { data, .. }) => Emitted::Progress(data),
+                Some(ToolEvent::Preliminary { value, .. }) => Emitted::Preliminary(value),
+                Some(ToolEvent::Output { result, .. }) => return Poll::Ready(result),
+                Some(
+                    ToolEvent::ApprovalRequested { .. }
+                    | ToolEvent::ApprovalResolved { .. }
+                    | ToolEvent::Suspended { .. }
+                    | ToolEvent::Unknown(_),
+                ) => continue,
+                None => {
+                    let failure = internal_error("a run of one call ended without its result");
+                    return Poll::Ready(ToolResult::from_failure(&run.calls()[0], failure));
+                }
+            };
+            if let Some(sink) = sink.clone() {
+                sending = Some(Isolated::new(Box::pin(async move { sink.send(emitted).await })));
+            }
+        }
+    })
+    .await
 }
 
 impl RunCall<'_> {
@@ -124,7 +125,9 @@ impl RunCall<'_> {
         let is_plain =
             |tool: &Tool| is_plain(tool) && options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none();
         let Some((index, tool)) = found.filter(|(_, tool)| is_plain(tool)) else {
-            self.stage = CallStage::Run(Box::pin(kit.run_in_full(call, options.cloned().unwrap_or_default())));
+            self.stage = CallStage::Run(Box::pin(run_single(
+                Run::new(Arc::clone(set), vec![call.clone()], options.cloned().unwrap_or_default()).single(),
+            )));
             return self.poll_started(task);
         };
         let mut span = CallSpan::open(call, Some(tool));

@@ -256,7 +256,7 @@ mod tests {
         ];
         let tool = |(n, concurrency)| {
             let limits = ExecutionLimits::new().concurrency(concurrency);
-            Tool::new(format!("t{n}")).limits(limits).run(|(), _| async {}).unwrap()
+            Tool::new(format!("t{n}")).limits(limits).handler(|(), _| async {}).unwrap()
         };
         kinds.into_iter().enumerate().map(tool).collect()
     }

@@ -11,14 +11,11 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream;
 
 use super::failure_class::FailureClass;
-use super::option::RunOptions;
 use super::run::Run;
-use crate::approval::RequestedCall;
 #[cfg(feature = "approval")]
 use crate::approval::Suspended;
 use crate::event::ToolEvent;
 use crate::result::ToolResult;
-use crate::toolkit::Toolkit;
 
 /// A [`Run`] whose items are results: every event, and at the end an error if a call failed in one of the classes.
 #[derive(Debug)]
@@ -40,42 +37,32 @@ pub struct RunError {
     pub failed: Vec<usize>,
 }
 
-impl Toolkit {
-    /// Runs calls as [`run`](Toolkit::run) does, and ends with an error if a call failed in one of the classes.
+impl Run {
+    /// Ends the run with an error when a call failed in one of the classes. Every call runs to its end first, and the error
+    /// holds all results.
     ///
     /// ```
     /// use haft_core::{FailureClass, Tool, ToolCall, Toolkit};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let kit: Toolkit = Toolkit::new()
-    ///     .with(Tool::new("fine").run(|(), _cx| async { "fine" })?)?
-    ///     .with(Tool::new("broken").try_run_opaque(|(), _cx| async { Err::<(), _>("a wire is loose") })?)?;
+    ///     .with(Tool::new("fine").handler(|(), _cx| async { "fine" })?)?
+    ///     .with(Tool::new("broken").try_handler_opaque(|(), _cx| async { Err::<(), _>("a wire is loose") })?)?;
     ///
     /// let calls = [ToolCall::new("c1", "broken", ""), ToolCall::new("c2", "fine", "")];
-    /// let error = kit.try_run(calls, [FailureClass::Internal]).collect_results().await.unwrap_err();
+    /// let error = kit.run(calls).fail_on([FailureClass::Internal]).collect_results().await.unwrap_err();
     /// assert_eq!(error.failed, [0]);
     /// assert!(error.results[1].is_ok());
     /// # Ok(())
     /// # }
     /// ```
-    pub fn try_run<C: Into<RequestedCall>>(
-        &self,
-        calls: impl IntoIterator<Item = C>,
-        classes: impl IntoIterator<Item = FailureClass>,
-    ) -> TryRun {
-        let run = self.run(calls);
-        let results = run.calls().iter().map(|_| None).collect();
-        TryRun { run, classes: classes.into_iter().collect(), results, has_ended: false }
+    pub fn fail_on(self, classes: impl IntoIterator<Item = FailureClass>) -> TryRun {
+        let results = self.calls().iter().map(|_| None).collect();
+        TryRun { run: self, classes: classes.into_iter().collect(), results, has_ended: false }
     }
 }
 
 impl TryRun {
-    /// Replaces all options.
-    pub fn with(mut self, options: RunOptions) -> Self {
-        self.run = self.run.with(options);
-        self
-    }
-
     /// Cancels the run, as [`Run::cancel`] does.
     pub fn cancel(&mut self) {
         self.run.cancel();

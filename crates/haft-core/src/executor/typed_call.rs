@@ -30,20 +30,20 @@ impl Toolkit {
     /// Calls a tool by the type of its parameters.
     ///
     /// Works with the types that `#[tool]` generates, which are their own parameters; for others see
-    /// [`call_tool`](Toolkit::call_tool). The success and the declared failure must implement `Deserialize`. The tool
+    /// [`call_with`](Toolkit::call_with). The success and the declared failure must implement `Deserialize`. The tool
     /// is looked up by the name of its type, so it is not found in a toolkit with a namespace.
     pub async fn call<T>(&self, params: T) -> Result<T::Success, CallError<T::Failure>>
     where
         T: ToolType<Params = T, Success: DeserializeOwned, Failure: DeserializeOwned> + Serialize,
     {
         let params = Isolated::new(params);
-        self.call_tool::<T>(&params).await
+        self.call_with::<T>(&params, &RunOptions::new()).await
     }
 
-    /// Calls the tool `T` with parameters of its type.
+    /// Calls the tool `T` with parameters of its type, and with options.
     ///
     /// ```
-    /// use haft_core::{CallError, FailureKind, NoFailure, Tool, ToolType, Toolkit};
+    /// use haft_core::{CallError, FailureKind, NoFailure, RunOptions, Tool, ToolType, Toolkit};
     ///
     /// struct Double;
     ///
@@ -57,22 +57,14 @@ impl Toolkit {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let kit: Toolkit = Toolkit::new().with(Tool::of::<Double>().run(|n, _cx| async move { u16::from(n) * 2 })?)?;
-    /// assert_eq!(kit.call_tool::<Double>(&21).await?, 42);
+    /// let kit: Toolkit = Toolkit::new().with(Tool::of::<Double>().handler(|n, _cx| async move { u16::from(n) * 2 })?)?;
+    /// assert_eq!(kit.call_with::<Double>(&21, &RunOptions::new()).await?, 42);
     ///
-    /// let missing = Toolkit::new().call_tool::<Double>(&21).await.unwrap_err();
+    /// let missing = Toolkit::new().call_with::<Double>(&21, &RunOptions::new()).await.unwrap_err();
     /// assert!(matches!(missing, CallError::Fault(failure) if failure.kind == FailureKind::UnknownTool));
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn call_tool<T>(&self, params: &T::Params) -> Result<T::Success, CallError<T::Failure>>
-    where
-        T: ToolType<Params: Serialize, Success: DeserializeOwned, Failure: DeserializeOwned>,
-    {
-        self.call_with::<T>(params, &RunOptions::new()).await
-    }
-
-    /// Calls the tool `T` with parameters of its type, and with options.
     pub async fn call_with<T>(
         &self,
         params: &T::Params,

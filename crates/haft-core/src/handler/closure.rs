@@ -120,7 +120,7 @@ where
     fn running(params: P, cx: Cx, tool: &Tool) -> BoxRunning {
         // In a constant, so that the code for streams is only compiled for functions that return one.
         if const { KIND == STREAM } {
-            Box::pin(OwnedRunning(Box::pin(Self::run_stream(params, cx, tool.clone()))))
+            Box::pin(OwnedRunning(Box::pin(Self::stream_handler(params, cx, tool.clone()))))
         } else {
             Box::pin(AsyncRunning::<Self, P, Fut> { stage: AsyncStage::Decoded { params, cx }, handler: PhantomData })
         }
@@ -140,7 +140,7 @@ where
 
     /// Runs a function that returns a stream. It needs its context and its tool between polls, for the preliminary
     /// values that it emits.
-    async fn run_stream(params: P, cx: Cx, tool: Tool) -> Outcome {
+    async fn stream_handler(params: P, cx: Cx, tool: Tool) -> Outcome {
         let Some(Self { run, .. }) = of_tool(&tool) else { return wrong_tool() };
         let outcome = run(params, cx.clone()).await.settle(&cx).await;
         encode(&tool, outcome)

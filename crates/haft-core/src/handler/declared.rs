@@ -36,7 +36,7 @@ use crate::schema::{Schema, SchemaError};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a declared failure",
-    note = "derive `Failure` (with `Serialize` and `JsonSchema`), use a `String`, or use `try_run_opaque` to keep the error from the model"
+    note = "derive `Failure` (with `Serialize` and `JsonSchema`), use a `String`, or use `try_handler_opaque` to keep the error from the model"
 )]
 pub trait Failure: Serialize + JsonSchema + Send + 'static {
     /// Returns the message for the model, one sentence.

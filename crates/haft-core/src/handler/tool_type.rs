@@ -35,7 +35,7 @@ use crate::tool::{DefinitionError, Tool, ToolBuilder, Typed};
 ///     }
 /// }
 ///
-/// let tool = Tool::of::<Double>().run(|n, _cx| async move { n * 2 })?;
+/// let tool = Tool::of::<Double>().handler(|n, _cx| async move { n * 2 })?;
 /// assert_eq!(tool.name(), Double::NAME);
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
@@ -85,7 +85,7 @@ pub type BuilderOf<T> = ToolBuilder<Typed<<T as ToolType>::Params>, Typed<<T as 
 /// }
 ///
 /// impl Handle for Multiply {
-///     async fn run(&self, number: i64, _cx: &Cx) -> Result<i64, HandlerError> {
+///     async fn handle(&self, number: i64, _cx: &Cx) -> Result<i64, HandlerError> {
 ///         number.checked_mul(self.by).ok_or_else(|| HandlerError::opaque("too large"))
 ///     }
 /// }
@@ -96,7 +96,7 @@ pub type BuilderOf<T> = ToolBuilder<Typed<<T as ToolType>::Params>, Typed<<T as 
 /// ```
 pub trait Handle: ToolType {
     /// Handles one call.
-    fn run(
+    fn handle(
         &self,
         params: Self::Params,
         cx: &Cx,
@@ -128,9 +128,9 @@ impl Tool {
     /// Creates the tool whose calls `handler` handles.
     pub fn from_handler<H: Handle>(handler: H) -> Result<Self, DefinitionError> {
         let handler = Arc::new(Isolated::new(handler));
-        Self::of::<H>().handle(move |params, cx| {
+        Self::of::<H>().try_handler_mixed(move |params, cx| {
             let handler = Arc::clone(&handler);
-            async move { handler.run(params, &cx).await }
+            async move { handler.handle(params, &cx).await }
         })
     }
 }

@@ -94,7 +94,7 @@ impl Request {
     ///         Err(failure) => failure.into(),
     ///     }
     /// };
-    /// # let tool = haft_core::Tool::new("t").run(|(), _cx| async {})?.wrap(outside_only);
+    /// # let tool = haft_core::Tool::new("t").handler(|(), _cx| async {})?.wrap(outside_only);
     /// # Ok::<_, haft_core::DefinitionError>(())
     /// ```
     pub fn arguments(&self) -> Result<&Value, ToolFailure> {
@@ -206,7 +206,7 @@ impl Request {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let copy = Tool::new("copy").run(|(), cx: Cx| async move {
+    /// let copy = Tool::new("copy").handler(|(), cx: Cx| async move {
     ///     cx.emit("copied /home/ana/a.txt").await.ok();
     ///     cx.preliminary(1).await.ok();
     ///     2

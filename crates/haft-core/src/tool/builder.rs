@@ -40,7 +40,7 @@ use crate::tool::{
 ///     .describe("Searches the archive.")
 ///     .annotate(Readonly(true))
 ///     .example(json!({"query": "Rust"}))
-///     .run(|search: Search, _cx| async move { vec![search.query] })?;
+///     .handler(|search: Search, _cx| async move { vec![search.query] })?;
 /// assert_eq!(search.description(), Some("Searches the archive."));
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
@@ -169,7 +169,7 @@ impl<P, R> ToolBuilder<P, R> {
     ///
     /// let tool = Tool::new("count")
     ///     .to_model_output(|count: &u32| [ContentPart::text(format!("{count} rows"))])
-    ///     .run(|(), _cx| async { 3_u32 })?;
+    ///     .handler(|(), _cx| async { 3_u32 })?;
     /// # Ok::<_, haft_core::DefinitionError>(())
     /// ```
     pub fn to_model_output<T, C>(mut self, render: impl Fn(&T) -> C + Send + Sync + 'static) -> Self

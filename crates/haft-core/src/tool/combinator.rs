@@ -104,24 +104,24 @@ impl Tool {
     /// use haft_core::Tool;
     /// use serde_json::{Value, json};
     ///
-    /// let send = Tool::new("send").run(|to: String, _cx| async move { to.len() })?;
-    /// let dry = send.with_run(|_: Value, _cx| async { json!(0) })?;
+    /// let send = Tool::new("send").handler(|to: String, _cx| async move { to.len() })?;
+    /// let dry = send.with_handler(|_: Value, _cx| async { json!(0) })?;
     /// assert_eq!(send.descriptor(), dry.descriptor());
     /// # Ok::<_, haft_core::DefinitionError>(())
     /// ```
-    pub fn with_run<A, T, F, Fut>(&self, handler: F) -> Result<Self, DefinitionError>
+    pub fn with_handler<A, T, F, Fut>(&self, handler: F) -> Result<Self, DefinitionError>
     where
         A: DeserializeOwned + Send + 'static,
         T: Serialize + Send + 'static,
         F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = T> + Send + 'static,
     {
-        self.with_handler(Arc::new(AsyncFn::<_, A, PLAIN>::new(handler)))
+        self.replace_handler(Arc::new(AsyncFn::<_, A, PLAIN>::new(handler)))
     }
 
     /// Returns a copy with another handler that may fail. If the tool declared no failure, it declares this one;
     /// otherwise failures must be valid for the declared schema.
-    pub fn try_with_run<A, T, E, F, Fut>(&self, handler: F) -> Result<Self, DefinitionError>
+    pub fn try_with_handler<A, T, E, F, Fut>(&self, handler: F) -> Result<Self, DefinitionError>
     where
         A: DeserializeOwned + Send + 'static,
         T: Serialize + Send + 'static,
@@ -129,7 +129,7 @@ impl Tool {
         F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
     {
-        self.with_handler(Arc::new(AsyncFn::<_, A, DECLARED>::new(handler)))?.declaring::<E>()
+        self.replace_handler(Arc::new(AsyncFn::<_, A, DECLARED>::new(handler)))?.declaring::<E>()
     }
 
     /// Returns a copy with a middleware around the handler and all earlier middlewares: the last one applied is the
@@ -149,7 +149,7 @@ impl Tool {
         Self::assemble(definition, self.0.handler.clone(), self.layers().inside_of(layer.clone()))
     }
 
-    pub(crate) fn with_handler(&self, handler: Arc<dyn Handler>) -> Result<Self, DefinitionError> {
+    pub(crate) fn replace_handler(&self, handler: Arc<dyn Handler>) -> Result<Self, DefinitionError> {
         let definition = self.definition();
         let faults = handler_faults(&definition.kind, handler.as_ref(), definition.model_output.as_ref());
         DefinitionError::check(self.name(), faults)?;

@@ -20,7 +20,7 @@ impl Tool {
     /// ```
     /// use haft_core::Tool;
     ///
-    /// let one = || Tool::new("one").run(|(), _cx| async { 1 });
+    /// let one = || Tool::new("one").handler(|(), _cx| async { 1 });
     /// let (tool, same_name) = (one()?, one()?);
     /// assert_eq!(tool.identity(), tool.clone().identity());
     /// assert_ne!(tool.identity(), same_name.identity());

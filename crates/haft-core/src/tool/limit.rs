@@ -73,7 +73,7 @@ pub enum Concurrency {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let cap = OutputCap::new(NonZeroUsize::new(5).ok_or("zero")?).on_overflow(OnOverflow::Truncate);
 /// let limits = ExecutionLimits::new().output_cap(cap);
-/// let kit: Toolkit = Toolkit::new().with(Tool::new("log").limits(limits).run(|(), _cx| async { "line after line" })?)?;
+/// let kit: Toolkit = Toolkit::new().with(Tool::new("log").limits(limits).handler(|(), _cx| async { "line after line" })?)?;
 /// let result = kit.run_call(&ToolCall::new("c1", "log", "{}")).await;
 /// assert_eq!(result.to_model_text(), "line \n[truncated: the first 5 of 15 bytes are shown]");
 /// assert_eq!(result.decode::<String>()?, "line after line");

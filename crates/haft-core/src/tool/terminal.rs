@@ -21,10 +21,10 @@ impl<P, R> ToolBuilder<P, R> {
     /// ```
     /// use haft_core::Tool;
     ///
-    /// let now = Tool::new("add").run(|(a, b): (i32, i32), _cx| async move { a + b })?;
+    /// let now = Tool::new("add").handler(|(a, b): (i32, i32), _cx| async move { a + b })?;
     /// # Ok::<_, haft_core::DefinitionError>(())
     /// ```
-    pub fn run<A, T, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
+    pub fn handler<A, T, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
         R: Slot<T>,
@@ -41,12 +41,12 @@ impl<P, R> ToolBuilder<P, R> {
     /// ```
     /// use haft_core::Tool;
     ///
-    /// let divide = Tool::new("divide").try_run(|(a, b): (i32, i32), _cx| async move {
+    /// let divide = Tool::new("divide").try_handler(|(a, b): (i32, i32), _cx| async move {
     ///     a.checked_div(b).ok_or("division by zero")
     /// })?;
     /// # Ok::<_, haft_core::DefinitionError>(())
     /// ```
-    pub fn try_run<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
+    pub fn try_handler<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
         R: Slot<T>,
@@ -60,7 +60,7 @@ impl<P, R> ToolBuilder<P, R> {
     }
 
     /// Attaches a handler that succeeds, or fails with an error that the model does not see.
-    pub fn try_run_opaque<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
+    pub fn try_handler_opaque<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
         R: Slot<T>,
@@ -75,7 +75,7 @@ impl<P, R> ToolBuilder<P, R> {
 
     /// Attaches a handler that can fail both ways: with declared failures for the model and with errors for the
     /// operator.
-    pub fn handle<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
+    pub fn try_handler_mixed<A, T, E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
         R: Slot<T>,
@@ -89,7 +89,7 @@ impl<P, R> ToolBuilder<P, R> {
     }
 
     /// Attaches a handler that returns a stream of outputs.
-    pub fn run_stream<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
+    pub fn stream_handler<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
         R: Slot<T>,
@@ -108,7 +108,7 @@ impl<P, R> ToolBuilder<P, R> {
 
     /// Attaches a handler that blocks its thread and always succeeds. It runs on tokio's blocking pool, and runs to its
     /// end even if the call is dropped: a long-running one should check [`Cx::is_cancelled`].
-    pub fn run_blocking<A, T, F>(self, handler: F) -> Result<Tool, DefinitionError>
+    pub fn blocking_handler<A, T, F>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
         R: Slot<T>,
@@ -120,7 +120,7 @@ impl<P, R> ToolBuilder<P, R> {
     }
 
     /// Attaches a handler that blocks its thread and succeeds, or fails with a declared failure, which the model reads.
-    pub fn try_run_blocking<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
+    pub fn try_blocking_handler<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
         R: Slot<T>,
@@ -134,7 +134,7 @@ impl<P, R> ToolBuilder<P, R> {
 
     /// Attaches a handler that blocks its thread and can fail both ways: with declared failures for the model and with
     /// errors for the operator.
-    pub fn handle_blocking<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
+    pub fn try_blocking_handler_mixed<A, T, E, F>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         P: Slot<A>,
         R: Slot<T>,

@@ -41,7 +41,7 @@ impl<S> Toolkit<S> {
     /// ```
     /// use haft_core::{Tool, Toolkit};
     ///
-    /// let search = || Tool::new("search").run(|query: String, _cx| async move { query });
+    /// let search = || Tool::new("search").handler(|query: String, _cx| async move { query });
     /// let github: Toolkit = Toolkit::from_iter([search()?]).label("github");
     /// let wiki: Toolkit = Toolkit::from_iter([search()?]);
     ///

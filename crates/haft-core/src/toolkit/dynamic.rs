@@ -41,7 +41,7 @@ impl<S> Toolkit<S> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let discovered = ["list", "read"].map(|name| Tool::dynamic(name).define());
     /// let kit: Toolkit = Toolkit::dynamic(discovered.into_iter().collect::<Result<Vec<_>, _>>()?)
-    ///     .run(|tool: Tool, arguments: Value, _cx| async move { json!({"sent": tool.name(), "with": arguments}) })?
+    ///     .handler(|tool: Tool, arguments: Value, _cx| async move { json!({"sent": tool.name(), "with": arguments}) })?
     ///     .namespace("files")?;
     ///
     /// let call = ToolCall::new("c1", "files__read", r#"{"path": "a.txt"}"#);
@@ -61,18 +61,18 @@ impl<S> DynamicTools<S> {
     /// ```
     /// use haft_core::{Tool, Toolkit};
     ///
-    /// let kit: Toolkit = Toolkit::dynamic([Tool::dynamic("echo").define()?]).run(|_, arguments, _cx| async { arguments })?;
+    /// let kit: Toolkit = Toolkit::dynamic([Tool::dynamic("echo").define()?]).handler(|_, arguments, _cx| async { arguments })?;
     /// kit.ensure_runnable()?;
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run<T, F, Fut>(self, handler: F) -> Result<Toolkit<S>, ToolkitError>
+    pub fn handler<T, F, Fut>(self, handler: F) -> Result<Toolkit<S>, ToolkitError>
     where
         T: Serialize + Send + 'static,
         F: Fn(Tool, Value, Cx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = T> + Send + 'static,
     {
         let handler = Arc::new(Isolated::new(handler));
-        self.attach(|definition| definition.with_run(for_tool(&handler, definition)))
+        self.attach(|definition| definition.with_handler(for_tool(&handler, definition)))
     }
 
     /// Attaches a handler that succeeds or fails with a failure that the model reads. A tool that declares no failure
@@ -83,11 +83,11 @@ impl<S> DynamicTools<S> {
     /// use serde_json::Value;
     ///
     /// let kit: Toolkit = Toolkit::dynamic([Tool::dynamic("read").define()?])
-    ///     .try_run(|tool: Tool, _: Value, _cx| async move { Err::<Value, _>(format!("{} is down", tool.name())) })?;
+    ///     .try_handler(|tool: Tool, _: Value, _cx| async move { Err::<Value, _>(format!("{} is down", tool.name())) })?;
     /// assert_eq!(kit.get("read").unwrap().failure().as_json()["type"], "string");
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
-    pub fn try_run<T, E, F, Fut>(self, handler: F) -> Result<Toolkit<S>, ToolkitError>
+    pub fn try_handler<T, E, F, Fut>(self, handler: F) -> Result<Toolkit<S>, ToolkitError>
     where
         T: Serialize + Send + 'static,
         E: Failure,
@@ -95,7 +95,7 @@ impl<S> DynamicTools<S> {
         Fut: Future<Output = Result<T, E>> + Send + 'static,
     {
         let handler = Arc::new(Isolated::new(handler));
-        self.attach(|definition| definition.try_with_run(for_tool(&handler, definition)))
+        self.attach(|definition| definition.try_with_handler(for_tool(&handler, definition)))
     }
 
     /// Attaches a handler that returns failures for the model and errors for the operator.
@@ -105,14 +105,14 @@ impl<S> DynamicTools<S> {
     /// use serde_json::Value;
     ///
     /// let kit: Toolkit = Toolkit::dynamic([Tool::dynamic("read").define()?])
-    ///     .handle(|_: Tool, arguments: Value, _cx| async move {
+    ///     .try_handler_mixed(|_: Tool, arguments: Value, _cx| async move {
     ///         let path = arguments["path"].as_str().ok_or(HandlerError::Declared("say which file"))?;
     ///         Ok(std::fs::read_to_string(path)?)
     ///     })?;
     /// kit.ensure_runnable()?;
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
-    pub fn handle<T, E, F, Fut>(self, handler: F) -> Result<Toolkit<S>, ToolkitError>
+    pub fn try_handler_mixed<T, E, F, Fut>(self, handler: F) -> Result<Toolkit<S>, ToolkitError>
     where
         T: Serialize + Send + 'static,
         E: Failure,
@@ -122,7 +122,7 @@ impl<S> DynamicTools<S> {
         let handler = Arc::new(Isolated::new(handler));
         self.attach(|definition| {
             let handler = AsyncFn::<_, Value, MIXED>::new(for_tool(&handler, definition));
-            definition.with_handler(Arc::new(handler))?.declaring::<E>()
+            definition.replace_handler(Arc::new(handler))?.declaring::<E>()
         })
     }
 

@@ -10,8 +10,8 @@ impl<S> Toolkit<S> {
     /// ```
     /// use haft_core::{Readonly, Tool, Toolkit};
     ///
-    /// let read = Tool::new("read").annotate(Readonly(true)).run(|(), _cx| async {})?;
-    /// let write = Tool::new("write").run(|(), _cx| async {})?;
+    /// let read = Tool::new("read").annotate(Readonly(true)).handler(|(), _cx| async {})?;
+    /// let write = Tool::new("write").handler(|(), _cx| async {})?;
     /// let kit: Toolkit = Toolkit::from_iter([read, write]);
     ///
     /// let harmless = kit.filter(|tool| tool.annotations().readonly());

@@ -14,7 +14,7 @@ impl<S> Toolkit<S> {
     /// ```
     /// use haft_core::{Services, Tool, Toolkit};
     ///
-    /// let tool = |name: &str| Tool::new(name).run(|(), _cx| async {});
+    /// let tool = |name: &str| Tool::new(name).handler(|(), _cx| async {});
     /// let base: Toolkit = Toolkit::from_iter([tool("read")?, tool("write")?]).with_services(Services::new().with(1_u8));
     /// let dry: Toolkit = Toolkit::from_iter([tool("write")?, tool("log")?]).with_services(Services::new().with(2_u8));
     ///

@@ -64,7 +64,7 @@ impl<S> Toolkit<S> {
     /// ```
     /// use haft_core::{Tool, Toolkit};
     ///
-    /// let kit: Toolkit = Toolkit::from_iter([Tool::new("search").run(|query: String, _cx| async move { query })?]);
+    /// let kit: Toolkit = Toolkit::from_iter([Tool::new("search").handler(|query: String, _cx| async move { query })?]);
     /// let kit = kit.namespace("github")?.namespace("work")?;
     /// assert_eq!(kit.names().collect::<Vec<_>>(), ["work__github__search"]);
     /// assert_eq!(kit.get("work__github__search").unwrap().id().as_str(), "search");
@@ -85,7 +85,7 @@ impl<S> Toolkit<S> {
     /// ```
     /// use haft_core::{Tool, Toolkit};
     ///
-    /// let tool = |name: &str| Tool::new(name).run(|(), _cx| async {});
+    /// let tool = |name: &str| Tool::new(name).handler(|(), _cx| async {});
     /// let kit: Toolkit = Toolkit::make_namespaced("fs", [tool("read")?, tool("write")?])?;
     /// assert_eq!(kit.names().collect::<Vec<_>>(), ["fs__read", "fs__write"]);
     ///

@@ -87,7 +87,7 @@ mod tests {
     use crate::toolkit::Toolkit;
 
     fn kit(names: [&str; 2], service: u8) -> Toolkit {
-        let tools = names.map(|name| Tool::new(name).run(|(), _| async {}).unwrap());
+        let tools = names.map(|name| Tool::new(name).handler(|(), _| async {}).unwrap());
         Toolkit::from_iter(tools).with_services(Services::new().with(service))
     }
 

@@ -34,24 +34,24 @@ impl<S> Toolkit<S> {
     /// ```
     /// use haft_core::{Tool, Toolkit};
     ///
-    /// let send = Tool::new("send").run(|to: String, _cx| async move { format!("sent to {to}") })?;
+    /// let send = Tool::new("send").handler(|to: String, _cx| async move { format!("sent to {to}") })?;
     /// let kit: Toolkit = Toolkit::from_iter([send]);
     ///
-    /// let dry = kit.clone().with_run("send", |to: String, _cx| async move { format!("would send to {to}") })?;
+    /// let dry = kit.clone().with_handler("send", |to: String, _cx| async move { format!("would send to {to}") })?;
     /// assert_eq!(dry.descriptors(), kit.descriptors());
     ///
-    /// let error = kit.with_run("sned", |_: String, _cx| async {}).unwrap_err();
+    /// let error = kit.with_handler("sned", |_: String, _cx| async {}).unwrap_err();
     /// assert_eq!(error.to_string(), "there is no tool named `sned`; the nearest is `send`");
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with_run<A, T, F, Fut>(self, name: &str, handler: F) -> Result<Self, ReplaceError>
+    pub fn with_handler<A, T, F, Fut>(self, name: &str, handler: F) -> Result<Self, ReplaceError>
     where
         A: DeserializeOwned + Send + 'static,
         T: Serialize + Send + 'static,
         F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = T> + Send + 'static,
     {
-        self.change(name, |tool| tool.with_run(handler))
+        self.change(name, |tool| tool.with_handler(handler))
     }
 
     /// Replaces the handler of the tool with this name by one that may fail. A tool that declared no failure declares
@@ -60,13 +60,13 @@ impl<S> Toolkit<S> {
     /// ```
     /// use haft_core::{Tool, Toolkit};
     ///
-    /// let send = Tool::new("send").run(|to: String, _cx| async move { to.len() })?;
+    /// let send = Tool::new("send").handler(|to: String, _cx| async move { to.len() })?;
     /// let kit: Toolkit = Toolkit::from_iter([send]);
-    /// let broken = kit.try_with_run("send", |_: String, _cx| async { Err::<usize, _>("the line is dead") })?;
+    /// let broken = kit.try_with_handler("send", |_: String, _cx| async { Err::<usize, _>("the line is dead") })?;
     /// assert_eq!(broken.get("send").unwrap().failure().as_json()["type"], "string");
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
-    pub fn try_with_run<A, T, E, F, Fut>(self, name: &str, handler: F) -> Result<Self, ReplaceError>
+    pub fn try_with_handler<A, T, E, F, Fut>(self, name: &str, handler: F) -> Result<Self, ReplaceError>
     where
         A: DeserializeOwned + Send + 'static,
         T: Serialize + Send + 'static,
@@ -74,7 +74,7 @@ impl<S> Toolkit<S> {
         F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
     {
-        self.change(name, |tool| tool.try_with_run(handler))
+        self.change(name, |tool| tool.try_with_handler(handler))
     }
 
     fn change(

@@ -53,7 +53,7 @@ impl<S> Toolkit<S> {
     /// ```
     /// use haft_core::{Tool, Toolkit};
     ///
-    /// let tool = |name: &str| Tool::new(name).run(|(), _cx| async {});
+    /// let tool = |name: &str| Tool::new(name).handler(|(), _cx| async {});
     /// let kit: Toolkit = [tool("search")?, tool("fetch")?, tool("search")?].into_iter().collect();
     /// assert_eq!(kit.names().collect::<Vec<_>>(), ["search", "fetch"]);
     /// assert_eq!(kit.shadowed()[0].name, "search");

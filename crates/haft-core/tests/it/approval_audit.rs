@@ -88,7 +88,7 @@ async fn every_verdict_is_recorded_once_in_every_way() {
 async fn a_verdict_that_does_not_count_is_recorded_with_its_sender() {
     let ((kit, _), book) = (bench(), Book::default());
     let other = |request: ApprovalRequest, _: Cx| async move { bob(request.approve().digest("sha256:00")) };
-    kit.run(calls([("pay", "5")])).with(book.open()).approvals(other).collect_results().await;
+    kit.run_with(calls([("pay", "5")]), book.open().approvals(other)).collect_results().await;
     let [record] = &book.records()[..] else { panic!() };
     assert_eq!((record.outcome, record.who.as_deref()), (ApprovalOutcome::Refused, Some("bob")));
     let reason = record.reason.as_deref().unwrap();
@@ -107,15 +107,15 @@ async fn an_unanswered_request_is_recorded() {
     ];
     for (answer, outcome, reason) in table {
         let ((kit, _), book) = (bench(), Book::default());
-        let run = kit.run(calls([("pay", "5")])).with(book.open());
-        run.approvals(move |_: ApprovalRequest, _: Cx| async move { answer() }).collect_results().await;
+        let options = book.open().approvals(move |_: ApprovalRequest, _: Cx| async move { answer() });
+        kit.run_with(calls([("pay", "5")]), options).collect_results().await;
         let [record] = &book.records()[..] else { panic!("{outcome}") };
         assert_eq!((record.outcome.as_str(), &record.who), (outcome, &None));
         let said = record.reason.as_deref();
         assert!(reason.map_or(said.is_none(), |reason| said.is_some_and(|said| said.contains(reason))), "{said:?}");
     }
     let ((kit, _), book) = (bench(), Book::default());
-    kit.run(calls([("pay", "5"), ("look", "1")])).with(book.open()).collect_results().await;
+    kit.run_with(calls([("pay", "5"), ("look", "1")]), book.open()).collect_results().await;
     assert_eq!(book.outcomes(), ["nobody_asked"]);
 }
 
@@ -126,14 +126,14 @@ async fn never_answers(_: ApprovalRequest, _: Cx) -> ApprovalAnswer {
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_request_is_recorded_once() {
     let ((kit, _), book) = (bench(), Book::default());
-    let run = || kit.run(calls([("pay", "5")]));
+    let run = |options: RunOptions| kit.run_with(calls([("pay", "5")]), options);
     let options = book.open().approvals(never_answers);
-    run().with(options.clone().approval_timeout(Duration::from_secs(1))).collect_results().await;
+    run(options.clone().approval_timeout(Duration::from_secs(1))).collect_results().await;
     assert_eq!(book.outcomes(), ["unanswered"]);
-    run().with(options.clone().timeout(Duration::from_secs(1))).collect_results().await;
+    run(options.clone().timeout(Duration::from_secs(1))).collect_results().await;
     assert_eq!(book.outcomes(), ["unanswered"]);
     for is_dropped in [true, false] {
-        let mut run = run().with(options.clone());
+        let mut run = run(options.clone());
         assert!(matches!(run.next().await, Some(ToolEvent::ApprovalRequested { .. })));
         run.cancel();
         if !is_dropped {
@@ -147,7 +147,7 @@ async fn a_cancelled_request_is_recorded_once() {
         (Arc::clone(&now), move || Timestamp::from_unix_millis(now.load(Ordering::Relaxed)))
     };
     let lapsing = options.approval_clock(reading).approval_lifetime(Duration::from_secs(1));
-    let mut run = run().with(lapsing);
+    let mut run = run(lapsing);
     assert!(matches!(run.next().await, Some(ToolEvent::ApprovalRequested { .. })));
     now.store(2_000, Ordering::Relaxed);
     while run.next().await.is_some() {}
@@ -167,8 +167,8 @@ async fn a_resumed_request_is_closed_whatever_the_outcome_of_its_call() {
         let verdicts: Vec<_> =
             suspended.pending().filter(|_| has_verdict).map(|request| bob(request.approve())).collect();
         let resumed = [
-            gone.resume(suspended.clone(), verdicts.clone()).with(book.open()),
-            asking.resume(suspended.clone(), verdicts.clone()).with(book.open().permit(forbidding)),
+            gone.resume_with(suspended.clone(), verdicts.clone(), book.open()),
+            asking.resume_with(suspended.clone(), verdicts.clone(), book.open().permit(forbidding)),
         ];
         for run in resumed {
             assert!(!run.collect_or_suspend().await.unwrap()[0].is_ok());
@@ -187,7 +187,7 @@ async fn a_request_that_is_no_longer_valid_is_recorded_as_rejected() {
     let changed = kit([gated("pay", &journal).map(|tool| tool.annotate(haft_core::Readonly(true)))]);
     let suspended = suspend(&bench().0, &book.open(), &calls([("pay", "5")])).await;
     let verdicts: Vec<_> = suspended.pending().map(|request| bob(request.approve())).collect();
-    changed.resume(suspended, verdicts).with(book.open()).collect_results().await;
+    changed.resume_with(suspended, verdicts, book.open()).collect_results().await;
     let records = book.records();
     let told: Vec<_> = records.iter().map(|record| (record.outcome.as_str(), record.who.as_deref())).collect();
     // The old request is closed, and a new one is suspended.
@@ -200,8 +200,8 @@ async fn a_remembered_verdict_is_recorded_for_every_call_it_approves() {
     let ((kit, _), book, memory) = (bench(), Book::default(), ApprovalMemory::new());
     let options = book.open().approval_memory(&memory);
     let yes = |request: ApprovalRequest, _: Cx| async move { bob(request.approve()).scope(ApprovalScope::ThisTool) };
-    kit.run(calls([("pay", "5")])).with(options.clone().approvals(yes)).collect_results().await;
-    kit.run(calls([("pay", "6")])).with(options.clone()).collect_results().await;
+    kit.run_with(calls([("pay", "5")]), options.clone().approvals(yes)).collect_results().await;
+    kit.run_with(calls([("pay", "6")]), options.clone()).collect_results().await;
     let records = book.records();
     let told: Vec<_> = records.iter().map(|record| (record.outcome, record.who.as_deref(), &record.scope)).collect();
     let tool = ApprovalScope::ThisTool;
@@ -212,8 +212,8 @@ async fn a_remembered_verdict_is_recorded_for_every_call_it_approves() {
     assert_ne!(records[0].request_id, records[1].request_id);
     memory.clear();
     let no = |request: ApprovalRequest, _: Cx| async move { request.deny("no").scope(ApprovalScope::ThisTool) };
-    kit.run(calls([("pay", "5")])).with(options.clone().approvals(no)).collect_results().await;
-    kit.run(calls([("pay", "6")])).with(options).collect_results().await;
+    kit.run_with(calls([("pay", "5")]), options.clone().approvals(no)).collect_results().await;
+    kit.run_with(calls([("pay", "6")]), options).collect_results().await;
     assert_eq!(book.outcomes(), ["denied", "remembered_denied"]);
 }
 
@@ -227,7 +227,7 @@ async fn the_rule_is_recorded() {
         (broken, ("look", "1"), ApprovalRule::PolicyFailed),
     ] {
         let options = book.open().policy(policy).approvals(Suspend);
-        kit.run(calls([call])).with(options).collect_results().await;
+        kit.run_with(calls([call]), options).collect_results().await;
         assert_eq!(book.records()[0].rule, Some(rule));
     }
 }
@@ -252,7 +252,7 @@ async fn a_clock_that_panics_approves_nothing() {
         if let Some(lifetime) = lifetime {
             options = options.approval_lifetime(lifetime);
         }
-        let results = kit.run(calls([("pay", "5")])).with(options.approvals(never_asked)).collect_results().await;
+        let results = kit.run_with(calls([("pay", "5")]), options.approvals(never_asked)).collect_results().await;
         assert_eq!(all_came(&results), ["denied"]);
         assert_eq!(journal.lines(), [""; 0]);
         let records = book.records();
@@ -274,14 +274,14 @@ async fn an_approval_does_not_hold_when_the_clock_panics_afterwards() {
     let lasting = || RunOptions::new().approval_lifetime(Duration::from_secs(3_600));
     let (kit, journal) = bench();
     let approver = |request: ApprovalRequest, _: Cx| async move { request.approve() };
-    let run = kit.run(calls([("pay", "5")])).with(lasting().approval_clock(stopping()).approvals(approver));
+    let run = kit.run_with(calls([("pay", "5")]), lasting().approval_clock(stopping()).approvals(approver));
     assert_eq!(all_came(&run.collect_results().await), ["denied"]);
 
     let working = lasting().approval_clock(|| Timestamp::from_unix_millis(1_000));
     let asked = suspend(&kit, &working, &calls([("pay", "5")])).await;
     let verdicts: Vec<_> = asked.pending().map(ApprovalRequest::approve).collect();
     let broken = lasting().approval_clock(|| panic!("stopped"));
-    let run = kit.resume(asked, verdicts.clone()).with(broken.clone());
+    let run = kit.resume_with(asked, verdicts.clone(), broken.clone());
     assert_eq!(all_came(&run.collect_results().await), ["denied"]);
     let plan = kit.plan_from_map(broken, verdicts, calls([("pay", "5")])).await;
     assert!(plan.approved.is_empty());
@@ -293,7 +293,7 @@ async fn an_approval_does_not_hold_when_the_clock_panics_afterwards() {
 async fn records_hold_no_arguments_and_no_results() {
     let ((kit, _), book) = (bench(), Book::default());
     let answer = |request: ApprovalRequest, _: Cx| async move { request.answer(json!(54_321)) };
-    kit.run(calls([("pay", "12345")])).with(book.open()).approvals(answer).collect_results().await;
+    kit.run_with(calls([("pay", "12345")]), book.open().approvals(answer)).collect_results().await;
     let written = serde_json::to_string(&book.records()[0]).unwrap();
     assert!(!written.contains("12345") && !written.contains("54321"), "{written}");
 }
@@ -345,7 +345,8 @@ async fn every_request_emits_a_tracing_event() {
     let ear = Ear::default();
     let guard = tracing::subscriber::set_default(ear.clone());
     let approver = |request: ApprovalRequest, _: Cx| async move { bob(request.edit(json!(54_321))) };
-    let run = kit.run(calls([("pay", "12345"), ("look", "1")])).caller("ana").approvals(approver);
+    let run =
+        kit.run_with(calls([("pay", "12345"), ("look", "1")]), RunOptions::new().caller("ana").approvals(approver));
     run.collect_results().await;
     drop(guard);
     let [event] = &ear.0.lock().unwrap()[..] else { panic!("{:?}", ear.0) };

@@ -31,7 +31,7 @@ impl Journal {
 /// Creates a tool that records its number and returns it. Ungated.
 pub(crate) fn noting(name: &'static str, journal: &Journal) -> Result<Tool, DefinitionError> {
     let journal = journal.clone();
-    Tool::new(name).run(move |cents: u16, _cx| {
+    Tool::new(name).handler(move |cents: u16, _cx| {
         let journal = journal.clone();
         async move {
             journal.note(format!("{name} {cents}"));
@@ -81,7 +81,7 @@ pub(crate) async fn tell(events: impl Stream<Item = ToolEvent>) -> Vec<String> {
 
 /// Suspends calls and returns them as another process reads them.
 pub(crate) async fn suspend(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall]) -> Suspended {
-    let run = kit.run(calls).with(options.clone().approvals(Suspend));
+    let run = kit.run_with(calls, options.clone().approvals(Suspend));
     let suspended = run.collect_or_suspend().await.unwrap_err();
     serde_json::from_str(&serde_json::to_string(&suspended).unwrap()).unwrap()
 }
@@ -115,7 +115,7 @@ impl Way {
         match self {
             Self::Approver => {
                 let approver = move |request: ApprovalRequest, _: Cx| async move { decide(&request) };
-                kit.run(calls).with(options.clone().approvals(approver)).collect_results().await
+                kit.run_with(calls, options.clone().approvals(approver)).collect_results().await
             }
             Self::Queue => by_queue(kit, options, calls, decide).await,
             Self::Map => {
@@ -128,8 +128,8 @@ impl Way {
             Self::Resume => {
                 let suspended = suspend(kit, options, calls).await;
                 let verdicts: Vec<_> = suspended.pending().map(decide).collect();
-                let run = kit.resume(suspended, verdicts).with(options.clone());
-                assert_eq!(run.refused_verdicts(), []);
+                let run = kit.resume_with(suspended, verdicts, options.clone());
+                assert_eq!(run.rejected_verdicts(), []);
                 run.collect_or_suspend().await.unwrap()
             }
         }
@@ -138,7 +138,7 @@ impl Way {
 
 async fn by_queue(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall], decide: Decide) -> Vec<ToolResult> {
     let (sender, queue) = VerdictQueue::new();
-    let mut run = kit.run(calls).with(options.clone().approvals(queue));
+    let mut run = kit.run_with(calls, options.clone().approvals(queue));
     let mut results = Vec::new();
     while let Some(event) = run.next().await {
         match event {

@@ -18,7 +18,7 @@ struct Transfer {
 fn bank(journal: &Journal) -> Toolkit {
     let journal = journal.clone();
     let transfer = Tool::new("transfer").needs_approval(ApprovalPolicy::always());
-    kit([transfer.run(move |transfer: Transfer, _cx| {
+    kit([transfer.handler(move |transfer: Transfer, _cx| {
         let journal = journal.clone();
         async move { journal.note(format!("{} {}", transfer.account, transfer.to)) }
     })])
@@ -86,13 +86,13 @@ fn successors(journal: &Journal) -> [(&'static str, Toolkit, &'static str); 6] {
     let always = ApprovalPolicy::always;
     let described = |said: &str| {
         let journal = journal.clone();
-        Tool::new("pay").describe(said).needs_approval(always()).run(move |cents: u16, _cx| {
+        Tool::new("pay").describe(said).needs_approval(always()).handler(move |cents: u16, _cx| {
             journal.note(format!("pay {cents}"));
             async move { cents }
         })
     };
-    let narrower = Tool::new("pay").needs_approval(always()).run(|cents: u8, _cx| async move { u16::from(cents) });
-    let stranger = Tool::new("pay").needs_approval(always()).run(|(), _cx| async { 0_u16 });
+    let narrower = Tool::new("pay").needs_approval(always()).handler(|cents: u8, _cx| async move { u16::from(cents) });
+    let stranger = Tool::new("pay").needs_approval(always()).handler(|(), _cx| async { 0_u16 });
     let renamed = gated("refund", journal).and_then(|tool| tool.with_name("pay"));
     [
         ("the same", kit([gated("pay", journal)]), "5"),
@@ -152,10 +152,10 @@ async fn a_permit_that_was_revoked_since_applies() {
     let revoked = RunOptions::new().permit(|_: &Tool, _: &ToolCall, _: &haft_core::Cx| Permission::denied("no longer"));
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
     let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
-    let resumed = kit.resume(suspended, verdicts.clone()).with(revoked.clone()).collect_results().await;
+    let resumed = kit.resume_with(suspended, verdicts.clone(), revoked.clone()).collect_results().await;
     assert_eq!((all_came(&resumed), message(&resumed)), (vec!["permission_denied"], "no longer"));
     let plan = kit.plan_from_map(RunOptions::new(), verdicts, calls([("pay", "5")])).await;
-    let planned = kit.run(plan).with(revoked).collect_results().await;
+    let planned = kit.run_with(plan, revoked).collect_results().await;
     assert_eq!(all_came(&planned), ["permission_denied"]);
     assert_eq!(journal.lines(), [""; 0]);
 }

@@ -13,7 +13,7 @@ use crate::executing::{calls, kit};
 fn described(journal: &Journal, said: &str) -> Toolkit {
     let journal = journal.clone();
     let pay = Tool::new("pay").describe(said).needs_approval(ApprovalPolicy::always());
-    kit([pay.run(move |cents: u16, _cx| {
+    kit([pay.handler(move |cents: u16, _cx| {
         journal.note(format!("pay {cents}"));
         async move { cents }
     })])
@@ -38,9 +38,9 @@ async fn a_changed_definition_voids_the_verdict_and_approval_is_requested_again(
         });
         let options = approver.map_or(options.clone(), |approver| options.approvals(approver));
 
-        let mut run = after.resume(suspended, [asked.approve()]).with(options);
+        let mut run = after.resume_with(suspended, [asked.approve()], options);
         assert_eq!(tell(&mut run).await, ["c1 asked", "c1 suspended"]);
-        assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::OtherDigest);
+        assert_eq!(run.rejected_verdicts()[0].fault, VerdictFault::OtherDigest);
         let suspended = run.suspended().unwrap();
         let again = suspended.pending().next().unwrap().clone();
         assert_ne!((&again.request_id, &again.digest), (&asked.request_id, &asked.digest));
@@ -55,7 +55,7 @@ async fn a_changed_definition_voids_the_verdict_and_approval_is_requested_again(
         // The old verdict is void, and the new one is for the tool as it is now.
         let mut run = after.resume(suspended, [asked.approve()]);
         assert_eq!(tell(&mut run).await, ["c1 suspended"]);
-        assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::UnknownRequest);
+        assert_eq!(run.rejected_verdicts()[0].fault, VerdictFault::UnknownRequest);
         let results = after.resume(run.suspended().unwrap(), [again.approve()]).collect_or_suspend().await.unwrap();
         assert_eq!(all_came(&results), ["5"]);
         assert_eq!(journal.lines(), ["pay 5"]);
@@ -81,12 +81,12 @@ async fn an_approver_or_a_queue_receives_a_request_for_the_current_definition() 
     let journal = Journal::default();
     let (before, after) = (described(&journal, "Pays."), described(&journal, "Pays twice."));
     let (suspended, asked) = open(&before).await;
-    let run = after.resume(suspended.clone(), [asked.approve()]);
-    let run = run.approvals(|request: ApprovalRequest, _: Cx| async move { request.approve() });
+    let approver = |request: ApprovalRequest, _: Cx| async move { request.approve() };
+    let run = after.resume_with(suspended.clone(), [asked.approve()], RunOptions::new().approvals(approver));
     assert_eq!(tell(run).await, ["c1 asked", "c1 approved", "c1 output 5"]);
 
     let (sender, queue) = VerdictQueue::new();
-    let mut run = after.resume(suspended, [asked.approve()]).approvals(queue.clone());
+    let mut run = after.resume_with(suspended, [asked.approve()], RunOptions::new().approvals(queue.clone()));
     let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!() };
     assert_ne!(request.request_id, asked.request_id);
     assert_eq!(
@@ -102,14 +102,14 @@ async fn an_approver_or_a_queue_receives_a_request_for_the_current_definition() 
 async fn no_approval_is_requested_again_for_a_call_that_can_no_longer_run() {
     let journal = Journal::default();
     let always = ApprovalPolicy::always;
-    let narrower = Tool::new("pay").needs_approval(always()).run(|flag: bool, _cx| async move { flag });
+    let narrower = Tool::new("pay").needs_approval(always()).handler(|flag: bool, _cx| async move { flag });
     for (after, came_of) in
         [(kit([narrower]), "input_validation_error"), (kit([noting("look", &journal)]), "unknown_tool")]
     {
         let (suspended, asked) = open(&kit([gated("pay", &journal)])).await;
-        let mut run = after.resume(suspended, [asked.approve()]).approvals(Suspend);
+        let mut run = after.resume_with(suspended, [asked.approve()], RunOptions::new().approvals(Suspend));
         assert_eq!(tell(&mut run).await, [format!("c1 output {came_of}")]);
-        assert_eq!(run.refused_verdicts().len(), 1);
+        assert_eq!(run.rejected_verdicts().len(), 1);
     }
     assert_eq!(journal.lines(), [""; 0]);
 }
@@ -122,6 +122,6 @@ async fn an_expired_request_is_not_renewed() {
     let lapsing = RunOptions::new().approval_lifetime(std::time::Duration::ZERO);
     let suspended = suspend(&before, &lapsing, &calls([("pay", "5")])).await;
     let asked = suspended.pending().next().unwrap().clone();
-    let run = after.resume(suspended, [asked.approve()]).approvals(Suspend);
+    let run = after.resume_with(suspended, [asked.approve()], RunOptions::new().approvals(Suspend));
     assert_eq!(tell(run).await, ["c1 output cancelled"]);
 }

@@ -20,9 +20,9 @@ async fn earlier_results_survive_a_run_that_never_begins() {
         let (kit, journal) = bench();
         let suspended = suspend(&kit, &RunOptions::new(), &calls([("look", "1"), ("pay", "2")])).await;
         let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
-        let told = tell(kit.resume(suspended.clone(), verdicts.clone()).with(options.clone())).await;
+        let told = tell(kit.resume_with(suspended.clone(), verdicts.clone(), options.clone())).await;
         assert_eq!(told, [format!("c2 output {came_of}")]);
-        let results = kit.resume(suspended, verdicts).with(options).collect_or_suspend().await.unwrap();
+        let results = kit.resume_with(suspended, verdicts, options).collect_or_suspend().await.unwrap();
         assert_eq!(all_came(&results), ["1", came_of]);
         assert_eq!(journal.lines(), ["look 1"]);
     }
@@ -32,7 +32,7 @@ async fn earlier_results_survive_a_run_that_never_begins() {
 #[tokio::test]
 async fn a_streamed_call_that_would_be_suspended_is_denied() {
     let (kit, _) = bench();
-    let mut stream = kit.handle_stream(ToolCall::new("c1", "pay", "5")).with(RunOptions::new().approvals(Suspend));
+    let mut stream = kit.try_run_call(ToolCall::new("c1", "pay", "5"), RunOptions::new().approvals(Suspend));
     let last = stream.next().await.expect("one result");
     assert_eq!(last.unwrap_err().kind.as_str(), "denied");
     assert!(stream.next().await.is_none());
@@ -56,11 +56,12 @@ async fn an_observer_sees_the_one_result_of_a_single_call() {
 async fn suspended_calls_can_be_taken_from_every_stream_of_events() {
     let (kit, journal) = bench();
     let calls = calls([("look", "1"), ("pay", "2")]);
-    let mut run = kit.run(&calls).approvals(Suspend).continue_with_results(|results| results.len());
+    let mut run =
+        kit.run_with(&calls, RunOptions::new().approvals(Suspend)).continue_with_results(|results| results.len());
     while run.next::<usize>().await.is_some() {}
     let left = run.suspended().unwrap();
     assert_eq!((left.pending().len(), left.finished().len()), (1, 1));
-    let mut run = kit.try_run(&calls, [FailureClass::Call]).with(RunOptions::new().approvals(Suspend));
+    let mut run = kit.run_with(&calls, RunOptions::new().approvals(Suspend)).fail_on([FailureClass::Call]);
     while run.next().await.is_some() {}
     let verdicts: Vec<_> = left.pending().map(ApprovalRequest::approve).collect();
     assert_eq!(run.suspended().unwrap().pending().len(), 1);

@@ -34,8 +34,8 @@ async fn an_edit_is_subject_to_permits_like_any_call() {
 #[tokio::test]
 async fn an_edit_requires_no_second_approval() {
     let (kit, journal) = bench();
-    let run = kit.run(calls([("pay", "5")])).with(asking(|request| request.edit(json!(6))));
-    let told = tell(run.policy(ApprovalPolicy::always())).await;
+    let options = asking(|request| request.edit(json!(6))).policy(ApprovalPolicy::always());
+    let told = tell(kit.run_with(calls([("pay", "5")]), options)).await;
     assert_eq!(told, ["c1 asked", "c1 edited", "c1 output 6"]);
     assert_eq!(journal.lines(), ["pay 6"]);
 }
@@ -43,7 +43,7 @@ async fn an_edit_requires_no_second_approval() {
 #[tokio::test]
 async fn the_call_has_the_arguments_that_it_ran_with() {
     let (kit, _) = bench();
-    let mut run = kit.run(calls([("pay", "5")])).with(asking(|request| request.edit(json!(6))));
+    let mut run = kit.run_with(calls([("pay", "5")]), asking(|request| request.edit(json!(6))));
     while run.next().await.is_some() {}
     assert_eq!(run.calls()[0].arguments, "6");
     let plan = kit.plan_from_map(RunOptions::new(), [], calls([("pay", "5")])).await;
@@ -103,10 +103,10 @@ async fn an_edited_call_has_one_output_and_keeps_its_events() {
     let observed = Arc::new(Mutex::new(0));
     let counting = Arc::clone(&observed);
     let (sender, queue) = VerdictQueue::new();
-    let run = kit.run(calls([("pay", "5"), ("pay", "7")])).approvals(queue).concurrency(1);
-    let mut run = run.observe(move |event| {
+    let options = RunOptions::new().approvals(queue).concurrency(1).observe(move |event| {
         *counting.lock().unwrap() += usize::from(matches!(event, ToolEvent::Output { .. }));
     });
+    let mut run = kit.run_with(calls([("pay", "5"), ("pay", "7")]), options);
     let mut outputs = Vec::new();
     while let Some(event) = run.next().await {
         match event {

@@ -45,7 +45,7 @@ fn audited() -> (RunOptions, Records) {
 async fn an_invalid_verdict_sent_to_a_queue_is_returned_with_its_issues_and_the_request_stays_pending() {
     for (name, decide, said) in INVALID {
         let ((kit, journal), (sender, queue)) = (bench(), VerdictQueue::new());
-        let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
+        let mut run = kit.run_with(calls([("pay", "5")]), RunOptions::new().approvals(queue.clone()));
         let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!("{name}") };
         let rejected = sender.send(decide(&request)).unwrap_err();
         assert!(reason(&rejected.fault).contains(said), "{name}: {}", rejected.fault);
@@ -63,7 +63,7 @@ async fn an_invalid_verdict_that_came_before_its_request_leaves_it_pending() {
     let request = suspended.pending().next().unwrap().clone();
     let (sender, queue) = VerdictQueue::new();
     assert_eq!(sender.send(request.edit(json!("much"))), Ok(Delivery::Parked));
-    let mut run = kit.resume(suspended, []).approvals(queue.clone());
+    let mut run = kit.resume_with(suspended, [], RunOptions::new().approvals(queue.clone()));
     assert!(matches!(run.next().await, Some(ToolEvent::ApprovalRequested { .. })));
     assert!(reason(&queue.take_unmatched()[0].fault).contains("must be"));
     sender.send(request.approve()).unwrap();
@@ -77,9 +77,9 @@ async fn a_run_that_is_resumed_with_an_invalid_verdict_waits_for_another() {
         let ((kit, journal), (options, records)) = (bench(), audited());
         let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5"), ("look", "1")])).await;
         let asked = suspended.pending().next().unwrap().clone();
-        let mut run = kit.resume(suspended, [decide(&asked)]).with(options);
+        let mut run = kit.resume_with(suspended, [decide(&asked)], options);
         assert_eq!(tell(&mut run).await, ["c1 suspended"], "{name}");
-        let [rejected] = run.refused_verdicts() else { panic!("{name}") };
+        let [rejected] = run.rejected_verdicts() else { panic!("{name}") };
         assert!(reason(&rejected.fault).contains(said), "{name}: {}", rejected.fault);
         assert_eq!(*rejected.response, decide(&asked), "{name}");
         let suspended = run.suspended().unwrap();
@@ -132,8 +132,8 @@ async fn an_invalid_edit_of_a_call_that_needs_no_approval_does_not_let_it_run_un
     let yes = options
         .clone()
         .approvals(|request: ApprovalRequest, _: Cx| async move { request.approve().scope(ApprovalScope::ThisTool) });
-    kit.run(calls_of("pay", "5")).with(yes).collect_results().await;
-    let mut run = kit.resume(suspended, [asked.edit(json!("much"))]).with(options);
+    kit.run_with(calls_of("pay", "5"), yes).collect_results().await;
+    let mut run = kit.resume_with(suspended, [asked.edit(json!("much"))], options);
     assert_eq!(tell(&mut run).await, ["c1 suspended"], "a yes from before does not override an objection");
     assert_eq!(journal.lines(), [""; 0]);
 }
@@ -163,9 +163,9 @@ async fn an_approver_is_asked_again_with_the_issues() {
     let (told, (options, records)) = (Told::default(), audited());
     let verdicts: Vec<Decide> =
         vec![|request| request.edit(json!("much")), |request| request.answer(json!("x")), |it| it.edit(json!(6))];
-    let mut run = kit.run(calls([("pay", "5")])).with(options.approvals(in_turn(verdicts, &told)));
+    let mut run = kit.run_with(calls([("pay", "5")]), options.approvals(in_turn(verdicts, &told)));
     assert_eq!(tell(&mut run).await, ["c1 asked", "c1 edited", "c1 output 6"]);
-    assert_eq!(run.refused_verdicts().len(), 2);
+    assert_eq!(run.rejected_verdicts().len(), 2);
     let told = told.lock().unwrap();
     let attempts: Vec<_> = told.iter().map(|(attempt, _)| *attempt).collect();
     assert_eq!(attempts, [1, 2, 3]);
@@ -182,7 +182,7 @@ async fn an_approver_is_asked_at_most_three_times_and_then_the_call_is_denied() 
     let (kit, journal) = bench();
     let (told, (options, records)) = (Told::default(), audited());
     let bad: Decide = |request| request.edit(json!("secret-word"));
-    let run = kit.run(calls([("pay", "5")])).with(options.approvals(in_turn(vec![bad; 4], &told)));
+    let run = kit.run_with(calls([("pay", "5")]), options.approvals(in_turn(vec![bad; 4], &told)));
     let results = run.collect_results().await;
     assert_eq!(all_came(&results), ["denied"]);
     assert_eq!(told.lock().unwrap().len(), 3);
@@ -212,10 +212,11 @@ impl<'de> Deserialize<'de> for Even {
 
 #[tokio::test]
 async fn an_edit_that_only_the_handlers_type_rejects_is_rejected_too() {
-    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|even: Even, _cx| async move { even.0 });
+    let pay =
+        Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|even: Even, _cx| async move { even.0 });
     let kit: Toolkit = kit([pay]);
     let (sender, queue) = VerdictQueue::new();
-    let mut run = kit.run(calls([("pay", "4")])).approvals(queue);
+    let mut run = kit.run_with(calls([("pay", "4")]), RunOptions::new().approvals(queue));
     let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!() };
     let rejected = sender.send(request.edit(json!(3))).unwrap_err();
     assert!(matches!(rejected.fault, VerdictFault::Invalid { .. }), "{rejected}");
@@ -231,7 +232,7 @@ async fn the_model_never_reads_about_arguments_that_a_person_wrote() {
     let plan = asked.plan_from_map(RunOptions::new(), [], calls([("pay", "5")])).await;
     let edited = plan.requests[0].edit(json!(60_000));
     let plan = asked.plan_from_map(RunOptions::new(), [edited], calls([("pay", "5")])).await;
-    let narrower = Tool::new("pay").run(|cents: u8, _cx| async move { cents });
+    let narrower = Tool::new("pay").handler(|cents: u8, _cx| async move { cents });
     let results = kit([narrower, noting("look", &journal)]).run(plan).collect_results().await;
     let failure = results[0].failure().unwrap();
     assert_eq!(failure.kind, FailureKind::Denied);

@@ -47,7 +47,7 @@ async fn the_events_of_a_plan_contain_its_verdicts_and_no_requests() {
     let asked = questions(&kit, &calls).await;
     let verdicts = [asked[0].approve(), asked[1].deny("no"), asked[2].edit(json!(5))];
     let plan = kit.plan_from_map(RunOptions::new(), verdicts, &calls).await;
-    let told = tell(kit.run(plan).approvals(never_asked)).await;
+    let told = tell(kit.run_with(plan, RunOptions::new().approvals(never_asked))).await;
     assert_eq!(told[..2], ["c3 denied", "c3 output denied"], "what is settled comes at once");
     for (call, shown) in [
         ("c1", &["c1 approved", "c1 output 1"][..]),
@@ -204,7 +204,7 @@ async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
 
     let guarded = kit([gated("pay", &journal)]);
     assert_eq!(all_came(&guarded.run(plan).collect_results().await), ["denied"]);
-    let run = free.run(planned().await).policy(ApprovalPolicy::always());
+    let run = free.run_with(planned().await, RunOptions::new().policy(ApprovalPolicy::always()));
     assert_eq!(all_came(&run.collect_results().await), ["denied"]);
     // The plan keeps its queue, which now receives a request and has no sender to answer it.
     let (sender, queue) = VerdictQueue::new();
@@ -214,7 +214,7 @@ async fn a_call_planned_while_ungated_needs_approval_where_it_is_gated_now() {
     assert_eq!(journal.lines(), [""; 0]);
 
     let asking = asking(ApprovalRequest::approve);
-    let told = tell(guarded.run(planned().await).with(asking)).await;
+    let told = tell(guarded.run_with(planned().await, asking)).await;
     assert_eq!(told, ["c1 asked", "c1 approved", "c1 output 5"]);
     assert_eq!(all_came(&free.run(planned().await).collect_results().await), ["5"]);
     assert_eq!(journal.lines(), ["pay 5", "pay 5"]);
@@ -231,9 +231,9 @@ async fn a_plan_runs_under_the_policies_of_its_options_and_of_no_others() {
 
     // Options that replace the plan's bring no policy, so the tool's own applies.
     let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
-    assert_eq!(all_came(&guarded.run(plan).with(RunOptions::new()).collect_results().await), ["denied"]);
+    assert_eq!(all_came(&guarded.run_with(plan, RunOptions::new()).collect_results().await), ["denied"]);
     let plan = guarded.plan_from_map(trusting(), [], calls([("pay", "5")])).await;
-    let run = guarded.run(plan).policy(ApprovalPolicy::always());
+    let run = guarded.run_with(plan, RunOptions::new().policy(ApprovalPolicy::always()));
     assert_eq!(all_came(&run.collect_results().await), ["denied"]);
     assert_eq!(journal.lines(), ["pay 5"]);
 }

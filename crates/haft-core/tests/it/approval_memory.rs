@@ -25,12 +25,12 @@ async fn decide(
 ) -> Vec<String> {
     let options = RunOptions::new().caller(caller).approval_memory(memory);
     let approver = move |request: ApprovalRequest, _: Cx| async move { verdict(&request) };
-    tell(kit.run(calls([call])).with(options.approvals(approver))).await
+    tell(kit.run_with(calls([call]), options.approvals(approver))).await
 }
 
 /// Returns the outcome of calls when no approver is configured.
 async fn remembered(kit: &Toolkit, memory: &ApprovalMemory, caller: &str, asked: [(&str, &str); 4]) -> Vec<String> {
-    let run = kit.run(calls(asked)).with(RunOptions::new().caller(caller).approval_memory(memory));
+    let run = kit.run_with(calls(asked), RunOptions::new().caller(caller).approval_memory(memory));
     all_came(&run.collect_results().await).into_iter().map(str::to_owned).collect()
 }
 
@@ -62,7 +62,7 @@ async fn a_verdict_holds_for_its_scope_and_for_nothing_wider() {
             let response = verdict(&request).scope(named.clone());
             async move { response }
         };
-        kit.run(calls([("pay", "5")])).with(options.approvals(approver)).collect_results().await;
+        kit.run_with(calls([("pay", "5")]), options.approvals(approver)).collect_results().await;
         assert_eq!(remembered(&kit, &memory, "ana", ASKED).await, came_of, "{scope:?}");
         assert_eq!(memory.is_empty(), came_of == [no; 4], "{scope:?}");
         assert_eq!(remembered(&kit, &memory, "bob", ASKED).await, [no; 4], "another caller, {scope:?}");
@@ -101,8 +101,8 @@ async fn an_approval_without_a_caller_does_not_apply_to_other_callers() {
     let kit = shop(&journal);
     let options = RunOptions::new().approval_memory(&memory);
     let approver = |request: ApprovalRequest, _: Cx| async move { request.approve().scope(ApprovalScope::ThisSession) };
-    kit.run(calls([("pay", "5")])).with(options.clone().approvals(approver)).collect_results().await;
-    let again = kit.run(calls([("pay", "5")])).with(options).collect_results().await;
+    kit.run_with(calls([("pay", "5")]), options.clone().approvals(approver)).collect_results().await;
+    let again = kit.run_with(calls([("pay", "5")]), options).collect_results().await;
     assert_eq!(all_came(&again), ["5"]);
     for caller in ["", "ana"] {
         assert_eq!(remembered(&kit, &memory, caller, ASKED).await, ["denied"; 4], "{caller}");
@@ -170,7 +170,7 @@ async fn decide_resumed(
     let suspended = suspend(kit, &RunOptions::new().caller(caller), &calls([call])).await;
     let verdicts: Vec<_> = suspended.pending().map(verdict).collect();
     let options = RunOptions::new().caller(caller).approval_memory(memory);
-    let results = kit.resume(suspended, verdicts).with(options).collect_results().await;
+    let results = kit.resume_with(suspended, verdicts, options).collect_results().await;
     all_came(&results).into_iter().map(str::to_owned).collect()
 }
 
@@ -337,7 +337,7 @@ async fn a_resumed_call_uses_remembered_verdicts() {
     let suspended = suspend(&kit, &options, &calls([("pay", "5"), ("pay", "6"), ("refund", "7")])).await;
     let first = suspended.pending().next().unwrap().approve().scope(ApprovalScope::ThisTool);
     let options = options.audit(move |record| noting.lock().unwrap().push((record.call_id.clone(), record.outcome)));
-    let run = kit.resume(suspended, [first]).with(options.approvals(Suspend));
+    let run = kit.resume_with(suspended, [first], options.approvals(Suspend));
     let still = run.collect_or_suspend().await.unwrap_err();
     assert_eq!(still.pending().map(|request| request.call_id.as_str()).collect::<Vec<_>>(), ["c3"]);
     assert_eq!(all_came(&still.finished().cloned().collect::<Vec<_>>()), ["5", "6"]);
@@ -359,6 +359,6 @@ async fn a_session_wide_approval_does_not_skip_the_checks() {
         .caller("ana")
         .approval_memory(&memory)
         .permit(|_: &Tool, _: &haft_core::ToolCall, _: &Cx| haft_core::Permission::denied("not you"));
-    let results = kit.run(calls([("pay", "5")])).with(forbidding).collect_results().await;
+    let results = kit.run_with(calls([("pay", "5")]), forbidding).collect_results().await;
     assert_eq!(all_came(&results), ["permission_denied"]);
 }

@@ -112,7 +112,8 @@ async fn without_gates_everything_runs() {
 async fn safe_calls_do_not_wait_for_gated_ones() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
-    let run = kit.run(calls([("look", "1"), ("pay", "2"), ("pay", "3")])).approvals(queue.clone());
+    let run =
+        kit.run_with(calls([("look", "1"), ("pay", "2"), ("pay", "3")]), RunOptions::new().approvals(queue.clone()));
     let (told, ()) = tokio::join!(tell(run), async {
         sleep(Duration::from_secs(60)).await;
         assert_eq!(journal.lines(), ["look 1"], "the gated ones are parked");
@@ -150,7 +151,7 @@ async fn a_server_without_memory_gets_its_verdicts_with_a_request() {
 #[tokio::test]
 async fn a_gated_call_results_in_a_request_and_no_result() {
     let (kit, journal) = bench();
-    let events: Vec<_> = kit.run(calls([("pay", "1")])).approvals(Suspend).collect().await;
+    let events: Vec<_> = kit.run_with(calls([("pay", "1")]), RunOptions::new().approvals(Suspend)).collect().await;
     assert!(matches!(events[0], ToolEvent::ApprovalRequested { index: 0, .. }));
     assert!(events.iter().all(|event| event.result().is_none()));
     assert_eq!(journal.lines(), [""; 0]);
@@ -162,7 +163,7 @@ async fn a_gate_may_depend_on_the_arguments() {
     let journal = Journal::default();
     let large = ApprovalPolicy::when(|cents: u16, _| async move { cents > 100 });
     let kit = kit([noting("pay", &journal).and_then(|tool| tool.set_needs_approval(large))]);
-    let run = kit.run(calls([("pay", "100"), ("pay", "101")])).approvals(Suspend);
+    let run = kit.run_with(calls([("pay", "100"), ("pay", "101")]), RunOptions::new().approvals(Suspend));
     assert_eq!(tell(run).await, ["c1 output 100", "c2 asked", "c2 suspended"]);
     assert_eq!(journal.lines(), ["pay 100"]);
 }
@@ -196,7 +197,7 @@ async fn only_pending_requests_of_a_history_are_resumed() {
     let first = suspended.pending().next().unwrap().approve();
     let suspended = *kit.resume(suspended, [first.clone()]).collect_or_suspend().await.unwrap_err();
     let run = kit.resume(suspended, [first]);
-    assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::UnknownRequest);
+    assert_eq!(run.rejected_verdicts()[0].fault, VerdictFault::UnknownRequest);
     assert_eq!(tell(run).await, ["c2 suspended"]);
     assert_eq!(journal.lines(), ["pay 1"]);
 }
@@ -210,7 +211,7 @@ async fn contradictory_answers_produce_one_result() {
         let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1")])).await;
         let request = suspended.pending().next().unwrap().clone();
         let run = kit.resume(suspended, answers.map(|decide| decide(&request)));
-        assert_eq!(run.refused_verdicts().len(), 1);
+        assert_eq!(run.rejected_verdicts().len(), 1);
         let told = tell(run).await;
         assert_eq!(told.iter().filter(|line| line.contains("output")).count(), 1, "{told:?}");
         assert!(journal.lines().len() <= 1);
@@ -233,7 +234,7 @@ async fn a_history_that_was_tampered_with_runs_nothing() {
 #[tokio::test]
 async fn an_approved_call_that_fails_still_answers() {
     let failing = Tool::new("pay").needs_approval(ApprovalPolicy::always());
-    let kit = kit([failing.try_run(|_: u16, _cx| async { Err::<u16, _>("no funds") })]);
+    let kit = kit([failing.try_handler(|_: u16, _cx| async { Err::<u16, _>("no funds") })]);
     let results = by_map(&kit, &calls([("pay", "1")]), &[("c1", approve)]).await;
     assert_eq!((came(&results[0]), message(&results)), ("tool_failed", "no funds"));
 }
@@ -284,7 +285,7 @@ async fn two_gated_calls_of_one_id_make_one_request() {
 #[tokio::test]
 async fn an_ungated_call_requests_no_approval() {
     let (kit, journal) = bench();
-    let run = kit.run(calls([("look", "1")])).approvals(never_asked);
+    let run = kit.run_with(calls([("look", "1")]), RunOptions::new().approvals(never_asked));
     assert_eq!(tell(run).await, ["c1 output 1"]);
     assert_eq!(journal.lines(), ["look 1"]);
 }

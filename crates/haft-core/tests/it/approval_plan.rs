@@ -28,7 +28,7 @@ struct Gauge {
 fn slow(gauge: &Arc<Gauge>, limits: ExecutionLimits) -> Toolkit {
     let gauge = Arc::clone(gauge);
     let pay = Tool::new("pay").needs_approval(ApprovalPolicy::when(|cents: u16, _| async move { cents > 9 }));
-    kit([pay.limits(limits).run(move |cents: u16, cx: Cx| {
+    kit([pay.limits(limits).handler(move |cents: u16, cx: Cx| {
         let gauge = Arc::clone(&gauge);
         async move {
             let now = gauge.now.fetch_add(1, Ordering::SeqCst) + 1;
@@ -123,7 +123,10 @@ async fn a_plan_with_all_verdicts_runs_with_the_limits_services_and_indexes_of_o
 
     // Options of the run come on top, and a run that is never polled answers only the calls it was given.
     let plan = kit.plan_from_map(&options, verdicts, &calls).await;
-    let results = kit.run(plan.approved).services(Services::new().with(Account("bob"))).collect_results().await;
+    let results = kit
+        .run_with(plan.approved, RunOptions::new().services(Services::new().with(Account("bob"))))
+        .collect_results()
+        .await;
     assert_eq!(all_came(&results), ["\"10 by bob\"", "\"1 by bob\"", "\"20 by bob\""]);
 }
 

@@ -145,8 +145,8 @@ async fn a_verdict_counts_until_its_request_expires() {
             async move { request.approve() }
         });
 
-        let in_run = kit.run(&calls).with(late).collect_results().await;
-        let resumed = kit.resume(suspended, verdicts).with(options.clone()).collect_results().await;
+        let in_run = kit.run_with(&calls, late).collect_results().await;
+        let resumed = kit.resume_with(suspended, verdicts, options.clone()).collect_results().await;
         let plan = kit.plan_from_map(&options, [planned], &calls).await;
         let faults: Vec<_> = plan.refused.iter().map(|refused| refused.fault.clone()).collect();
         assert_eq!(faults, if came_of == "5" { vec![] } else { vec![VerdictFault::Lapsed] });
@@ -169,10 +169,10 @@ async fn a_request_expires_wherever_it_is_resumed() {
     now.store(1_500, Ordering::Relaxed);
     let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
     let elsewhere = RunOptions::new().approval_clock(read);
-    let results = kit.resume(suspended.clone(), verdicts).with(elsewhere.clone()).collect_results().await;
+    let results = kit.resume_with(suspended.clone(), verdicts, elsewhere.clone()).collect_results().await;
     assert_eq!(all_came(&results), ["cancelled"]);
     // Approval is not requested again either.
-    let run = kit.resume(suspended, []).with(elsewhere).approvals(never_asked);
+    let run = kit.resume_with(suspended, [], elsewhere.approvals(never_asked));
     assert_eq!(tell(run).await, ["c1 output cancelled"]);
     assert_eq!(journal.lines(), [""; 0]);
 }
@@ -187,7 +187,7 @@ async fn no_call_waits_longer_than_the_approval_timeout() {
     let began = Instant::now();
     let options = RunOptions::new().approval_timeout(Duration::from_secs(5));
     let calls = calls([("pay", "5"), ("look", "1")]);
-    let run = kit.run(&calls).with(options.clone()).approvals(never_answers);
+    let run = kit.run_with(&calls, options.clone().approvals(never_answers));
     assert_eq!(tell(run).await, ["c1 asked", "c2 output 1", "c1 output cancelled"]);
     assert_eq!(began.elapsed(), Duration::from_secs(5));
 
@@ -213,7 +213,7 @@ async fn no_call_waits_longer_than_the_lifetime_of_its_request() {
             options = options.approval_timeout(Duration::from_secs(timeout));
         }
         let began = Instant::now();
-        let results = kit.run(calls([("pay", "5")])).with(options.approvals(never_answers)).collect_results().await;
+        let results = kit.run_with(calls([("pay", "5")]), options.approvals(never_answers)).collect_results().await;
         assert_eq!(all_came(&results), ["cancelled"]);
         assert_eq!(began.elapsed(), Duration::from_secs(waited), "{timeout:?}");
     }
@@ -228,7 +228,7 @@ async fn a_request_may_never_expire() {
         request.approve()
     };
     let options = RunOptions::new().approval_lifetime(Duration::MAX).approvals(later);
-    let results = kit.run(calls([("pay", "5")])).with(options).collect_results().await;
+    let results = kit.run_with(calls([("pay", "5")]), options).collect_results().await;
     assert_eq!(all_came(&results), ["5"]);
 }
 
@@ -240,7 +240,8 @@ async fn waiting_for_approval_does_not_count_toward_the_timeout() {
         sleep(Duration::from_secs(3_600)).await;
         request.approve()
     };
-    let run = kit.run(calls([("pay", "5")])).call_timeout(Duration::from_secs(1)).approvals(slow);
+    let run =
+        kit.run_with(calls([("pay", "5")]), RunOptions::new().call_timeout(Duration::from_secs(1)).approvals(slow));
     assert_eq!(all_came(&run.collect_results().await), ["5"]);
     assert_eq!(journal.lines(), ["pay 5"]);
 }
@@ -248,7 +249,8 @@ async fn waiting_for_approval_does_not_count_toward_the_timeout() {
 #[tokio::test(start_paused = true)]
 async fn the_deadline_of_the_run_ends_the_wait_too() {
     let (kit, journal) = bench();
-    let run = kit.run(calls([("pay", "5")])).timeout(Duration::from_secs(2)).approvals(never_answers);
+    let run =
+        kit.run_with(calls([("pay", "5")]), RunOptions::new().timeout(Duration::from_secs(2)).approvals(never_answers));
     assert_eq!(tell(run).await, ["c1 asked", "c1 output timed_out"]);
     assert_eq!(journal.lines(), [""; 0]);
 }
@@ -261,7 +263,7 @@ async fn an_approver_can_emit_progress() {
         cx.emit("reading").await.unwrap();
         request.approve()
     };
-    let told = tell(kit.run(calls([("pay", "5")])).approvals(showing)).await;
+    let told = tell(kit.run_with(calls([("pay", "5")]), RunOptions::new().approvals(showing))).await;
     assert_eq!(told, ["c1 asked", "c1 progress \"reading\"", "c1 approved", "c1 output 5"]);
 }
 
@@ -277,7 +279,7 @@ async fn a_call_that_is_cancelled_while_it_waits_ends_at_once() {
             std::future::pending::<ApprovalAnswer>().await
         }
     };
-    let mut run = kit.run(calls([("pay", "5")])).approvals(waiting);
+    let mut run = kit.run_with(calls([("pay", "5")]), RunOptions::new().approvals(waiting));
     assert!(matches!(run.next().await, Some(ToolEvent::ApprovalRequested { .. })));
     run.cancel();
     assert_eq!(tell(&mut run).await, ["c1 output cancelled"]);

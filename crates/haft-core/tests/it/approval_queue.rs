@@ -13,7 +13,7 @@ use crate::approval_bench::{all_came, bench, message, suspend, tell};
 use crate::executing::{calls, came, kit};
 
 /// Returns the fault of a rejected verdict.
-fn fault(sent: Result<Delivery, haft_core::RefusedVerdict>) -> VerdictFault {
+fn fault(sent: Result<Delivery, haft_core::RejectedVerdict>) -> VerdictFault {
     sent.unwrap_err().fault
 }
 
@@ -33,7 +33,7 @@ fn stray(id: &str) -> ApprovalResponse {
 async fn the_first_verdict_wins_and_the_second_is_returned() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
-    let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
+    let mut run = kit.run_with(calls([("pay", "5")]), RunOptions::new().approvals(queue.clone()));
     let request = asked(&mut run).await;
     assert_eq!(queue.open(), std::slice::from_ref(&request));
     assert_eq!(sender.send(request.deny("no")), Ok(Delivery::Delivered));
@@ -50,7 +50,7 @@ async fn the_first_verdict_wins_and_the_second_is_returned() {
 async fn a_rejected_verdict_leaves_the_request_pending() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
-    let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
+    let mut run = kit.run_with(calls([("pay", "5")]), RunOptions::new().approvals(queue.clone()));
     let request = asked(&mut run).await;
     let mut of_another_call = request.approve();
     of_another_call.call_id = Some("c2".into());
@@ -75,7 +75,7 @@ async fn a_verdict_may_come_before_its_request() {
     assert_eq!(fault(sender.send(requests[0].deny("too late"))), VerdictFault::AlreadyDecided);
     assert_eq!(sender.send(requests[1].approve().digest("sha256:00")), Ok(Delivery::Parked));
     assert_eq!(sender.send(stray("never asked")), Ok(Delivery::Parked));
-    let run = kit.resume(suspended, []).approvals(queue.clone());
+    let run = kit.resume_with(suspended, [], RunOptions::new().approvals(queue.clone()));
     let (results, ()) = tokio::join!(run.collect_results(), async {
         assert_eq!(sender.send(requests[1].deny("no")), Ok(Delivery::Delivered));
         assert_eq!(sender.send(requests[2].edit(json!(8))), Ok(Delivery::Delivered));
@@ -109,7 +109,7 @@ async fn invented_verdicts_do_not_block_one_that_comes_before_its_request() {
     let early = suspended.pending().next().unwrap().approve();
     assert_eq!(sender.send(early), Ok(Delivery::Parked));
     flood(&sender, 500);
-    let results = kit.resume(suspended, []).approvals(queue).collect_results().await;
+    let results = kit.resume_with(suspended, [], RunOptions::new().approvals(queue)).collect_results().await;
     assert_eq!(all_came(&results), ["5"]);
     assert_eq!(journal.lines(), ["pay 5"]);
 }
@@ -134,7 +134,7 @@ async fn invented_verdicts_do_not_displace_one_on_an_announced_request() {
     flood(&sender, 5_000);
     let unmatched = queue.take_unmatched();
     assert!(unmatched.len() <= 2 * 1_024, "{}", unmatched.len());
-    let results = kit.resume(suspended, []).approvals(queue.clone()).collect_results().await;
+    let results = kit.resume_with(suspended, [], RunOptions::new().approvals(queue.clone())).collect_results().await;
     assert_eq!(all_came(&results), ["5", "6"]);
     assert_eq!(journal.lines(), ["pay 5", "pay 6"]);
     assert_eq!(fault(sender.send(requests[0].approve())), VerdictFault::AlreadyDecided);
@@ -159,7 +159,7 @@ async fn of_the_unclaimed_verdicts_the_newest_are_kept() {
     }
     // Verdicts that a run waits for are still delivered.
     let (kit, _) = bench();
-    let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
+    let mut run = kit.run_with(calls([("pay", "5")]), RunOptions::new().approvals(queue.clone()));
     let request = asked(&mut run).await;
     assert_eq!(sender.send(request.approve()), Ok(Delivery::Delivered));
     assert_eq!(tell(&mut run).await, ["c1 approved", "c1 output 5"]);
@@ -177,7 +177,8 @@ async fn when_the_queue_ends_waiting_calls_are_cancelled() {
         let (kit, journal) = bench();
         let (sender, queue) = VerdictQueue::new();
         let another = sender.clone();
-        let mut run = kit.run(calls([("pay", "5"), ("look", "1"), ("pay", "6")])).approvals(queue.clone());
+        let mut run = kit
+            .run_with(calls([("pay", "5"), ("look", "1"), ("pay", "6")]), RunOptions::new().approvals(queue.clone()));
         let request = asked(&mut run).await;
         drop(another);
         assert_eq!(queue.open().len(), 2, "one sender is left");
@@ -194,7 +195,7 @@ async fn when_the_queue_ends_waiting_calls_are_cancelled() {
         if let Some(sender) = sender {
             assert_eq!(fault(sender.send(request.approve())), VerdictFault::Closed);
         }
-        let late = kit.run(calls([("pay", "5")])).approvals(queue).collect_results().await;
+        let late = kit.run_with(calls([("pay", "5")]), RunOptions::new().approvals(queue)).collect_results().await;
         assert_eq!(all_came(&late), ["cancelled"]);
         assert!(message(&late).contains("the approval queue was closed"), "{}", message(&late));
         assert_eq!(journal.lines(), ["look 1"]);
@@ -217,7 +218,7 @@ async fn a_verdict_on_a_finished_call_is_rejected() {
         },
     ];
     for end in ends {
-        let mut run = kit.run(calls([("pay", "5")])).approvals(queue.clone());
+        let mut run = kit.run_with(calls([("pay", "5")]), RunOptions::new().approvals(queue.clone()));
         let request = asked(&mut run).await;
         if let Some(run) = end(run) {
             assert_eq!(tell(run).await, ["c1 output cancelled"]);
@@ -256,9 +257,9 @@ async fn a_request_that_is_made_twice_is_answered_once() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
     let (sender, queue) = VerdictQueue::new();
-    let mut first = kit.resume(suspended.clone(), []).approvals(queue.clone());
+    let mut first = kit.resume_with(suspended.clone(), [], RunOptions::new().approvals(queue.clone()));
     let request = asked(&mut first).await;
-    let mut second = kit.resume(suspended, []).approvals(queue.clone());
+    let mut second = kit.resume_with(suspended, [], RunOptions::new().approvals(queue.clone()));
     assert_eq!(asked(&mut second).await.request_id, request.request_id);
     assert_eq!(tell(&mut first).await, ["c1 output cancelled"]);
     assert_eq!(queue.open().len(), 1, "the second still waits");
@@ -269,7 +270,7 @@ async fn a_request_that_is_made_twice_is_answered_once() {
 
 /// Creates gated tools that take some time.
 fn slow() -> Toolkit {
-    kit([Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u16, _cx| async move {
+    kit([Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|cents: u16, _cx| async move {
         sleep(Duration::from_secs(u64::from(cents))).await;
         cents
     })])
@@ -348,7 +349,7 @@ async fn verdicts_may_come_from_another_thread() {
             std::thread::yield_now();
         }
     });
-    let results = kit.run(many).approvals(queue).collect_results().await;
+    let results = kit.run_with(many, RunOptions::new().approvals(queue)).collect_results().await;
     decider.join().unwrap();
     assert!(results.iter().all(haft_core::ToolResult::is_ok));
     assert_eq!(journal.lines().len(), 50);
@@ -380,7 +381,7 @@ async fn an_approver_may_delegate_to_a_queue() {
             }
         }
     };
-    let mut run = kit.run(calls([("pay", "5"), ("pay", "500")])).approvals(small_change);
+    let mut run = kit.run_with(calls([("pay", "5"), ("pay", "500")]), RunOptions::new().approvals(small_change));
     let mut told = Vec::new();
     while let Some(event) = run.next().await {
         if let ToolEvent::ApprovalRequested { request, .. } = &event

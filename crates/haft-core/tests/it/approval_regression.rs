@@ -15,7 +15,7 @@ use crate::executing::{came, kit};
 
 fn pay(description: &str) -> Toolkit {
     let pay = Tool::new("pay").describe(description).needs_approval(ApprovalPolicy::always());
-    kit([pay.run(|cents: u8, _cx| async move { cents })])
+    kit([pay.handler(|cents: u8, _cx| async move { cents })])
 }
 
 fn call(arguments: &str) -> ToolCall {
@@ -23,7 +23,8 @@ fn call(arguments: &str) -> ToolCall {
 }
 
 async fn suspended(kit: &Toolkit) -> (Suspended, ApprovalRequest) {
-    let suspended = kit.run([call("5")]).approvals(Suspend).collect_or_suspend().await.unwrap_err();
+    let suspended =
+        kit.run_with([call("5")], RunOptions::new().approvals(Suspend)).collect_or_suspend().await.unwrap_err();
     let question = suspended.pending().next().unwrap().clone();
     (*suspended, question)
 }
@@ -97,14 +98,14 @@ async fn a_resumed_run_returns_verdicts_that_do_not_count() {
     let (kept, question) = suspended(&pay("Pays.")).await;
     let mut run = pay("Pays twice.").resume(kept, [question.approve()]);
     while run.next().await.is_some() {}
-    assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::OtherDigest);
+    assert_eq!(run.rejected_verdicts()[0].fault, VerdictFault::OtherDigest);
 
     let (kept, question) = suspended(&pay("Pays.")).await;
     let mut verdict = question.approve();
     verdict.expires_at = Some(Timestamp::from_unix_millis(1));
-    let mut run = pay("Pays.").resume(kept, [verdict]).with(signed());
+    let mut run = pay("Pays.").resume_with(kept, [verdict], signed());
     while run.next().await.is_some() {}
-    assert!(matches!(run.refused_verdicts()[0].fault, VerdictFault::Signature(_)));
+    assert!(matches!(run.rejected_verdicts()[0].fault, VerdictFault::Signature(_)));
 }
 
 #[tokio::test]
@@ -114,9 +115,9 @@ async fn a_request_for_a_removed_tool_is_closed() {
         let (kept, question) = suspended(&pay("Pays.")).await;
         let (options, outcomes) = audited(RunOptions::new());
         let verdicts = verdicts.then(|| question.approve());
-        let mut run = gone.resume(kept, verdicts.clone()).with(options);
+        let mut run = gone.resume_with(kept, verdicts.clone(), options);
         while run.next().await.is_some() {}
-        let refused = run.refused_verdicts().iter().map(|refused| (*refused.response).clone());
+        let refused = run.rejected_verdicts().iter().map(|refused| (*refused.response).clone());
         assert_eq!(refused.collect::<Vec<_>>(), Vec::from_iter(verdicts));
         assert_eq!(*outcomes.lock().unwrap(), [outcome]);
     }
@@ -126,7 +127,7 @@ async fn a_request_for_a_removed_tool_is_closed() {
 #[tokio::test]
 async fn a_queue_returns_verdicts_that_do_not_count() {
     let (sender, queue) = VerdictQueue::new();
-    let mut run = pay("Pays.").run([call("5")]).with(signed().approvals(queue.clone()));
+    let mut run = pay("Pays.").run_with([call("5")], signed().approvals(queue.clone()));
     assert!(run.next().await.is_some());
     let question = queue.open().remove(0);
     let refused = sender.send(unsigned(&question)).unwrap_err();
@@ -135,14 +136,14 @@ async fn a_queue_returns_verdicts_that_do_not_count() {
 
     assert_eq!(sender.send(question.approve()), Ok(Delivery::Delivered));
     while run.next().await.is_some() {}
-    assert!(run.refused_verdicts().is_empty());
+    assert!(run.rejected_verdicts().is_empty());
 }
 
 /// A function answers only once, so there is no further verdict to wait for.
 #[tokio::test]
 async fn a_function_whose_verdict_does_not_count_ends_the_call() {
     let (options, outcomes) = audited(RunOptions::new().approvals(mumble));
-    let mut run = pay("Pays.").run([call("5")]).with(options);
+    let mut run = pay("Pays.").run_with([call("5")], options);
     let mut results = Vec::new();
     while let Some(event) = run.next().await {
         if let ToolEvent::Output { result, .. } = event {
@@ -150,7 +151,7 @@ async fn a_function_whose_verdict_does_not_count_ends_the_call() {
         }
     }
     assert_eq!(results, ["denied"]);
-    assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::UnusableDecision { word: "perhaps".to_owned() });
+    assert_eq!(run.rejected_verdicts()[0].fault, VerdictFault::UnusableDecision { word: "perhaps".to_owned() });
     assert_eq!(*outcomes.lock().unwrap(), [ApprovalOutcome::Refused]);
 }
 
@@ -158,9 +159,9 @@ async fn a_function_whose_verdict_does_not_count_ends_the_call() {
 #[tokio::test]
 async fn a_run_returns_every_verdict_that_does_not_count() {
     let (kept, question) = suspended(&pay("Pays.")).await;
-    let mut run = pay("Pays.").resume(kept, [mumbled(&question)]).with(RunOptions::new().approvals(mumble));
+    let mut run = pay("Pays.").resume_with(kept, [mumbled(&question)], RunOptions::new().approvals(mumble));
     while run.next().await.is_some() {}
-    assert_eq!(run.refused_verdicts().len(), 2, "{:?}", run.refused_verdicts());
+    assert_eq!(run.rejected_verdicts().len(), 2, "{:?}", run.rejected_verdicts());
 }
 
 fn remembering(memory: &ApprovalMemory, scope: ApprovalScope) -> RunOptions {
@@ -175,15 +176,15 @@ fn remembering(memory: &ApprovalMemory, scope: ApprovalScope) -> RunOptions {
 async fn an_approval_of_a_number_too_large_for_a_tree_is_for_that_number() {
     let number = Schema::json(serde_json::json!({"type": "number"})).unwrap();
     let mint =
-        Tool::new("mint").needs_approval(ApprovalPolicy::always()).run(|n: u128, _cx| async move { n.to_string() });
+        Tool::new("mint").needs_approval(ApprovalPolicy::always()).handler(|n: u128, _cx| async move { n.to_string() });
     let kit: Toolkit = Toolkit::from_iter([mint.unwrap().set_parameters(number)]);
     let memory = ApprovalMemory::new();
-    let first = kit.run([ToolCall::new("c1", "mint", "18446744073709551617")]);
-    let first = first.with(remembering(&memory, ApprovalScope::TheseArguments)).collect_results().await;
+    let options = remembering(&memory, ApprovalScope::TheseArguments);
+    let first = kit.run_with([ToolCall::new("c1", "mint", "18446744073709551617")], options).collect_results().await;
     assert!(first[0].is_ok());
     let known = RunOptions::new().approval_memory(&memory);
     for (arguments, is_ok) in [("18446744073709551617", true), ("18446744073709551618", false)] {
-        let results = kit.run([ToolCall::new("c2", "mint", arguments)]).with(known.clone()).collect_results().await;
+        let results = kit.run_with([ToolCall::new("c2", "mint", arguments)], known.clone()).collect_results().await;
         assert_eq!(results[0].is_ok(), is_ok, "{arguments}");
     }
 }
@@ -192,11 +193,11 @@ async fn an_approval_of_a_number_too_large_for_a_tree_is_for_that_number() {
 #[tokio::test]
 async fn a_removed_verdict_is_not_remembered_again() {
     let (memory, kit) = (ApprovalMemory::new(), pay("Pays."));
-    let first = kit.run([ToolCall::new("c1", "pay", "5")]).with(remembering(&memory, ApprovalScope::ThisTool));
+    let first = kit.run_with([ToolCall::new("c1", "pay", "5")], remembering(&memory, ApprovalScope::ThisTool));
     assert!(first.collect_results().await[0].is_ok());
     let clearing = memory.clone();
     let options = RunOptions::new().approval_memory(&memory).audit(move |_| clearing.clear());
-    assert!(kit.run([ToolCall::new("c2", "pay", "6")]).with(options).collect_results().await[0].is_ok());
+    assert!(kit.run_with([ToolCall::new("c2", "pay", "6")], options).collect_results().await[0].is_ok());
     assert!(memory.is_empty());
 }
 
@@ -204,15 +205,16 @@ async fn a_removed_verdict_is_not_remembered_again() {
 #[tokio::test]
 async fn an_approval_of_a_tool_does_not_apply_to_its_namesake() {
     let double = |id: &str| -> Toolkit {
-        let tool = Tool::new(id).needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents });
+        let tool =
+            Tool::new(id).needs_approval(ApprovalPolicy::always()).handler(|cents: u64, _cx| async move { cents });
         Toolkit::from_iter([tool.unwrap().with_name("act").unwrap()])
     };
     let (memory, calls) = (ApprovalMemory::new(), [ToolCall::new("c1", "act", "5")]);
     let yes = remembering(&memory, ApprovalScope::ThisTool);
-    assert!(double("read").run(&calls).with(yes).collect_results().await[0].is_ok());
+    assert!(double("read").run_with(&calls, yes).collect_results().await[0].is_ok());
     let known = RunOptions::new().approval_memory(&memory);
-    assert!(double("read").run(&calls).with(known.clone()).collect_results().await[0].is_ok());
-    assert!(!double("wipe").run(&calls).with(known).collect_results().await[0].is_ok());
+    assert!(double("read").run_with(&calls, known.clone()).collect_results().await[0].is_ok());
+    assert!(!double("wipe").run_with(&calls, known).collect_results().await[0].is_ok());
 }
 
 /// A delivered verdict is not lost when its call is cancelled before it reads it.
@@ -220,7 +222,7 @@ async fn an_approval_of_a_tool_does_not_apply_to_its_namesake() {
 async fn a_verdict_delivered_to_a_cancelled_call_is_reported() {
     for is_dropped in [true, false] {
         let ((sender, queue), kit) = (VerdictQueue::new(), pay("Pays."));
-        let mut run = kit.run([ToolCall::new("c1", "pay", "5")]).approvals(queue.clone());
+        let mut run = kit.run_with([ToolCall::new("c1", "pay", "5")], RunOptions::new().approvals(queue.clone()));
         let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!() };
         assert_eq!(sender.send(request.deny("no")), Ok(Delivery::Delivered));
         if is_dropped {
@@ -255,8 +257,8 @@ async fn an_approved_call_that_is_no_longer_valid_returns_its_verdict() {
     while let Some(event) = run.next().await {
         resolved += usize::from(matches!(event, ToolEvent::ApprovalResolved { .. }));
     }
-    assert_eq!((resolved, run.refused_verdicts().len()), (0, 1));
-    assert_eq!(run.refused_verdicts()[0].fault, VerdictFault::OtherDigest);
+    assert_eq!((resolved, run.rejected_verdicts().len()), (0, 1));
+    assert_eq!(run.rejected_verdicts()[0].fault, VerdictFault::OtherDigest);
 }
 
 /// A verdict can't extend the lifetime of its request where requests expire.

@@ -117,10 +117,10 @@ async fn a_request_that_was_changed_in_store_is_rejected() {
         change(&mut value["pending"][0]["request"]);
         let suspended: Suspended = serde_json::from_value(value).unwrap();
         let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
-        let results = kit.resume(suspended.clone(), verdicts).with(keys()).collect_or_suspend().await.unwrap();
+        let results = kit.resume_with(suspended.clone(), verdicts, keys()).collect_or_suspend().await.unwrap();
         assert_eq!(all_came(&results), ["denied"]);
         // Approval is not requested again either.
-        let asked = kit.resume(suspended, []).with(keys()).approvals(crate::approval_bench::never_asked);
+        let asked = kit.resume_with(suspended, [], keys().approvals(crate::approval_bench::never_asked));
         assert_eq!(tell(asked).await, ["c1 output denied"]);
         assert_eq!(journal.lines(), [""; 0]);
     }
@@ -140,7 +140,7 @@ async fn requests_survive_key_rotation_while_the_old_key_is_accepted() {
         let suspended = suspend(&kit, &before, &calls).await;
         let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
         let plan = kit.plan_from_map(options, verdicts.clone(), &calls).await;
-        let resumed = kit.resume(suspended, verdicts).with(options.clone()).collect_or_suspend().await.unwrap();
+        let resumed = kit.resume_with(suspended, verdicts, options.clone()).collect_or_suspend().await.unwrap();
         assert_eq!(all_came(&resumed), [resumed_came]);
         assert_eq!(all_came(&kit.run(plan).collect_results().await), [planned_came]);
         assert_eq!(journal.lines().len(), if resumed_came == "5" { 2 } else { 0 });
@@ -162,7 +162,7 @@ async fn requests_are_signed_only_if_keys_are_configured() {
         let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
         let plan = kit.plan_from_map(&taking, verdicts.clone(), &calls).await;
         assert_eq!(plan.refused[0].fault, VerdictFault::Signature(fault.clone()));
-        let results = kit.resume(suspended, verdicts).with(taking).collect_or_suspend().await.unwrap();
+        let results = kit.resume_with(suspended, verdicts, taking).collect_or_suspend().await.unwrap();
         assert_eq!(all_came(&results), ["denied"]);
         let cause = results[0].failure().unwrap().source().unwrap().to_string();
         assert_eq!(cause, VerdictFault::Signature(fault).to_string());

@@ -50,7 +50,7 @@ async fn no_gated_call_surfaces_without_an_approver() {
     assert_eq!(all_came(&kit.run(asked()).collect_results().await), ["denied", "denied"]);
     for call in asked() {
         assert_eq!(came(&kit.run_call(&call).await), "denied");
-        assert_eq!(kit.handle(&call).await.unwrap_err().kind, FailureKind::Denied);
+        assert_eq!(kit.try_run_call(&call, RunOptions::new()).await.unwrap_err().kind, FailureKind::Denied);
         let tool = kit.get(&call.name).unwrap();
         assert_eq!(came(&alone(tool).run_call(&call).await), "denied");
     }
@@ -60,17 +60,21 @@ async fn no_gated_call_surfaces_without_an_approver() {
 async fn the_policy_of_a_run_covers_signals_and_interactions() {
     let note = calls([("note", "3")]);
     let denying = asking(|request| request.deny("not now")).policy(ApprovalPolicy::always());
-    let run = surfacing().run(note.clone()).with(denying);
+    let run = surfacing().run_with(note.clone(), denying);
     assert_eq!(tell(run).await, ["c1 asked", "c1 denied", "c1 output denied"]);
     let sparing = RunOptions::new().policy_instead(ApprovalPolicy::when(|n: u8, _| async move { n > 3 }));
-    let results = surfacing().run(calls([("note", "3"), ("note", "4"), ("halt", "1")])).with(sparing);
+    let results = surfacing().run_with(calls([("note", "3"), ("note", "4"), ("halt", "1")]), sparing);
     assert_eq!(all_came(&results.collect_results().await), ["non_local_tool", "denied", "non_local_tool"]);
-    assert_eq!(tell(surfacing().run(note).approvals(never_asked)).await, ["c1 output non_local_tool"]);
+    assert_eq!(
+        tell(surfacing().run_with(note, RunOptions::new().approvals(never_asked))).await,
+        ["c1 output non_local_tool"]
+    );
 }
 
 #[tokio::test]
 async fn no_approval_is_requested_for_a_signal_with_invalid_arguments() {
-    let results = surfacing().run(calls([("halt", "900"), ("ask", "7"), ("note", "\"x\"")])).approvals(never_asked);
+    let results = surfacing()
+        .run_with(calls([("halt", "900"), ("ask", "7"), ("note", "\"x\"")]), RunOptions::new().approvals(never_asked));
     assert_eq!(all_came(&results.collect_results().await), ["input_validation_error"; 3]);
     let call = ToolCall::new("c1", "note", "900");
     assert_eq!(came(&surfacing().run_call(&call).await), "input_validation_error");
@@ -80,16 +84,17 @@ async fn no_approval_is_requested_for_a_signal_with_invalid_arguments() {
 async fn a_permit_applies_to_signals_and_interactions_before_approval() {
     let forbidding =
         RunOptions::new().permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("not you")).approvals(never_asked);
-    let results = surfacing().run(asked()).with(forbidding).collect_results().await;
+    let results = surfacing().run_with(asked(), forbidding).collect_results().await;
     assert_eq!(all_came(&results), ["permission_denied", "permission_denied"]);
 }
 
 /// Edited arguments are checked and permitted like those of the model, and the run holds them for the application.
 #[tokio::test]
 async fn edited_arguments_surface() {
-    let mut run = surfacing().run(calls([("halt", "1"), ("halt", "2")])).with(asking(|request| {
-        if request.arguments == "1" { request.edit(json!(7)) } else { request.edit(json!(900)) }
-    }));
+    let mut run = surfacing().run_with(
+        calls([("halt", "1"), ("halt", "2")]),
+        asking(|request| if request.arguments == "1" { request.edit(json!(7)) } else { request.edit(json!(900)) }),
+    );
     let mut outputs = Vec::new();
     while let Some(event) = run.next().await {
         outputs.extend(event.result().map(|result| came(result).to_owned()));
@@ -108,7 +113,7 @@ async fn an_answer_in_place_of_a_signal_or_interaction_is_its_result() {
         let results = way.results(&kit, &RunOptions::new(), &asked(), |request| request.answer(json!("Ada"))).await;
         assert_eq!(all_came(&results), ["\"Ada\"", "\"Ada\""], "{way:?}");
     }
-    let run = surfacing().run(calls([("ask", "\"name?\"")])).with(asking(|request| request.answer(json!(5))));
+    let run = surfacing().run_with(calls([("ask", "\"name?\"")]), asking(|request| request.answer(json!(5))));
     assert_eq!(all_came(&run.collect_results().await), ["denied"], "a promise is kept");
 }
 
@@ -119,9 +124,9 @@ async fn a_verdict_on_a_signal_is_remembered_recorded_and_bound_to_its_arguments
     let options = asking(|request| request.approve().scope(ApprovalScope::TheseArguments))
         .approval_memory(&memory)
         .audit(move |record| noting.lock().unwrap().push(record.outcome));
-    surfacing().run(calls([("halt", "1")])).with(options.clone()).collect_results().await;
+    surfacing().run_with(calls([("halt", "1")]), options.clone()).collect_results().await;
     let remembering = options.approvals(never_asked);
-    let results = surfacing().run(calls([("halt", "1")])).with(remembering).collect_results().await;
+    let results = surfacing().run_with(calls([("halt", "1")]), remembering).collect_results().await;
     assert_eq!(all_came(&results), ["non_local_tool"]);
     assert_eq!(*records.lock().unwrap(), [ApprovalOutcome::Approved, ApprovalOutcome::Remembered]);
 
@@ -135,22 +140,22 @@ async fn a_verdict_on_a_signal_is_remembered_recorded_and_bound_to_its_arguments
 #[tokio::test]
 async fn policies_do_not_apply_to_calls_that_the_provider_runs_and_permits_do() {
     let search = || Tool::provider("vendor.search").with_args(()).define();
-    let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).run(|(), _| async {});
+    let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).handler(|(), _| async {});
     let kit = kit([search(), gated]);
     let calls = [ToolCall::new("c1", "search", "{}"), ToolCall::new("c2", "gated", "{}").executed_by_provider()];
     let options = RunOptions::new().policy(ApprovalPolicy::always()).approvals(never_asked);
-    let results = kit.run(calls.clone()).with(options.clone()).collect_results().await;
+    let results = kit.run_with(calls.clone(), options.clone()).collect_results().await;
     assert_eq!(all_came(&results), ["non_local_tool", "non_local_tool"]);
     let forbidding = options.permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("not you"));
-    let results = kit.run(calls).with(forbidding).collect_results().await;
+    let results = kit.run_with(calls, forbidding).collect_results().await;
     assert_eq!(all_came(&results), ["permission_denied", "permission_denied"]);
 }
 
 /// A call that surfaces holds no slot: nothing runs, so nothing has to wait for it.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_surfaces_waits_for_no_slot() {
-    let long = Tool::new("long").run(|(), _| async { tokio::time::sleep(std::time::Duration::from_secs(1)).await });
+    let long = Tool::new("long").handler(|(), _| async { tokio::time::sleep(std::time::Duration::from_secs(1)).await });
     let kit = kit([long, Tool::signal("note").define()]);
-    let told = tell(kit.run(calls([("long", ""), ("note", "{}")])).concurrency(1)).await;
+    let told = tell(kit.run_with(calls([("long", ""), ("note", "{}")]), RunOptions::new().concurrency(1))).await;
     assert_eq!(told, ["c2 output non_local_tool", "c1 output null"]);
 }

@@ -21,7 +21,7 @@ fn stored(suspended: &Suspended) -> Suspended {
 async fn calls_that_need_no_approval_are_done_before_and_never_again() {
     let (kit, journal) = bench();
     let calls = calls([("look", "1"), ("pay", "2"), ("ghost", ""), ("pay", "x"), ("pay", "5")]);
-    let mut run = kit.run(&calls).approvals(Suspend);
+    let mut run = kit.run_with(&calls, RunOptions::new().approvals(Suspend));
     let told = tell(&mut run).await;
     assert_eq!(told[..3], ["c1 output 1", "c2 asked", "c2 suspended"]);
     assert!(!told.iter().any(|line| line.starts_with("c2 output") || line.starts_with("c5 output")), "{told:?}");
@@ -78,7 +78,7 @@ async fn resuming_without_verdicts_changes_nothing() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("look", "1"), ("pay", "2")])).await;
     for options in [RunOptions::new(), RunOptions::new().approvals(Suspend)] {
-        let again = kit.resume(suspended.clone(), []).with(options).collect_or_suspend().await.unwrap_err();
+        let again = kit.resume_with(suspended.clone(), [], options).collect_or_suspend().await.unwrap_err();
         assert_eq!(*again, suspended);
     }
     assert_eq!(journal.lines(), ["look 1"]);
@@ -90,7 +90,7 @@ async fn a_resumed_run_may_use_another_approver() {
     let (kit, journal) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1"), ("pay", "2")])).await;
     let first = suspended.pending().next().unwrap().deny("no");
-    let run = kit.resume(suspended, [first]).with(asking(ApprovalRequest::approve));
+    let run = kit.resume_with(suspended, [first], asking(ApprovalRequest::approve));
     assert_eq!(tell(run).await, ["c1 denied", "c1 output denied", "c2 asked", "c2 approved", "c2 output 2"]);
     assert_eq!(journal.lines(), ["pay 2"]);
 }
@@ -111,15 +111,15 @@ async fn verdicts_that_match_no_pending_request_are_reported() {
         of_another_call,
     ];
     let mut run = kit.resume(suspended, verdicts.clone());
-    let refused: Vec<_> = run.refused_verdicts().iter().map(|refused| (*refused.response).clone()).collect();
+    let refused: Vec<_> = run.rejected_verdicts().iter().map(|refused| (*refused.response).clone()).collect();
     assert_eq!(refused, [verdicts[0].clone(), verdicts[1].clone(), verdicts[3].clone(), verdicts[4].clone()]);
-    let faults: Vec<_> = run.refused_verdicts().iter().map(|refused| refused.fault.clone()).collect();
+    let faults: Vec<_> = run.rejected_verdicts().iter().map(|refused| refused.fault.clone()).collect();
     let other = VerdictFault::OtherDigest;
     assert_eq!(faults, [VerdictFault::UnknownRequest, other.clone(), VerdictFault::AlreadyDecided, other]);
-    let shown = run.refused_verdicts()[0].to_string();
+    let shown = run.rejected_verdicts()[0].to_string();
     assert_eq!(shown, "the verdict on `q9` was rejected: no such approval request is pending here");
     assert_eq!(tell(&mut run).await, ["c1 denied", "c1 output denied", "c2 suspended"]);
-    assert_eq!(run.refused_verdicts().len(), 4, "they can be read at the end too");
+    assert_eq!(run.rejected_verdicts().len(), 4, "they can be read at the end too");
     assert_eq!(journal.lines(), ["look 3"]);
 }
 
@@ -164,7 +164,7 @@ async fn a_single_call_that_would_be_suspended_is_denied() {
     let (kit, journal) = bench();
     let (call, options) = (ToolCall::new("c1", "pay", "5"), RunOptions::new().approvals(Suspend));
     assert_eq!(came(&kit.run_call_with(&call, &options).await), "denied");
-    assert_eq!(kit.handle_with(&call, &options).await.unwrap_err().kind.as_str(), "denied");
+    assert_eq!(kit.try_run_call(&call, &options).await.unwrap_err().kind.as_str(), "denied");
     let failed = kit.call_with::<Pay>(&5, &options).await.unwrap_err();
     assert!(format!("{failed:?}").contains("Denied"), "{failed:?}");
     assert_eq!(journal.lines(), [""; 0]);
@@ -174,7 +174,7 @@ async fn a_single_call_that_would_be_suspended_is_denied() {
 async fn a_suspended_run_has_no_continuation() {
     let (kit, _) = bench();
     let calls = calls([("look", "1"), ("pay", "2")]);
-    let run = kit.run(&calls).approvals(Suspend);
+    let run = kit.run_with(&calls, RunOptions::new().approvals(Suspend));
     let steps: Vec<Step<usize>> = run.continue_with_results(|results| results.len()).collect().await;
     assert!(steps.iter().all(|step| matches!(step, Step::Event(_))), "{steps:?}");
 
@@ -188,8 +188,8 @@ async fn a_suspended_run_has_no_continuation() {
 #[tokio::test]
 async fn a_run_that_may_end_with_an_error_ends_with_one_beside_suspended_calls() {
     let (kit, _) = bench();
-    let mut run = kit.try_run(calls([("pay", "1"), ("ghost", "")]), [FailureClass::Call]);
-    run = run.with(RunOptions::new().approvals(Suspend));
+    let options = RunOptions::new().approvals(Suspend);
+    let mut run = kit.run_with(calls([("pay", "1"), ("ghost", "")]), options).fail_on([FailureClass::Call]);
     let mut suspended = 0;
     let mut errors = Vec::new();
     while let Some(item) = run.next().await {
@@ -223,10 +223,11 @@ async fn a_dispatcher_reports_the_pending_request() {
 #[tokio::test]
 async fn cancelling_ends_running_calls_and_keeps_suspended_ones() {
     let journal = Journal::default();
-    let endless = Tool::new("wait").run(|(), _cx| std::future::pending::<()>());
+    let endless = Tool::new("wait").handler(|(), _cx| std::future::pending::<()>());
     let kit = kit([gated("pay", &journal), endless]);
     let flag = Cancellation::new();
-    let mut run = kit.run(calls([("pay", "1"), ("wait", "")])).approvals(Suspend).cancellation(flag.clone());
+    let mut run = kit
+        .run_with(calls([("pay", "1"), ("wait", "")]), RunOptions::new().approvals(Suspend).cancellation(flag.clone()));
     assert!(matches!(run.next().await, Some(ToolEvent::ApprovalRequested { .. })));
     assert!(matches!(run.next().await, Some(ToolEvent::Suspended { .. })));
     assert!(run.suspended().is_none(), "it is not over");
@@ -242,7 +243,7 @@ async fn cancelling_ends_running_calls_and_keeps_suspended_ones() {
 #[tokio::test]
 async fn a_run_that_never_begins_suspends_nothing() {
     let (kit, journal) = bench();
-    let mut run = kit.run(calls([("pay", "1"), ("look", "2")])).approvals(Suspend);
+    let mut run = kit.run_with(calls([("pay", "1"), ("look", "2")]), RunOptions::new().approvals(Suspend));
     run.cancel();
     assert_eq!(tell(&mut run).await, ["c1 output cancelled", "c2 output cancelled"]);
     assert!(run.suspended().is_none());
@@ -253,29 +254,31 @@ async fn a_run_that_never_begins_suspends_nothing() {
 async fn an_observer_sees_suspended_calls_and_no_earlier_results() {
     let (kit, _) = bench();
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let observed = |run: haft_core::Run| {
+    let observed = |options: RunOptions| {
         let seen = Arc::clone(&seen);
-        run.observe(move |event| {
+        options.observe(move |event| {
             let word = serde_json::to_value(event).unwrap()["type"].as_str().unwrap().to_owned();
             seen.lock().unwrap().push(format!("{} {word}", event.call_id()));
         })
     };
     let calls = calls([("look", "1"), ("pay", "2"), ("pay", "3")]);
-    let suspended = observed(kit.run(&calls).approvals(Suspend)).collect_or_suspend().await.unwrap_err();
+    let suspended =
+        kit.run_with(&calls, observed(RunOptions::new().approvals(Suspend))).collect_or_suspend().await.unwrap_err();
     let waits = ["c2 approval_requested", "c2 suspended", "c3 approval_requested", "c3 suspended"];
     assert_eq!(seen.lock().unwrap().split_off(0), [&["c1 output"], &waits[..]].concat());
     let first = suspended.pending().next().unwrap().approve();
-    let suspended = observed(kit.resume(*suspended, [first])).collect_or_suspend().await.unwrap_err();
+    let suspended =
+        kit.resume_with(*suspended, [first], observed(RunOptions::new())).collect_or_suspend().await.unwrap_err();
     assert_eq!(seen.lock().unwrap().split_off(0), ["c2 approval_resolved", "c2 output", "c3 suspended"]);
     // A run that is never polled still answers the calls that wait, and only those.
-    drop(observed(kit.resume(*suspended, [])));
+    drop(kit.resume_with(*suspended, [], observed(RunOptions::new())));
     assert_eq!(seen.lock().unwrap().split_off(0), ["c3 output"]);
 }
 
 #[tokio::test]
 async fn the_event_of_a_suspended_call_is_written_and_read() {
     let (kit, _) = bench();
-    let events: Vec<_> = kit.run(calls([("pay", "1")])).approvals(Suspend).collect().await;
+    let events: Vec<_> = kit.run_with(calls([("pay", "1")]), RunOptions::new().approvals(Suspend)).collect().await;
     let ToolEvent::Suspended { index: 0, request } = &events[1] else { panic!("{events:?}") };
     let written = serde_json::to_value(&events[1]).unwrap();
     assert_eq!(written["type"], "suspended");
@@ -291,11 +294,15 @@ async fn a_suspended_call_holds_no_slot() {
     let alone = ExecutionLimits::new().concurrency(haft_core::Concurrency::Exclusive);
     let pay = gated("pay", &journal).and_then(|tool| tool.with_limits(alone));
     let kit = kit([pay, noting("look", &journal)]);
-    let run = kit.run(calls([("pay", "1"), ("pay", "2"), ("look", "3")])).approvals(Suspend).concurrency(1);
+    let run = kit.run_with(
+        calls([("pay", "1"), ("pay", "2"), ("look", "3")]),
+        RunOptions::new().approvals(Suspend).concurrency(1),
+    );
     let suspended = run.collect_or_suspend().await.unwrap_err();
     assert_eq!((suspended.pending().len(), suspended.finished().len()), (2, 1));
     let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
-    let results = kit.resume(*suspended, verdicts).concurrency(1).collect_or_suspend().await.unwrap();
+    let results =
+        kit.resume_with(*suspended, verdicts, RunOptions::new().concurrency(1)).collect_or_suspend().await.unwrap();
     assert_eq!(all_came(&results), ["1", "2", "3"]);
 }
 
@@ -310,7 +317,7 @@ async fn some_requests_are_answered_and_some_suspended() {
             _ => request.deny("no").into(),
         }
     };
-    let run = kit.run(calls([("pay", "1"), ("pay", "2"), ("pay", "3")])).approvals(mixed);
+    let run = kit.run_with(calls([("pay", "1"), ("pay", "2"), ("pay", "3")]), RunOptions::new().approvals(mixed));
     let suspended = run.collect_or_suspend().await.unwrap_err();
     assert_eq!(suspended.pending().map(|request| request.call_id.as_str()).collect::<Vec<_>>(), ["c1"]);
     assert_eq!(suspended.calls()[1].arguments, "20");
@@ -326,10 +333,10 @@ async fn a_pending_request_is_answered_even_if_none_would_be_made_now() {
     let (kit, journal): (Toolkit, _) = bench();
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "1")])).await;
     let lenient = || RunOptions::new().policy_instead(ApprovalPolicy::never());
-    let again = kit.resume(suspended.clone(), []).with(lenient()).collect_or_suspend().await.unwrap_err();
+    let again = kit.resume_with(suspended.clone(), [], lenient()).collect_or_suspend().await.unwrap_err();
     assert_eq!(again.pending().len(), 1);
     let no = suspended.pending().next().unwrap().deny("no");
-    let results = kit.resume(suspended, [no]).with(lenient()).collect_or_suspend().await.unwrap();
+    let results = kit.resume_with(suspended, [no], lenient()).collect_or_suspend().await.unwrap();
     assert_eq!(all_came(&results), ["denied"]);
     assert_eq!(journal.lines(), [""; 0]);
 }

@@ -83,7 +83,7 @@ async fn a_verdict_that_does_not_count_leaves_its_request_pending() {
         let calls = calls([("pay", "5")]);
         // Through a queue:
         let ((kit, journal), (sender, queue)) = (bench(), VerdictQueue::new());
-        let mut run = kit.run(&calls).with(options.clone().approvals(queue));
+        let mut run = kit.run_with(&calls, options.clone().approvals(queue));
         let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!("{name}") };
         assert_eq!(sender.send(decide(&request)).unwrap_err().fault, fault, "{name}");
         sender.send(request.approve()).unwrap();
@@ -92,18 +92,18 @@ async fn a_verdict_that_does_not_count_leaves_its_request_pending() {
         // After a restart:
         let suspended = suspend(&kit, &options, &calls).await;
         let asked = suspended.pending().next().unwrap().clone();
-        let mut run = kit.resume(suspended, [decide(&asked)]).with(options.clone());
+        let mut run = kit.resume_with(suspended, [decide(&asked)], options.clone());
         while run.next().await.is_some() {}
-        let faults: Vec<_> = run.refused_verdicts().iter().map(|refused| refused.fault.clone()).collect();
+        let faults: Vec<_> = run.rejected_verdicts().iter().map(|refused| refused.fault.clone()).collect();
         assert_eq!(faults, [fault], "{name}");
         let suspended = run.suspended().unwrap();
         assert_eq!(suspended.pending().collect::<Vec<_>>(), [&asked], "{name}");
-        let run = kit.resume(suspended, [asked.approve()]).with(options.clone());
+        let run = kit.resume_with(suspended, [asked.approve()], options.clone());
         assert_eq!(all_came(&run.collect_or_suspend().await.unwrap()), ["5"], "{name}");
 
         // A run whose approver answers once has no further verdict to wait for:
-        let run = kit.run(&calls).with(options.clone());
-        let run = run.approvals(move |request: ApprovalRequest, _: Cx| async move { decide(&request) });
+        let approver = move |request: ApprovalRequest, _: Cx| async move { decide(&request) };
+        let run = kit.run_with(&calls, options.clone().approvals(approver));
         assert_eq!(all_came(&run.collect_results().await), ["denied"], "{name}");
         assert_eq!(journal.lines(), ["pay 5", "pay 5"], "{name}");
     }
@@ -137,7 +137,7 @@ async fn an_answer_without_the_request_id_and_digest_is_no_verdict() {
     ];
     for (name, decide, said, fault) in table {
         let (kit, journal) = bench();
-        let results = kit.run(calls([("pay", "5")])).with(asking(decide)).collect_results().await;
+        let results = kit.run_with(calls([("pay", "5")]), asking(decide)).collect_results().await;
         assert_eq!(all_came(&results), ["denied"], "{name}");
         assert!(message(&results).contains(said), "{name}: {}", message(&results));
         let cause = results[0].failure().unwrap().source().unwrap().to_string();
@@ -157,8 +157,8 @@ async fn an_approver_that_fails_approves_nothing() {
     ];
     for (answer, came_of, said) in table {
         let (kit, journal) = bench();
-        let run = kit.run(calls([("pay", "5"), ("look", "1")]));
-        let results = run.approvals(move |_: ApprovalRequest, _: Cx| async move { answer() }).collect_results().await;
+        let options = RunOptions::new().approvals(move |_: ApprovalRequest, _: Cx| async move { answer() });
+        let results = kit.run_with(calls([("pay", "5"), ("look", "1")]), options).collect_results().await;
         assert_eq!(all_came(&results), [came_of, "1"]);
         assert!(message(&results).contains(said), "{}", message(&results));
         assert_eq!(journal.lines(), ["look 1"]);
@@ -173,7 +173,7 @@ async fn an_approver_that_panics_at_once_approves_nothing() {
         assert!(request.arguments != "5", "can't read this");
         async move { request.approve() }
     };
-    let told = tell(kit.run(calls([("pay", "5"), ("pay", "6")])).approvals(broken)).await;
+    let told = tell(kit.run_with(calls([("pay", "5"), ("pay", "6")]), RunOptions::new().approvals(broken))).await;
     assert_eq!(told, ["c1 asked", "c1 output denied", "c2 asked", "c2 approved", "c2 output 6"]);
     assert_eq!(journal.lines(), ["pay 6"]);
 }
@@ -183,20 +183,19 @@ async fn an_approver_that_panics_at_once_approves_nothing() {
 async fn an_answer_must_satisfy_the_output_schema_and_cap() {
     for (answer, came_of) in [(json!(7), "7"), (json!(65_536), "denied"), (json!(null), "denied")] {
         let (kit, journal) = bench();
-        let run = kit.run(calls([("pay", "5")]));
-        let run = run.approvals(move |request: ApprovalRequest, _: Cx| {
+        let options = RunOptions::new().approvals(move |request: ApprovalRequest, _: Cx| {
             let answered = request.answer(answer.clone());
             async move { answered }
         });
+        let run = kit.run_with(calls([("pay", "5")]), options);
         assert_eq!(all_came(&run.collect_results().await), [came_of]);
         assert_eq!(journal.lines(), [""; 0]);
     }
     let gated = Tool::new("say").needs_approval(haft_core::ApprovalPolicy::always());
-    let kit = kit([gated.run(|(), _cx| async { String::new() })]);
+    let kit = kit([gated.handler(|(), _cx| async { String::new() })]);
     let long = asking(|request| request.answer(json!("x".repeat(100))));
     let results = kit
-        .run(calls([("say", "")]))
-        .with(long.output_cap(OutputCap::new(NonZeroUsize::new(20).unwrap())))
+        .run_with(calls([("say", "")]), long.output_cap(OutputCap::new(NonZeroUsize::new(20).unwrap())))
         .collect_results()
         .await;
     assert_eq!(all_came(&results), ["output_too_large"]);
@@ -254,7 +253,7 @@ async fn a_repeated_id_makes_one_request() {
 async fn an_approved_call_that_panics_still_has_its_result() {
     for way in Way::ALL {
         let broken = Tool::new("pay").needs_approval(haft_core::ApprovalPolicy::always());
-        let kit = kit([broken.run(|_: u16, _cx| async { panic!("no funds") as u16 })]);
+        let kit = kit([broken.handler(|_: u16, _cx| async { panic!("no funds") as u16 })]);
         let results = way.results(&kit, &RunOptions::new(), &calls([("pay", "5")]), ApprovalRequest::approve).await;
         assert_eq!(came(&results[0]), "execution_error", "{way:?}");
         assert!(results[0].failure().unwrap().started, "{way:?}");

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use haft_core::{Cancellation, Cx, HandlerError, Step, Tool, ToolCall, ToolResult, Toolkit};
+use haft_core::{Cancellation, Cx, HandlerError, RunOptions, Step, Tool, ToolCall, ToolResult, Toolkit};
 use tokio::time::sleep;
 
 use crate::executing::{calls, came, kit};
 
 /// Creates a tool that emits its argument and returns it after as many seconds.
 fn slow() -> Toolkit {
-    kit([Tool::new("slow").handle(|takes: u64, cx: Cx| async move {
+    kit([Tool::new("slow").try_handler_mixed(|takes: u64, cx: Cx| async move {
         cx.emit(takes).await?;
         cx.preliminary(0).await?;
         sleep(Duration::from_secs(takes)).await;
@@ -68,7 +68,7 @@ async fn a_run_of_no_calls_is_continued() {
 #[tokio::test(start_paused = true)]
 async fn a_run_that_timed_out_is_continued() {
     let times = Arc::default();
-    let run = slow().run(three()).timeout(Duration::from_secs(2));
+    let run = slow().run_with(three(), RunOptions::new().timeout(Duration::from_secs(2)));
     let steps: Vec<_> = run.continue_with_results(counting(&times)).collect().await;
     assert!(matches!(steps.last(), Some(Step::Next(results)) if results == &["timed_out", "unknown_tool", "1"]));
 }
@@ -90,7 +90,8 @@ async fn a_cancelled_run_answers_every_call_and_is_not_continued() {
 async fn a_flag_cancels_it_like_the_stream_itself() {
     let times = Arc::default();
     let flag = Cancellation::new();
-    let mut steps = slow().run(three()).cancellation(flag.clone()).continue_with_results(counting(&times));
+    let mut steps =
+        slow().run_with(three(), RunOptions::new().cancellation(flag.clone())).continue_with_results(counting(&times));
     assert!(steps.next().await.is_some());
     flag.cancel();
     let rest: Vec<_> = steps.collect().await;

@@ -69,7 +69,7 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
 
 fn run_with(tool: Tool, options: RunOptions) -> ToolResult {
     let kit: Toolkit = Toolkit::from_iter([tool]);
-    block_on(kit.run([ToolCall::new("c1", "t", "{}")]).with(options).collect_results()).remove(0)
+    block_on(kit.run_with([ToolCall::new("c1", "t", "{}")], options).collect_results()).remove(0)
 }
 
 fn run(tool: Tool) -> ToolResult {
@@ -92,7 +92,7 @@ fn endless() -> Schema {
 }
 
 fn giving(value: Deep) -> Tool {
-    Tool::new("t").run(move |(), _cx| async move { value }).unwrap()
+    Tool::new("t").handler(move |(), _cx| async move { value }).unwrap()
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn the_depth_of_json_text_counts_too() {
     cramped(|| {
         for levels in TOO_DEEP {
             let given = text(levels);
-            let raw = Tool::new("t").run(move |(), _cx| {
+            let raw = Tool::new("t").handler(move |(), _cx| {
                 let given = given.clone();
                 async move { Wrapped(given) }
             });
@@ -157,7 +157,7 @@ fn a_result_made_by_hand_nests_no_deeper() {
         for levels in TOO_DEEP {
             let outputs = [ToolOutput::new(text(levels)), ToolOutput::new(JsonText::from(deep(levels, 2).0))];
             for output in outputs {
-                let tool = Tool::new("t").success_json(json!({})).run(move |(), _cx| {
+                let tool = Tool::new("t").success_json(json!({})).handler(move |(), _cx| {
                     let output = output.clone();
                     async move { output }
                 });
@@ -192,7 +192,7 @@ fn emitted_values_nest_no_deeper() {
     cramped(|| {
         for levels in TOO_DEEP {
             let value = deep(levels, 1);
-            let streaming = Tool::new("t").run_stream(move |(), _cx| {
+            let streaming = Tool::new("t").stream_handler(move |(), _cx| {
                 let values = [HandlerOutput::Preliminary(value), HandlerOutput::Final(value)];
                 Outputs::<_, NoFailure>::new(futures_util::stream::iter(values))
             });
@@ -210,7 +210,8 @@ fn emitted_values_nest_no_deeper() {
 fn model_output_nests_no_deeper() {
     cramped(|| {
         let unknown = ContentPart::Unknown(deep_enough());
-        let tool = Tool::new("t").to_model_output(move |_: &u8| vec![unknown.clone()]).run(|(), _cx| async { 7_u8 });
+        let tool =
+            Tool::new("t").to_model_output(move |_: &u8| vec![unknown.clone()]).handler(|(), _cx| async { 7_u8 });
         assert_too_deep(&run(tool.unwrap()), "parts for the model");
     });
 }
@@ -225,7 +226,7 @@ fn arguments_that_a_middleware_puts_in_nest_no_deeper_than_any() {
     cramped(|| {
         for levels in TOO_DEEP {
             let value = deep(levels, 0);
-            let tool = Tool::dynamic("t").run(|_: Value, _cx| async { json!(1) }).unwrap();
+            let tool = Tool::dynamic("t").handler(|_: Value, _cx| async { json!(1) }).unwrap();
             let tool = tool.wrap(move |request: Request, next: Next| next.run(request.with_arguments(value.0)));
             assert_eq!(run(tool).failure().unwrap().kind.as_str(), "input_validation_error");
         }

@@ -12,8 +12,8 @@ use crate::executing::{calls, kit, tell};
 
 fn tools() -> Toolkit {
     kit([
-        Tool::new("read").run(|(), cx: Cx| async move { cx.caller().map(|caller| caller.as_str().to_owned()) }),
-        Tool::new("write").run(|(), _cx| async { "written" }),
+        Tool::new("read").handler(|(), cx: Cx| async move { cx.caller().map(|caller| caller.as_str().to_owned()) }),
+        Tool::new("write").handler(|(), _cx| async { "written" }),
         Tool::signal("done").define(),
     ])
 }

@@ -47,7 +47,7 @@ fn parameters_are_a_type_a_schema_or_raw_json() {
 
 #[tokio::test]
 async fn without_settings_any_value_is_accepted_and_returned() {
-    let echo = Tool::dynamic("echo").run(|value: Value, _| async move { value }).unwrap();
+    let echo = Tool::dynamic("echo").handler(|value: Value, _| async move { value }).unwrap();
     assert_eq!(echo.json_schema(), &json!({}));
     assert_eq!(echo.success().as_json(), &json!({}));
     assert_eq!(echo.failure().as_json(), &json!(false));
@@ -181,7 +181,7 @@ fn strict_mode_applies_to_dynamic_tools_too() {
 async fn a_typed_handler_gets_decoded_parameters() {
     let search = Tool::dynamic("search")
         .success::<Vec<String>>()
-        .run(|search: Search, _| async move {
+        .handler(|search: Search, _| async move {
             (0..search.limit.unwrap_or(1)).map(|index| format!("{}-{index}", search.query)).collect()
         })
         .unwrap();
@@ -197,7 +197,7 @@ async fn a_raw_schema_passes_the_json_to_the_handler() {
             "properties": {"query": {"type": "string"}, "limit": {"type": "number"}}
         }))
         .success::<Vec<String>>()
-        .run(|params: Value, _| async move {
+        .handler(|params: Value, _| async move {
             let limit = params["limit"].as_u64().unwrap();
             (0..limit).map(|index| format!("{}-{index}", params["query"].as_str().unwrap())).collect()
         })
@@ -211,7 +211,7 @@ async fn a_raw_schema_can_be_read_as_a_user_type() {
     struct NoSchema {
         query: String,
     }
-    let tool = Tool::dynamic("t").params_json(query_schema()).run(|p: NoSchema, _| async move { p.query }).unwrap();
+    let tool = Tool::dynamic("t").params_json(query_schema()).handler(|p: NoSchema, _| async move { p.query }).unwrap();
     assert_eq!(value(&tool, r#"{"query":"x","more":1}"#).await, json!("x"));
 }
 
@@ -231,7 +231,7 @@ async fn a_success_is_encoded_by_its_schema() {
     let tool = Tool::dynamic("now")
         .params_json(json!({"type": "object", "properties": {}}))
         .success_json(schema)
-        .run(|_: Value, _| async { Stamp(std::time::Duration::from_secs(1)) })
+        .handler(|_: Value, _| async { Stamp(std::time::Duration::from_secs(1)) })
         .unwrap();
     assert_eq!(value(&tool, "{}").await, json!({"timestamp": 1000}));
     let other = tool.set_success(Schema::of_output::<Seconds>().unwrap());
@@ -242,7 +242,7 @@ async fn a_success_is_encoded_by_its_schema() {
 async fn an_invalid_output_is_a_failure_with_a_pointer() {
     let tool = Tool::dynamic("t")
         .success_json(json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}))
-        .run(|n: Value, _| async move { json!({"n": n}) })
+        .handler(|n: Value, _| async move { json!({"n": n}) })
         .unwrap();
     assert_eq!(value(&tool, "1").await, json!({"n": 1}));
     let failure = failure(&tool, r#""one""#).await;
@@ -266,7 +266,7 @@ async fn declared_failures_have_their_schema() {
     let tool = Tool::dynamic("risky")
         .params_json(query_schema())
         .failure_mode(FailureMode::Return)
-        .try_run(|_: Value, _| async { Err::<Value, _>(Coded { code: "E1".into(), message: "no luck".into() }) })
+        .try_handler(|_: Value, _| async { Err::<Value, _>(Coded { code: "E1".into(), message: "no luck".into() }) })
         .unwrap();
     assert_eq!(tool.failure().as_json()["required"], json!(["code", "message"]));
     let failure = failure(&tool, r#"{"query":"x"}"#).await;
@@ -278,7 +278,7 @@ async fn declared_failures_have_their_schema() {
 
 #[tokio::test]
 async fn raw_schemas_are_enforced_in_full_by_default() {
-    let tool = Tool::dynamic("t").params_json(query_schema()).run(|v: Value, _| async move { v }).unwrap();
+    let tool = Tool::dynamic("t").params_json(query_schema()).handler(|v: Value, _| async move { v }).unwrap();
     let refused = failure(&tool, r#"{"query":7}"#).await;
     assert_eq!(refused.kind.as_str(), "input_validation_error");
     assert_eq!(refused.issues.as_slice()[0].pointer, "/query");
@@ -288,7 +288,7 @@ async fn raw_schemas_are_enforced_in_full_by_default() {
 #[tokio::test]
 async fn a_raw_schema_can_be_sent_without_being_enforced() {
     let schema = Schema::json_with(query_schema(), Validation::None).unwrap();
-    let tool = Tool::dynamic("t").params_schema(schema).run(|v: Value, _| async move { v }).unwrap();
+    let tool = Tool::dynamic("t").params_schema(schema).handler(|v: Value, _| async move { v }).unwrap();
     assert_eq!(value(&tool, r#"{"query":7}"#).await, json!({"query": 7}));
     assert_eq!(tool.json_schema(), &query_schema());
 }
@@ -300,7 +300,7 @@ async fn a_function_can_validate_in_place_of_the_schema_or_after_it() {
         _ => Ok(()),
     });
     let instead = Schema::json_with(query_schema(), Validation::With(even.clone())).unwrap();
-    let tool = Tool::dynamic("t").params_schema(instead).run(|v: Value, _| async move { v }).unwrap();
+    let tool = Tool::dynamic("t").params_schema(instead).handler(|v: Value, _| async move { v }).unwrap();
     assert_eq!(value(&tool, r#"{"query":7}"#).await, json!({"query": 7}));
     assert_eq!(failure(&tool, r#"{"query":"odd"}"#).await.issues.as_slice()[0].keyword, "even");
     let after = Schema::json_with(query_schema(), Validation::FullThen(even)).unwrap();
@@ -324,7 +324,7 @@ async fn tools_discovered_at_run_time_make_a_toolkit() {
             builder = builder.describe(description);
         }
         builder
-            .run(move |params: Value, _| {
+            .handler(move |params: Value, _| {
                 let name = name.clone();
                 async move { json!({"called": name, "with": params}) }
             })
@@ -342,7 +342,7 @@ async fn an_unknown_input_can_have_a_typed_output() {
     let search = Tool::dynamic("web_search")
         .params_json(query_schema())
         .success::<Vec<Hit>>()
-        .run(|params: Value, _| async move {
+        .handler(|params: Value, _| async move {
             vec![Hit { title: params["query"].to_string(), url: "https://example.org".into() }]
         })
         .unwrap();
@@ -368,8 +368,8 @@ async fn a_typed_dynamic_tool_is_as_safe_as_a_local_one() {
         Operation::Add => c.a + c.b,
         Operation::Divide => c.a / c.b,
     };
-    let dynamic = Tool::dynamic("calc").success::<f64>().run(move |c, _| async move { calculate(c) }).unwrap();
-    let local = Tool::new("calc").run(move |c: Calculation, _| async move { calculate(c) }).unwrap();
+    let dynamic = Tool::dynamic("calc").success::<f64>().handler(move |c, _| async move { calculate(c) }).unwrap();
+    let local = Tool::new("calc").handler(move |c: Calculation, _| async move { calculate(c) }).unwrap();
     assert_eq!(dynamic.json_schema(), local.json_schema());
     assert_eq!(dynamic.success().as_json(), local.success().as_json());
     for tool in [&dynamic, &local] {

@@ -183,7 +183,7 @@ fn unknown_fields_are_ignored() {
 /// Events of a real run, and not only hand-made ones, can be sent to another process.
 #[tokio::test]
 async fn the_events_of_a_run_can_be_sent_to_another_process() {
-    let tool = Tool::new("t").handle(|(), cx: Cx| async move {
+    let tool = Tool::new("t").try_handler_mixed(|(), cx: Cx| async move {
         cx.emit(json!({"exact": 0.1, "big": u64::MAX, "text": "\u{0}\u{1F600}"})).await?;
         cx.preliminary("early").await?;
         Ok::<_, HandlerError>("done")

@@ -39,11 +39,11 @@ struct Shift {
 }
 
 fn mint() -> Tool {
-    Tool::new("mint").run(|mint: Mint, _cx| async move { format!("{} {}", mint.to, mint.amount) }).unwrap()
+    Tool::new("mint").handler(|mint: Mint, _cx| async move { format!("{} {}", mint.to, mint.amount) }).unwrap()
 }
 
 fn shift() -> Tool {
-    Tool::new("shift").run(|shift: Shift, _cx| async move { format!("{} {}", shift.to, shift.by) }).unwrap()
+    Tool::new("shift").handler(|shift: Shift, _cx| async move { format!("{} {}", shift.to, shift.by) }).unwrap()
 }
 
 /// Returns calls of tools with an integer of 128 bits, and the result of each.
@@ -73,7 +73,7 @@ fn kit() -> Toolkit {
 }
 
 async fn one(kit: &Toolkit, call: &ToolCall, options: &RunOptions) -> ToolResult {
-    kit.run([call.clone()]).with(options.clone()).collect_results().await.remove(0)
+    kit.run_with([call.clone()], options.clone()).collect_results().await.remove(0)
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn a_policy_sees_the_exact_number_or_requires_approval() {
             let result = one(&kit(), &minting(amount), &RunOptions::new().policy(policy.clone())).await;
             assert_eq!(came(&result) == "denied", asks, "{amount} {}", came(&result));
             let single = Tool::new("mint").needs_approval(policy.clone());
-            let single = single.run(|mint: Mint, _cx| async move { mint.amount.to_string() }).unwrap();
+            let single = single.handler(|mint: Mint, _cx| async move { mint.amount.to_string() }).unwrap();
             let call = minting(amount);
             let result = alone(&single).run_call(&call).await;
             assert_eq!(came(&result) == "denied", asks, "{amount} {}", came(&result));
@@ -201,7 +201,8 @@ async fn no_guard_passes_a_call_whose_arguments_it_did_not_see() {
 async fn a_tree_never_rounds_what_the_handler_reads() {
     let number = Schema::json(json!({"type": "number"})).unwrap();
     for schema in [number, Schema::unknown()] {
-        let tool = Tool::new("mint").run(|n: u128, _cx| async move { n.to_string() }).unwrap().set_parameters(schema);
+        let tool =
+            Tool::new("mint").handler(|n: u128, _cx| async move { n.to_string() }).unwrap().set_parameters(schema);
         let seen = Arc::new(Mutex::new(None));
         let seeing = Arc::clone(&seen);
         let tool = tool.wrap(move |request: Request, next: Next| {
@@ -220,10 +221,11 @@ async fn a_tree_never_rounds_what_the_handler_reads() {
 /// A handler that itself reads a float: the float is the value that others see.
 #[tokio::test]
 async fn an_integer_that_the_handler_reads_as_a_float_is_seen_as_that_float() {
-    let tool = Tool::new("mint").run(|n: f64, _cx| async move { n }).unwrap().wrap(|request: Request, next: Next| {
-        assert_eq!(request.arguments().unwrap().as_f64(), Some(1e20));
-        next.run(request)
-    });
+    let tool =
+        Tool::new("mint").handler(|n: f64, _cx| async move { n }).unwrap().wrap(|request: Request, next: Next| {
+            assert_eq!(request.arguments().unwrap().as_f64(), Some(1e20));
+            next.run(request)
+        });
     let result =
         one(&Toolkit::from_iter([tool]), &ToolCall::new("c1", "mint", "100000000000000000000"), &RunOptions::new())
             .await;

@@ -45,8 +45,8 @@ async fn hold(batch: &Batch) -> TestCaseResult {
     let (gauge, told) = (Gauge::new(batch.concurrency), Arc::new(Mutex::new(Vec::new())));
     let (calls, telling) = (batch.calls(), Arc::clone(&told));
     let (options, flag) = options(batch, &gauge);
-    let run = bench::kit(batch).run(&calls).with(options);
-    let run = run.observe(move |event| telling.lock().unwrap().push(event.clone()));
+    let options = options.observe(move |event| telling.lock().unwrap().push(event.clone()));
+    let run = bench::kit(batch).run_with(&calls, options);
 
     let reading = timeout(batch.longest() * 2, read(run, batch, flag)).await;
     prop_assert!(reading.is_ok(), "the run never ends");
@@ -82,7 +82,7 @@ async fn hold_results(batch: &Batch) -> TestCaseResult {
             flag.cancel();
         });
     }
-    let results = timeout(batch.longest() * 2, bench::kit(batch).run(&calls).with(options).collect_results()).await;
+    let results = timeout(batch.longest() * 2, bench::kit(batch).run_with(&calls, options).collect_results()).await;
     prop_assert!(results.is_ok(), "the run never ends");
     let results = results.unwrap();
     prop_assert_eq!(results.len(), calls.len());

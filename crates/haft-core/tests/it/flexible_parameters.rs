@@ -48,7 +48,7 @@ fn echo<P>() -> Tool
 where
     P: for<'de> Deserialize<'de> + Serialize + JsonSchema + Send + 'static,
 {
-    Tool::new("echo").run(|params: P, _| async move { params }).unwrap()
+    Tool::new("echo").handler(|params: P, _| async move { params }).unwrap()
 }
 
 fn closed_empty_object() -> Value {
@@ -113,7 +113,7 @@ fn the_unit_type_is_the_closed_empty_object() {
         Tool::new("t").params::<EmptyParams>().define().unwrap(),
         Tool::new("t").params::<Braces>().define().unwrap(),
         Tool::new("t").params::<Unit>().define().unwrap(),
-        Tool::new("t").run(|(), _| async {}).unwrap(),
+        Tool::new("t").handler(|(), _| async {}).unwrap(),
         Tool::signal("t").define().unwrap(),
         Tool::interaction("t").define().unwrap(),
     ];
@@ -126,9 +126,9 @@ fn the_unit_type_is_the_closed_empty_object() {
 async fn a_tool_without_parameters_accepts_blank_text_and_rejects_keys() {
     #[derive(Deserialize, JsonSchema)]
     struct Unit;
-    let by_unit = Tool::new("t").run(|(), _| async { 1 }).unwrap();
-    let by_struct = Tool::new("t").run(|_: EmptyParams, _| async { 1 }).unwrap();
-    let by_unit_struct = Tool::new("t").run(|_: Unit, _| async { 1 }).unwrap();
+    let by_unit = Tool::new("t").handler(|(), _| async { 1 }).unwrap();
+    let by_struct = Tool::new("t").handler(|_: EmptyParams, _| async { 1 }).unwrap();
+    let by_unit_struct = Tool::new("t").handler(|_: Unit, _| async { 1 }).unwrap();
     for tool in [by_unit, by_struct, by_unit_struct] {
         for arguments in ["", "  \n", "{}"] {
             assert_eq!(value(&tool, arguments).await, json!(1), "{arguments:?}");
@@ -146,7 +146,7 @@ async fn provider_defined_tools_accept_any_type_for_arguments_and_parameters() {
         .params::<Code>()
         .success::<String>()
         .requires_handler();
-    let tool = execute.with_args(["fast"]).run(|code: Code, _| async move { format!("{code:?}") }).unwrap();
+    let tool = execute.with_args(["fast"]).handler(|code: Code, _| async move { format!("{code:?}") }).unwrap();
     assert_eq!(tool.provider_definition().unwrap().args(), &json!(["fast"]));
     assert_eq!(value(&tool, r#"{"bash":"ls"}"#).await, json!(r#"Bash { bash: "ls" }"#));
     assert_eq!(failure(&tool, "[]").await.kind.as_str(), "input_validation_error");
@@ -155,14 +155,14 @@ async fn provider_defined_tools_accept_any_type_for_arguments_and_parameters() {
 #[tokio::test]
 async fn an_approval_policy_reads_any_type() {
     let policy = ApprovalPolicy::when(|code: Code, _| async move { matches!(code, Code::Bash { .. }) });
-    let tool = Tool::new("execute").needs_approval(policy).run(|_: Code, _| async { "ran" }).unwrap();
+    let tool = Tool::new("execute").needs_approval(policy).handler(|_: Code, _| async { "ran" }).unwrap();
     assert_eq!(value(&tool, r#"{"code":"1"}"#).await, json!("ran"));
     assert_eq!(failure(&tool, r#"{"bash":"rm"}"#).await.kind.as_str(), "denied");
 }
 
 #[tokio::test]
 async fn replaced_parameters_may_be_of_any_shape() {
-    let tool = Tool::new("t").run(|value: Value, _| async move { value }).unwrap();
+    let tool = Tool::new("t").handler(|value: Value, _| async move { value }).unwrap();
     let union = tool.set_parameters(Schema::of_params::<Code>().unwrap());
     assert_eq!(union.json_schema(), echo::<Code>().json_schema());
     assert_eq!(failure(&union, "3").await.kind.as_str(), "input_validation_error");

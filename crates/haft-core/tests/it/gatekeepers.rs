@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use haft_core::{
     ApprovalAnswer, ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Approve, BoxError, Caller, Cx,
-    DefinitionError, ExecutionLimits, Permission, Permit, Permitting, Tool, ToolCall, ToolEvent,
+    DefinitionError, ExecutionLimits, Permission, Permit, Permitting, RunOptions, Tool, ToolCall, ToolEvent,
 };
 use tokio::time::{Instant, sleep};
 
@@ -42,7 +42,7 @@ impl Permit for Directory {
 
 fn count(began: &Arc<AtomicUsize>) -> Result<Tool, DefinitionError> {
     let began = Arc::clone(began);
-    Tool::new("count").run(move |n: u8, _cx| {
+    Tool::new("count").handler(move |n: u8, _cx| {
         began.fetch_add(1, Ordering::Relaxed);
         async move { n }
     })
@@ -66,7 +66,8 @@ async fn a_permit_that_takes_a_while_decides_on_every_call() {
     ] {
         let (permit, asked) = directory(1);
         let started = Instant::now();
-        let results = kit.run(calls([("count", "1"), ("count", "2")])).permit(permit).caller(caller);
+        let results =
+            kit.run_with(calls([("count", "1"), ("count", "2")]), RunOptions::new().permit(permit).caller(caller));
         let results = results.collect_results().await;
         assert_eq!(came(&results[0]), kind, "{caller}");
         assert_eq!(results[0].failure().map_or("", |failure| &failure.message), message);
@@ -82,7 +83,8 @@ async fn a_permit_that_takes_a_while_decides_on_every_call() {
 async fn a_permit_is_checked_before_the_arguments_are_read_and_not_for_unknown_tools() {
     let (permit, asked) = directory(0);
     let kit = kit([count(&Arc::default())]);
-    let run = kit.run(calls([("count", "not json"), ("ghost", "")])).permit(permit).caller("bob");
+    let run =
+        kit.run_with(calls([("count", "not json"), ("ghost", "")]), RunOptions::new().permit(permit).caller("bob"));
     let results = run.collect_results().await;
     assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["permission_denied", "unknown_tool"]);
     assert_eq!(asked.load(Ordering::Relaxed), 1);
@@ -95,15 +97,16 @@ async fn a_wait_for_a_verdict_ends_at_its_own_timeout() {
     let gated = Tool::new("gated")
         .needs_approval(ApprovalPolicy::always())
         .limits(ExecutionLimits::new().timeout(Duration::from_secs(1)))
-        .run(|n: u8, _cx| async move { n });
+        .handler(|n: u8, _cx| async move { n });
     let approver = |request: ApprovalRequest, _cx: Cx| async move {
         let takes = if request.arguments == "1" { Duration::MAX } else { Duration::from_secs(4) };
         sleep(takes).await;
         request.approve()
     };
-    let run = kit([gated]).run(calls([("gated", "1"), ("gated", "2")])).approvals(approver);
+    let options = RunOptions::new().approvals(approver).approval_timeout(Duration::from_secs(5));
+    let run = kit([gated]).run_with(calls([("gated", "1"), ("gated", "2")]), options);
     let began = Instant::now();
-    let results = run.approval_timeout(Duration::from_secs(5)).collect_results().await;
+    let results = run.collect_results().await;
     assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["cancelled", "2"]);
     let failure = results[0].failure().unwrap();
     assert!(failure.message.contains("the approval request timed out") && !failure.started, "{failure}");
@@ -114,8 +117,9 @@ async fn a_wait_for_a_verdict_ends_at_its_own_timeout() {
 async fn a_run_does_not_wait_for_a_permit_beyond_its_deadline() {
     let (permit, _) = directory(60);
     let began = Arc::default();
-    let run = kit([count(&began)]).run(calls([("count", "1")])).permit(permit).caller("ana");
-    assert_eq!(tell(run.timeout(Duration::from_secs(2))).await, ["c1 output timed_out"]);
+    let options = RunOptions::new().permit(permit).caller("ana").timeout(Duration::from_secs(2));
+    let run = kit([count(&began)]).run_with(calls([("count", "1")]), options);
+    assert_eq!(tell(run).await, ["c1 output timed_out"]);
     assert_eq!(began.load(Ordering::Relaxed), 0);
 }
 
@@ -146,7 +150,7 @@ async fn permits_can_be_nested() {
     }
     let kit = kit([count(&Arc::default())]);
     let call = calls([("count", "1")]);
-    let run = |open| kit.run(&call).permit(OfficeHours(directory(0).0, open)).caller("ana");
+    let run = |open| kit.run_with(&call, RunOptions::new().permit(OfficeHours(directory(0).0, open)).caller("ana"));
     assert_eq!(tell(run(true)).await, ["c1 output 1"]);
     assert_eq!(tell(run(false)).await, ["c1 output permission_denied"]);
 }
@@ -189,7 +193,10 @@ async fn only_an_approval_of_the_exact_request_lets_a_call_run() {
         ("256", "input_validation_error", "must be at most 255"),
     ];
     let started = Instant::now();
-    let run = kit.run(calls(table.map(|(amount, ..)| ("pay", amount)))).approvals(clerk.clone()).caller("ana");
+    let run = kit.run_with(
+        calls(table.map(|(amount, ..)| ("pay", amount))),
+        RunOptions::new().approvals(clerk.clone()).caller("ana"),
+    );
     let results = run.collect_results().await;
     for (result, (amount, came_of, message)) in results.iter().zip(table) {
         assert_eq!(came(result), came_of, "{amount}");
@@ -206,7 +213,8 @@ async fn only_an_approval_of_the_exact_request_lets_a_call_run() {
 #[tokio::test(start_paused = true)]
 async fn the_request_and_the_verdict_are_events_of_the_call() {
     let kit = kit([pay(&Arc::default()), count(&Arc::default())]);
-    let run = kit.run(calls([("pay", "7"), ("pay", "70"), ("count", "1")])).approvals(Clerk::default());
+    let run = kit
+        .run_with(calls([("pay", "7"), ("pay", "70"), ("count", "1")]), RunOptions::new().approvals(Clerk::default()));
     let events: Vec<_> = run.collect().await;
     let told: Vec<_> = events.iter().map(crate::executing::told).collect();
     assert_eq!(
@@ -228,7 +236,7 @@ async fn without_an_approver_gated_calls_are_denied() {
     let kit = kit([pay(&began), count(&began)]);
     let run = kit.run(calls([("pay", "1"), ("count", "1")]));
     assert_eq!(tell(run).await, ["c1 output denied", "c2 output 1"]);
-    let run = kit.run(calls([("count", "1")])).policy(ApprovalPolicy::always());
+    let run = kit.run_with(calls([("count", "1")]), RunOptions::new().policy(ApprovalPolicy::always()));
     assert_eq!(tell(run).await, ["c1 output denied"], "the application can ask for more");
     assert_eq!(began.load(Ordering::Relaxed), 1);
 }

@@ -42,21 +42,22 @@ impl Failure for Busy {
 
 #[tokio::test]
 async fn a_plain_value_is_the_result() {
-    let tool = Tool::new("add").run(|(a, b): (i32, i32), _| async move { a + b }).unwrap();
+    let tool = Tool::new("add").handler(|(a, b): (i32, i32), _| async move { a + b }).unwrap();
     assert_eq!(value(&tool, "[1,2]").await, json!(3));
     assert_eq!(tool.success().as_json()["type"], "integer");
 }
 
 #[tokio::test]
 async fn parameters_given_first_give_the_closure_its_type() {
-    let tool = Tool::new("t").params::<Vec<String>>().run(|words, _| async move { words.concat() }).unwrap();
+    let tool = Tool::new("t").params::<Vec<String>>().handler(|words, _| async move { words.concat() }).unwrap();
     assert_eq!(value(&tool, r#"["a","b"]"#).await, json!("ab"));
 }
 
 #[tokio::test]
 async fn an_explicit_success_schema_wins_over_the_handlers_type() {
     let schema = json!({"type": "integer", "maximum": 5});
-    let tool = Tool::new("t").success_schema(Schema::json(schema.clone()).unwrap()).run(|n: u8, _| async move { n });
+    let tool =
+        Tool::new("t").success_schema(Schema::json(schema.clone()).unwrap()).handler(|n: u8, _| async move { n });
     let tool = tool.unwrap();
     assert_eq!(tool.success().as_json(), &schema);
     assert_eq!(value(&tool, "5").await, json!(5));
@@ -65,21 +66,22 @@ async fn an_explicit_success_schema_wins_over_the_handlers_type() {
 
 #[test]
 fn a_result_type_where_a_value_is_expected_is_a_fault() {
-    let error = Tool::new("t").run(|(), _| async { Ok::<u8, String>(1) }).unwrap_err();
+    let error = Tool::new("t").handler(|(), _| async { Ok::<u8, String>(1) }).unwrap_err();
     assert!(matches!(error.faults[..], [DefinitionFault::ReturnsResult]));
     assert!(error.to_string().contains("use `try_run`"));
-    assert!(Tool::new("t").run_blocking(|(), _| Err::<u8, String>(String::new())).is_err());
-    assert!(Tool::dynamic("t").run(|_: Value, _| async { Ok::<u8, u8>(1) }).is_err());
-    let tool = Tool::new("t").run(|(), _| async { 1 }).unwrap();
-    assert!(tool.with_run(|(), _| async { Ok::<u8, u8>(1) }).is_err());
+    assert!(Tool::new("t").blocking_handler(|(), _| Err::<u8, String>(String::new())).is_err());
+    assert!(Tool::dynamic("t").handler(|_: Value, _| async { Ok::<u8, u8>(1) }).is_err());
+    let tool = Tool::new("t").handler(|(), _| async { 1 }).unwrap();
+    assert!(tool.with_handler(|(), _| async { Ok::<u8, u8>(1) }).is_err());
 }
 
 // Failures.
 
 #[tokio::test]
 async fn a_declared_failure_is_encoded_and_keeps_its_advice() {
-    let tool =
-        Tool::new("t").try_run(|n: u8, _| async move { if n > 3 { Err(Busy { queue: n }) } else { Ok(n) } }).unwrap();
+    let tool = Tool::new("t")
+        .try_handler(|n: u8, _| async move { if n > 3 { Err(Busy { queue: n }) } else { Ok(n) } })
+        .unwrap();
     assert_eq!(value(&tool, "3").await, json!(3));
     let failure = failure(&tool, "4").await;
     assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("tool_failed", "4 before you"));
@@ -91,9 +93,9 @@ async fn a_declared_failure_is_encoded_and_keeps_its_advice() {
 
 #[tokio::test]
 async fn plain_text_is_a_declared_failure() {
-    let owned = Tool::new("t").try_run(|(), _| async { Err::<(), _>(String::from("owned")) }).unwrap();
-    let fixed = Tool::new("t").try_run(|(), _| async { Err::<(), _>("fixed") }).unwrap();
-    let either = Tool::new("t").try_run(|(), _| async { Err::<(), _>(Cow::from("either")) }).unwrap();
+    let owned = Tool::new("t").try_handler(|(), _| async { Err::<(), _>(String::from("owned")) }).unwrap();
+    let fixed = Tool::new("t").try_handler(|(), _| async { Err::<(), _>("fixed") }).unwrap();
+    let either = Tool::new("t").try_handler(|(), _| async { Err::<(), _>(Cow::from("either")) }).unwrap();
     for (tool, text) in [(owned, "owned"), (fixed, "fixed"), (either, "either")] {
         let failure = failure(&tool, "{}").await;
         assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("tool_failed", text));
@@ -106,7 +108,7 @@ async fn plain_text_is_a_declared_failure() {
 async fn a_failure_that_breaks_its_schema_is_a_fault_of_the_tool() {
     let tool = Tool::new("t")
         .failure_schema(Schema::json(json!({"type": "integer"})).unwrap())
-        .try_run(|(), _| async { Err::<(), _>("text") })
+        .try_handler(|(), _| async { Err::<(), _>("text") })
         .unwrap();
     assert_eq!(failure(&tool, "{}").await.kind.as_str(), "output_validation_error");
 }
@@ -114,7 +116,7 @@ async fn a_failure_that_breaks_its_schema_is_a_fault_of_the_tool() {
 #[tokio::test]
 async fn an_opaque_error_is_kept_from_the_model() {
     let tool = Tool::new("t")
-        .try_run_opaque(|(), _| async { Err::<(), _>(std::io::Error::other("password is hunter2")) })
+        .try_handler_opaque(|(), _| async { Err::<(), _>(std::io::Error::other("password is hunter2")) })
         .unwrap();
     let result = run(&tool, "{}").await;
     let failure = result.failure().unwrap();
@@ -131,8 +133,8 @@ async fn an_opaque_error_is_kept_from_the_model() {
 
 #[tokio::test]
 async fn opaque_errors_come_in_any_form() {
-    let boxed = Tool::new("t").try_run_opaque(|(), _| async { Err::<(), BoxError>("boxed".into()) }).unwrap();
-    let text = Tool::new("t").try_run_opaque(|(), _| async { Err::<(), _>("text") }).unwrap();
+    let boxed = Tool::new("t").try_handler_opaque(|(), _| async { Err::<(), BoxError>("boxed".into()) }).unwrap();
+    let text = Tool::new("t").try_handler_opaque(|(), _| async { Err::<(), _>("text") }).unwrap();
     for (tool, cause) in [(boxed, "boxed"), (text, "text")] {
         assert_eq!(failure(&tool, "{}").await.source().unwrap().to_string(), cause);
     }
@@ -141,7 +143,9 @@ async fn opaque_errors_come_in_any_form() {
 #[tokio::test]
 async fn a_handler_can_create_the_failure_itself() {
     let tool = Tool::new("t")
-        .try_run_opaque(|(), _| async { Err::<(), _>(ToolFailure::new("out_of_stock", "none left").cause("shelf 7")) })
+        .try_handler_opaque(|(), _| async {
+            Err::<(), _>(ToolFailure::new("out_of_stock", "none left").cause("shelf 7"))
+        })
         .unwrap();
     let failure = failure(&tool, "{}").await;
     assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("out_of_stock", "none left"));
@@ -151,7 +155,7 @@ async fn a_handler_can_create_the_failure_itself() {
 #[tokio::test]
 async fn a_handler_can_have_both_kinds_of_error() {
     let tool = Tool::new("t")
-        .handle(|text: String, _| async move {
+        .try_handler_mixed(|text: String, _| async move {
             let number: u8 = text.parse()?;
             match number {
                 0 => Err(Busy { queue: 0 })?,
@@ -179,7 +183,7 @@ async fn tagged_outputs_end_at_the_final_one() {
     let polled = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&polled);
     let tool = Tool::new("t")
-        .run_stream(move |n: u8, _| {
+        .stream_handler(move |n: u8, _| {
             let count = Arc::clone(&count);
             let steps = [
                 HandlerOutput::Preliminary(n),
@@ -200,7 +204,7 @@ async fn tagged_outputs_end_at_the_final_one() {
 
 #[tokio::test]
 async fn the_last_of_plain_values_is_final() {
-    let tool = Tool::new("t").run_stream(|n: u8, _| Outputs::<_, NoFailure>::values(stream::iter(0..n))).unwrap();
+    let tool = Tool::new("t").stream_handler(|n: u8, _| Outputs::<_, NoFailure>::values(stream::iter(0..n))).unwrap();
     let (emitted, result) = watch(&tool, "3").await;
     assert_eq!(emitted, [preliminary(json!(0)), preliminary(json!(1))]);
     assert_eq!(result.value().unwrap().as_str(), "2");
@@ -211,9 +215,9 @@ async fn the_last_of_plain_values_is_final() {
 
 #[tokio::test]
 async fn a_stream_without_a_final_value_is_an_error() {
-    let empty = Tool::new("t").run_stream(|(), _| Outputs::<u8>::values(stream::empty())).unwrap();
+    let empty = Tool::new("t").stream_handler(|(), _| Outputs::<u8>::values(stream::empty())).unwrap();
     let unfinished = Tool::new("t")
-        .run_stream(|(), _| Outputs::<_, NoFailure>::new(stream::iter([HandlerOutput::Preliminary(1)])))
+        .stream_handler(|(), _| Outputs::<_, NoFailure>::new(stream::iter([HandlerOutput::Preliminary(1)])))
         .unwrap();
     for tool in [empty, unfinished] {
         let failure = failure(&tool, "{}").await;
@@ -225,10 +229,12 @@ async fn a_stream_without_a_final_value_is_an_error() {
 #[tokio::test]
 async fn a_stream_may_fail_after_preliminaries() {
     let tagged = Tool::new("t")
-        .run_stream(|(), _| Outputs::try_new(stream::iter([Ok(HandlerOutput::Preliminary(1)), Err(Busy { queue: 2 })])))
+        .stream_handler(|(), _| {
+            Outputs::try_new(stream::iter([Ok(HandlerOutput::Preliminary(1)), Err(Busy { queue: 2 })]))
+        })
         .unwrap();
     let values = Tool::new("t")
-        .run_stream(|(), _| Outputs::try_values(stream::iter([Ok(1), Ok(2), Err(Busy { queue: 2 })])))
+        .stream_handler(|(), _| Outputs::try_values(stream::iter([Ok(1), Ok(2), Err(Busy { queue: 2 })])))
         .unwrap();
     for tool in [tagged, values] {
         let (emitted, result) = watch(&tool, "{}").await;
@@ -241,11 +247,11 @@ async fn a_stream_may_fail_after_preliminaries() {
 async fn preliminaries_are_encoded_by_the_success_schema() {
     let by_stream = Tool::new("t")
         .success_schema(Schema::json(json!({"maximum": 5})).unwrap())
-        .run_stream(|n: u8, _| Outputs::<_, NoFailure>::values(stream::iter([n, 1])))
+        .stream_handler(|n: u8, _| Outputs::<_, NoFailure>::values(stream::iter([n, 1])))
         .unwrap();
     let by_hand = Tool::new("t")
         .success_schema(Schema::json(json!({"maximum": 5})).unwrap())
-        .handle(|n: u8, cx: Cx| async move {
+        .try_handler_mixed(|n: u8, cx: Cx| async move {
             cx.preliminary(n).await?;
             Ok::<_, HandlerError>(1)
         })
@@ -264,18 +270,18 @@ async fn preliminaries_are_encoded_by_the_success_schema() {
 #[tokio::test]
 async fn blocking_handlers_run_elsewhere() {
     let here = std::thread::current().id();
-    let tool = Tool::new("t").run_blocking(move |(), _| std::thread::current().id() != here).unwrap();
+    let tool = Tool::new("t").blocking_handler(move |(), _| std::thread::current().id() != here).unwrap();
     assert_eq!(value(&tool, "{}").await, json!(true));
-    let failing = Tool::new("t").try_run_blocking(|n: u8, _| if n == 0 { Err("zero") } else { Ok(n) }).unwrap();
+    let failing = Tool::new("t").try_blocking_handler(|n: u8, _| if n == 0 { Err("zero") } else { Ok(n) }).unwrap();
     assert_eq!(value(&failing, "1").await, json!(1));
     assert_eq!(failure(&failing, "0").await.message, "zero");
-    let mixed = Tool::new("t").handle_blocking(|t: String, _| Ok::<u8, HandlerError>(t.parse()?)).unwrap();
+    let mixed = Tool::new("t").try_blocking_handler_mixed(|t: String, _| Ok::<u8, HandlerError>(t.parse()?)).unwrap();
     assert_eq!(failure(&mixed, r#""x""#).await.kind.as_str(), "execution_error");
 }
 
 #[test]
 fn a_blocking_handler_without_a_runtime_is_an_error_and_no_panic() {
-    let tool = Tool::new("t").run_blocking(|(), _| 1).unwrap();
+    let tool = Tool::new("t").blocking_handler(|(), _| 1).unwrap();
     let failure = futures_util::FutureExt::now_or_never(failure(&tool, "{}")).unwrap();
     assert_eq!(failure.kind.as_str(), "execution_error");
     assert!(failure.source().unwrap().to_string().contains("runtime"));
@@ -283,7 +289,7 @@ fn a_blocking_handler_without_a_runtime_is_an_error_and_no_panic() {
 
 #[tokio::test]
 async fn a_panic_of_a_blocking_handler_is_the_failure_of_its_call() {
-    let tool = Tool::new("t").run_blocking(|(), _| -> u8 { panic!("on the other thread") }).unwrap();
+    let tool = Tool::new("t").blocking_handler(|(), _| -> u8 { panic!("on the other thread") }).unwrap();
     let failure = failure(&tool, "{}").await;
     assert_eq!((failure.kind.as_str(), failure.started), ("execution_error", true));
     assert_eq!(Error::source(&failure).unwrap().to_string(), "panicked: on the other thread");
@@ -295,7 +301,7 @@ async fn a_panic_of_a_blocking_handler_is_the_failure_of_its_call() {
 async fn the_model_may_see_another_rendering() {
     let tool = Tool::new("t")
         .to_model_output(|rows: &Vec<u8>| [ContentPart::text(format!("{} rows", rows.len()))])
-        .run(|n: u8, _| async move { vec![7_u8; usize::from(n)] })
+        .handler(|n: u8, _| async move { vec![7_u8; usize::from(n)] })
         .unwrap();
     let result = run(&tool, "3").await;
     assert_eq!(result.value().unwrap().as_str(), "[7,7,7]");
@@ -305,11 +311,11 @@ async fn the_model_may_see_another_rendering() {
 #[test]
 fn a_rendering_of_another_type_is_a_fault() {
     let render = |rows: &Vec<u8>| [ContentPart::text(format!("{} rows", rows.len()))];
-    let error = Tool::new("t").to_model_output(render).run(|(), _| async { 1_u8 }).unwrap_err();
+    let error = Tool::new("t").to_model_output(render).handler(|(), _| async { 1_u8 }).unwrap_err();
     assert!(matches!(error.faults[..], [DefinitionFault::ModelOutputType { returns: "u8", .. }]));
-    let tool = Tool::new("t").to_model_output(render).run(|(), _| async { vec![1_u8] }).unwrap();
-    assert!(tool.with_run(|(), _| async { vec![1_u16] }).is_err());
-    assert!(tool.with_run(|(), _| async { vec![2_u8] }).is_ok());
+    let tool = Tool::new("t").to_model_output(render).handler(|(), _| async { vec![1_u8] }).unwrap();
+    assert!(tool.with_handler(|(), _| async { vec![1_u16] }).is_err());
+    assert!(tool.with_handler(|(), _| async { vec![2_u8] }).is_ok());
 }
 
 // Nothing runs before it is checked.
@@ -319,7 +325,7 @@ async fn nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved
     let started = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&started);
     let tool = Tool::new("t")
-        .run(move |n: u8, _| {
+        .handler(move |n: u8, _| {
             count.fetch_add(1, Ordering::SeqCst);
             async move { n }
         })
@@ -342,7 +348,7 @@ async fn nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved
 async fn calls_without_a_local_handler_are_answered() {
     let call = |name: &str| ToolCall::new("c1", name, "{}");
     let provider = Tool::provider("v.p").with_args(()).define().unwrap();
-    let local = Tool::new("l").run(|(), _| async {}).unwrap();
+    let local = Tool::new("l").handler(|(), _| async {}).unwrap();
     let others = [provider, Tool::signal("s").define().unwrap(), Tool::interaction("i").define().unwrap()];
     for tool in &others {
         assert_eq!(failure(tool, "{}").await.kind.as_str(), "non_local_tool", "{tool:?}");
@@ -361,7 +367,7 @@ async fn calls_without_a_local_handler_are_answered() {
 #[tokio::test]
 async fn a_handler_knows_its_call_and_emits() {
     let tool = Tool::new("t")
-        .handle(|(), cx: Cx| async move {
+        .try_handler_mixed(|(), cx: Cx| async move {
             cx.emit("looking").await?;
             cx.progress(1.0, 2.0, "half").await?;
             Ok::<_, HandlerError>(format!("{} {} {}", cx.call_id(), cx.tool_name(), cx.attempt()))
@@ -375,7 +381,7 @@ async fn a_handler_knows_its_call_and_emits() {
 
 #[tokio::test]
 async fn every_missing_service_is_reported_before_anything_starts() {
-    let tool = Tool::new("t").depends_on::<u8>().depends_on::<dyn Send>().run(|(), _| async {}).unwrap();
+    let tool = Tool::new("t").depends_on::<u8>().depends_on::<dyn Send>().handler(|(), _| async {}).unwrap();
     let missing = failure(&tool, "{}").await;
     assert_eq!((missing.kind.as_str(), missing.started), ("execution_error", false));
     let cause = missing.source().unwrap().to_string();
@@ -401,7 +407,7 @@ impl ToolType for Multiply {
 }
 
 impl Handle for Multiply {
-    async fn run(&self, number: i64, cx: &Cx) -> Result<i64, HandlerError<String>> {
+    async fn handle(&self, number: i64, cx: &Cx) -> Result<i64, HandlerError<String>> {
         let limit = i64::from(*cx.service::<u8>()?);
         let product = number.checked_mul(self.by).ok_or_else(|| HandlerError::opaque("overflow"))?;
         if product > limit {
@@ -431,7 +437,7 @@ async fn a_handler_can_render_its_own_model_output() {
     let rows = json!({"type": "object", "required": ["rows"], "properties": {"rows": {"type": "integer"}}});
     let tool = Tool::dynamic("query")
         .success_json(rows)
-        .run(|rows: Value, _cx| async move {
+        .handler(|rows: Value, _cx| async move {
             haft_core::ToolOutput::from(json!({ "rows": rows })).for_model(vec![ContentPart::text("a table")])
         })
         .unwrap();
@@ -447,7 +453,7 @@ async fn a_handler_can_render_its_own_model_output() {
 #[tokio::test]
 async fn a_provider_defined_tool_with_a_handler_accepts_any_value_by_default() {
     let shell = Tool::provider("openai.local_shell").requires_handler().with_args(());
-    let shell = shell.run(|arguments: Value, _cx| async move { arguments }).unwrap();
+    let shell = shell.handler(|arguments: Value, _cx| async move { arguments }).unwrap();
     assert_eq!(value(&shell, r#"{"command": "ls"}"#).await, json!({"command": "ls"}));
     assert_eq!(value(&shell, "").await, json!({}));
 }
@@ -468,7 +474,7 @@ async fn a_policy_sees_the_arguments_that_the_handler_sees() {
     let policy = haft_core::ApprovalPolicy::when(|transfer: Transfer, _cx| async move { transfer.cents > 10_000 });
     let tool = Tool::new("transfer")
         .needs_approval(policy)
-        .run(|transfer: Transfer, _cx| async move { transfer.cents })
+        .handler(|transfer: Transfer, _cx| async move { transfer.cents })
         .unwrap();
     assert_eq!(failure(&tool, r#"{"amount": 5}"#).await.kind.as_str(), "denied");
     assert_eq!(value(&tool, r#"{"cents": 5}"#).await, json!(5));

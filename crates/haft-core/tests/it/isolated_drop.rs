@@ -12,7 +12,7 @@ mod way;
 use std::future::pending;
 
 use futures_util::{FutureExt, stream};
-use haft_core::{Cx, Next, NoFailure, Outputs, Request, Tool, ToolCall, Toolkit};
+use haft_core::{Cx, Next, NoFailure, Outputs, Request, RunOptions, Tool, ToolCall, Toolkit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,16 +65,18 @@ fn waiting(drops: &Drops) -> Tool {
             drop(fragile);
         }
     };
-    Tool::new("waiting").run(handler).unwrap().wrap(layer(drops)).wrap(layer(drops))
+    Tool::new("waiting").handler(handler).unwrap().wrap(layer(drops)).wrap(layer(drops))
 }
 
 #[tokio::test]
 async fn locals_of_a_handler_and_of_its_middlewares_are_dropped_separately() {
     for spawned in [false, true] {
         let drops = Drops::default();
-        let kit: Toolkit = Toolkit::from_iter([waiting(&drops), Tool::new("done").run(|(), _: Cx| async {}).unwrap()]);
-        let run = kit.run([ToolCall::new("c1", "waiting", ""), ToolCall::new("c2", "done", "")]);
-        let mut run = if spawned { run.spawned() } else { run };
+        let kit: Toolkit =
+            Toolkit::from_iter([waiting(&drops), Tool::new("done").handler(|(), _: Cx| async {}).unwrap()]);
+        let options = if spawned { RunOptions::new().spawned() } else { RunOptions::new() };
+        let calls = [ToolCall::new("c1", "waiting", ""), ToolCall::new("c2", "done", "")];
+        let mut run = kit.run_with(calls, options);
         assert!(run.next().await.unwrap().result().unwrap().is_ok());
         run.cancel();
         assert!(!run.next().await.unwrap().result().unwrap().is_ok());
@@ -113,7 +115,7 @@ async fn the_stream_of_a_handler_and_its_last_value_are_dropped_separately() {
             value.take().map_or(std::task::Poll::Pending, |value| std::task::Poll::Ready(Some(value)))
         }))
     };
-    let kit: Toolkit = Toolkit::from_iter([Tool::new("stream").run_stream(run).unwrap()]);
+    let kit: Toolkit = Toolkit::from_iter([Tool::new("stream").stream_handler(run).unwrap()]);
     let mut run = kit.run([ToolCall::new("c1", "stream", "")]);
     assert!(run.next().now_or_never().is_none());
     run.cancel();
@@ -133,7 +135,7 @@ async fn parameters_that_a_middleware_withheld_are_dropped_separately() {
             unreachable!()
         }
     };
-    let tool = Tool::new("keeps").run(|_: Params, _: Cx| async {}).unwrap().wrap(keeps);
+    let tool = Tool::new("keeps").handler(|_: Params, _: Cx| async {}).unwrap().wrap(keeps);
     let kit: Toolkit = Toolkit::from_iter([tool]);
     let mut run = kit.run([ToolCall::new("c1", "keeps", "{}")]);
     assert!(run.next().now_or_never().is_none());

@@ -87,7 +87,7 @@ mod get_weather_tool {
 
     impl StaticTool for GetWeather {
         fn tool() -> Result<Tool, DefinitionError> {
-            Tool::of::<Self>().handle(|params: Self, cx: Cx| async move {
+            Tool::of::<Self>().try_handler_mixed(|params: Self, cx: Cx| async move {
                 let Self { city, days } = params;
                 let key = cx.service::<user::ApiKey>()?;
                 let returned: Ret = user::get_weather(city, days, key, &cx).await;
@@ -121,7 +121,7 @@ mod add_up_tool {
 
     impl StaticTool for AddUp {
         fn tool() -> Result<Tool, DefinitionError> {
-            Tool::of::<Self>().handle_blocking(|params: Self, _cx: Cx| {
+            Tool::of::<Self>().try_blocking_handler_mixed(|params: Self, _cx: Cx| {
                 let Self { numbers } = params;
                 <Ret as ReturnedNow<KIND>>::now(user::add_up(numbers))
             })

@@ -80,6 +80,7 @@ mod macro_expansion;
 #[cfg(feature = "validate")]
 mod middleware;
 #[cfg(feature = "validate")]
+mod one_path;
 mod output_cap;
 #[cfg(feature = "validate")]
 mod provider_executed;

@@ -21,7 +21,7 @@ enum Way {
 
 impl Way {
     async fn run(self, kit: &Toolkit, call: &ToolCall) -> ToolResult {
-        let run = |options: RunOptions| kit.run([call.clone()]).with(options).collect_results();
+        let run = |options: RunOptions| kit.run_with([call.clone()], options).collect_results();
         match self {
             Self::Single => kit.run_call(call).await,
             Self::Run => run(RunOptions::new()).await.remove(0),

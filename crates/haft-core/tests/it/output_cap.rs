@@ -55,11 +55,11 @@ fn text(letter: &str, bytes: usize) -> ContentPart {
 }
 
 fn giving<T: Serialize + JsonSchema + Clone + Send + Sync + 'static>(value: T) -> Tool {
-    Tool::new("giving").run(move |(), _| std::future::ready(value.clone())).unwrap()
+    Tool::new("giving").handler(move |(), _| std::future::ready(value.clone())).unwrap()
 }
 
 fn giving_parts(parts: Vec<ContentPart>) -> Tool {
-    Tool::new("giving_parts").to_model_output(move |(): &()| parts.clone()).run(|(), _| async {}).unwrap()
+    Tool::new("giving_parts").to_model_output(move |(): &()| parts.clone()).handler(|(), _| async {}).unwrap()
 }
 
 /// A failure with a reason and a log of any size.
@@ -77,11 +77,11 @@ impl Failure for Broken {
 
 fn declaring(why: usize, log: usize) -> Tool {
     let broken = Broken { why: "w".repeat(why), log: "l".repeat(log) };
-    Tool::new("declaring").try_run(move |(), _| std::future::ready(Err::<(), _>(broken.clone()))).unwrap()
+    Tool::new("declaring").try_handler(move |(), _| std::future::ready(Err::<(), _>(broken.clone()))).unwrap()
 }
 
 fn failing(failure: ToolFailure) -> Tool {
-    Tool::new("failing").try_run_opaque(move |(), _| std::future::ready(Err::<(), _>(failure.clone()))).unwrap()
+    Tool::new("failing").try_handler_opaque(move |(), _| std::future::ready(Err::<(), _>(failure.clone()))).unwrap()
 }
 
 fn issues(count: usize) -> Issues {
@@ -124,7 +124,7 @@ fn rows() -> Vec<Row> {
             ),
         ),
         row(
-            Tool::new("t").try_run(move |(), _| std::future::ready(Err::<(), _>(long.clone()))).unwrap(),
+            Tool::new("t").try_handler(move |(), _| std::future::ready(Err::<(), _>(long.clone()))).unwrap(),
             failed_too_large(100_000),
             "tool_failed: z*250 [truncated: the first 250 of 100000 bytes are shown]",
         ),
@@ -145,7 +145,7 @@ fn rows() -> Vec<Row> {
             "tool_failed: look at these [truncated: 7 of 9 issues are omitted]",
         ),
         row(
-            Tool::new("t").try_run_opaque(|(), _| async { Err::<(), _>("s".repeat(1000)) }).unwrap(),
+            Tool::new("t").try_handler_opaque(|(), _| async { Err::<(), _>("s".repeat(1000)) }).unwrap(),
             "execution_error: the tool failed with an internal error; only its operator can see the cause",
             "execution_error: the tool failed with an internal error; only its operator can see the cause",
         ),
@@ -196,8 +196,8 @@ async fn every_way(tool: &Tool, arguments: &str, cap: OutputCap) -> Vec<ToolResu
     let of_run = RunOptions::new().output_cap(cap);
     let mut results = vec![capped.run_call(&call).await, bare.run_call_with(&call, &of_run).await];
     results.extend(capped.run([&call]).collect_results().await);
-    results.extend(bare.run([&call]).with(of_run.clone()).collect_results().await);
-    results.extend(bare.run([&call]).with(of_run.spawned()).collect_results().await);
+    results.extend(bare.run_with([&call], of_run.clone()).collect_results().await);
+    results.extend(bare.run_with([&call], of_run.spawned()).collect_results().await);
     results
 }
 
@@ -283,7 +283,7 @@ async fn a_short_reason_is_never_truncated() {
 async fn a_rejection_of_arguments_is_not_truncated() {
     let tool = Tool::new("strict")
         .params_json(json!({"type": "object", "required": (0..30).map(|n| format!("key_{n}")).collect::<Vec<_>>()}))
-        .run(|_: serde_json::Value, _| async {})
+        .handler(|_: serde_json::Value, _| async {})
         .unwrap();
     for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
         for result in every_way(&tool, "{}", cap(1, rule)).await {
@@ -313,7 +313,7 @@ async fn a_denial_is_not_truncated() {
 #[tokio::test(start_paused = true)]
 async fn a_timeout_is_reported_under_any_cap() {
     let limits = ExecutionLimits::new().timeout(Duration::from_secs(1)).output_cap(cap(1, OnOverflow::Fail));
-    let endless = Tool::new("endless").limits(limits).run(|(), _| std::future::pending::<()>());
+    let endless = Tool::new("endless").limits(limits).handler(|(), _| std::future::pending::<()>());
     let kit: Toolkit = kit([endless]);
     let results = kit.run([ToolCall::new("c1", "endless", "{}")]).collect_results().await;
     assert_eq!(results[0].failure().unwrap().kind, FailureKind::TimedOut);

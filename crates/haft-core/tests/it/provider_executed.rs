@@ -17,7 +17,7 @@ use crate::running::alone;
 fn searching() -> (Toolkit, Arc<AtomicUsize>) {
     let ran = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&ran);
-    let search = Tool::new("search").run(move |text: String, _: Cx| {
+    let search = Tool::new("search").handler(move |text: String, _: Cx| {
         counted.fetch_add(1, Ordering::SeqCst);
         async move { format!("here: {text}") }
     });
@@ -112,14 +112,14 @@ async fn a_call_that_the_provider_ran_is_not_run_here_even_if_given() {
     let (kit, ran) = searching();
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let calls = [remote("good"), local(), remote("bad")];
-        let results = kit.run(calls).with(options.clone()).collect_results().await;
+        let results = kit.run_with(calls, options.clone()).collect_results().await;
         assert_eq!(
             results.iter().map(came).collect::<Vec<_>>(),
             ["non_local_tool", "\"here: haft\"", "non_local_tool"]
         );
         assert_eq!(came(&kit.run_call_with(&remote("good"), &options).await), "non_local_tool");
     }
-    assert_eq!(kit.handle(&remote("good")).await.unwrap_err().kind, FailureKind::NonLocalTool);
+    assert_eq!(kit.try_run_call(&remote("good"), RunOptions::new()).await.unwrap_err().kind, FailureKind::NonLocalTool);
     let search = kit.get("search").unwrap();
     let call = remote("good");
     assert_eq!(came(&alone(search).run_call(&call).await), "non_local_tool");

@@ -80,7 +80,7 @@ struct Order {
 
 #[tokio::test]
 async fn a_serialization_error_is_for_the_operator() {
-    let tool = Tool::new("t").run(|(), _cx| async { vec![("a", Unwritable)] }).unwrap();
+    let tool = Tool::new("t").handler(|(), _cx| async { vec![("a", Unwritable)] }).unwrap();
     let result = run(tool, "{}").await;
     assert_kept(&result, &"serialize");
     let failure = result.failure().unwrap();
@@ -90,7 +90,7 @@ async fn a_serialization_error_is_for_the_operator() {
 
 #[tokio::test]
 async fn a_deserialization_error_is_for_the_operator() {
-    let tool = Tool::new("t").run(|order: Order, _cx| async move { format!("{order:?}") }).unwrap();
+    let tool = Tool::new("t").handler(|order: Order, _cx| async move { format!("{order:?}") }).unwrap();
     let result = run(tool.clone(), r#"{"city":"Rome"}"#).await;
     assert_kept(&result, &"deserialize");
     let failure = result.failure().unwrap();
@@ -139,7 +139,7 @@ fn places(result: &ToolResult) -> Vec<String> {
 async fn values_of_a_result_that_breaks_its_schema_are_for_the_operator() {
     for (value, place) in broken() {
         let given = value.clone();
-        let tool = Tool::dynamic("t").run(move |_: Value, _cx| {
+        let tool = Tool::dynamic("t").handler(move |_: Value, _cx| {
             let given = given.clone();
             async move { given }
         });
@@ -157,7 +157,7 @@ async fn values_of_a_result_that_breaks_its_schema_are_for_the_operator() {
 async fn a_result_made_by_hand_is_private_as_well() {
     for (value, _) in broken() {
         let given = value.clone();
-        let tool = Tool::dynamic("t").run(move |_: Value, _cx| {
+        let tool = Tool::dynamic("t").handler(move |_: Value, _cx| {
             let output = ToolOutput::from(given.clone()).for_model(vec![ContentPart::text("all is well")]);
             async move { output }
         });
@@ -168,7 +168,7 @@ async fn a_result_made_by_hand_is_private_as_well() {
 #[tokio::test]
 async fn an_answer_in_place_of_the_tool_is_private_as_well() {
     for (value, _) in broken() {
-        let tool = Tool::dynamic("t").run(|_: Value, _cx| async { json!({}) }).unwrap().set_success(report());
+        let tool = Tool::dynamic("t").handler(|_: Value, _cx| async { json!({}) }).unwrap().set_success(report());
         let given = value.clone();
         let answered = tool.clone().wrap(move |request: Request, _next: Next| {
             let outcome = request.answer(&given);
@@ -183,7 +183,7 @@ async fn an_answer_in_place_of_the_tool_is_private_as_well() {
                 let verdict = request.answer(given.clone());
                 async move { verdict }
             });
-        let results = kit.run([ToolCall::new("c1", "t", "{}")]).with(options).collect_results().await;
+        let results = kit.run_with([ToolCall::new("c1", "t", "{}")], options).collect_results().await;
         assert_kept(&results[0], &value);
     }
 }
@@ -192,7 +192,7 @@ async fn an_answer_in_place_of_the_tool_is_private_as_well() {
 async fn a_preliminary_result_is_private_as_well() {
     let wrong = || Report { rows: SECRET.to_owned(), notes: BTreeMap::from([(SECRET.to_owned(), 10)]) };
     let tool = Tool::new("t").success_schema(report());
-    let streaming = tool.run_stream(move |(), _cx| {
+    let streaming = tool.stream_handler(move |(), _cx| {
         let values = [HandlerOutput::Preliminary(wrong()), HandlerOutput::Final(wrong())];
         Outputs::<_, NoFailure>::new(futures_util::stream::iter(values))
     });
@@ -235,7 +235,7 @@ impl Failure for Leaky {
 
 #[tokio::test]
 async fn a_declared_failure_that_breaks_its_schema_is_private_as_well() {
-    let tool = Tool::new("t").try_run(|(), _cx| async { Err::<(), _>(Leaky { code: SECRET.to_owned() }) }).unwrap();
+    let tool = Tool::new("t").try_handler(|(), _cx| async { Err::<(), _>(Leaky { code: SECRET.to_owned() }) }).unwrap();
     let result = run(tool, "{}").await;
     assert_kept(&result, &"failure");
     assert_eq!(places(&result), ["/code type"]);
@@ -245,7 +245,7 @@ async fn a_declared_failure_that_breaks_its_schema_is_private_as_well() {
 async fn the_message_of_a_custom_check_is_for_the_operator() {
     let check = Validator::new(|value| Err(Issue::new("/x", "own", format!("{value} is not nice")).into()));
     let schema = Schema::json_with(json!({"type": "string"}), Validation::FullThen(check)).unwrap();
-    let tool = Tool::dynamic("t").run(|_: Value, _cx| async { json!(SECRET) }).unwrap().set_success(schema);
+    let tool = Tool::dynamic("t").handler(|_: Value, _cx| async { json!(SECRET) }).unwrap().set_success(schema);
     let result = run(tool, "{}").await;
     assert_kept(&result, &"validator");
     assert_eq!(places(&result), ["validator"]);
@@ -260,7 +260,7 @@ async fn issues_of_the_full_validator_omit_the_value() {
         json!({"type": "string", "contains": {}, "not": {"minLength": 1}}),
         json!({"anyOf": [{"const": 1}, {"type": "string", "pattern": "^(?!h)"}]}),
     ] {
-        let tool = Tool::dynamic("t").run(|_: Value, _cx| async { json!(SECRET) }).unwrap();
+        let tool = Tool::dynamic("t").handler(|_: Value, _cx| async { json!(SECRET) }).unwrap();
         let result = run(tool.set_success(Schema::json(schema.clone()).unwrap()), "{}").await;
         assert!(!everything_shown(&result).contains(SECRET), "{schema}: {}", everything_shown(&result));
     }

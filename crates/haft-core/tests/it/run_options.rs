@@ -16,7 +16,7 @@ struct Trace(&'static str);
 
 /// Creates a tool that returns its caller and the other data of its context.
 fn tells() -> Result<Tool, DefinitionError> {
-    Tool::new("tells").run(|(), cx: Cx| async move { known(&cx) })
+    Tool::new("tells").handler(|(), cx: Cx| async move { known(&cx) })
 }
 
 fn known(cx: &Cx) -> String {
@@ -39,9 +39,9 @@ async fn every_way(kit: &Toolkit, name: &str, options: &RunOptions) -> Vec<Strin
     let call = &calls([(name, "")])[0];
     vec![
         came(&kit.run_call_with(call, options).await).to_owned(),
-        kit.handle_with(call, options).await.unwrap().encoded.as_str().to_owned(),
-        came(&kit.run([call]).with(options.clone()).collect_results().await[0]).to_owned(),
-        came(&kit.run([call]).with(options.clone().spawned()).collect_results().await[0]).to_owned(),
+        kit.try_run_call(call, options).await.unwrap().encoded.as_str().to_owned(),
+        came(&kit.run_with([call], options.clone()).collect_results().await[0]).to_owned(),
+        came(&kit.run_with([call], options.clone().spawned()).collect_results().await[0]).to_owned(),
     ]
 }
 
@@ -74,49 +74,49 @@ async fn options_serve_many_runs_and_clones_are_independent() {
     let other = base.clone().caller("user:bob").extension(Trace("trace-2"));
     let calls = calls([("tells", ""), ("tells", "")]);
     for _ in 0..3 {
-        let run = kit.run(&calls).with(base.clone());
+        let run = kit.run_with(&calls, base.clone());
         assert_eq!(
             tell(run).await,
             ["c1 output \"user:ana trace-1 service 2\"", "c2 output \"user:ana trace-1 service 2\""]
         );
-        let run = kit.run(&calls).with(other.clone());
+        let run = kit.run_with(&calls, other.clone());
         assert_eq!(tell(run).await[0], "c1 output \"user:bob trace-2 service 2\"");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_counts_anew_for_every_run_and_a_deadline_does_not() {
-    let kit = kit([Tool::new("slow").run(|(), _cx| tokio::time::sleep(Duration::from_secs(2)))]);
+    let kit = kit([Tool::new("slow").handler(|(), _cx| tokio::time::sleep(Duration::from_secs(2)))]);
     let call = calls([("slow", "")]);
     let timeout = RunOptions::new().timeout(Duration::from_secs(3));
     let deadline = RunOptions::new().deadline(Instant::now() + Duration::from_secs(3));
-    assert_eq!(tell(kit.run(&call).with(timeout.clone())).await, ["c1 output null"]);
-    assert_eq!(tell(kit.run(&call).with(timeout)).await, ["c1 output null"]);
-    assert_eq!(tell(kit.run(&call).with(deadline)).await, ["c1 output timed_out"]);
+    assert_eq!(tell(kit.run_with(&call, timeout.clone())).await, ["c1 output null"]);
+    assert_eq!(tell(kit.run_with(&call, timeout)).await, ["c1 output null"]);
+    assert_eq!(tell(kit.run_with(&call, deadline)).await, ["c1 output timed_out"]);
 }
 
 #[tokio::test]
 async fn one_flag_cancels_every_run_that_has_it() {
-    let kit = kit([Tool::new("stuck").run(|(), _cx| std::future::pending::<()>()), tells()]);
+    let kit = kit([Tool::new("stuck").handler(|(), _cx| std::future::pending::<()>()), tells()]);
     let flag = Cancellation::new();
     let options = RunOptions::new().cancellation(flag.clone());
     let call = calls([("stuck", "")]);
     let both =
-        async { tokio::join!(tell(kit.run(&call).with(options.clone())), tell(kit.run(&call).with(options.clone()))) };
+        async { tokio::join!(tell(kit.run_with(&call, options.clone())), tell(kit.run_with(&call, options.clone()))) };
     let cancelling = async {
         tokio::task::yield_now().await;
         flag.cancel();
     };
     let ((one, two), ()) = tokio::join!(both, cancelling);
     assert_eq!((one, two), (vec!["c1 output cancelled".to_owned()], vec!["c1 output cancelled".to_owned()]));
-    assert_eq!(tell(kit.run(calls([("tells", "")])).with(options)).await, ["c1 output cancelled"], "and stays so");
+    assert_eq!(tell(kit.run_with(calls([("tells", "")]), options)).await, ["c1 output cancelled"], "and stays so");
 }
 
 /// Creates a toolkit whose tool returns the seconds until its deadline.
 fn deadline(limits: ExecutionLimits) -> Toolkit {
     kit([Tool::new("deadline")
         .limits(limits)
-        .run(|(), cx: Cx| async move { cx.deadline().map(|deadline| (deadline - Instant::now()).as_secs()) })])
+        .handler(|(), cx: Cx| async move { cx.deadline().map(|deadline| (deadline - Instant::now()).as_secs()) })])
 }
 
 fn seconds(seconds: u64) -> Duration {
@@ -150,12 +150,12 @@ async fn the_earlier_of_the_runs_deadline_and_the_tools_timeout_applies() {
 /// A tool's timeout begins when its handler does, not while it waits for a slot.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waited_has_its_full_timeout() {
-    let tool = Tool::new("t").limits(ExecutionLimits::new().timeout(seconds(3))).run(|(), cx: Cx| async move {
+    let tool = Tool::new("t").limits(ExecutionLimits::new().timeout(seconds(3))).handler(|(), cx: Cx| async move {
         let left = cx.deadline().map(|deadline| (deadline - Instant::now()).as_secs());
         tokio::time::sleep(seconds(2)).await;
         left
     });
-    let run = kit([tool]).run(calls([("t", ""), ("t", ""), ("t", "")])).concurrency(1);
+    let run = kit([tool]).run_with(calls([("t", ""), ("t", ""), ("t", "")]), RunOptions::new().concurrency(1));
     assert_eq!(tell(run).await, ["c1 output 3", "c2 output 3", "c3 output 3"]);
 }
 
@@ -174,7 +174,7 @@ async fn a_middleware_can_only_bring_the_deadline_forward() {
 /// A handler can read its tool, under its name in this toolkit.
 #[tokio::test]
 async fn a_handler_knows_its_tool() {
-    let tool = Tool::new("who").describe("Tells.").run(|(), cx: Cx| async move {
+    let tool = Tool::new("who").describe("Tells.").handler(|(), cx: Cx| async move {
         let tool = cx.tool()?;
         Some(format!("{} {} {:?} {}", tool.name(), tool.id(), tool.description(), cx.tool_name() == tool.name()))
     });
@@ -186,11 +186,11 @@ async fn a_handler_knows_its_tool() {
 
 #[tokio::test]
 async fn decoding_is_configured_by_an_option() {
-    let kit = kit([Tool::new("n").run(|n: u8, _cx| async move { n })]);
+    let kit = kit([Tool::new("n").handler(|n: u8, _cx| async move { n })]);
     let call = calls([("n", "\"3\"")]);
     assert_eq!(tell(kit.run(&call)).await, ["c1 output input_validation_error"]);
     let mending = RunOptions::new().decode_options(DecodeOptions::default().repairs(Repairs::all()));
-    let results = kit.run(&call).with(mending.clone()).collect_results().await;
+    let results = kit.run_with(&call, mending.clone()).collect_results().await;
     assert_eq!((came(&results[0]), results[0].repairs.len()), ("3", 1));
     let result = kit.run_call_with(&call[0], &mending).await;
     assert_eq!((came(&result), result.repairs.len()), ("3", 1));

@@ -17,15 +17,15 @@ use crate::executing::{calls, kit};
 async fn every_way(kit: &Toolkit, call: &ToolCall) {
     kit.run_call(call).await;
     kit.run_call_with(call, &RunOptions::new().concurrency(1)).await;
-    let _ = kit.handle(call).await;
+    let _ = kit.try_run_call(call, RunOptions::new()).await;
     kit.run([call]).collect_results().await;
-    kit.run([call]).spawned().collect_results().await;
+    kit.run_with([call], RunOptions::new().spawned()).collect_results().await;
 }
 
 const WAYS: usize = 5;
 
 fn double() -> Toolkit {
-    kit([Tool::new("double").describe("Twice a number.").run(|n: i64, _cx| async move { n.wrapping_mul(2) })])
+    kit([Tool::new("double").describe("Twice a number.").handler(|n: i64, _cx| async move { n.wrapping_mul(2) })])
 }
 
 #[tokio::test]
@@ -57,14 +57,14 @@ async fn a_call_is_a_span_by_the_conventions() {
 async fn a_span_is_closed_when_its_call_is_done_and_not_with_the_run() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let kit = kit([
-            Tool::new("quick").run(|(), _cx| async {}),
-            Tool::new("endless").run(|(), _cx| std::future::pending::<()>()),
+            Tool::new("quick").handler(|(), _cx| async {}),
+            Tool::new("endless").handler(|(), _cx| std::future::pending::<()>()),
         ]);
         let recorder = Recorder::default();
         let closed = recorder.clone();
         recorder
             .watching(async {
-                let mut run = kit.run(calls([("quick", ""), ("endless", "")])).with(options);
+                let mut run = kit.run_with(calls([("quick", ""), ("endless", "")]), options);
                 assert_eq!(run.next().await.unwrap().index(), 0);
                 tokio::task::yield_now().await;
                 assert_eq!(closed.closed(), [true, false]);
@@ -77,8 +77,8 @@ async fn a_span_is_closed_when_its_call_is_done_and_not_with_the_run() {
 async fn a_blocking_handler_is_inside_its_span() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let recorder = Recorder::default();
-        let kit = kit([Tool::new("block").run_blocking(|(), _cx| ())]);
-        let run = kit.run(calls([("block", "")])).with(options);
+        let kit = kit([Tool::new("block").blocking_handler(|(), _cx| ())]);
+        let run = kit.run_with(calls([("block", "")]), options);
         let seen = recorder.watching(run.collect_results()).await;
         assert!(seen.spans[0].is_closed);
         assert_eq!(seen.spans[0].threads.len(), 2, "where it is polled, and where it runs");
@@ -95,13 +95,13 @@ async fn a_providers_tool_is_an_extension() {
 
 fn failing() -> Toolkit {
     kit([
-        Tool::new("declared").try_run(|_: u8, _cx| async { Err::<(), _>("sold out") }),
-        Tool::new("broken").try_run_opaque(|_: u8, _cx| async { Err::<(), _>("a wire is loose") }),
-        Tool::new("panics").run(|_: u8, cx: Cx| async move { assert!(cx.is_cancelled(), "a handler that breaks") }),
-        Tool::new("own_kind").handle(|_: u8, _cx| async {
+        Tool::new("declared").try_handler(|_: u8, _cx| async { Err::<(), _>("sold out") }),
+        Tool::new("broken").try_handler_opaque(|_: u8, _cx| async { Err::<(), _>("a wire is loose") }),
+        Tool::new("panics").handler(|_: u8, cx: Cx| async move { assert!(cx.is_cancelled(), "a handler that breaks") }),
+        Tool::new("own_kind").try_handler_mixed(|_: u8, _cx| async {
             Err::<(), HandlerError>(HandlerError::opaque(ToolFailure::new("busy", "later")))
         }),
-        Tool::new("fine").run(|n: u8, _cx| async move { n }),
+        Tool::new("fine").handler(|n: u8, _cx| async move { n }),
         Tool::signal("signal").define(),
     ])
 }
@@ -133,10 +133,13 @@ async fn a_failure_is_recorded_by_its_kind() {
 #[tokio::test(start_paused = true)]
 async fn a_call_has_its_metrics_once() {
     let kit = kit([
-        Tool::new("slow").run(|(), _cx| async { sleep(Duration::from_secs(2)).await }),
-        Tool::new("broken").try_run(|(), _cx| async { Err::<(), _>("no") }),
+        Tool::new("slow").handler(|(), _cx| async { sleep(Duration::from_secs(2)).await }),
+        Tool::new("broken").try_handler(|(), _cx| async { Err::<(), _>("no") }),
     ]);
-    let run = kit.run(calls([("slow", ""), ("broken", ""), ("slow", ""), ("made_up", "")])).concurrency(1);
+    let run = kit.run_with(
+        calls([("slow", ""), ("broken", ""), ("slow", ""), ("made_up", "")]),
+        RunOptions::new().concurrency(1),
+    );
     let seen = Recorder::watch(run.collect_results()).await;
     let told: Vec<_> = ["gen_ai.tool.name", "error.type", "monotonic_counter.haft.tool.failures"]
         .map(|field| seen.metrics.iter().map(|metric| metric.get(field).unwrap_or("-")).collect::<Vec<_>>().join(" "))
@@ -164,7 +167,7 @@ async fn the_cause_is_recorded_with_the_failure() {
 async fn the_cause_is_recorded_down_to_its_root() {
     let root = ToolFailure::new("root", "disk full");
     let middle = ToolFailure::new("middle", "no write").cause(root);
-    let deep = Tool::new("deep").try_run_opaque(move |(), _cx| {
+    let deep = Tool::new("deep").try_handler_opaque(move |(), _cx| {
         let failure = ToolFailure::new("outer", "later").cause(middle.clone());
         async move { Err::<(), _>(failure) }
     });
@@ -200,11 +203,13 @@ async fn calls_of_a_run_that_was_never_polled_are_recorded() {
 #[tokio::test(start_paused = true)]
 async fn rejections_timeouts_and_cancellations_are_recorded() {
     let no = |_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("no");
-    let seen = Recorder::watch(failing().run(calls([("fine", "1")])).permit(no).collect_results()).await;
+    let seen =
+        Recorder::watch(failing().run_with(calls([("fine", "1")]), RunOptions::new().permit(no)).collect_results())
+            .await;
     assert_eq!(seen.spans[0].get("error.type"), Some("permission_denied"));
 
-    let stuck = kit([Tool::new("stuck").run(|(), _cx| std::future::pending::<()>())]);
-    let late = stuck.run(calls([("stuck", "")])).timeout(Duration::from_millis(1));
+    let stuck = kit([Tool::new("stuck").handler(|(), _cx| std::future::pending::<()>())]);
+    let late = stuck.run_with(calls([("stuck", "")]), RunOptions::new().timeout(Duration::from_millis(1)));
     let seen = Recorder::watch(late.collect_results()).await;
     assert_eq!(seen.spans[0].get("error.type"), Some("timed_out"));
 
@@ -226,7 +231,7 @@ async fn rejections_timeouts_and_cancellations_are_recorded() {
 async fn an_output_beyond_its_cap_is_recorded_as_a_failure() {
     let cap = OutputCap::new(3.try_into().unwrap());
     let kit =
-        kit([Tool::new("long").limits(ExecutionLimits::new().output_cap(cap)).run(|(), _cx| async { "too long" })]);
+        kit([Tool::new("long").limits(ExecutionLimits::new().output_cap(cap)).handler(|(), _cx| async { "too long" })]);
     let call = &calls([("long", "")])[0];
     let seen = Recorder::watch(async {
         assert_eq!(kit.run([call]).collect_results().await[0].failure().unwrap().kind.as_str(), "output_too_large");
@@ -243,9 +248,9 @@ async fn an_output_beyond_its_cap_is_recorded_as_a_failure() {
 async fn arguments_and_results_are_not_recorded_by_default() {
     let secret = "hunter2-hunter2";
     let kit = kit([
-        Tool::new("echo").run(|text: String, _cx| async move { text }),
-        Tool::new("fails").try_run(|text: String, _cx| async move { Err::<(), _>(text) }),
-        Tool::new("number").run(|n: i64, _cx| async move { n }),
+        Tool::new("echo").handler(|text: String, _cx| async move { text }),
+        Tool::new("fails").try_handler(|text: String, _cx| async move { Err::<(), _>(text) }),
+        Tool::new("number").handler(|n: i64, _cx| async move { n }),
     ]);
     for name in ["echo", "fails", "number", secret] {
         let call = ToolCall::new("c1", name, format!("{secret:?}")).metadata("note", secret);
@@ -267,7 +272,7 @@ async fn arguments_and_results_are_not_recorded_by_default() {
 #[tokio::test]
 async fn each_handler_runs_inside_of_its_own_span() {
     let chatty = || {
-        kit([Tool::new("chatty").run(|n: u8, cx: Cx| async move {
+        kit([Tool::new("chatty").handler(|n: u8, cx: Cx| async move {
             for step in 0..3_u8 {
                 tracing::info!(target: "app", call = cx.call_id().as_str(), step, n);
                 tokio::task::yield_now().await;
@@ -276,7 +281,7 @@ async fn each_handler_runs_inside_of_its_own_span() {
     };
     let four = || calls([("chatty", "1"), ("chatty", "2"), ("chatty", "3"), ("chatty", "4")]);
     let inline = Recorder::watch(chatty().run(four()).collect_results()).await;
-    let spawned = Recorder::watch(chatty().run(four()).spawned().collect_results()).await;
+    let spawned = Recorder::watch(chatty().run_with(four(), RunOptions::new().spawned()).collect_results()).await;
     let single = Recorder::watch(async {
         for call in four() {
             chatty().run_call(&call).await;
@@ -311,8 +316,8 @@ async fn a_handlers_panic_leaves_its_span() {
 
 #[tokio::test(start_paused = true)]
 async fn waiting_and_running_are_recorded_separately() {
-    let slow = kit([Tool::new("slow").run(|(), _cx| sleep(Duration::from_secs(2)))]);
-    let run = slow.run(calls([("slow", ""), ("slow", "")])).concurrency(1);
+    let slow = kit([Tool::new("slow").handler(|(), _cx| sleep(Duration::from_secs(2)))]);
+    let run = slow.run_with(calls([("slow", ""), ("slow", "")]), RunOptions::new().concurrency(1));
     let seen = Recorder::watch(run.collect_results()).await;
     let times = |span: &SpanRecord| {
         ["haft.queue_seconds", "haft.run_seconds"].map(|field| {

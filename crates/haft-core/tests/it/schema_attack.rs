@@ -227,7 +227,7 @@ async fn results_of_a_tool_are_checked_within_the_same_bounds() {
     let issues = schema.check_output(&JsonText::parse(&result).unwrap()).unwrap_err();
     assert!(!issues.is_empty());
     let value: Value = serde_json::from_str(&result).unwrap();
-    let tool = Tool::dynamic("t").success_schema(schema).run(move |_: Value, _| {
+    let tool = Tool::dynamic("t").success_schema(schema).handler(move |_: Value, _| {
         let value = value.clone();
         async move { value }
     });

@@ -142,7 +142,7 @@ fn a_schema_that_no_value_could_be_checked_by_is_rejected_when_it_is_built() {
 fn the_issue_that_replaces_others_counts_them() {
     let schema = Schema::json(json!({"items": {"type": "integer"}})).unwrap();
     let value: Value = (0..2_000).map(|_| json!("\u{1}".repeat(60))).collect();
-    let tool = Tool::new("t").run(|_: Value, _cx| async {}).unwrap().set_parameters(schema);
+    let tool = Tool::new("t").handler(|_: Value, _cx| async {}).unwrap().set_parameters(schema);
     let call = ToolCall::new("c1", "t", value.to_string());
     let failure = tool.argument_tree(&call).unwrap_err();
     let issues = failure.issues.as_slice();

@@ -58,7 +58,7 @@ fn web_search() -> Tool {
 }
 
 fn local() -> Tool {
-    Tool::new("local").params::<Query>().example(json!({"query": "x"})).run(|q, _| async move { q.query }).unwrap()
+    Tool::new("local").params::<Query>().example(json!({"query": "x"})).handler(|q, _| async move { q.query }).unwrap()
 }
 
 // Annotations.
@@ -132,7 +132,7 @@ fn a_local_tool_has_its_defaults() {
 
 #[tokio::test]
 async fn a_success_without_content_is_null() {
-    let tool = Tool::new("t").run(|(), _| async {}).unwrap();
+    let tool = Tool::new("t").handler(|(), _| async {}).unwrap();
     assert_eq!(value(&tool, "{}").await, Value::Null);
     assert_eq!(run(&tool, "{}").await.to_call_output().output.to_string(), "null");
 }
@@ -180,12 +180,13 @@ fn one_factory_makes_many_tools() {
 #[tokio::test]
 async fn a_provider_defined_tool_with_a_handler_runs_here() {
     let bash = Tool::provider("anthropic.bash_20250124").provider_name("bash").params::<Query>().requires_handler();
-    let ok = bash.with_args(()).failure_mode(FailureMode::Return).run(|q: Query, _| async move { drop(q) }).unwrap();
+    let ok =
+        bash.with_args(()).failure_mode(FailureMode::Return).handler(|q: Query, _| async move { drop(q) }).unwrap();
     assert!(ok.requires_handler() && ok.has_handler());
     assert_eq!(ok.failure_mode(), FailureMode::Return);
     assert_eq!(value(&ok, r#"{"query":"ls"}"#).await, Value::Null);
     assert_eq!(failure(&ok, "{}").await.kind.as_str(), "input_validation_error");
-    let failing = bash.with_args(()).try_run(|_: Query, _| async { Err::<(), _>("no shell") }).unwrap();
+    let failing = bash.with_args(()).try_handler(|_: Query, _| async { Err::<(), _>("no shell") }).unwrap();
     assert_eq!(failure(&failing, r#"{"query":"ls"}"#).await.message, "no shell");
     let bare = bash.with_args(()).define().unwrap();
     let unhandled = failure(&bare, r#"{"query":"ls"}"#).await;

@@ -28,7 +28,7 @@ fn web_search() -> Tool {
 }
 
 fn local() -> Tool {
-    Tool::new("local").params::<Query>().example(json!({"query": "x"})).run(|q, _| async move { q.query }).unwrap()
+    Tool::new("local").params::<Query>().example(json!({"query": "x"})).handler(|q, _| async move { q.query }).unwrap()
 }
 
 fn faults(result: Result<Tool, haft_core::DefinitionError>) -> Vec<DefinitionFault> {
@@ -112,13 +112,13 @@ async fn combined(name: &str, tool: &Tool) -> Tool {
             assert_eq!(copy.limits().timeout, Some(Duration::from_secs(1)));
             copy
         }
-        "with_run" => {
-            let copy = tool.set_success(Schema::unknown()).with_run(|_: Query, _| async { "dry" }).unwrap();
+        "with_handler" => {
+            let copy = tool.set_success(Schema::unknown()).with_handler(|_: Query, _| async { "dry" }).unwrap();
             assert_eq!(value(&copy, r#"{"query":"x"}"#).await, json!("dry"));
             copy
         }
-        "try_with_run" => {
-            let copy = tool.try_with_run(|_: Query, _| async { Err::<Value, _>("out of order") }).unwrap();
+        "try_with_handler" => {
+            let copy = tool.try_with_handler(|_: Query, _| async { Err::<Value, _>("out of order") }).unwrap();
             assert_eq!(failure(&copy, r#"{"query":"x"}"#).await.message, "out of order");
             copy
         }
@@ -151,7 +151,7 @@ fn a_replaced_raw_schema_keeps_nothing_of_the_old_one() {
 async fn replaced_results_are_enforced_and_drop_what_the_model_saw() {
     let tool = Tool::new("t")
         .to_model_output(|text: &String| [ContentPart::text(format!("seen {text}"))])
-        .run(|q: Query, _| async move { q.query })
+        .handler(|q: Query, _| async move { q.query })
         .unwrap();
     let seen = run(&tool, r#"{"query":"x"}"#).await;
     assert_eq!(seen.value().unwrap().as_str(), r#""x""#);
@@ -164,7 +164,7 @@ async fn replaced_results_are_enforced_and_drop_what_the_model_saw() {
 #[test]
 fn another_handler_changes_nothing_the_model_sees() {
     let send = local().annotate(Destructive(true));
-    let dry = send.with_run(|_: Value, _| async { "dry" }).unwrap();
+    let dry = send.with_handler(|_: Value, _| async { "dry" }).unwrap();
     assert_eq!(serde_json::to_string(&*send.descriptor()).unwrap(), serde_json::to_string(&*dry.descriptor()).unwrap());
 }
 
@@ -189,8 +189,11 @@ fn combinators_reject_what_definitions_reject() {
         mode[..],
         [DefinitionFault::Unsupported { setting: "a failure mode", kind: "provider-executed" }]
     ));
-    let handler = faults(provider.with_run(|(), _| async {}));
+    let handler = faults(provider.with_handler(|(), _| async {}));
     assert!(matches!(handler[..], [DefinitionFault::HandlerNotAllowed("provider-executed")]));
     let signal = Tool::signal("s").define().unwrap();
-    assert!(matches!(faults(signal.with_run(|(), _| async {}))[..], [DefinitionFault::HandlerNotAllowed("signal")]));
+    assert!(matches!(
+        faults(signal.with_handler(|(), _| async {}))[..],
+        [DefinitionFault::HandlerNotAllowed("signal")]
+    ));
 }

@@ -127,10 +127,10 @@ fn combinators_reject_settings_that_a_kind_cannot_honour() {
 #[test]
 fn a_handler_where_none_runs_is_a_fault() {
     assert!(matches!(
-        faults(Tool::signal("s").run(|(), _| async {}))[..],
+        faults(Tool::signal("s").handler(|(), _| async {}))[..],
         [DefinitionFault::HandlerNotAllowed("signal")]
     ));
-    let interaction = faults(Tool::interaction("i").run(|(), _| async {}));
+    let interaction = faults(Tool::interaction("i").handler(|(), _| async {}));
     assert!(matches!(interaction[..], [DefinitionFault::HandlerNotAllowed("interaction")]));
 }
 

@@ -26,7 +26,7 @@ fn add() -> Tool {
     Tool::new("add")
         .params::<Add>()
         .success_json(json!({"type": "number", "maximum": 1000}))
-        .run(|add, _cx| async move { add.numbers.iter().sum::<f64>() })
+        .handler(|add, _cx| async move { add.numbers.iter().sum::<f64>() })
         .unwrap()
 }
 
@@ -52,7 +52,7 @@ async fn each_stage_has_its_error() {
     let counted = Arc::clone(&ran);
     let tool = Tool::new("divide")
         .success_json(json!({"type": "integer", "minimum": 0}))
-        .try_run_opaque(move |(a, b): (i64, i64), _cx| {
+        .try_handler_opaque(move |(a, b): (i64, i64), _cx| {
             counted.fetch_add(1, Ordering::SeqCst);
             async move { a.checked_div(b).ok_or_else(|| std::io::Error::other("secret detail")) }
         })

@@ -51,7 +51,8 @@ impl ToolType for TellKey {
 
 impl StaticTool for TellKey {
     fn tool() -> Result<Tool, DefinitionError> {
-        Tool::of::<Self>().try_run_opaque(|(), cx: Cx| async move { cx.service::<Key>().map(|key| key.0.to_owned()) })
+        Tool::of::<Self>()
+            .try_handler_opaque(|(), cx: Cx| async move { cx.service::<Key>().map(|key| key.0.to_owned()) })
     }
 }
 
@@ -67,7 +68,7 @@ impl ToolType for TellPlace {
 }
 
 impl Handle for TellPlace {
-    async fn run(&self, (): (), cx: &Cx) -> Result<String, HandlerError> {
+    async fn handle(&self, (): (), cx: &Cx) -> Result<String, HandlerError> {
         Ok(cx.service::<Place>()?.0.to_owned())
     }
 }
@@ -89,7 +90,7 @@ impl ToolType for Faulty {
 
 impl StaticTool for Faulty {
     fn tool() -> Result<Tool, DefinitionError> {
-        Tool::of::<Self>().run(|_, _| async {})
+        Tool::of::<Self>().handler(|_, _| async {})
     }
 }
 
@@ -99,7 +100,7 @@ fn tool(name: &str) -> Tool {
 
 /// Creates a tool that returns this text.
 fn says(name: &str, text: &'static str) -> Tool {
-    Tool::new(name).run(move |(), _| async move { text }).unwrap()
+    Tool::new(name).handler(move |(), _| async move { text }).unwrap()
 }
 
 /// Creates a tool that returns its key and its place.
@@ -109,7 +110,7 @@ fn tells(name: &str) -> Tool {
         let place = cx.service::<Place>().map_or("-", |place| place.0);
         format!("{key} {place}")
     };
-    Tool::new(name).run(tell).unwrap()
+    Tool::new(name).handler(tell).unwrap()
 }
 
 fn kit(names: &[&str]) -> Toolkit {
@@ -125,7 +126,7 @@ fn keyed(names: &[&str], key: &'static str) -> Toolkit {
 fn all_kinds() -> Vec<Tool> {
     vec![
         tool("local"),
-        Tool::dynamic("dynamic").run(|value: Value, _| async move { value }).unwrap(),
+        Tool::dynamic("dynamic").handler(|value: Value, _| async move { value }).unwrap(),
         Tool::provider("vendor.search").custom_name("hosted").with_args(()).define().unwrap(),
         Tool::provider("vendor.shell").requires_handler().with_args(()).define().unwrap(),
         Tool::signal("signal").define().unwrap(),
@@ -162,14 +163,14 @@ fn states_are_inferred_through_every_step() -> Result<(), Box<dyn std::error::Er
     let typed = || Toolkit::new().tool::<TellKey>();
     let composed = Toolkit::<App>::compose([typed(), Toolkit::empty()])?;
     let merged = Toolkit::from_iter([tool("a")]).merge(composed).label("all").namespace("ns")?.filter(|_| true);
-    let more = Toolkit::dynamic([Tool::dynamic("d").define()?]).run(|_, _, _| async {})?;
-    let other = Toolkit::make_namespaced("o", [tool("a")])?.with_run("o__a", |(), _| async {})?;
+    let more = Toolkit::dynamic([Tool::dynamic("d").define()?]).handler(|_, _, _| async {})?;
+    let other = Toolkit::make_namespaced("o", [tool("a")])?.with_handler("o__a", |(), _| async {})?;
     let all = Toolkit::compose(vec![merged, more, other])?.provide(app());
     all.ensure_runnable()?;
     assert_eq!(names(&all), ["ns__a", "ns__tell_key", "d", "o__a"]);
 
     Toolkit::compose([Toolkit::from_iter([tool("a")]), Toolkit::empty()])?.ensure_runnable()?;
-    let later = Toolkit::compose([typed(), Toolkit::new().handler(TellPlace)])?.provide(app());
+    let later = Toolkit::compose([typed(), Toolkit::new().tool_from(TellPlace)])?.provide(app());
     let stateless = Toolkit::compose([later, Toolkit::from_iter([tool("b")])])?;
     stateless.ensure_runnable()?;
     Ok(())

@@ -58,7 +58,7 @@ impl ToolType for Ping {
 
 impl StaticTool for Ping {
     fn tool() -> Result<Tool, DefinitionError> {
-        Tool::of::<Self>().run(|(), _| async { "pong".to_owned() })
+        Tool::of::<Self>().handler(|(), _| async { "pong".to_owned() })
     }
 }
 
@@ -76,7 +76,7 @@ impl ToolType for Stamp {
 }
 
 impl Handle for Stamp {
-    async fn run(&self, (): (), cx: &Cx) -> Result<String, HandlerError> {
+    async fn handle(&self, (): (), cx: &Cx) -> Result<String, HandlerError> {
         Ok(format!("{}-{}-{}", self.prefix, cx.service::<Key>()?.0, cx.service::<dyn Clock>()?.now()))
     }
 }
@@ -98,12 +98,12 @@ impl ToolType for Faulty {
 
 impl StaticTool for Faulty {
     fn tool() -> Result<Tool, DefinitionError> {
-        Tool::of::<Self>().run(|_, _| async {})
+        Tool::of::<Self>().handler(|_, _| async {})
     }
 }
 
 fn tool(name: &str) -> Tool {
-    Tool::new(name).run(|(), _| async {}).unwrap()
+    Tool::new(name).handler(|(), _| async {}).unwrap()
 }
 
 async fn answer(kit: &Toolkit, name: &str, request: Services) -> String {
@@ -151,7 +151,7 @@ fn a_duplicate_name_is_an_error_and_all_are_reported() {
 
 #[tokio::test]
 async fn a_state_is_provided_once_for_all_typed_tools() {
-    let kit = Toolkit::new().tool::<Ping>().handler(Stamp { prefix: "p" }).provide(app());
+    let kit = Toolkit::new().tool::<Ping>().tool_from(Stamp { prefix: "p" }).provide(app());
     kit.ensure_runnable().unwrap();
     assert_eq!(answer(&kit, "ping", Services::new()).await, "pong");
     assert_eq!(answer(&kit, "stamp", Services::new()).await, "p-k-7");
@@ -159,7 +159,7 @@ async fn a_state_is_provided_once_for_all_typed_tools() {
 
 #[tokio::test]
 async fn services_of_the_request_win_over_those_of_the_toolkit() {
-    let kit = Toolkit::new().handler(Stamp { prefix: "p" }).provide(app());
+    let kit = Toolkit::new().tool_from(Stamp { prefix: "p" }).provide(app());
     assert_eq!(answer(&kit, "stamp", Services::new().with(Key("request"))).await, "p-request-7");
     let clock: Arc<dyn Clock> = Arc::new(Fixed(9));
     assert_eq!(answer(&kit, "stamp", Services::new().with_shared(clock)).await, "p-k-9");
@@ -175,7 +175,7 @@ fn a_toolkit_that_needs_nothing_is_complete_without_a_state() {
 
 #[test]
 fn descriptors_are_shared_and_need_no_state() {
-    let kit: Toolkit<App> = Toolkit::new().tool::<Ping>().handler(Stamp { prefix: "p" });
+    let kit: Toolkit<App> = Toolkit::new().tool::<Ping>().tool_from(Stamp { prefix: "p" });
     let descriptors = kit.descriptors();
     assert_eq!(descriptors.iter().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["ping", "stamp"]);
     assert!(Arc::ptr_eq(&descriptors[0], &kit.get("ping").unwrap().descriptor()));
@@ -237,7 +237,7 @@ fn debug_contains_the_names() {
 async fn a_call_runs_through_its_toolkit_with_its_services() {
     let greet = Tool::new("greet")
         .depends_on::<String>()
-        .try_run_opaque(|(), cx: Cx| async move { cx.service::<String>().cloned() });
+        .try_handler_opaque(|(), cx: Cx| async move { cx.service::<String>().cloned() });
     let signal = Tool::signal("pause").define().unwrap();
     let kit = Toolkit::<()>::new().with(greet.unwrap()).unwrap().with(signal).unwrap();
     let kit = kit.with_services(Services::new().with(String::from("kit")));

@@ -17,12 +17,12 @@ use haft_core::{DefinitionError, Tool};
 
 /// Creates a tool that returns its argument.
 fn echo(name: &str) -> Result<Tool, DefinitionError> {
-    Tool::new(name).run(|text: String, _cx| async move { text })
+    Tool::new(name).handler(|text: String, _cx| async move { text })
 }
 
 /// Creates a tool that always returns the same text.
 fn says(name: &str, text: &'static str) -> Result<Tool, DefinitionError> {
-    Tool::new(name).run(move |(), _cx| async move { text })
+    Tool::new(name).handler(move |(), _cx| async move { text })
 }
 
 /// Returns one tool of each kind that is not run here.

@@ -29,7 +29,9 @@ fn get_current_time() -> Tool {
     Tool::new("get_current_time")
         .describe("Look up the current local time for an IANA timezone.")
         .annotate(Strict(true))
-        .run(|input: GetCurrentTime, _cx| async move { Time { timezone: input.timezone, iso: "2026-01-01T00:00:00Z" } })
+        .handler(
+            |input: GetCurrentTime, _cx| async move { Time { timezone: input.timezone, iso: "2026-01-01T00:00:00Z" } },
+        )
         .unwrap()
 }
 
@@ -97,7 +99,7 @@ fn signals_and_interactions_are_decoded_and_acted_on() {
 #[tokio::test]
 async fn a_tool_streams_what_it_does_and_returns_one_output() {
     let ask = Tool::new("ask_subagent")
-        .handle(|question: String, cx: Cx| async move {
+        .try_handler_mixed(|question: String, cx: Cx| async move {
             let mut answer = String::new();
             for word in question.split(' ') {
                 cx.emit(json!({"delta": word})).await?;
@@ -142,7 +144,7 @@ fn tools_are_grouped_and_added_to_a_request() {
 #[tokio::test]
 async fn one_tools_function_is_replaced_without_changing_its_descriptor() {
     let tool = get_current_time();
-    let dry = tool.with_run(|_: GetCurrentTime, _cx| async { json!({"timezone": "UTC", "iso": "never"}) }).unwrap();
+    let dry = tool.with_handler(|_: GetCurrentTime, _cx| async { json!({"timezone": "UTC", "iso": "never"}) }).unwrap();
     let face = |tool: &Tool| serde_json::to_string(&*tool.descriptor()).unwrap();
     assert_eq!(face(&tool), face(&dry));
     assert_eq!(value(&dry, r#"{"timezone": "UTC"}"#).await["iso"], "never");
@@ -171,11 +173,11 @@ impl Provide<GeoApiKey> for Live {
 async fn each_tool_gets_the_services_it_needs() {
     let weather = Tool::new("weather")
         .depends_on::<WeatherApiKey>()
-        .try_run_opaque(|(), cx: Cx| async move { cx.service::<WeatherApiKey>().map(|key| key.0.to_owned()) })
+        .try_handler_opaque(|(), cx: Cx| async move { cx.service::<WeatherApiKey>().map(|key| key.0.to_owned()) })
         .unwrap();
     let coordinates = Tool::new("coordinates")
         .depends_on::<GeoApiKey>()
-        .try_run_opaque(|(), cx: Cx| async move { cx.service::<GeoApiKey>().map(|key| key.0.to_owned()) })
+        .try_handler_opaque(|(), cx: Cx| async move { cx.service::<GeoApiKey>().map(|key| key.0.to_owned()) })
         .unwrap();
     let live = Live { weather: WeatherApiKey("w"), geo: GeoApiKey("g") };
     let services = Services::of::<(Needs<WeatherApiKey>, Needs<GeoApiKey>), Live>(live);

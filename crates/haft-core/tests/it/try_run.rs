@@ -19,17 +19,17 @@ fn seconds(seconds: u64) -> Duration {
 /// Creates tools that fail in every class, and one that is slow and succeeds.
 fn tools() -> Toolkit {
     kit([
-        Tool::new("slow").handle(|takes: u64, cx: Cx| async move {
+        Tool::new("slow").try_handler_mixed(|takes: u64, cx: Cx| async move {
             cx.emit("at work").await?;
             sleep(seconds(takes)).await;
             Ok::<_, HandlerError>(takes)
         }),
-        Tool::new("broken").try_run_opaque(|(), _cx| async { Err::<(), _>("a wire is loose") }),
-        Tool::new("declared").try_run(|(), _cx| async { Err::<(), _>("sold out") }),
-        Tool::new("late").limits(ExecutionLimits::new().timeout(seconds(1))).run(|(), _cx| async {
+        Tool::new("broken").try_handler_opaque(|(), _cx| async { Err::<(), _>("a wire is loose") }),
+        Tool::new("declared").try_handler(|(), _cx| async { Err::<(), _>("sold out") }),
+        Tool::new("late").limits(ExecutionLimits::new().timeout(seconds(1))).handler(|(), _cx| async {
             sleep(seconds(60)).await;
         }),
-        Tool::new("secret").run(|(), _cx| async {}),
+        Tool::new("secret").handler(|(), _cx| async {}),
     ])
 }
 
@@ -43,7 +43,7 @@ fn options() -> RunOptions {
 #[tokio::test(start_paused = true)]
 async fn siblings_drain_before_the_one_error_and_every_event_is_emitted() {
     let calls = calls([("slow", "5"), ("broken", ""), ("slow", "1"), ("broken", "")]);
-    let items: Vec<_> = tools().try_run(calls, [FailureClass::Internal]).collect().await;
+    let items: Vec<_> = tools().run(calls).fail_on([FailureClass::Internal]).collect().await;
     let events: Vec<_> = items.iter().filter_map(|item| item.as_ref().ok()).map(told).collect();
     assert_eq!(events.len(), 6);
     assert_eq!(events[4..], ["c3 output 1", "c1 output 5"], "the failures come early and stop nobody");
@@ -69,30 +69,30 @@ async fn each_class_is_an_error_for_its_own_failures_alone() {
         FailureClass::TimedOut,
     ];
     for (place, class) in classes.into_iter().enumerate() {
-        let error = tools().try_run(calls(), [class]).with(options()).collect_results().await.unwrap_err();
+        let error = tools().run_with(calls(), options()).fail_on([class]).collect_results().await.unwrap_err();
         assert_eq!(error.failed, [place], "{class:?}");
         assert_eq!(error.results.len(), 6);
     }
-    let none = tools().try_run(calls(), [FailureClass::Cancelled]).with(options()).collect_results().await;
+    let none = tools().run_with(calls(), options()).fail_on([FailureClass::Cancelled]).collect_results().await;
     assert_eq!(none.unwrap().len(), 6);
-    let none = tools().try_run(calls(), []).with(options()).collect_results().await;
+    let none = tools().run_with(calls(), options()).fail_on([]).collect_results().await;
     assert_eq!(none.unwrap().len(), 6);
-    let all = tools().try_run(calls(), FailureClass::ALL).with(options()).collect_results().await;
+    let all = tools().run_with(calls(), options()).fail_on(FailureClass::ALL).collect_results().await;
     assert_eq!(all.unwrap_err().failed, [0, 1, 2, 3, 4, 5]);
 }
 
 #[tokio::test]
 async fn without_a_matching_failure_the_stream_ends_without_an_error() {
-    let items: Vec<_> = tools().try_run(calls([("declared", "")]), [FailureClass::Internal]).collect().await;
+    let items: Vec<_> = tools().run(calls([("declared", "")])).fail_on([FailureClass::Internal]).collect().await;
     assert!(matches!(&items[..], [Ok(ToolEvent::Output { .. })]));
-    let results = tools().try_run(calls([("declared", "")]), [FailureClass::Internal]).collect_results().await;
+    let results = tools().run(calls([("declared", "")])).fail_on([FailureClass::Internal]).collect_results().await;
     assert_eq!(results.unwrap().iter().map(came).collect::<Vec<_>>(), ["tool_failed"]);
-    assert_eq!(tools().try_run(Vec::<ToolCall>::new(), FailureClass::ALL).collect_results().await, Ok(vec![]));
+    assert_eq!(tools().run(Vec::<ToolCall>::new()).fail_on(FailureClass::ALL).collect_results().await, Ok(vec![]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_run_ends_with_the_finished_results() {
-    let mut run = tools().try_run(calls([("slow", "1"), ("slow", "60")]), [FailureClass::Cancelled]);
+    let mut run = tools().run(calls([("slow", "1"), ("slow", "60")])).fail_on([FailureClass::Cancelled]);
     while let Some(item) = run.next().await {
         if item.unwrap().result().is_some() {
             break;
@@ -106,7 +106,7 @@ async fn a_cancelled_run_ends_with_the_finished_results() {
 
 #[tokio::test]
 async fn the_error_comes_once_and_nothing_after_it() {
-    let mut run = tools().try_run(calls([("broken", "")]), FailureClass::ALL);
+    let mut run = tools().run(calls([("broken", "")])).fail_on(FailureClass::ALL);
     assert!(run.next().await.unwrap().is_ok());
     assert!(run.next().await.unwrap().is_err());
     assert!(run.next().await.is_none());
@@ -115,10 +115,9 @@ async fn the_error_comes_once_and_nothing_after_it() {
 
 #[tokio::test]
 async fn the_error_contains_the_failed_calls() {
-    let run = tools().try_run(
-        calls([("broken", ""), ("declared", ""), ("ghost", "")]),
-        [FailureClass::Internal, FailureClass::Call],
-    );
+    let run = tools()
+        .run(calls([("broken", ""), ("declared", ""), ("ghost", "")]))
+        .fail_on([FailureClass::Internal, FailureClass::Call]);
     let error = run.collect_results().await.unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -27,7 +27,7 @@ impl Permit for Showing {
 }
 
 fn kit<'a>(names: impl IntoIterator<Item = &'a str>) -> Toolkit {
-    names.into_iter().map(|name| Tool::new(name).run(|(), _| async {}).unwrap()).collect()
+    names.into_iter().map(|name| Tool::new(name).handler(|(), _| async {}).unwrap()).collect()
 }
 
 /// Creates this many tools, none with a name similar to another word.
@@ -40,7 +40,7 @@ fn crowd(count: usize) -> Toolkit {
 async fn said(kit: &Toolkit, name: &str, options: &RunOptions) -> String {
     let call = ToolCall::new("c1", name, "{}");
     let alone = kit.run_call_with(&call, options).await;
-    let in_run = kit.run([&call]).with(options.clone()).collect_results().await;
+    let in_run = kit.run_with([&call], options.clone()).collect_results().await;
     assert_eq!(alone, in_run[0]);
     alone.failure().unwrap().message.clone()
 }
@@ -107,7 +107,8 @@ async fn a_permit_is_called_only_for_names_that_would_be_suggested() {
 async fn the_limits_of_a_hidden_tool_have_no_effect() {
     for rule in [OnOverflow::Fail, OnOverflow::Truncate] {
         let cap = OutputCap::new(NonZeroUsize::MIN).on_overflow(rule);
-        let hidden = Tool::new("hidden").limits(ExecutionLimits::new().output_cap(cap)).run(|(), _| async {}).unwrap();
+        let hidden =
+            Tool::new("hidden").limits(ExecutionLimits::new().output_cap(cap)).handler(|(), _| async {}).unwrap();
         let names: Vec<String> = (0..12).map(|n| format!("{n}").repeat(40)).collect();
         let seen = kit(names.iter().map(String::as_str));
         let with = seen.clone().with(hidden).unwrap();
@@ -120,7 +121,7 @@ async fn the_limits_of_a_hidden_tool_have_no_effect() {
 /// A tool that is called directly names only itself.
 #[tokio::test]
 async fn a_tool_that_is_called_by_another_name_reports_its_own() {
-    let tool = Tool::new("read").run(|(), _| async {}).unwrap();
+    let tool = Tool::new("read").handler(|(), _| async {}).unwrap();
     let message = |name: &str| tool.decode_args::<()>(&ToolCall::new("c1", name, "{}")).unwrap_err().message;
     assert_eq!(message("raed"), "there is no tool called 'raed'; the nearest is 'read'");
     assert_eq!(message("weather"), "there is no tool called 'weather'; the only tool is 'read'");

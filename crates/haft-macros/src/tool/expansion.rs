@@ -146,14 +146,14 @@ impl Expansion {
             }
         });
         quote_spanned! {self.place()=>
-            impl #krate::ToolType for #type_name {
+            impl #krate::macro_support::ToolType for #type_name {
                 const NAME: &'static str = #tool_name;
                 type Params = #params;
                 #success
                 #failure
-                type Services = (#(#krate::Needs<#services>,)*);
+                type Services = (#(#krate::macro_support::Needs<#services>,)*);
 
-                fn definition(builder: #krate::BuilderOf<Self>) -> #krate::BuilderOf<Self> {
+                fn definition(builder: #krate::macro_support::BuilderOf<Self>) -> #krate::macro_support::BuilderOf<Self> {
                     builder #description #(#steps)*
                 }
             }
@@ -178,14 +178,14 @@ impl Expansion {
         let call = quote!(#function(#(#arguments),*) #wait);
         let handler = if self.options.blocking {
             quote_spanned! {self.place()=>
-                handle_blocking(|#params: #params_type, #cx: #krate::Cx| {
+                try_blocking_handler_mixed(|#params: #params_type, #cx: #krate::macro_support::Cx| {
                     let _ = (&#params, &#cx);
                     <__HaftReturned as #krate::macro_support::ReturnedNow<__HAFT_KIND>>::now(#call)
                 })
             }
         } else {
             quote_spanned! {self.place()=>
-                handle(|#params: #params_type, #cx: #krate::Cx| async move {
+                try_handler_mixed(|#params: #params_type, #cx: #krate::macro_support::Cx| async move {
                     let _ = &#params;
                     let returned: __HaftReturned = #call;
                     <__HaftReturned as #krate::macro_support::Returned<__HAFT_KIND>>::settle(returned, &#cx).await
@@ -193,9 +193,9 @@ impl Expansion {
             }
         };
         quote_spanned! {self.place()=>
-            impl #krate::StaticTool for #type_name {
-                fn tool() -> ::core::result::Result<#krate::Tool, #krate::DefinitionError> {
-                    #krate::Tool::of::<Self>().#handler
+            impl #krate::macro_support::StaticTool for #type_name {
+                fn tool() -> ::core::result::Result<#krate::macro_support::Tool, #krate::macro_support::DefinitionError> {
+                    #krate::macro_support::Tool::of::<Self>().#handler
                 }
             }
         }
@@ -208,7 +208,7 @@ impl Expansion {
         let fields = fields.map(|field| self.check("parameter", &field.ty, located(&field.ty)));
         let own_type = self.inputs.own_type.iter().map(|ty| self.check("described", ty, located(ty)));
         let (krate, type_name) = (self.options.krate.at(self.place()), &self.type_name);
-        let success = quote_spanned!(self.place()=> <#type_name as #krate::ToolType>::Success);
+        let success = quote_spanned!(self.place()=> <#type_name as #krate::macro_support::ToolType>::Success);
         let success = self.check("described", success, self.place());
         quote!(#(#fields)* #(#own_type)* #success)
     }
@@ -335,7 +335,10 @@ mod tests {
                 fn f(#[service] key: &Key) {}
             ),
         );
-        assert!(blocking.contains("handle_blocking") && blocking.contains(":: now (f (cx . service :: < Key > () ?))"));
+        assert!(
+            blocking.contains("try_blocking_handler_mixed")
+                && blocking.contains(":: now (f (cx . service :: < Key > () ?))")
+        );
     }
 
     #[test]

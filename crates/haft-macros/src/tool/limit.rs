@@ -23,15 +23,17 @@ pub(crate) fn read(arguments: &mut Arguments, krate: &CratePath, diagnostics: &m
     }
     if let Some(argument) = arguments.take("concurrency") {
         let concurrency = concurrency(&argument, diagnostics);
-        limits.extend(concurrency.map(|concurrency| quote!(.concurrency(#krate::Concurrency::#concurrency))));
+        limits.extend(
+            concurrency.map(|concurrency| quote!(.concurrency(#krate::macro_support::Concurrency::#concurrency))),
+        );
     }
     if let Some(argument) = arguments.take("emit_buffer") {
         let buffer = diagnostics.keep(emit_buffer(&argument));
-        limits.extend(buffer.map(|buffer| quote!(.emit_buffer(#krate::EmitBuffer::#buffer))));
+        limits.extend(buffer.map(|buffer| quote!(.emit_buffer(#krate::macro_support::EmitBuffer::#buffer))));
     }
     let (cap, overflow) = (arguments.take("output_cap"), arguments.take("overflow"));
     limits.extend(output_cap(cap, overflow, krate, diagnostics));
-    (!limits.is_empty()).then(|| quote!(.limits(#krate::ExecutionLimits::new() #limits)))
+    (!limits.is_empty()).then(|| quote!(.limits(#krate::macro_support::ExecutionLimits::new() #limits)))
 }
 
 fn concurrency(argument: &Argument, diagnostics: &mut Diagnostics) -> Option<TokenStream> {
@@ -83,9 +85,9 @@ fn output_cap(
     let bytes = diagnostics.keep(value.and_then(|value| non_zero(&value)))?;
     let rule = rule.map(|rule| {
         let rule = syn::Ident::new(rule, cap.span());
-        quote!(.on_overflow(#krate::OnOverflow::#rule))
+        quote!(.on_overflow(#krate::macro_support::OnOverflow::#rule))
     });
-    Some(quote!(.output_cap(#krate::OutputCap::new(#bytes) #rule)))
+    Some(quote!(.output_cap(#krate::macro_support::OutputCap::new(#bytes) #rule)))
 }
 
 /// Returns an expression of a number above zero. A literal is checked here, every other constant expression when it is
@@ -148,10 +150,10 @@ mod tests {
     fn limits_become_one_step() {
         let text = limits(quote!(timeout = "1s", concurrency = "exclusive", emit_buffer = "unbounded")).unwrap();
         let expected = quote! {
-            .limits(::haft::ExecutionLimits::new()
+            .limits(::haft::macro_support::ExecutionLimits::new()
                 .timeout(::core::time::Duration::new(1u64, 0u32))
-                .concurrency(::haft::Concurrency::Exclusive)
-                .emit_buffer(::haft::EmitBuffer::Unbounded))
+                .concurrency(::haft::macro_support::Concurrency::Exclusive)
+                .emit_buffer(::haft::macro_support::EmitBuffer::Unbounded))
         };
         assert_eq!(text, expected.to_string());
     }

@@ -81,7 +81,7 @@ impl ToolOptions {
         for (hint, annotation) in HINTS {
             let annotation = Ident::new(annotation, proc_macro2::Span::call_site());
             let value = reader.value(hint, Argument::flag);
-            steps.extend(value.map(|value| quote!(.annotate(#krate::#annotation(#value)))));
+            steps.extend(value.map(|value| quote!(.annotate(#krate::macro_support::#annotation(#value)))));
         }
         steps.extend(reader.value("meta", |argument| meta(argument, &krate)));
         steps.extend(reader.values("annotate", annotations));
@@ -93,7 +93,7 @@ impl ToolOptions {
         steps.extend(reader.value("failure_mode", |argument| {
             let mode = argument.choice(&[("error", "Error"), ("return", "Return")])?;
             let mode = Ident::new(mode, argument.span());
-            Ok(quote!(.failure_mode(#krate::FailureMode::#mode)))
+            Ok(quote!(.failure_mode(#krate::macro_support::FailureMode::#mode)))
         }));
         steps.extend(limit::read(&mut arguments, &krate, diagnostics));
         Self { krate, name, description, type_name, blocking, steps }
@@ -132,13 +132,13 @@ fn meta(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> {
         _ => {
             let expression: Expr = argument.assigned(FORM)?;
             if !is_json_object(&expression) {
-                return Ok(quote!(.annotate(#krate::Meta(#expression))));
+                return Ok(quote!(.annotate(#krate::macro_support::Meta(#expression))));
             }
             expression.into_token_stream()
         }
     };
     Ok(quote! {
-        .annotate(#krate::Meta(match #json {
+        .annotate(#krate::macro_support::Meta(match #json {
             #krate::macro_support::serde_json::Value::Object(map) => map,
             _ => ::core::default::Default::default(),
         }))
@@ -172,11 +172,11 @@ fn approval(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> 
     let value: Expr = argument.assigned(FORM)?;
     let policy = match &value {
         Expr::Path(_) | Expr::Closure(_) => {
-            quote!(#krate::ApprovalPolicy::when::<<Self as #krate::ToolType>::Params, _, _>(#value))
+            quote!(#krate::macro_support::ApprovalPolicy::when::<<Self as #krate::macro_support::ToolType>::Params, _, _>(#value))
         }
         Expr::Lit(_) => match string_literal(&value).map(LitStr::value).as_deref() {
-            Some("always") => quote!(#krate::ApprovalPolicy::always()),
-            Some("never") => quote!(#krate::ApprovalPolicy::never()),
+            Some("always") => quote!(#krate::macro_support::ApprovalPolicy::always()),
+            Some("never") => quote!(#krate::macro_support::ApprovalPolicy::never()),
             _ => return Err(argument.form(FORM)),
         },
         _ => value.to_token_stream(),
@@ -210,15 +210,18 @@ mod tests {
     #[test]
     fn hints_are_true_alone_and_may_be_false() {
         let steps = steps(quote!(readonly, open_world = false, strict = true));
-        let expected = quote!(.annotate(::haft::Readonly(true))).to_string()
-            + &quote!(.annotate(::haft::OpenWorld(false))).to_string()
-            + &quote!(.annotate(::haft::Strict(true))).to_string();
+        let expected = quote!(.annotate(::haft::macro_support::Readonly(true))).to_string()
+            + &quote!(.annotate(::haft::macro_support::OpenWorld(false))).to_string()
+            + &quote!(.annotate(::haft::macro_support::Strict(true))).to_string();
         assert_eq!(steps, expected);
     }
 
     #[test]
     fn a_function_decides_on_approval_and_a_call_gives_the_policy() {
-        let when = quote!(::haft::ApprovalPolicy::when::<<Self as ::haft::ToolType>::Params, _, _>).to_string();
+        let when = quote!(
+            ::haft::macro_support::ApprovalPolicy::when::<<Self as ::haft::macro_support::ToolType>::Params, _, _>
+        )
+        .to_string();
         assert!(steps(quote!(approval = |p, _| ready(p.dangerous))).contains(&when));
         assert!(steps(quote!(approval = policy::large)).contains(&when));
         assert_eq!(steps(quote!(approval = policy())), quote!(.needs_approval(policy())).to_string());
@@ -232,7 +235,10 @@ mod tests {
         let json = quote!(::haft::macro_support::serde_json::json!({"a": 1})).to_string();
         assert!(steps(quote!(meta = {"a": 1})).contains(&json));
         assert!(steps(quote!(meta = serde_json::json!({"a": 1}))).contains("Object"));
-        assert_eq!(steps(quote!(meta = my_map())), quote!(.annotate(::haft::Meta(my_map()))).to_string());
+        assert_eq!(
+            steps(quote!(meta = my_map())),
+            quote!(.annotate(::haft::macro_support::Meta(my_map()))).to_string()
+        );
         assert!(only_fault(quote!(meta("a"))).contains("meta = {"));
     }
 

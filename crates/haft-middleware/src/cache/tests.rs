@@ -281,7 +281,7 @@ async fn many_tasks_that_fail_and_are_dropped_leave_nothing_pending() {
 async fn a_blocking_handler_runs_inside_of_the_call_that_the_cache_runs() {
     let where_it_runs = |(), _: Cx| Ambient::current().get::<run::InsideCachedCall>().is_some();
     let plain = Tool::new("probe").annotate(Readonly(true)).annotate(Idempotent(true));
-    let tool = plain.run_blocking(where_it_runs).unwrap();
+    let tool = plain.blocking_handler(where_it_runs).unwrap();
     assert_eq!(brief(&run(&tool).await), false);
     assert_eq!(brief(&run(&tool.wrap(cache())).await), true);
     assert_eq!(brief(&run(&tool).await), false);

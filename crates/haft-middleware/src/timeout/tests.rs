@@ -69,7 +69,7 @@ async fn work_that_timed_out_is_dropped_before_the_failure_is_returned() {
 
     let dropped = Arc::new(AtomicBool::new(false));
     let watched = Arc::clone(&dropped);
-    let tool = Tool::new("probe").run(move |(), _cx| {
+    let tool = Tool::new("probe").handler(move |(), _cx| {
         let flag = Flag(Arc::clone(&watched));
         async move {
             sleep(ms(60_000)).await;

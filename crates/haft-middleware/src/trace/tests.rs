@@ -188,7 +188,7 @@ fn crashing(waits: u64) -> Tool {
         sleep(ms(waits)).await;
         assert!(cx.is_cancelled(), "a handler that breaks");
     };
-    Tool::new("probe").run(crash).unwrap().wrap(Trace::new())
+    Tool::new("probe").handler(crash).unwrap().wrap(Trace::new())
 }
 
 #[tokio::test(start_paused = true)]
@@ -250,7 +250,7 @@ fn login() -> Tool {
         "type": "object",
         "properties": {"name": {"type": "string"}, "token": {"type": "string", "x-redact": true}},
     });
-    let tool = Tool::dynamic("probe").try_run_opaque(|arguments: Value, _cx| async move {
+    let tool = Tool::dynamic("probe").try_handler_opaque(|arguments: Value, _cx| async move {
         match arguments["name"].as_str() {
             Some("ada") => Ok(json!({"name": "ada", "token": "t0k3n"})),
             _ => Err(ToolFailure::new("unknown_user", format!("no user for {arguments}"))),

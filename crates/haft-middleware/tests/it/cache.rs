@@ -61,7 +61,7 @@ impl Bench {
         let cache = if sharing == Sharing::Everyone { cache.shared_between_callers() } else { cache };
         let attached = Arc::<Mutex<Option<Tenant>>>::default();
         let attaches = Arc::clone(&attached);
-        let tool = Tool::new("whose").annotate(Readonly(true)).annotate(Idempotent(true)).run(whose).unwrap();
+        let tool = Tool::new("whose").annotate(Readonly(true)).annotate(Idempotent(true)).handler(whose).unwrap();
         let tool = tool.wrap(cache).wrap(move |request: Request, next: Next| {
             let attached = *attaches.lock().unwrap();
             next.run(match attached {
@@ -94,7 +94,7 @@ impl Bench {
         let result = if alone {
             kit.run_call_with(&call, options).await
         } else {
-            kit.run([call]).with(options.clone()).collect_results().await.remove(0)
+            kit.run_with([call], options.clone()).collect_results().await.remove(0)
         };
         result.value().unwrap().to_value().as_str().unwrap().to_owned()
     }
@@ -158,7 +158,7 @@ async fn a_cache_never_takes_one_wide_integer_for_another() {
     let amounts =
         ["7", "18446744073709551615", "18446744073709551616", "18446744073709551617", "100000000000000000000"];
     let tool = Tool::new("mint").annotate(Readonly(true)).annotate(Idempotent(true));
-    let tool = tool.run(|amount: u128, _cx| async move { amount.to_string() }).unwrap();
+    let tool = tool.handler(|amount: u128, _cx| async move { amount.to_string() }).unwrap();
     let kit: Toolkit = Toolkit::from_iter([tool.wrap(Cache::new(Duration::from_secs(60)))]);
     for amount in amounts.into_iter().chain(amounts) {
         let result = kit.run_call(&ToolCall::new("c1", "mint", amount)).await;

@@ -58,7 +58,7 @@ fn slow(is_idempotent: bool) -> (Tool, Arc<AtomicU32>) {
         counted.fetch_add(1, Ordering::Relaxed);
         sleep(Duration::from_secs(1))
     };
-    (Tool::new("slow").annotate(Idempotent(is_idempotent)).run(work).unwrap(), runs)
+    (Tool::new("slow").annotate(Idempotent(is_idempotent)).handler(work).unwrap(), runs)
 }
 
 fn wrapped(tool: &Tool) -> Toolkit {
@@ -69,7 +69,7 @@ fn wrapped(tool: &Tool) -> Toolkit {
 /// Runs the call as a single one, in a run and in a spawned run.
 async fn every_way(kit: &Toolkit) -> [ToolResult; 3] {
     let call = ToolCall::new("c1", "slow", "");
-    let run = |options: RunOptions| kit.run([call.clone()]).with(options).collect_results();
+    let run = |options: RunOptions| kit.run_with([call.clone()], options).collect_results();
     let single = kit.run_call(&call).await;
     [single, run(RunOptions::new()).await.remove(0), run(RunOptions::new().spawned()).await.remove(0)]
 }
@@ -105,7 +105,7 @@ async fn a_handler_that_was_not_reached_has_not_begun_and_may_always_be_tried_ag
 async fn a_cancelled_call_does_not_wait_for_its_next_attempt() {
     let (tool, _) = slow(true);
     let (kit, cancellation, began) = (wrapped(&tool), Cancellation::new(), Instant::now());
-    let run = kit.run([ToolCall::new("c1", "slow", "")]).cancellation(cancellation.clone());
+    let run = kit.run_with([ToolCall::new("c1", "slow", "")], RunOptions::new().cancellation(cancellation.clone()));
     let (results, ()) = tokio::join!(run.collect_results(), async {
         sleep(Duration::from_secs(1)).await;
         cancellation.cancel();

@@ -16,11 +16,11 @@ fn kit() -> Toolkit {
     let fails = |_: u32, _: Cx| async { Err::<(), _>("no") };
     let panics = |_: u32, _: Cx| async { panic!("the handler") };
     let tools = [
-        Tool::new("plain").run(|n: u32, _: Cx| async move { n }).unwrap(),
-        Tool::new("waits").run(waits).unwrap(),
-        Tool::new("blocks").run_blocking(|n: u32, _: Cx| n).unwrap(),
-        Tool::new("fails").try_run_opaque(fails).unwrap(),
-        Tool::new("panics").run::<_, (), _, _>(panics).unwrap(),
+        Tool::new("plain").handler(|n: u32, _: Cx| async move { n }).unwrap(),
+        Tool::new("waits").handler(waits).unwrap(),
+        Tool::new("blocks").blocking_handler(|n: u32, _: Cx| n).unwrap(),
+        Tool::new("fails").try_handler_opaque(fails).unwrap(),
+        Tool::new("panics").handler::<_, (), _, _>(panics).unwrap(),
     ];
     Toolkit::from_iter(tools).wrap(Trace::new().with_content())
 }
@@ -42,7 +42,7 @@ async fn a_subscriber_that_panics_loses_no_result_of_a_run() {
     for method in PANICKING_METHODS {
         for options in [RunOptions::new(), RunOptions::new().spawned()] {
             listening(method, async {
-                let results = kit().run(calls()).with(options).collect_results().await;
+                let results = kit().run_with(calls(), options).collect_results().await;
                 assert_eq!(results.len(), 5);
                 results.iter().for_each(assert_expected);
             })

@@ -13,15 +13,15 @@ use self::recorder::{Recorder, SpanRecord};
 async fn every_way(kit: &Toolkit, call: &ToolCall) {
     kit.run_call(call).await;
     kit.run_call_with(call, &RunOptions::new().concurrency(1)).await;
-    let _ = kit.handle(call).await;
+    let _ = kit.try_run_call(call, RunOptions::new()).await;
     kit.run([call]).collect_results().await;
-    kit.run([call]).spawned().collect_results().await;
+    kit.run_with([call], RunOptions::new().spawned()).collect_results().await;
 }
 
 const WAYS: usize = 5;
 
 fn double() -> Toolkit {
-    Toolkit::from_iter([Tool::new("double").run(|n: i64, _cx| async move { n.wrapping_mul(2) }).unwrap()])
+    Toolkit::from_iter([Tool::new("double").handler(|n: i64, _cx| async move { n.wrapping_mul(2) }).unwrap()])
 }
 
 /// Calls that run beside each other have their own content each.
@@ -36,7 +36,7 @@ async fn content_that_is_asked_for_is_on_the_span_of_its_call() {
     }
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let calls = ["1", "300", "-4"].map(|number| ToolCall::new(format!("c{number}"), "double", number));
-        let run = kit.run(calls).with(options);
+        let run = kit.run_with(calls, options);
         let seen = Recorder::watch(run.collect_results()).await;
         let contents: Vec<_> = seen.spans.iter().map(content).collect();
         assert_eq!(contents, [[Some("1"), Some("2")], [Some("300"), Some("600")], [Some("-4"), Some("-8")]]);
@@ -51,7 +51,7 @@ async fn content_on_the_span_of_a_call_is_without_secrets() {
         #[schemars(extend("writeOnly" = true))]
         password: String,
     }
-    let login = Tool::new("login").try_run(|Login { user, password }: Login, _cx| async move {
+    let login = Tool::new("login").try_handler(|Login { user, password }: Login, _cx| async move {
         if password == "open sesame" { Ok(user) } else { Err(format!("{user} is not known")) }
     });
     let kit: Toolkit = Toolkit::from_iter([login.unwrap()]).wrap(Trace::new().with_content());

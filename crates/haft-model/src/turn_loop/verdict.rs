@@ -61,7 +61,7 @@ impl Machine {
         // Messages after the turn of the calls are not passed to them.
         let messages = self.state.read(|state| messages_up_to(state.history(), &call_id));
         let verdicts = self.state.change(|state| take_verdicts(&mut state.request.history, &open));
-        let run = self.kit.resume(suspended, verdicts).with(self.settings.options.clone().messages(messages));
+        let run = self.kit.resume_with(suspended, verdicts, self.settings.options.clone().messages(messages));
         self.run_resumed(run, &indexes).await
     }
 
@@ -105,7 +105,7 @@ impl Machine {
             replace_requests(&mut state.request.history, requests);
             history::strip_resolved_approvals(&mut state.request.history);
         });
-        for rejected in run.refused_verdicts() {
+        for rejected in run.rejected_verdicts() {
             let (response, reason) = (rejected.response.clone(), rejected.fault.to_string());
             self.event_slot.emit(LoopEvent::VerdictRefused { response, reason }).await;
         }

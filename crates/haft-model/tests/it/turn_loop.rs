@@ -29,9 +29,9 @@ use haft_model::{LoopEnd, LoopEvent, LoopOutcome, LoopRun, LoopState, ScriptedMo
 /// answered by a string.
 fn kit() -> Toolkit {
     let tools = [
-        Tool::new("add").run(|(a, b): (i64, i64), _cx| async move { a + b }),
-        Tool::new("double").run(|n: i64, _cx| async move { n * 2 }),
-        Tool::new("wait").run(|(), _cx| std::future::pending::<()>()),
+        Tool::new("add").handler(|(a, b): (i64, i64), _cx| async move { a + b }),
+        Tool::new("double").handler(|n: i64, _cx| async move { n * 2 }),
+        Tool::new("wait").handler(|(), _cx| std::future::pending::<()>()),
         Tool::signal("note").params::<u8>().define(),
         Tool::interaction("ask").params::<String>().success::<String>().define(),
     ];

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use haft::{Failure, JsonSchema, tool};
+use haft::tool::Failure;
+use haft::{JsonSchema, tool};
 use serde::Serialize;
 use serde_json::json;
 

@@ -5,9 +5,16 @@
 
 use std::path::Path;
 
+use haft::approval::ApprovalResponse;
+use haft::approval::{ApprovalPolicy, ApprovalScope, Suspend, Suspended, VerdictQueue};
+use haft::conversation::Turn;
+use haft::middleware::Trace;
+use haft::model::Cassette;
+use haft::model::LoopState;
 use haft::prelude::*;
+use haft::run::Dispatch;
+use haft::run::FailureClass;
 use haft::serde_json::{Value, json};
-use haft::{ApprovalPolicy, ApprovalScope, Cassette, FailureClass, Suspend, Suspended, Trace, VerdictQueue};
 
 const README: &str = include_str!("../../README.md");
 const COMPILED: &str = include_str!("readme.rs");
@@ -39,17 +46,18 @@ async fn running(calls: &[ToolCall], options: RunOptions, definitions: Vec<Tool>
     let (listed, all) = (Dispatch::list(&kit, &options), kit.descriptors());
     assert!(listed.len() <= all.len());
     let call = calls[0].clone();
-    let _ = (kit.run_call(&call).await, kit.handle(&call).await);
+    let _ = (kit.run_call(&call).await, kit.try_run_call(&call, RunOptions::new()).await);
     let _ = kit.call(GetWeather { city: "Rome".into() }).await;
     let _ = kit.run(calls).collect_results().await;
     let _ = kit.run(calls).continue_with_results(|results| results.len());
-    let _ = kit.try_run(calls, [FailureClass::Internal]);
+    let _ = kit.run(calls).fail_on([FailureClass::Internal]);
     let (_sender, queue) = VerdictQueue::new();
     let plan = kit.plan_from_queue(&options, &queue, calls).await;
     let _ = plan.into_run();
     let plan = kit.plan_from_map(&options, [], calls).await;
     let _ = kit.run(plan);
-    let discovered: Toolkit = Toolkit::dynamic(definitions).run(|_: Tool, value: Value, _cx| async move { value })?;
+    let discovered: Toolkit =
+        Toolkit::dynamic(definitions).handler(|_: Tool, value: Value, _cx| async move { value })?;
     let _ = discovered.wrap(Trace::new().with_content());
     let _ = kit.run(calls);
     Ok(())
@@ -58,27 +66,34 @@ async fn running(calls: &[ToolCall], options: RunOptions, definitions: Vec<Tool>
 #[expect(dead_code, reason = "it is enough that it compiles")]
 async fn asking(calls: &[ToolCall], suspended: Suspended, request: ApprovalRequest) -> Done {
     let policy = ApprovalPolicy::always();
-    let tool = Tool::new("gated").needs_approval(policy).run(|(), _cx| async {})?;
+    let tool = Tool::new("gated").needs_approval(policy).handler(|(), _cx| async {})?;
     assert!(tool.annotations().may_destroy());
     let kit: Toolkit = [tool].into_iter().collect();
     let (reason, arguments, value) = ("no", json!({}), json!(null));
     let verdict = request.approve().scope(ApprovalScope::ThisTool);
     let _ = [request.deny(reason), request.edit(arguments), request.answer(value)];
     let policy = ApprovalPolicy::always();
-    let _ =
-        kit.run(calls).policy(policy).approvals(|request: ApprovalRequest, _cx: Cx| async move { request.approve() });
+    let _ = kit.run_with(
+        calls,
+        RunOptions::new()
+            .policy(policy)
+            .approvals(|request: ApprovalRequest, _cx: Cx| async move { request.approve() }),
+    );
     let (sender, queue) = VerdictQueue::new();
-    let _ = kit.run(calls).approvals(queue);
+    let _ = kit.run_with(calls, RunOptions::new().approvals(queue));
     sender.send(verdict)?;
-    let _ = kit.run(calls).approvals(Suspend);
+    let _ = kit.run_with(calls, RunOptions::new().approvals(Suspend));
     let (policy, verdicts) = (ApprovalPolicy::always(), vec![request.approve()]);
     let _ = kit.plan_from_map(policy, verdicts, calls).await;
     let verdicts = vec![request.approve()];
     let _ = kit.resume(suspended, verdicts);
     kit.check_verdict(&RunOptions::new(), &request, &request.approve())?;
-    let _ = kit.run(calls).approvals(|request: ApprovalRequest, cx: Cx| async move {
-        if cx.rejected_verdict().is_some() { request.deny("no") } else { request.approve() }
-    });
+    let _ = kit.run_with(
+        calls,
+        RunOptions::new().approvals(|request: ApprovalRequest, cx: Cx| async move {
+            if cx.rejected_verdict().is_some() { request.deny("no") } else { request.approve() }
+        }),
+    );
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! Helpers that run one call.
 
-use haft::{Services, StaticTool, Tool, ToolCall, ToolResult, Toolkit};
+use haft::run::{ToolCall, ToolResult};
+use haft::tool::{StaticTool, Tool};
+use haft::toolkit::{Services, Toolkit};
 use serde_json::Value;
 
 /// Runs one call of a tool that needs no services.

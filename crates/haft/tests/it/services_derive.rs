@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use haft::{Provide, Services, tool, toolkit};
+use haft::toolkit::{Provide, Services};
+use haft::{tool, toolkit};
 use serde_json::json;
 
 use crate::running::{run_in, value};

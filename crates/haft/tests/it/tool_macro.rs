@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use futures_util::stream;
-use haft::{
-    Cx, Failure, HandlerError, HandlerOutput, JsonSchema, Outputs, Provide, StaticTool, ToolType, Toolkit, tool,
-    toolkit,
-};
+use haft::tool::{Cx, Failure, HandlerError, HandlerOutput, Outputs, StaticTool, ToolType};
+use haft::toolkit::{Provide, Toolkit};
+use haft::{JsonSchema, tool, toolkit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -139,7 +138,7 @@ async fn parameters_are_closed_and_checked() {
 
 #[tokio::test]
 async fn the_function_stays_callable_and_the_type_is_a_value() {
-    let cx = Cx::for_call(&haft::ToolCall::new("c7", "get_weather", "{}"));
+    let cx = Cx::for_call(&haft::run::ToolCall::new("c7", "get_weather", "{}"));
     let weather = get_weather("Paris".to_owned(), 1, None, &ApiKey("k"), &Noon, &cx).await.unwrap();
     assert_eq!(weather, Weather { celsius: 1.0, by: "k 12 c7 ".to_owned() });
     let arguments = GetWeather { city: "Paris".to_owned(), days: 2, units: None };

@@ -3,10 +3,12 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use haft::{
-    Annotation, ApprovalCx, ApprovalPolicy, Concurrency, EmitBuffer, ExecutionLimits, FailureMode, JsonSchema,
-    OnOverflow, OutputCap, StaticTool, Tool, ToolCall, tool,
+use haft::approval::{ApprovalCx, ApprovalPolicy};
+use haft::run::ToolCall;
+use haft::tool::{
+    Annotation, Concurrency, EmitBuffer, ExecutionLimits, FailureMode, OnOverflow, OutputCap, StaticTool, Tool,
 };
+use haft::{JsonSchema, tool};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -69,7 +71,7 @@ fn texts_hints_and_annotations_are_set() {
     assert!(!annotations.readonly() && annotations.destructive());
     assert!(annotations.idempotent() && !annotations.open_world());
     assert_eq!(annotations.strict(), Some(true));
-    assert_eq!(annotations.get::<haft::Meta>().unwrap().0["vendor/limit"], 5);
+    assert_eq!(annotations.get::<haft::tool::Meta>().unwrap().0["vendor/limit"], 5);
     assert_eq!((annotations.get(), annotations.get()), (Some(&Cost(3)), Some(&Team("bank"))));
 }
 
@@ -152,11 +154,11 @@ async fn the_other_forms_are_applied() {
     assert_eq!(keyed.limits().output_cap, Some(OutputCap::new(limit(10))));
     assert_eq!(keyed.description(), Some(""));
     assert!(keyed.approval().is_never());
-    assert_eq!(keyed.annotations().get::<haft::Meta>().unwrap().0, own_meta());
+    assert_eq!(keyed.annotations().get::<haft::tool::Meta>().unwrap().0, own_meta());
 
     let shared = Shared::tool().unwrap();
     assert_eq!(shared.limits().concurrency, Concurrency::Shared);
-    assert_eq!(shared.annotations().get::<haft::Meta>().unwrap().0["a"], Value::Null);
+    assert_eq!(shared.annotations().get::<haft::tool::Meta>().unwrap().0["a"], Value::Null);
     assert!(needs_approval(&shared, json!(4)).await && !needs_approval(&shared, json!(3)).await);
 
     let by_path = ByPath::tool().unwrap();
@@ -183,6 +185,6 @@ fn wrong_example(n: u8) -> u8 {
 fn an_invalid_example_is_a_fault_of_the_definition() {
     let error = WrongExample::tool().unwrap_err();
     assert!(error.to_string().contains("example 0"), "{error}");
-    let kit: haft::Toolkit = haft::toolkit![WrongExample];
+    let kit: haft::toolkit::Toolkit = haft::toolkit![WrongExample];
     assert_eq!(kit.ensure_runnable().unwrap_err().faults.len(), 1);
 }

@@ -1,6 +1,8 @@
 //! `toolkit![…]`: toolkits from a list of tools.
 
-use haft::{Cx, Handle, HandlerError, NoFailure, Tool, ToolType, Toolkit, tool, toolkit};
+use haft::tool::{Cx, Handle, HandlerError, NoFailure, Tool, ToolType};
+use haft::toolkit::Toolkit;
+use haft::{tool, toolkit};
 use serde_json::json;
 
 use crate::running::{run_in, value};
@@ -30,13 +32,13 @@ impl<const BY: i32> ToolType for Multiply<BY> {
 }
 
 impl<const BY: i32> Handle for Multiply<BY> {
-    async fn run(&self, number: i32, _cx: &Cx) -> Result<i32, HandlerError> {
+    async fn handle(&self, number: i32, _cx: &Cx) -> Result<i32, HandlerError> {
         Ok(number.saturating_mul(BY).saturating_add(self.plus))
     }
 }
 
 fn made(name: &str) -> Tool {
-    Tool::new(name).run(|(), _cx| async { 0 }).unwrap()
+    Tool::new(name).handler(|(), _cx| async { 0 }).unwrap()
 }
 
 #[tokio::test]

@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft::{
-    ApprovalPolicy, CallError, Cx, Failure, FailureKind, HandlerError, JsonSchema, Next, NoFailure, Outcome,
-    Permission, Request, RunOptions, Services, Tool, ToolCall, ToolFailure, ToolType, Toolkit, tool, toolkit,
-};
+use haft::approval::ApprovalPolicy;
+use haft::middleware::{Next, Request};
+use haft::run::{CallError, FailureKind, Outcome, Permission, RunOptions, ToolCall, ToolFailure};
+use haft::tool::{Cx, Failure, HandlerError, NoFailure, Tool, ToolType};
+use haft::toolkit::{Services, Toolkit};
+use haft::{JsonSchema, tool, toolkit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -26,7 +28,7 @@ enum WeatherError {
 
 struct ApiKey(&'static str);
 
-#[derive(haft::Services)]
+#[derive(haft::toolkit::Services)]
 struct App {
     key: ApiKey,
     asked: AtomicUsize,
@@ -109,7 +111,7 @@ async fn an_unknown_tool_is_a_fault() {
 /// A toolkit that was built at run time may lack a service that its type would have required.
 #[tokio::test]
 async fn a_service_that_is_missing_is_a_fault_and_one_of_the_call_fills_in() {
-    let kit: Toolkit = Toolkit::from_iter([<GetWeather as haft::StaticTool>::tool().unwrap()]);
+    let kit: Toolkit = Toolkit::from_iter([<GetWeather as haft::tool::StaticTool>::tool().unwrap()]);
     let failure = fault(kit.call(weather("Oslo", 3)).await);
     assert_eq!((&failure.kind, failure.started), (&FailureKind::ExecutionError, false));
     let cause = failure.source().unwrap().to_string();
@@ -147,8 +149,8 @@ fn find(#[params] search: Search) -> Vec<String> {
 async fn a_tool_with_parameters_of_its_own_type_is_called_by_name_of_its_type() {
     let kit: Toolkit = toolkit![Find];
     let search = |limit| Search { query: "rust".to_owned(), limit };
-    assert_eq!(kit.call_tool::<Find>(&search(None)).await.unwrap(), ["rust"]);
-    assert_eq!(kit.call_tool::<Find>(&search(Some(2))).await.unwrap(), ["rust", "rust"]);
+    assert_eq!(kit.call_with::<Find>(&search(None), &RunOptions::new()).await.unwrap(), ["rust"]);
+    assert_eq!(kit.call_with::<Find>(&search(Some(2)), &RunOptions::new()).await.unwrap(), ["rust", "rust"]);
 }
 
 /// Divides.
@@ -258,7 +260,7 @@ async fn the_programs_own_calls_pass_every_gate() {
 /// Another tool under the same name, whose results are not of the expected type.
 #[tokio::test]
 async fn a_result_of_another_type_is_a_fault() {
-    let other = Tool::new(Divide::NAME).params::<Divide>().run(|_, _cx| async { "text" }).unwrap();
+    let other = Tool::new(Divide::NAME).params::<Divide>().handler(|_, _cx| async { "text" }).unwrap();
     let failure = fault(Toolkit::from_iter([other]).call(Divide { a: 7, b: 2 }).await);
     assert_eq!(failure.kind, FailureKind::OutputValidationError);
 }

@@ -15,7 +15,9 @@
     clippy::panic
 )]
 
-use haft::{Cx, DefinitionError, Failure, JsonSchema, Services, StaticTool, Tool, ToolType, Toolkit, tool, toolkit};
+use haft::tool::{Cx, DefinitionError, Failure, StaticTool, Tool, ToolType};
+use haft::toolkit::{Services, Toolkit};
+use haft::{JsonSchema, tool, toolkit};
 use serde::{Deserialize, Serialize};
 
 /// A service.

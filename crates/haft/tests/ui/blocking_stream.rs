@@ -1,6 +1,7 @@
 //! A blocking function that returns a stream.
 
-use haft::{Outputs, tool};
+use haft::tool;
+use haft::tool::Outputs;
 
 #[tool(blocking)]
 fn count() -> Outputs<u8> {

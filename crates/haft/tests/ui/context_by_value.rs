@@ -1,6 +1,7 @@
 //! The context by value, or mutable.
 
-use haft::{Cx, tool};
+use haft::tool;
+use haft::tool::Cx;
 
 #[tool]
 fn first(cx: Cx) -> String {

@@ -1,6 +1,7 @@
 //! Two tools of one name.
 
-use haft::{Toolkit, tool, toolkit};
+use haft::{tool, toolkit};
+use haft::toolkit::Toolkit;
 
 #[tool]
 fn search() {}

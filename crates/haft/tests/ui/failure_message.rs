@@ -1,6 +1,7 @@
 //! Messages with unknown fields.
 
-use haft::{Failure, JsonSchema};
+use haft::JsonSchema;
+use haft::tool::Failure;
 
 #[derive(serde::Serialize, JsonSchema, Failure)]
 enum WeatherError {

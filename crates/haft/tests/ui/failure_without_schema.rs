@@ -1,6 +1,6 @@
 //! A failure without serialization or a schema.
 
-use haft::Failure;
+use haft::tool::Failure;
 
 #[derive(Failure)]
 enum WeatherError {

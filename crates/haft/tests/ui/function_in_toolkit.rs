@@ -1,6 +1,7 @@
 //! The function in place of its type.
 
-use haft::{Toolkit, tool, toolkit};
+use haft::{tool, toolkit};
+use haft::toolkit::Toolkit;
 
 #[tool]
 fn get_weather() {}

@@ -1,6 +1,8 @@
 //! A tool without a handler.
 
-use haft::{NoFailure, ToolType, Toolkit, toolkit};
+use haft::toolkit;
+use haft::tool::{NoFailure, ToolType};
+use haft::toolkit::Toolkit;
 
 struct Search;
 

@@ -1,6 +1,7 @@
 //! A state that lacks a service of one of the tools.
 
-use haft::{Services, tool, toolkit};
+use haft::{tool, toolkit};
+use haft::toolkit::Services;
 
 struct ApiKey;
 struct Database;

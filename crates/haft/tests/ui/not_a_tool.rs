@@ -1,6 +1,7 @@
 //! A type that is no tool, in a toolkit.
 
-use haft::{Toolkit, toolkit};
+use haft::toolkit;
+use haft::toolkit::Toolkit;
 
 struct Weather;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft::Services;
+use haft::toolkit::Services;
 
 struct Database;
 

@@ -1,9 +1,10 @@
 //! More than one context.
 
-use haft::{Cx, tool};
+use haft::tool;
+use haft::tool::Cx;
 
 #[tool]
-fn ids(a: &Cx, b: &haft::Cx) -> String {
+fn ids(a: &Cx, b: &haft::tool::Cx) -> String {
     format!("{}{}", a.call_id(), b.call_id())
 }
 

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::verdict::judge;
 use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
-use crate::approval::{ApprovalOutcome, AtGate, PriorApproval, RefusedVerdict, VerdictFault, digest_of};
+use crate::approval::{ApprovalOutcome, AtGate, PriorApproval, RejectedVerdict, VerdictFault, digest_of};
 use crate::arguments::{Arguments, PolicyArguments};
 use crate::call::ToolCall;
 use crate::cx::Cx;
@@ -344,13 +344,13 @@ impl CallState {
             verdict.iter().fold(record, |record, verdict| record.with_response(verdict)).with_reason(&fault.recorded())
         });
         if let Some(verdict) = verdict {
-            self.rejected.push(RefusedVerdict::new(*verdict, fault));
+            self.rejected.push(RejectedVerdict::new(*verdict, fault));
         }
     }
 
     /// Closes the approval request of a call that has its outcome: one that is pending, or one from before the run that was
     /// not reached. Returns the verdicts that were not used.
-    pub(in crate::executor) fn close_request(&mut self, call: &ToolCall, options: &RunOptions) -> Vec<RefusedVerdict> {
+    pub(in crate::executor) fn close_request(&mut self, call: &ToolCall, options: &RunOptions) -> Vec<RejectedVerdict> {
         let pending = if let CallPhase::Finished { pending } = &mut self.phase { pending.take() } else { None };
         let (request, verdict) = match (pending, self.prior.take().map(|prior| *prior)) {
             (Some(request), _) => (request, None),
@@ -379,7 +379,7 @@ impl CallState {
             }
             None => gate.new_record(&request, caller, ApprovalOutcome::Unanswered),
         });
-        let unused = verdict.map(|verdict| RefusedVerdict::new(*verdict, VerdictFault::UnknownRequest));
+        let unused = verdict.map(|verdict| RejectedVerdict::new(*verdict, VerdictFault::UnknownRequest));
         self.rejected.extend(unused);
         self.take_rejected()
     }

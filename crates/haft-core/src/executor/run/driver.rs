@@ -444,11 +444,11 @@ mod tests {
             let one = Concurrency::Max(NonZeroUsize::MIN);
             // Returns at once, while work of it that can't be stopped keeps its slot.
             let occupying =
-                Tool::new("occupy").limits(ExecutionLimits::new().concurrency(one)).run(move |(), cx: Cx| {
+                Tool::new("occupy").limits(ExecutionLimits::new().concurrency(one)).handler(move |(), cx: Cx| {
                     kept.lock().unwrap().extend(cx.call_handle().map(CallHandle::occupy));
                     async {}
                 });
-            let spending = Tool::new("spend").run(move |(), _cx| {
+            let spending = Tool::new("spend").handler(move |(), _cx| {
                 let (sender, mut receiver) = mpsc::channel(1);
                 noted.lock().unwrap().push(sender);
                 async move {

@@ -71,7 +71,7 @@ fn kit(description: &str) -> Toolkit {
             cx.extension::<Seen>().unwrap().note(|sights| sights.ran.push(ran));
             n
         };
-        Tool::new(name).describe(description).needs_approval(policy).run(handler).unwrap()
+        Tool::new(name).describe(description).needs_approval(policy).handler(handler).unwrap()
     };
     [
         tool("open", ApprovalPolicy::never()),

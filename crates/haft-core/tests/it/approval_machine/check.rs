@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{ApprovalOutcome, ApprovalRecord, Issues, RefusedVerdict, VerdictFault};
+use haft_core::{ApprovalOutcome, ApprovalRecord, Issues, RejectedVerdict, VerdictFault};
 
 use super::bench::{Bench, Sights};
 use super::model::{Fate, Model, Refusals, State};
@@ -31,8 +31,8 @@ pub(super) fn check(bench: &Bench, model: &Model, notes: Vec<String>, audited: A
 }
 
 /// Compares the rejected verdicts with the expected ones.
-pub(super) fn check_refused(found: &[RefusedVerdict], expected: &Refusals) -> Result<(), String> {
-    let told = |refused: &RefusedVerdict| {
+pub(super) fn check_refused(found: &[RejectedVerdict], expected: &Refusals) -> Result<(), String> {
+    let told = |refused: &RejectedVerdict| {
         let fault = without_issues(refused.fault.clone());
         (refused.response.request_id.to_string(), format!("{fault:?}"))
     };

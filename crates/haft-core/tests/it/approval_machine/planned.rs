@@ -121,11 +121,11 @@ impl Planned<'_> {
         match end {
             End::Run => drop(self.bench.kit.run(plan).collect_results().await),
             End::RunElsewhere => {
-                self.bench.elsewhere().run(plan).with(self.bench.plain()).collect_results().await;
+                self.bench.elsewhere().run_with(plan, self.bench.plain()).collect_results().await;
                 self.model.run_elsewhere(place);
             }
             End::Dropped => {
-                drop(self.bench.kit.run(plan).with(self.bench.plain()));
+                drop(self.bench.kit.run_with(plan, self.bench.plain()));
                 let calls = self.model.rounds[place].iter_mut();
                 calls.for_each(|call| call.state = State::Done(Fate::Fails("cancelled")));
             }

@@ -50,7 +50,7 @@ pub(super) fn target(ran: &Ran) -> Tool {
         ran.note();
         async {}
     };
-    Tool::new("target").run(run).unwrap()
+    Tool::new("target").handler(run).unwrap()
 }
 
 /// Creates a sound tool without parameters, which counts its runs.
@@ -60,7 +60,7 @@ pub(super) fn plain(ran: &Ran) -> Tool {
         ran.note();
         async {}
     };
-    Tool::new("plain").run(run).unwrap()
+    Tool::new("plain").handler(run).unwrap()
 }
 
 /// Creates the same tool, requiring approval.
@@ -74,7 +74,7 @@ pub(super) fn endless() -> Tool {
         cx.emit(mark(&cx, 0_u64)).await.unwrap();
         pending::<()>().await;
     };
-    Tool::new("endless").run(run).unwrap()
+    Tool::new("endless").handler(run).unwrap()
 }
 
 /// Creates a tool that emits this many values, waiting before each.
@@ -86,19 +86,19 @@ pub(super) fn talkative(count: u32, pause: Duration) -> Tool {
         }
         count
     };
-    Tool::new("talkative").run(run).unwrap()
+    Tool::new("talkative").handler(run).unwrap()
 }
 
 /// Creates a tool that returns this many values, counted from zero, waiting before each.
 pub(super) fn counting(count: u32, pause: Duration) -> Tool {
     let run = move |(), _: Cx| Outputs::<_, NoFailure>::values(paced(count, pause));
-    Tool::new("counting").run_stream(run).unwrap()
+    Tool::new("counting").stream_handler(run).unwrap()
 }
 
 /// Creates the same tool, which never ends.
 pub(super) fn counting_for_ever(count: u32, pause: Duration) -> Tool {
     let run = move |(), _: Cx| Outputs::<_, NoFailure>::values(paced(count, pause).chain(stream::pending()));
-    Tool::new("counting").run_stream(run).unwrap()
+    Tool::new("counting").stream_handler(run).unwrap()
 }
 
 fn paced(count: u32, pause: Duration) -> impl Stream<Item = u32> + Send {
@@ -143,7 +143,7 @@ pub(super) fn panicking(panics: Panics) -> Tool {
             }
         }
     };
-    Tool::new("panicking").run(run).unwrap()
+    Tool::new("panicking").handler(run).unwrap()
 }
 
 /// A value that panics when it is dropped.
@@ -167,7 +167,7 @@ impl Future for FragileFuture {
 }
 
 pub(super) fn never_ending_and_fragile() -> Tool {
-    Tool::new("fragile").run(|(), _: Cx| FragileFuture(Fragile)).unwrap()
+    Tool::new("fragile").handler(|(), _: Cx| FragileFuture(Fragile)).unwrap()
 }
 
 /// Parameters that panic when they are deserialized.
@@ -181,7 +181,7 @@ impl<'de> Deserialize<'de> for Unreadable {
 }
 
 pub(super) fn with_unreadable_parameters() -> Tool {
-    Tool::new("unreadable").run(|Unreadable {}, _: Cx| async {}).unwrap()
+    Tool::new("unreadable").handler(|Unreadable {}, _: Cx| async {}).unwrap()
 }
 
 /// A value that panics when it is serialized.
@@ -195,7 +195,7 @@ impl Serialize for Unwritable {
 }
 
 pub(super) fn with_unwritable_result() -> Tool {
-    Tool::new("unwritable").run(|(), _: Cx| async { Unwritable {} }).unwrap()
+    Tool::new("unwritable").handler(|(), _: Cx| async { Unwritable {} }).unwrap()
 }
 
 /// Creates a permit that decides so for every tool but the healthy one.

@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_millis(10);
 fn sleeper() -> (Toolkit, Arc<AtomicUsize>) {
     let looks = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&looks);
-    let tool = Tool::new("sleep").run(move |(), _cx| {
+    let tool = Tool::new("sleep").handler(move |(), _cx| {
         let looks = Arc::clone(&counted);
         async move {
             let mut sleeping = pin!(sleep(LONG));
@@ -36,7 +36,7 @@ fn calls() -> Vec<ToolCall> {
 
 async fn all_are_done(options: RunOptions) -> usize {
     let (kit, looks) = sleeper();
-    let results = kit.run(calls()).with(options).collect_results().await;
+    let results = kit.run_with(calls(), options).collect_results().await;
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), MANY);
     looks.load(Ordering::Relaxed)
 }
@@ -59,7 +59,7 @@ async fn a_call_that_ends_in_time_does_not_time_out_because_of_the_others() {
 /// Calls that are always ready must not prevent the timeouts of others.
 #[tokio::test(start_paused = true)]
 async fn calls_that_are_always_ready_still_time_out() {
-    let restless = Tool::new("restless").run(|(), cx: Cx| async move {
+    let restless = Tool::new("restless").handler(|(), cx: Cx| async move {
         while cx.attempt() == 1 {
             // Advances the clock, which stands still while a task is ready, and continues at once.
             tokio::time::advance(Duration::from_millis(1)).await;
@@ -67,7 +67,7 @@ async fn calls_that_are_always_ready_still_time_out() {
     });
     let kit: Toolkit = Toolkit::from_iter([restless.unwrap()]);
     let calls = (0..400).map(|n| ToolCall::new(format!("c{n}"), "restless", ""));
-    let results = kit.run(calls).call_timeout(LONG).collect_results().await;
+    let results = kit.run_with(calls, RunOptions::new().call_timeout(LONG)).collect_results().await;
     let kinds = results.iter().map(|result| result.failure().unwrap().kind.as_str());
     assert!(kinds.into_iter().all(|kind| kind == "timed_out"));
 }

@@ -245,7 +245,8 @@ fn hold_events(way: Way, row: &impl Fn(&Ran) -> Case) {
     let telling = Arc::clone(&told);
     let (case, events) = within(async {
         let case = row(&ran);
-        let run = case.run(way).observe(move |event| telling.lock().unwrap().push(event.clone()));
+        let run =
+            case.run_with(way, case.options.clone().observe(move |event| telling.lock().unwrap().push(event.clone())));
         let events = read(run, case.reader.clone()).await;
         (case, events)
     });
@@ -358,8 +359,12 @@ async fn read(mut run: Run, reader: Reader) -> Vec<ToolEvent> {
 
 impl Case {
     fn run(&self, way: Way) -> Run {
+        self.run_with(way, self.options.clone())
+    }
+
+    fn run_with(&self, way: Way, options: RunOptions) -> Run {
         let kit: Toolkit = self.tools.iter().cloned().chain([healthy_tool()]).collect();
-        kit.run(self.all_calls(way)).with(way.options(self.options.clone()))
+        kit.run_with(self.all_calls(way), way.options(options))
     }
 
     /// Returns all calls, with the faulty ones in the middle.

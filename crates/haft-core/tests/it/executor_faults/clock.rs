@@ -48,12 +48,12 @@ impl Burner {
             let burner = self.clone();
             async move { burner.burn(&cx) }
         };
-        Tool::new("burning").limits(limits().timeout(timeout)).run(run).unwrap()
+        Tool::new("burning").limits(limits().timeout(timeout)).handler(run).unwrap()
     }
 
     /// Creates a tool that is busy on a blocking thread.
     fn blocking(self) -> Tool {
-        Tool::new("burning").run_blocking(move |(), cx: Cx| self.burn(&cx)).unwrap()
+        Tool::new("burning").blocking_handler(move |(), cx: Cx| self.burn(&cx)).unwrap()
     }
 }
 
@@ -111,12 +111,15 @@ impl Stubborn {
             let stubborn = stubborn.clone();
             async move { stubborn.work() }
         };
-        Tool::new("stubborn").limits(limits().timeout(timeout)).run(run).unwrap()
+        Tool::new("stubborn").limits(limits().timeout(timeout)).handler(run).unwrap()
     }
 
     fn blocking(&self) -> Tool {
         let stubborn = self.clone();
-        Tool::new("stubborn").limits(limits().timeout(ENOUGH)).run_blocking(move |(), _: Cx| stubborn.work()).unwrap()
+        Tool::new("stubborn")
+            .limits(limits().timeout(ENOUGH))
+            .blocking_handler(move |(), _: Cx| stubborn.work())
+            .unwrap()
     }
 }
 
@@ -136,7 +139,7 @@ fn stubborn_calls((before, all): (u32, u32)) -> Vec<ToolCall> {
 
 fn stubborn_run(tool: &Tool, company: (u32, u32), options: RunOptions) -> Run {
     let kit: Toolkit = [tool.clone(), healthy_tool()].into_iter().collect();
-    kit.run(stubborn_calls(company)).with(options)
+    kit.run_with(stubborn_calls(company), options)
 }
 
 /// Checks that the stubborn call timed out, and that its siblings are unaffected.
@@ -187,8 +190,12 @@ async fn a_spawned_and_blocking_handler_that_ignores_cancellation_times_out_and_
 }
 
 fn run(tool: &Tool, count: usize) -> Run {
+    run_with(tool, count, RunOptions::new())
+}
+
+fn run_with(tool: &Tool, count: usize, options: RunOptions) -> Run {
     let kit: Toolkit = [tool.clone()].into_iter().collect();
-    kit.run((0..count).map(|n| ToolCall::new(format!("c{n}"), tool.name(), "{}")))
+    kit.run_with((0..count).map(|n| ToolCall::new(format!("c{n}"), tool.name(), "{}")), options)
 }
 
 /// Polls a run once: it starts, and has no event yet.
@@ -211,7 +218,7 @@ async fn a_busy_handler_times_out_when_it_is_spawned() {
     let (results, was_told) = with_enough_time(async |time| {
         let (burner, mut began, was_told) = Burner::new();
         // The reader has a separate thread, as in a program that waits in `main`.
-        let run = run(&burner.in_task(time), 1).spawned();
+        let run = run_with(&burner.in_task(time), 1, RunOptions::new().spawned());
         let results = tokio::spawn(run.collect_results()).await.unwrap();
         began.try_recv().is_ok().then_some((results, was_told))
     })
@@ -224,7 +231,7 @@ async fn a_busy_handler_times_out_when_it_is_blocking() {
     let (burner, mut began, was_told) = Burner::new();
     let tool = burner.blocking().with_limits(limits().timeout(ENOUGH)).unwrap();
     check_burnt(&collect_once_begun(run(&tool, 3), &mut began, 3).await, &was_told);
-    check_burnt(&collect_once_begun(run(&tool, 3).spawned(), &mut began, 3).await, &was_told);
+    check_burnt(&collect_once_begun(run_with(&tool, 3, RunOptions::new().spawned()), &mut began, 3).await, &was_told);
 }
 
 #[tokio::test(start_paused = true)]
@@ -300,7 +307,7 @@ fn a_handler_that_wakes_itself_lets_other_tasks_run() {
             })
         };
         tokio::spawn(async move { raised.store(true, Ordering::SeqCst) });
-        let results = run(&Tool::new("t").run(handler).unwrap(), 1).collect_results().await;
+        let results = run(&Tool::new("t").handler(handler).unwrap(), 1).collect_results().await;
         assert!(results[0].is_ok());
     });
 }
@@ -312,19 +319,19 @@ async fn a_run_with_an_idle_timeout_of_zero_ends() {
             cx.emit(n).await.unwrap();
         }
     };
-    let tool = Tool::new("t").limits(limits().emit_buffer(room(1))).run(handler).unwrap();
-    let results = run(&tool, 1).call_idle_timeout(Duration::ZERO).collect_results().await;
+    let tool = Tool::new("t").limits(limits().emit_buffer(room(1))).handler(handler).unwrap();
+    let results = run_with(&tool, 1, RunOptions::new().call_idle_timeout(Duration::ZERO)).collect_results().await;
     assert_eq!(results.len(), 1);
 }
 
 /// Returns the result of a spawned handler that ended in time, for a reader that polls again after the deadline.
 async fn read_late(options: RunOptions) -> ToolResult {
-    let quick = Tool::new("quick").limits(limits().timeout(ms(50))).run(|(), cx: Cx| async move {
+    let quick = Tool::new("quick").limits(limits().timeout(ms(50))).handler(|(), cx: Cx| async move {
         cx.emit("begun").await.unwrap();
         sleep(ms(10)).await;
         "done"
     });
-    let mut run = run(&quick.unwrap(), 1).with(options.spawned());
+    let mut run = run_with(&quick.unwrap(), 1, options.spawned());
     assert!(run.next().await.unwrap().result().is_none());
     sleep(ms(1000)).await;
     run.collect_results().await.remove(0)
@@ -344,7 +351,8 @@ async fn a_spawned_call_that_ended_before_the_deadline_does_not_time_out_because
 
 #[tokio::test(start_paused = true)]
 async fn a_spawned_call_that_has_ended_can_no_longer_be_cancelled() {
-    let mut run = run(&Tool::new("quick").run(|(), _| async { "done" }).unwrap(), 1).spawned();
+    let mut run =
+        run_with(&Tool::new("quick").handler(|(), _| async { "done" }).unwrap(), 1, RunOptions::new().spawned());
     start(&mut run).await;
     sleep(ms(10)).await;
     run.cancel();
@@ -362,11 +370,11 @@ fn without_a_runtime(mut run: Run) -> ToolResult {
 
 #[test]
 fn without_a_runtime_there_are_no_tasks_and_no_timeouts() {
-    let tool = Tool::new("t").run(|(), _| std::future::pending::<()>()).unwrap();
-    let spawned = without_a_runtime(run(&tool, 1).spawned());
+    let tool = Tool::new("t").handler(|(), _| std::future::pending::<()>()).unwrap();
+    let spawned = without_a_runtime(run_with(&tool, 1, RunOptions::new().spawned()));
     let failure = failure_of(&spawned);
     assert_eq!((&failure.kind, failure.started), (&FailureKind::ExecutionError, false), "{failure:?}");
-    let timed = without_a_runtime(run(&tool, 1).timeout(ms(5)));
+    let timed = without_a_runtime(run_with(&tool, 1, RunOptions::new().timeout(ms(5))));
     let failure = failure_of(&timed);
     assert_eq!((&failure.kind, failure.started), (&FailureKind::ExecutionError, true), "{failure:?}");
 }

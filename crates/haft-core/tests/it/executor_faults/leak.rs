@@ -28,7 +28,7 @@ fn clinging(token: &Token, freed: mpsc::UnboundedSender<bool>) -> Tool {
             drop(held);
         }
     };
-    Tool::new("clinging").run(run).unwrap()
+    Tool::new("clinging").handler(run).unwrap()
 }
 
 fn calls(count: usize) -> Vec<ToolCall> {
@@ -43,7 +43,7 @@ async fn drop_midway(options: RunOptions, asked: usize, running: usize, read: us
     let (telling, calls) = (Arc::clone(&told), calls(asked));
     let kit: Toolkit = [clinging(&token, freed)].into_iter().collect();
     let options = options.concurrency(running).extension(Arc::clone(&token));
-    let mut run = kit.run(&calls).with(options).observe(move |event| telling.lock().unwrap().push(event.clone()));
+    let mut run = kit.run_with(&calls, options.observe(move |event| telling.lock().unwrap().push(event.clone())));
     let mut seen = Vec::new();
     for _ in 0..read {
         let event = timeout(ms(10), run.next()).await.unwrap_or_else(|_| panic!("nothing is shown"));
@@ -93,7 +93,7 @@ async fn drop_fragile(options: RunOptions) {
     let kit: Toolkit = [clinging(&token, freed), never_ending_and_fragile()].into_iter().collect();
     let names = ["clinging", "fragile", "clinging", "fragile", "clinging"];
     let calls: Vec<_> = (0..).zip(names).map(|(n, name)| ToolCall::new(format!("c{n}"), name, "{}")).collect();
-    let mut run = kit.run(&calls).with(options).observe(move |event| telling.lock().unwrap().push(event.clone()));
+    let mut run = kit.run_with(&calls, options.observe(move |event| telling.lock().unwrap().push(event.clone())));
     for _ in 0..3 {
         assert!(run.next().await.unwrap().result().is_none());
     }
@@ -134,7 +134,7 @@ async fn a_handler_that_panics_when_its_reader_does_affects_no_other_call() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let telling = Arc::clone(&told);
         let calls = [ToolCall::new("c0", "fragile", "{}")];
-        let mut run = kit.run(&calls).with(options).observe(move |event| telling.lock().unwrap().push(event.clone()));
+        let mut run = kit.run_with(&calls, options.observe(move |event| telling.lock().unwrap().push(event.clone())));
         let reader = tokio::spawn(async move {
             let read = timeout(ms(10), run.next()).await;
             assert!(read.is_ok(), "the reader has no patience");
@@ -160,7 +160,7 @@ async fn a_run_that_is_dropped_before_its_first_poll_answers_its_calls_too() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let (telling, calls) = (Arc::clone(&told), calls(3));
     let kit: Toolkit = [clinging(&Token::default(), mpsc::unbounded_channel().0)].into_iter().collect();
-    drop(kit.run(&calls).observe(move |event| telling.lock().unwrap().push(event.clone())));
+    drop(kit.run_with(&calls, RunOptions::new().observe(move |event| telling.lock().unwrap().push(event.clone()))));
     record::check(&calls, &told.lock().unwrap()).unwrap();
 }
 
@@ -168,8 +168,9 @@ async fn a_run_that_is_dropped_before_its_first_poll_answers_its_calls_too() {
 async fn a_run_that_was_read_to_its_end_emits_nothing_when_it_is_dropped() {
     let told = Arc::new(Mutex::new(0));
     let telling = Arc::clone(&told);
-    let kit: Toolkit = [Tool::new("t").run(|(), _| async {}).unwrap()].into_iter().collect();
-    let mut run = kit.run([ToolCall::new("c", "t", "{}")]).observe(move |_| *telling.lock().unwrap() += 1);
+    let kit: Toolkit = [Tool::new("t").handler(|(), _| async {}).unwrap()].into_iter().collect();
+    let mut run = kit
+        .run_with([ToolCall::new("c", "t", "{}")], RunOptions::new().observe(move |_| *telling.lock().unwrap() += 1));
     while run.next().await.is_some() {}
     drop(run);
     assert_eq!(*told.lock().unwrap(), 1);
@@ -180,7 +181,7 @@ async fn a_finished_call_holds_nothing_while_its_siblings_run() {
     let token = Token::default();
     let (freed, mut is_free) = mpsc::unbounded_channel();
     let late = clinging(&token, freed).with_limits(limits().timeout(ms(5))).unwrap();
-    let endless = Tool::new("endless").run(|(), _| pending::<()>()).unwrap();
+    let endless = Tool::new("endless").handler(|(), _| pending::<()>()).unwrap();
     let kit: Toolkit = [late, endless].into_iter().collect();
     let mut run = kit.run([ToolCall::new("c0", "clinging", "{}"), ToolCall::new("c1", "endless", "{}")]);
     while run.next().await.unwrap().result().is_none() {}
@@ -212,14 +213,14 @@ async fn a_dropped_handler_finds_its_context_cancelled() {
             drop(look);
         }
     };
-    let kit: Toolkit = [Tool::new("looking").run(handler).unwrap()].into_iter().collect();
-    let run = || kit.run([ToolCall::new("c", "looking", "{}")]);
-    run().timeout(ms(5)).collect_results().await;
-    let mut called_off = run();
+    let kit: Toolkit = [Tool::new("looking").handler(handler).unwrap()].into_iter().collect();
+    let run = |options: RunOptions| kit.run_with([ToolCall::new("c", "looking", "{}")], options);
+    run(RunOptions::new().timeout(ms(5))).collect_results().await;
+    let mut called_off = run(RunOptions::new());
     assert!(timeout(ms(5), called_off.next()).await.is_err());
     called_off.cancel();
     called_off.collect_results().await;
-    let mut dropped = run();
+    let mut dropped = run(RunOptions::new());
     assert!(timeout(ms(5), dropped.next()).await.is_err());
     drop(dropped);
     assert_eq!(*seen.lock().unwrap(), [true; 3], "after a timeout, when called off, when dropped");

@@ -47,7 +47,7 @@ fn counting(queue: &Queue, buffer: EmitBuffer) -> Tool {
             100
         }
     };
-    Tool::new("counting").limits(limits().emit_buffer(buffer)).run(run).unwrap()
+    Tool::new("counting").limits(limits().emit_buffer(buffer)).handler(run).unwrap()
 }
 
 /// Reads one call's hundred numbers slowly, and returns the greatest length of the queue.
@@ -55,7 +55,7 @@ async fn read_slowly(buffer: EmitBuffer, options: RunOptions) -> usize {
     let queue = Queue::default();
     let kit: Toolkit = [counting(&queue, buffer)].into_iter().collect();
     let calls = [ToolCall::new("c", "counting", "{}")];
-    let mut run = kit.run(&calls).with(options);
+    let mut run = kit.run_with(&calls, options);
     let mut events = Vec::new();
     while let Some(event) = run.next().await {
         queue.read.fetch_add(1, Ordering::SeqCst);
@@ -93,7 +93,7 @@ fn backwards(count: u64) -> (Toolkit, Vec<ToolCall>) {
         }
         wait
     };
-    let tool = Tool::new("backwards").limits(limits().emit_buffer(room(1))).run(run).unwrap();
+    let tool = Tool::new("backwards").limits(limits().emit_buffer(room(1))).handler(run).unwrap();
     let wait = |n: u64| if n.is_multiple_of(3) { "null".to_owned() } else { (count - n).to_string() };
     let calls = (0..count).map(|n| ToolCall::new(format!("c{n}"), "backwards", wait(n))).collect();
     ([tool].into_iter().collect(), calls)
@@ -115,7 +115,7 @@ async fn results_are_in_call_order_when_the_run_is_cancelled_while_they_are_coll
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let (kit, calls) = backwards(64);
         let flag = Cancellation::new();
-        let run = kit.run(&calls).with(options.cancellation(flag.clone()));
+        let run = kit.run_with(&calls, options.cancellation(flag.clone()));
         tokio::spawn(async move {
             sleep(ms(100)).await;
             flag.cancel();
@@ -130,7 +130,7 @@ async fn results_are_in_call_order_for_a_slow_reader_that_cancels_the_run() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         for pause in [0, 1, 7] {
             let (kit, calls) = backwards(64);
-            let mut run = kit.run(&calls).with(options.clone());
+            let mut run = kit.run_with(&calls, options.clone());
             let mut read = Vec::new();
             while read.len() < 10 {
                 let event = run.next().await.unwrap();
@@ -162,7 +162,7 @@ async fn slowly<T>(future: impl Future<Output = T>, pause: Duration) -> T {
 async fn results_are_in_call_order_when_they_are_collected_slowly() {
     for options in [RunOptions::new(), RunOptions::new().spawned()] {
         let (kit, calls) = backwards(64);
-        let run = kit.run(&calls).with(options.timeout(ms(1000)));
+        let run = kit.run_with(&calls, options.timeout(ms(1000)));
         let results = slowly(run.collect_results(), ms(9)).await;
         check_backwards(&calls, &results, &FailureKind::TimedOut);
     }
@@ -170,15 +170,15 @@ async fn results_are_in_call_order_when_they_are_collected_slowly() {
 
 #[tokio::test]
 async fn an_observer_that_panics_changes_nothing() {
-    let kit: Toolkit = [Tool::new("t").run(|n: u8, _| async move { n }).unwrap()].into_iter().collect();
+    let kit: Toolkit = [Tool::new("t").handler(|n: u8, _| async move { n }).unwrap()].into_iter().collect();
     let calls: Vec<_> = (0..3).map(|n| ToolCall::new(format!("c{n}"), "t", n.to_string())).collect();
-    let results = kit.run(&calls).observe(|_| panic!("not today")).collect_results().await;
+    let results = kit.run_with(&calls, RunOptions::new().observe(|_| panic!("not today"))).collect_results().await;
     assert!(results.iter().zip(0..).all(|(result, n)| result.value().unwrap().to_value() == n), "{results:?}");
 }
 
 #[tokio::test]
 async fn results_that_wait_to_be_read_are_not_cancelled() {
-    let kit: Toolkit = [Tool::new("t").run(|n: u8, _| async move { n }).unwrap()].into_iter().collect();
+    let kit: Toolkit = [Tool::new("t").handler(|n: u8, _| async move { n }).unwrap()].into_iter().collect();
     let mut run = kit.run((0..3).map(|n| ToolCall::new(format!("c{n}"), "t", n.to_string())));
     assert!(run.next().await.unwrap().result().unwrap().is_ok());
     run.cancel();

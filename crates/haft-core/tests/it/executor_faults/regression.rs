@@ -40,7 +40,7 @@ async fn a_stale_wake_takes_no_second_slot() {
     };
     let woken = Arc::clone(&wakers);
     let slow = Tool::new("slow")
-        .run(move |(), _cx| {
+        .handler(move |(), _cx| {
             let woken = Arc::clone(&woken);
             async move {
                 for _ in 0..5 {
@@ -51,7 +51,10 @@ async fn a_stale_wake_takes_no_second_slot() {
         })
         .unwrap();
     let kit: Toolkit = [slow].into_iter().collect();
-    let run = kit.run(calls(&["slow"; 4])).permit(permit).concurrency(1).timeout(Duration::from_secs(60));
+    let run = kit.run_with(
+        calls(&["slow"; 4]),
+        RunOptions::new().permit(permit).concurrency(1).timeout(Duration::from_secs(60)),
+    );
     assert!(run.collect_results().await.iter().all(haft_core::ToolResult::is_ok));
 }
 
@@ -63,7 +66,7 @@ fn cancel_before_it_has_a_thread(wrap: fn(Tool) -> Tool, options: RunOptions) {
             (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()), Arc::new(std::sync::Barrier::new(2)));
         let (counted, notify, gate) = (Arc::clone(&ran), Arc::clone(&began), Arc::clone(&go));
         let block = Tool::new("block")
-            .run_blocking(move |(), _cx| {
+            .blocking_handler(move |(), _cx| {
                 if counted.fetch_add(1, Ordering::SeqCst) == 0 {
                     notify.notify_one();
                     gate.wait();
@@ -71,7 +74,7 @@ fn cancel_before_it_has_a_thread(wrap: fn(Tool) -> Tool, options: RunOptions) {
             })
             .unwrap();
         let kit: Toolkit = [wrap(block)].into_iter().collect();
-        let mut run = kit.run(calls(&["block", "block"])).with(options);
+        let mut run = kit.run_with(calls(&["block", "block"]), options);
         tokio::select! {
             _ = run.next() => panic!("nothing is done yet"),
             () = began.notified() => {}
@@ -105,15 +108,17 @@ fn a_blocking_call_that_was_cancelled_behind_a_middleware_never_begins() {
 
 #[tokio::test(start_paused = true)]
 async fn a_verdict_that_came_in_time_counts_however_late_it_is_read() {
-    let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).run(|(), _cx| async {}).unwrap();
+    let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).handler(|(), _cx| async {}).unwrap();
     let kit: Toolkit = [gated].into_iter().collect();
-    let mut run = kit
-        .run(calls(&["gated"]))
-        .approvals(|request: ApprovalRequest, _cx: Cx| async move {
-            sleep(Duration::from_millis(10)).await;
-            request.approve()
-        })
-        .approval_timeout(Duration::from_millis(200));
+    let mut run = kit.run_with(
+        calls(&["gated"]),
+        RunOptions::new()
+            .approvals(|request: ApprovalRequest, _cx: Cx| async move {
+                sleep(Duration::from_millis(10)).await;
+                request.approve()
+            })
+            .approval_timeout(Duration::from_millis(200)),
+    );
     assert!(run.next().await.is_some(), "the question");
     sleep(Duration::from_millis(400)).await;
     assert!(run.collect_results().await[0].is_ok());
@@ -122,7 +127,7 @@ async fn a_verdict_that_came_in_time_counts_however_late_it_is_read() {
 /// The approved arguments are those that run, or nothing runs.
 #[tokio::test]
 async fn arguments_that_were_changed_after_the_approval_are_denied() {
-    let pay = |policy| Tool::new("pay").needs_approval(policy).run(|cents: u32, _cx| async move { cents }).unwrap();
+    let pay = |policy| Tool::new("pay").needs_approval(policy).handler(|cents: u32, _cx| async move { cents }).unwrap();
     let inflate = |by: u32| {
         move |request: Request, next: Next| async move {
             let cents = request.arguments().unwrap().as_u64().unwrap() + u64::from(by);
@@ -152,45 +157,33 @@ async fn arguments_that_were_changed_after_the_approval_are_denied() {
 /// Values that an approver emits while it decides precede its answer.
 #[tokio::test]
 async fn values_that_an_approver_emits_precede_its_answer() {
-    let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).run(|(), _cx| async {}).unwrap();
+    let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).handler(|(), _cx| async {}).unwrap();
     let kit: Toolkit = [gated].into_iter().collect();
-    let run = kit.run(calls(&["gated"])).approvals(|request: ApprovalRequest, cx: Cx| async move {
-        cx.emit("thinking").await.unwrap();
-        request.approve()
-    });
+    let run = kit.run_with(
+        calls(&["gated"]),
+        RunOptions::new().approvals(|request: ApprovalRequest, cx: Cx| async move {
+            cx.emit("thinking").await.unwrap();
+            request.approve()
+        }),
+    );
     let events: Vec<_> = futures_util::StreamExt::collect(run).await;
     let kinds: Vec<_> =
         events.iter().map(|event| serde_json::to_value(event).unwrap()["type"].as_str().unwrap().to_owned()).collect();
     assert_eq!(kinds, ["approval_requested", "progress", "approval_resolved", "output"]);
 }
 
-#[tokio::test]
-async fn options_that_come_after_the_first_event_change_nothing() {
-    let plain = Tool::new("plain").run(|(), _cx| async {}).unwrap();
-    let kit: Toolkit = [plain].into_iter().collect();
-    let seen = Arc::new(AtomicUsize::new(0));
-    let mut run = kit.run(calls(&["plain", "plain"]));
-    assert!(run.next().await.is_some());
-    let counted = Arc::clone(&seen);
-    let run = run.observe(move |_| {
-        counted.fetch_add(1, Ordering::SeqCst);
-    });
-    assert_eq!(run.collect_results().await.len(), 1, "the other one was read before");
-    assert_eq!(seen.load(Ordering::SeqCst), 0);
-}
-
 /// A run that provides missing services is not checked for each tool again.
 #[tokio::test]
 async fn services_of_the_run_are_sufficient_for_every_tool() {
     let needy = |name: &str| {
-        let tool = Tool::new(name).run(|(), cx: Cx| async move { *cx.service::<u8>().unwrap() }).unwrap();
+        let tool = Tool::new(name).handler(|(), cx: Cx| async move { *cx.service::<u8>().unwrap() }).unwrap();
         tool.add_dependency::<u8>().unwrap()
     };
     let kit: Toolkit = [needy("a"), needy("b")].into_iter().collect();
     let given = RunOptions::new().services(Services::new().with(7_u8));
     let other = RunOptions::new().services(Services::new().with(7_u16));
     for (options, is_ok) in [(given, true), (other, false), (RunOptions::new(), false)] {
-        let results = kit.run(calls(&["a", "b"])).with(options).collect_results().await;
+        let results = kit.run_with(calls(&["a", "b"]), options).collect_results().await;
         assert!(results.iter().all(|result| result.is_ok() == is_ok), "{results:?}");
     }
 }
@@ -208,13 +201,13 @@ impl Future for Brittle {
 
 #[tokio::test]
 async fn a_returned_value_survives_a_panicking_drop() {
-    let plain: Toolkit = Toolkit::from_iter([Tool::new("brittle").run(|(), _cx| Brittle(Fragile)).unwrap()]);
+    let plain: Toolkit = Toolkit::from_iter([Tool::new("brittle").handler(|(), _cx| Brittle(Fragile)).unwrap()]);
     let wrapped = plain.clone().wrap(|request: Request, next: Next| next.run(request));
     let call = ToolCall::new("c1", "brittle", "");
     for kit in [plain, wrapped] {
         let mut results = vec![kit.run_call(&call).await];
         results.extend(kit.run([&call]).collect_results().await);
-        results.extend(kit.run([&call]).spawned().collect_results().await);
+        results.extend(kit.run_with([&call], RunOptions::new().spawned()).collect_results().await);
         let values: Vec<_> = results.iter().map(|result| result.value().map(ToString::to_string)).collect();
         assert_eq!(values, vec![Some("7".to_owned()); 3]);
     }
@@ -222,7 +215,8 @@ async fn a_returned_value_survives_a_panicking_drop() {
 
 #[tokio::test(start_paused = true)]
 async fn a_finished_call_stays_finished_however_often_it_is_polled() {
-    let waits = |name: &str, limits| Tool::new(name).limits(limits).run(|(), _cx| tokio::task::yield_now()).unwrap();
+    let waits =
+        |name: &str, limits| Tool::new(name).limits(limits).handler(|(), _cx| tokio::task::yield_now()).unwrap();
     let (none, some) = (ExecutionLimits::new(), ExecutionLimits::new().timeout(Duration::from_secs(9)));
     let kit: Toolkit = Toolkit::from_iter([waits("short", none), waits("timed", some)]);
     for name in ["short", "timed", "unknown"] {

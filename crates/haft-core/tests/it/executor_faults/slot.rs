@@ -18,7 +18,7 @@ fn keyed(tool: &Tool, name: &str) -> Tool {
 
 /// Checks that calls which wait for others with their key let other calls pass, including those that arrive later.
 async fn check_later_call_passes(options: RunOptions) {
-    let sound = Tool::new("late").run(|(), _| async { "done" }).unwrap();
+    let sound = Tool::new("late").handler(|(), _| async { "done" }).unwrap();
     let kit: Toolkit = [keyed(&endless(), "first"), keyed(&endless(), "second"), sound].into_iter().collect();
     let permit = |tool: &Tool, _: &ToolCall, _: &Cx| match tool.name() {
         "late" => Permitting::later(async {
@@ -28,7 +28,7 @@ async fn check_later_call_passes(options: RunOptions) {
         _ => Permission::Allowed.into(),
     };
     let calls = ["first", "second", "late"].map(|name| ToolCall::new(name, name, "{}"));
-    let results = kit.run(calls).with(options.permit(permit).timeout(ms(1000))).collect_results().await;
+    let results = kit.run_with(calls, options.permit(permit).timeout(ms(1000))).collect_results().await;
     assert!(results[2].is_ok(), "it waited behind calls that don't concern it: {:?}", results[2]);
 }
 
@@ -54,9 +54,9 @@ async fn side_by_side(tool: ExecutionLimits, run: usize) -> usize {
             now.fetch_sub(1, Ordering::SeqCst);
         }
     };
-    let kit: Toolkit = [Tool::new("t").limits(tool).run(handler).unwrap()].into_iter().collect();
+    let kit: Toolkit = [Tool::new("t").limits(tool).handler(handler).unwrap()].into_iter().collect();
     let calls = (0..10).map(|n| ToolCall::new(format!("c{n}"), "t", "{}"));
-    let results = kit.run(calls).concurrency(run).collect_results().await;
+    let results = kit.run_with(calls, RunOptions::new().concurrency(run)).collect_results().await;
     assert!(results.iter().all(haft_core::ToolResult::is_ok), "{results:?}");
     most.load(Ordering::SeqCst)
 }

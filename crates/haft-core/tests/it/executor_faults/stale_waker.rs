@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Poll, Waker};
 
-use haft_core::{Cx, Services, Tool, ToolCall, Toolkit};
+use haft_core::{Cx, RunOptions, Services, Tool, ToolCall, Toolkit};
 
 /// A notification that keeps the waker of the last task that waited.
 #[derive(Default)]
@@ -27,12 +27,12 @@ impl Bell {
 
 fn waiting() -> Tool {
     let run = |(), cx: Cx| async move { cx.service::<Bell>().unwrap().wait().await };
-    Tool::new("wait").depends_on::<Bell>().run(run).unwrap()
+    Tool::new("wait").depends_on::<Bell>().handler(run).unwrap()
 }
 
 async fn run(kit: Toolkit, services: Option<Services>) {
-    let run = kit.run([ToolCall::new("c1", "wait", "")]);
-    let run = services.into_iter().fold(run, haft_core::Run::services);
+    let options = services.into_iter().fold(RunOptions::new(), RunOptions::services);
+    let run = kit.run_with([ToolCall::new("c1", "wait", "")], options);
     assert!(run.collect_results().await[0].is_ok());
 }
 
@@ -53,7 +53,7 @@ async fn a_stale_waker_keeps_no_service_alive() {
 async fn a_stale_waker_keeps_no_tool_alive() {
     let bell = Arc::new(Bell::default());
     let gone = Arc::downgrade(&bell);
-    let tool = Tool::new("wait").run(move |(), _cx| {
+    let tool = Tool::new("wait").handler(move |(), _cx| {
         let bell = Arc::clone(&bell);
         async move { bell.wait().await }
     });

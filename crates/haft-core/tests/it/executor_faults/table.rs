@@ -81,18 +81,18 @@ table! {
 
 // Failures of the handler.
 table! {
-    declared_failure: |_| of(Tool::new("t").try_run(|(), _| async { Err::<(), _>("sold out") }).unwrap())
+    declared_failure: |_| of(Tool::new("t").try_handler(|(), _| async { Err::<(), _>("sold out") }).unwrap())
         .fails(ToolFailed).started().saying(&["sold out"]);
-    declared_failure_worth_retrying: |_| of(Tool::new("t").try_run(|(), _| async { Err::<(), _>(Busy) }).unwrap())
+    declared_failure_worth_retrying: |_| of(Tool::new("t").try_handler(|(), _| async { Err::<(), _>(Busy) }).unwrap())
         .fails(ToolFailed).started().worth_retrying().saying(&["busy"]);
-    declared_failure_without_a_message: |_| of(Tool::new("t").try_run(|(), _| async { Err::<(), _>(" ") }).unwrap())
+    declared_failure_without_a_message: |_| of(Tool::new("t").try_handler(|(), _| async { Err::<(), _>(" ") }).unwrap())
         .fails(ToolFailed).started();
     undeclared_error: |_| of(failing(secret_error)).fails(ExecutionError).started().hiding_its_cause();
     failure_of_a_kind_of_its_own: |_| of(failing(|| ToolFailure::new("out_of_stock", "sold out").cause(SECRET).into()))
         .fails("out_of_stock".into()).started().saying(&["sold out"]).hiding_its_cause();
     success_that_breaks_its_schema: |_| of(giving(7, json!({"type": "integer", "maximum": 5})))
         .fails(OutputValidationError).started().saying(&["5"]);
-    success_that_is_no_number: |_| of(Tool::new("t").run(|(), _| async { f64::NAN }).unwrap())
+    success_that_is_no_number: |_| of(Tool::new("t").handler(|(), _| async { f64::NAN }).unwrap())
         .fails(OutputValidationError).started()
         .saying(&["the tool returned an invalid result", "NaN or infinite"]);
     preliminary_that_breaks_its_schema: |_| of(giving_early(7, json!({"type": "integer", "maximum": 5})))
@@ -120,7 +120,7 @@ table! {
     panic_without_text: |_| of(panicking(Panics::WithoutText)).fails(ExecutionError).started();
     panic_with_a_payload_that_panics: |_| of(panicking(Panics::WithFragilePayload)).fails(ExecutionError).started();
     panic_at_the_end: |_| of(panicking(Panics::AtTheEnd)).fails(ExecutionError).started().hiding_its_cause();
-    panic_in_a_blocking_handler: |_| of(Tool::new("t").run_blocking(|(), _| -> () { panic!("{SECRET}") }).unwrap())
+    panic_in_a_blocking_handler: |_| of(Tool::new("t").blocking_handler(|(), _| -> () { panic!("{SECRET}") }).unwrap())
         .fails(ExecutionError).started().hiding_its_cause();
     panic_when_dropped: |_| of(never_ending_and_fragile().with_limits(limits().timeout(ms(30))).unwrap())
         .fails(TimedOut).started().saying(&["30ms"]);
@@ -129,10 +129,10 @@ table! {
     panic_in_parameters_never_used: |_| of(holding_fragile_parameters()).fails(Denied);
     panic_in_deserialize: |_| of(with_unreadable_parameters()).fails(ExecutionError).hiding_its_cause();
     panic_in_serialize: |_| of(with_unwritable_result()).fails(ExecutionError).started().hiding_its_cause();
-    panic_in_a_failures_message: |_| of(Tool::new("t").try_run(|(), _| async { Err::<(), _>(Mute) }).unwrap())
+    panic_in_a_failures_message: |_| of(Tool::new("t").try_handler(|(), _| async { Err::<(), _>(Mute) }).unwrap())
         .fails(ExecutionError).started().hiding_its_cause();
     panic_in_the_model_output: |_| of(Tool::new("t")
-            .to_model_output(|(): &()| -> Vec<ContentPart> { explode() }).run(|(), _| async {}).unwrap())
+            .to_model_output(|(): &()| -> Vec<ContentPart> { explode() }).handler(|(), _| async {}).unwrap())
         .fails(ExecutionError).started().hiding_its_cause();
 }
 
@@ -308,27 +308,27 @@ fn provider_tool() -> Tool {
 }
 
 fn failing(error: fn() -> BoxError) -> Tool {
-    Tool::new("failing").try_run_opaque(move |(), _| async move { Err::<(), _>(error()) }).unwrap()
+    Tool::new("failing").try_handler_opaque(move |(), _| async move { Err::<(), _>(error()) }).unwrap()
 }
 
 fn giving(value: i32, success: Value) -> Tool {
-    Tool::new("giving").success_json(success).run(move |(), _| async move { value }).unwrap()
+    Tool::new("giving").success_json(success).handler(move |(), _| async move { value }).unwrap()
 }
 
 fn giving_early(value: i32, success: Value) -> Tool {
     let run = move |(), _| Outputs::<i32, NoFailure>::values(stream::iter([value, 1]));
-    Tool::new("giving_early").success_json(success).run_stream(run).unwrap()
+    Tool::new("giving_early").success_json(success).stream_handler(run).unwrap()
 }
 
 fn failing_against(schema: Value) -> Tool {
     let failure = Schema::json(schema).unwrap();
-    Tool::new("t").failure_schema(failure).try_run(|(), _| async { Err::<(), _>("sold out") }).unwrap()
+    Tool::new("t").failure_schema(failure).try_handler(|(), _| async { Err::<(), _>("sold out") }).unwrap()
 }
 
 /// Creates a tool with preliminary results and no final one.
 fn streaming(count: u8) -> Tool {
     let run = move |(), _| Outputs::<u8, NoFailure>::new(stream::iter(0..count).map(HandlerOutput::Preliminary));
-    Tool::new("streaming").run_stream(run).unwrap()
+    Tool::new("streaming").stream_handler(run).unwrap()
 }
 
 fn cap(bytes: usize) -> Option<OutputCap> {
@@ -340,7 +340,7 @@ fn capped(cap: Option<OutputCap>) -> ExecutionLimits {
 }
 
 fn giving_text(cap: Option<OutputCap>) -> Tool {
-    Tool::new("giving_text").limits(capped(cap)).run(|(), _| async { "x".repeat(100) }).unwrap()
+    Tool::new("giving_text").limits(capped(cap)).handler(|(), _| async { "x".repeat(100) }).unwrap()
 }
 
 /// Returns the same tool with a concurrency key.
@@ -359,7 +359,7 @@ fn holding_fragile_parameters() -> Tool {
             Ok(Self(Fragile))
         }
     }
-    let tool = Tool::new("t").params_schema(Schema::of::<Holding>().unwrap()).run(|_: Held, _| async {}).unwrap();
+    let tool = Tool::new("t").params_schema(Schema::of::<Holding>().unwrap()).handler(|_: Held, _| async {}).unwrap();
     tool.set_needs_approval(ApprovalPolicy::always()).unwrap()
 }
 
@@ -411,12 +411,12 @@ impl Permit for Hider {
 
 #[tokio::test]
 async fn a_hidden_tool_is_indistinguishable_from_a_missing_one() {
-    let sound = |name: &str| Tool::new(name).run(|(), _| async {}).unwrap();
+    let sound = |name: &str| Tool::new(name).handler(|(), _| async {}).unwrap();
     let with: Toolkit = [sound("hidden"), sound("hidded")].into_iter().collect();
     let without: Toolkit = [sound("hidded")].into_iter().collect();
     for name in ["hidden", "hiden", "Hidden", "hidde", "other"] {
         let call = ToolCall::new("c1", name, "nonsense");
-        let hidden = with.run([&call]).permit(Hider).collect_results().await;
+        let hidden = with.run_with([&call], RunOptions::new().permit(Hider)).collect_results().await;
         assert_eq!(hidden, without.run([&call]).collect_results().await, "{name}");
     }
 }
@@ -432,15 +432,16 @@ async fn a_permit_that_panics_on_a_suggestion_suggests_nothing() {
             panic!("{SECRET}")
         }
     }
-    let kit: Toolkit = [Tool::new("seen").run(|(), _| async {}).unwrap()].into_iter().collect();
-    let results = kit.run([ToolCall::new("c1", "sean", "{}")]).permit(Blind).collect_results().await;
+    let kit: Toolkit = [Tool::new("seen").handler(|(), _| async {}).unwrap()].into_iter().collect();
+    let results =
+        kit.run_with([ToolCall::new("c1", "sean", "{}")], RunOptions::new().permit(Blind)).collect_results().await;
     assert_eq!(results[0].failure().unwrap().message, "there is no tool called 'sean'; there are no tools");
 }
 
 #[tokio::test]
 async fn a_complete_text_is_not_marked_as_truncated() {
     let limits = capped(cap(15).map(|cap| cap.on_overflow(OnOverflow::Truncate)));
-    let tool = Tool::new("lines").limits(limits).run(|(), _| async { "\n".repeat(10) }).unwrap();
+    let tool = Tool::new("lines").limits(limits).handler(|(), _| async { "\n".repeat(10) }).unwrap();
     let kit: Toolkit = [tool].into_iter().collect();
     let result = kit.run_call(&ToolCall::new("c1", "lines", "{}")).await;
     assert_eq!(result.to_call_output().output.to_string(), "\n".repeat(10));

@@ -75,7 +75,7 @@ impl Ending {
 fn kit(live: &Live) -> Toolkit {
     let limits = || limits().emit_buffer(room(2));
     let (in_task, on_thread, endless) = (live.clone(), live.clone(), live.clone());
-    let task = Tool::new("task").limits(limits()).run(move |n: u64, cx: Cx| {
+    let task = Tool::new("task").limits(limits()).handler(move |n: u64, cx: Cx| {
         let running = in_task.enter();
         async move {
             for step in 0..SHOWS {
@@ -86,14 +86,14 @@ fn kit(live: &Live) -> Toolkit {
             n
         }
     });
-    let thread = Tool::new("thread").limits(limits()).run_blocking(move |n: u64, cx: Cx| {
+    let thread = Tool::new("thread").limits(limits()).blocking_handler(move |n: u64, cx: Cx| {
         let _running = on_thread.enter();
         for step in 0..SHOWS {
             cx.emit_blocking(record::mark(&cx, step)).unwrap();
         }
         n
     });
-    let endless = Tool::new("endless").limits(limits()).run(move |_: u64, cx: Cx| {
+    let endless = Tool::new("endless").limits(limits()).handler(move |_: u64, cx: Cx| {
         let running = endless.enter();
         async move {
             cx.emit(record::mark(&cx, 0_u64)).await.unwrap();
@@ -118,7 +118,7 @@ fn calls(ending: Ending) -> Vec<ToolCall> {
 async fn hold(kit: Toolkit, options: RunOptions, ending: Ending) {
     let (calls, told) = (calls(ending), Arc::new(Mutex::new(Vec::new())));
     let telling = Arc::clone(&told);
-    let mut run = kit.run(&calls).with(options).observe(move |event| telling.lock().unwrap().push(event.clone()));
+    let mut run = kit.run_with(&calls, options.observe(move |event| telling.lock().unwrap().push(event.clone())));
     let mut read = Vec::new();
     loop {
         match ending {

@@ -61,8 +61,8 @@ impl fmt::Display for Mute {
 #[tokio::test]
 async fn an_error_whose_display_fails_affects_only_its_own_call() {
     let _listening = tracing::subscriber::set_default(Log);
-    let mute = Tool::new("mute").try_run_opaque(|(), _| async { Err::<(), _>(Mute) }).unwrap();
-    let sound = Tool::new("sound").run(|(), _| async {}).unwrap();
+    let mute = Tool::new("mute").try_handler_opaque(|(), _| async { Err::<(), _>(Mute) }).unwrap();
+    let sound = Tool::new("sound").handler(|(), _| async {}).unwrap();
     let kit: Toolkit = [mute, sound].into_iter().collect();
     let calls = ["sound", "mute", "sound"].into_iter().enumerate();
     let results = kit.run(calls.map(|(n, name)| ToolCall::new(format!("c{n}"), name, "{}"))).collect_results().await;

@@ -71,7 +71,7 @@ pub(super) fn healthy_tool() -> Tool {
         }
         2 * n
     };
-    Tool::new("healthy").run(run).unwrap()
+    Tool::new("healthy").handler(run).unwrap()
 }
 
 /// Returns the number of values that the healthy call of a number emits.

@@ -47,7 +47,7 @@ static WORKING: LazyLock<Tool> = LazyLock::new(|| {
         let _running = enter(&cx, Spot::Task);
         work(job, &cx).await
     };
-    Tool::new("working").try_run(handler).unwrap()
+    Tool::new("working").try_handler(handler).unwrap()
 });
 
 /// The same on a blocking thread, without waiting: the paused clock stands still as long as one runs.
@@ -61,7 +61,7 @@ static BLOCKING: LazyLock<Tool> = LazyLock::new(|| {
             Job::Nothing | Job::Sleep { .. } | Job::Emit { .. } | Job::Hang => Ok(Gift::Number(0)),
         }
     };
-    Tool::new("blocking").try_run_blocking(handler).unwrap()
+    Tool::new("blocking").try_blocking_handler(handler).unwrap()
 });
 
 /// The tools without a local handler.
@@ -88,7 +88,7 @@ static STREAMING: LazyLock<Tool> = LazyLock::new(|| {
         };
         Outputs::try_values(values.flatten_stream())
     };
-    Tool::new("streaming").run_stream(handler).unwrap()
+    Tool::new("streaming").stream_handler(handler).unwrap()
 });
 
 /// Creates the tools of a batch.

@@ -25,28 +25,28 @@ impl Failure for SoldOut {
 /// Creates one tool for every way to fail.
 fn tools() -> Vec<Result<Tool, DefinitionError>> {
     vec![
-        Tool::new("fine").run(|n: u8, _cx| async move { n }),
-        Tool::new("declared").try_run(|_: u8, _cx| async { Err::<(), _>(SoldOut { left: 2 }) }),
-        Tool::new("undeclared").try_run_opaque(|_: u8, _cx| async { Err::<(), _>("password is hunter2") }),
-        Tool::new("own_kind").handle(|_: u8, _cx| async {
+        Tool::new("fine").handler(|n: u8, _cx| async move { n }),
+        Tool::new("declared").try_handler(|_: u8, _cx| async { Err::<(), _>(SoldOut { left: 2 }) }),
+        Tool::new("undeclared").try_handler_opaque(|_: u8, _cx| async { Err::<(), _>("password is hunter2") }),
+        Tool::new("own_kind").try_handler_mixed(|_: u8, _cx| async {
             let failure = ToolFailure::new("rate_limited", "the service is busy").retry_after(seconds(2));
             Err::<(), HandlerError>(HandlerError::opaque(failure))
         }),
         // A failure of another toolkit that is passed on.
-        Tool::new("hands_on_refusal").handle(|_: u8, _cx| async {
+        Tool::new("hands_on_refusal").try_handler_mixed(|_: u8, _cx| async {
             let failure = ToolFailure::new(FailureKind::InputValidationError, "the inner tool refused");
             Err::<(), HandlerError>(HandlerError::opaque(failure))
         }),
-        Tool::new("hands_on_unknown").handle(|_: u8, _cx| async {
+        Tool::new("hands_on_unknown").try_handler_mixed(|_: u8, _cx| async {
             Err::<(), HandlerError>(HandlerError::opaque(ToolFailure::new(FailureKind::UnknownTool, "no inner tool")))
         }),
-        Tool::new("broken_result").success_json(json!({"type": "integer"})).run(|_: u8, _cx| async { "text" }),
-        Tool::new("panics").run(|_: u8, cx: Cx| async move { assert!(cx.is_cancelled(), "hunter2") }),
-        Tool::new("secret").run(|n: u8, _cx| async move { n }),
-        Tool::new("gated").needs_approval(ApprovalPolicy::always()).run(|n: u8, _cx| async move { n }),
+        Tool::new("broken_result").success_json(json!({"type": "integer"})).handler(|_: u8, _cx| async { "text" }),
+        Tool::new("panics").handler(|_: u8, cx: Cx| async move { assert!(cx.is_cancelled(), "hunter2") }),
+        Tool::new("secret").handler(|n: u8, _cx| async move { n }),
+        Tool::new("gated").needs_approval(ApprovalPolicy::always()).handler(|n: u8, _cx| async move { n }),
         Tool::new("slow")
             .limits(ExecutionLimits::new().timeout(seconds(1)))
-            .run(|_: u8, _cx| std::future::pending::<()>()),
+            .handler(|_: u8, _cx| std::future::pending::<()>()),
     ]
 }
 
@@ -103,11 +103,11 @@ const TABLE: [Row; 11] = [
 
 /// Makes a call by `handle_with`, by `handle_stream`, and by `handle` where no option is needed.
 async fn all_ways(kit: &Toolkit, call: &ToolCall) -> Vec<Result<HandlerResult, ToolFailure>> {
-    let mut ways = vec![kit.handle_with(call, &options()).await];
-    ways.extend(kit.handle_stream(call).with(options()).collect::<Vec<_>>().await);
+    let mut ways = vec![kit.try_run_call(call, &options()).await];
+    ways.extend(kit.try_run_call(call, options()).collect::<Vec<_>>().await);
     if call.name != "secret" {
-        ways.push(kit.handle(call).await);
-        ways.extend(kit.handle_stream(call).collect::<Vec<_>>().await);
+        ways.push(kit.try_run_call(call, RunOptions::new()).await);
+        ways.extend(kit.try_run_call(call, RunOptions::new()).collect::<Vec<_>>().await);
     }
     ways
 }
@@ -153,7 +153,7 @@ async fn a_returned_failure_is_encoded() {
     let kit = kit(FailureMode::Return);
     for row in &TABLE {
         let call = ToolCall::new("c1", row.name, row.arguments);
-        let encoded = kit.handle_with(&call, &options()).await.unwrap().encoded.to_value();
+        let encoded = kit.try_run_call(&call, &options()).await.unwrap().encoded.to_value();
         if row.name == "declared" {
             assert_eq!(encoded, json!({"left": 2}));
         } else {
@@ -161,7 +161,7 @@ async fn a_returned_failure_is_encoded() {
             assert!(encoded["error"]["message"].as_str().unwrap().contains(row.message), "{encoded}");
         }
     }
-    let busy = kit.handle(&ToolCall::new("c1", "own_kind", "1")).await.unwrap();
+    let busy = kit.try_run_call(&ToolCall::new("c1", "own_kind", "1"), RunOptions::new()).await.unwrap();
     assert_eq!(busy.encoded.to_value()["error"]["retry_after_seconds"], 2.0);
 }
 
@@ -204,20 +204,20 @@ async fn a_hidden_tool_is_unknown_in_both_modes() {
     }
     let hiding = RunOptions::new().permit(Blindfold);
     for mode in MODES {
-        let hidden = kit(mode).handle_with(&ToolCall::new("c1", "secret", "1"), &hiding).await.unwrap_err();
+        let hidden = kit(mode).try_run_call(&ToolCall::new("c1", "secret", "1"), &hiding).await.unwrap_err();
         let absent = kit(mode).filter(|tool| tool.name() != "secret");
-        let absent = absent.handle_with(&ToolCall::new("c1", "secret", "1"), &hiding).await.unwrap_err();
+        let absent = absent.try_run_call(&ToolCall::new("c1", "secret", "1"), &hiding).await.unwrap_err();
         assert_eq!(hidden, absent);
     }
 }
 
 #[tokio::test]
 async fn every_problem_of_the_arguments_is_on_the_failure_in_both_modes() {
-    let pair = || Tool::new("pair").run(|_: (u8, String), _cx| async {});
+    let pair = || Tool::new("pair").handler(|_: (u8, String), _cx| async {});
     let call = ToolCall::new("c1", "pair", r#"["x",1]"#);
     for mode in MODES {
         let kit = Toolkit::from_iter([in_mode(pair(), mode).unwrap()]);
-        let issues = match kit.handle(&call).await {
+        let issues = match kit.try_run_call(&call, RunOptions::new()).await {
             Err(failure) => failure.issues,
             Ok(result) => result.result.failure().unwrap().issues.clone(),
         };
@@ -231,16 +231,16 @@ async fn a_middlewares_failure_follows_the_mode() {
     let refuse =
         |_: haft_core::Request, _: haft_core::Next| async { ToolFailure::new("closed", "we are closed").into() };
     let call = ToolCall::new("c1", "fine", "1");
-    let error = kit(FailureMode::Error).wrap(refuse).handle(&call).await.unwrap_err();
+    let error = kit(FailureMode::Error).wrap(refuse).try_run_call(&call, RunOptions::new()).await.unwrap_err();
     assert_eq!((error.kind.as_str(), error.started), ("closed", false));
-    let returned = kit(FailureMode::Return).wrap(refuse).handle(&call).await.unwrap();
+    let returned = kit(FailureMode::Return).wrap(refuse).try_run_call(&call, RunOptions::new()).await.unwrap();
     assert_eq!(returned.encoded.to_value(), json!({"error": {"kind": "closed", "message": "we are closed"}}));
     assert_eq!(returned.failure_origin, Some(FailureOrigin::Executor));
 }
 
 #[tokio::test]
 async fn a_success_without_content_is_null() {
-    let kit: Toolkit = Toolkit::from_iter([Tool::new("unit").run(|(), _cx| async {}).unwrap()]);
-    let result = kit.handle(&ToolCall::new("c1", "unit", "")).await.unwrap();
+    let kit: Toolkit = Toolkit::from_iter([Tool::new("unit").handler(|(), _cx| async {}).unwrap()]);
+    let result = kit.try_run_call(&ToolCall::new("c1", "unit", ""), RunOptions::new()).await.unwrap();
     assert_eq!(result.encoded.to_value(), Value::Null);
 }

@@ -1,6 +1,6 @@
 //! Provider-defined tools: run here if they require a handler, skipped otherwise.
 
-use haft_core::{DefinitionError, DefinitionFault, FailureMode, FailureOrigin, Tool, ToolCall, Toolkit};
+use haft_core::{DefinitionError, DefinitionFault, FailureMode, FailureOrigin, RunOptions, Tool, ToolCall, Toolkit};
 use serde_json::json;
 
 use super::{MODES, in_mode, items};
@@ -15,7 +15,7 @@ fn shell(mode: FailureMode) -> Result<Tool, DefinitionError> {
         .params::<Vec<String>>()
         .success::<String>()
         .failure::<String>();
-    let tool = factory.with_args(json!({"os": "linux"})).try_run(|command: Vec<String>, _cx| async move {
+    let tool = factory.with_args(json!({"os": "linux"})).try_handler(|command: Vec<String>, _cx| async move {
         if command.is_empty() { Err("nothing to run".to_owned()) } else { Ok(command.join(" ")) }
     });
     in_mode(tool, mode)
@@ -29,15 +29,15 @@ fn call(arguments: &str) -> ToolCall {
 async fn with_a_handler_a_success_is_returned_in_both_modes() {
     for mode in MODES {
         let kit = kit([shell(mode)]);
-        let result = kit.handle(&call(r#"["ls","-l"]"#)).await.unwrap();
+        let result = kit.try_run_call(&call(r#"["ls","-l"]"#), RunOptions::new()).await.unwrap();
         assert_eq!(result.encoded.as_str(), "\"ls -l\"");
-        assert_eq!(items(kit.handle_stream(call(r#"["ls"]"#))).await, ["final \"ls\""]);
+        assert_eq!(items(kit.try_run_call(call(r#"["ls"]"#), RunOptions::new())).await, ["final \"ls\""]);
     }
 }
 
 #[tokio::test]
 async fn with_a_handler_a_failure_is_returned_in_mode_return() {
-    let result = kit([shell(FailureMode::Return)]).handle(&call("[]")).await.unwrap();
+    let result = kit([shell(FailureMode::Return)]).try_run_call(&call("[]"), RunOptions::new()).await.unwrap();
     assert!(result.is_failure);
     assert_eq!(result.failure_origin, Some(FailureOrigin::Handler));
     assert_eq!(result.encoded.as_str(), "\"nothing to run\"");
@@ -45,15 +45,15 @@ async fn with_a_handler_a_failure_is_returned_in_mode_return() {
 
 #[tokio::test]
 async fn with_a_handler_a_failure_is_raised_in_mode_error() {
-    let failure = kit([shell(FailureMode::Error)]).handle(&call("[]")).await.unwrap_err();
+    let failure = kit([shell(FailureMode::Error)]).try_run_call(&call("[]"), RunOptions::new()).await.unwrap_err();
     assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("tool_failed", "nothing to run"));
 }
 
 #[tokio::test]
 async fn with_a_handler_bad_parameters_are_rejected_by_the_mode() {
-    let error = kit([shell(FailureMode::Error)]).handle(&call("[1]")).await.unwrap_err();
+    let error = kit([shell(FailureMode::Error)]).try_run_call(&call("[1]"), RunOptions::new()).await.unwrap_err();
     assert_eq!(error.kind.as_str(), "input_validation_error");
-    let returned = kit([shell(FailureMode::Return)]).handle(&call("[1]")).await.unwrap();
+    let returned = kit([shell(FailureMode::Return)]).try_run_call(&call("[1]"), RunOptions::new()).await.unwrap();
     assert_eq!(returned.failure_origin, Some(FailureOrigin::Parameters));
     assert!(!returned.result.failure().unwrap().started);
 }
@@ -69,9 +69,9 @@ async fn without_a_handler_a_call_is_skipped() {
         ToolCall::new("c1", "search", r#"{"query":"rust"}"#).executed_by_provider(),
         call(r#"["ls"]"#).executed_by_provider(),
     ] {
-        let failure = kit.handle(&call).await.unwrap_err();
+        let failure = kit.try_run_call(&call, RunOptions::new()).await.unwrap_err();
         assert_eq!((failure.kind.as_str(), failure.started), ("non_local_tool", false));
-        assert_eq!(items(kit.handle_stream(&call)).await, ["error non_local_tool"]);
+        assert_eq!(items(kit.try_run_call(&call, RunOptions::new())).await, ["error non_local_tool"]);
         assert_eq!(came(&kit.run_call(&call).await), "non_local_tool");
     }
 }
@@ -94,7 +94,7 @@ fn without_a_handler_there_is_no_mode_to_choose() {
 async fn a_required_handler_that_is_missing_is_reported_before_and_at_the_call() {
     let kit: Toolkit = kit([Tool::provider("vendor.shell").requires_handler().with_args(()).define()]);
     assert_eq!(kit.ensure_runnable().unwrap_err().missing_handlers, ["shell"]);
-    let failure = kit.handle(&calls([("shell", "{}")])[0]).await.unwrap_err();
+    let failure = kit.try_run_call(&calls([("shell", "{}")])[0], RunOptions::new()).await.unwrap_err();
     assert_eq!((failure.kind.as_str(), failure.started), ("execution_error", false));
     assert!(std::error::Error::source(&failure).unwrap().to_string().contains("has no handler"));
 }

@@ -18,7 +18,7 @@ fn one() -> EmitBuffer {
 
 /// Creates a tool that emits numbers, a preliminary result last.
 fn chatty(limits: ExecutionLimits) -> Result<Tool, DefinitionError> {
-    Tool::new("chatty").limits(limits).handle(|to: u32, cx: Cx| async move {
+    Tool::new("chatty").limits(limits).try_handler_mixed(|to: u32, cx: Cx| async move {
         for n in 0..to {
             cx.emit(n).await?;
         }
@@ -43,8 +43,8 @@ async fn without_a_sink_progress_is_dropped_and_nothing_waits() {
         let kit = kit([chatty(limits)]);
         let began = Instant::now();
         let call = &calls([("chatty", "1000")])[0];
-        assert_eq!(kit.handle(call).await.unwrap().encoded.as_str(), "1000");
-        assert_eq!(kit.handle_with(call, &RunOptions::new().spawned()).await.unwrap().encoded.as_str(), "1000");
+        assert_eq!(kit.try_run_call(call, RunOptions::new()).await.unwrap().encoded.as_str(), "1000");
+        assert_eq!(kit.try_run_call(call, &RunOptions::new().spawned()).await.unwrap().encoded.as_str(), "1000");
         assert_eq!(came(&kit.run_call(call).await), "1000");
         assert_eq!(began.elapsed(), seconds(0));
     }
@@ -54,7 +54,7 @@ async fn without_a_sink_progress_is_dropped_and_nothing_waits() {
 async fn a_sink_gets_everything_in_order() {
     let (queue, mut reader) = mpsc::unbounded_channel();
     let kit = kit([chatty(ExecutionLimits::new().emit_buffer(one()))]);
-    let result = kit.handle_with(&calls([("chatty", "100")])[0], &RunOptions::new().sink(queue)).await.unwrap();
+    let result = kit.try_run_call(&calls([("chatty", "100")])[0], &RunOptions::new().sink(queue)).await.unwrap();
     assert_eq!(result.encoded.as_str(), "100");
     let mut got = Vec::new();
     while let Some(emitted) = reader.recv().await {
@@ -77,7 +77,7 @@ async fn a_slow_reader_of_the_sink_gets_everything_too() {
         got
     });
     let options = RunOptions::new().sink(queue);
-    let result = kit([chatty(ExecutionLimits::new())]).handle_with(&calls([("chatty", "5")])[0], &options).await;
+    let result = kit([chatty(ExecutionLimits::new())]).try_run_call(&calls([("chatty", "5")])[0], &options).await;
     drop(options);
     assert!(result.is_ok());
     assert_eq!(
@@ -91,7 +91,7 @@ async fn a_sink_without_a_reader_blocks_nothing() {
     let (queue, reader) = mpsc::channel(1);
     drop(reader);
     let kit = kit([chatty(ExecutionLimits::new().emit_buffer(one()))]);
-    let result = kit.handle_with(&calls([("chatty", "100")])[0], &RunOptions::new().sink(queue)).await;
+    let result = kit.try_run_call(&calls([("chatty", "100")])[0], &RunOptions::new().sink(queue)).await;
     assert_eq!(result.unwrap().encoded.as_str(), "100");
 }
 
@@ -104,11 +104,11 @@ async fn a_sink_that_is_never_read_does_not_keep_a_call_from_ending() {
 
     let limited = kit([chatty(ExecutionLimits::new().emit_buffer(one()).timeout(seconds(3)))]);
     let began = Instant::now();
-    let failure = limited.handle_with(call, &full).await.unwrap_err();
+    let failure = limited.try_run_call(call, &full).await.unwrap_err();
     assert_eq!((failure.kind, began.elapsed()), (FailureKind::TimedOut, seconds(3)));
 
     let plain = kit([chatty(ExecutionLimits::new().emit_buffer(one()))]);
-    let failure = plain.handle_with(call, &full.clone().timeout(seconds(2))).await.unwrap_err();
+    let failure = plain.try_run_call(call, &full.clone().timeout(seconds(2))).await.unwrap_err();
     assert_eq!((failure.kind, began.elapsed()), (FailureKind::TimedOut, seconds(5)));
 
     let flag = Cancellation::new();
@@ -118,14 +118,14 @@ async fn a_sink_that_is_never_read_does_not_keep_a_call_from_ending() {
         sleep(seconds(1)).await;
         cancel.cancel();
     };
-    let (failure, ()) = tokio::join!(plain.handle_with(call, &options), cancelling);
+    let (failure, ()) = tokio::join!(plain.try_run_call(call, &options), cancelling);
     assert_eq!((failure.unwrap_err().kind, began.elapsed()), (FailureKind::Cancelled, seconds(6)));
 }
 
 /// A failure that the handler itself calls `timed_out` is an ordinary result: values emitted before it are delivered.
 #[tokio::test(start_paused = true)]
 async fn a_handlers_own_timed_out_failure_loses_no_progress() {
-    let tool = Tool::new("t").handle(|(), cx: Cx| async move {
+    let tool = Tool::new("t").try_handler_mixed(|(), cx: Cx| async move {
         for n in 0..3 {
             cx.emit(n).await?;
         }
@@ -142,7 +142,7 @@ async fn a_handlers_own_timed_out_failure_loses_no_progress() {
         got
     });
     let options = RunOptions::new().sink(queue);
-    let failure = kit([tool]).handle_with(&calls([("t", "")])[0], &options).await.unwrap_err();
+    let failure = kit([tool]).try_run_call(&calls([("t", "")])[0], &options).await.unwrap_err();
     drop(options);
     assert_eq!(failure.message, "the other side did not answer");
     assert_eq!(reading.await.unwrap(), ["progress 0", "progress 1", "progress 2"]);
@@ -153,7 +153,7 @@ async fn a_handlers_own_timed_out_failure_loses_no_progress() {
 async fn a_run_of_many_ignores_the_sink() {
     let (queue, mut reader) = mpsc::unbounded_channel::<Emitted>();
     let kit = kit([chatty(ExecutionLimits::new())]);
-    let run = kit.run(calls([("chatty", "1")])).with(RunOptions::new().sink(queue));
+    let run = kit.run_with(calls([("chatty", "1")]), RunOptions::new().sink(queue));
     let events = crate::executing::tell(run).await;
     assert_eq!(events, ["c1 progress 0", "c1 preliminary 1", "c1 output 1"]);
     assert!(reader.recv().await.is_none());

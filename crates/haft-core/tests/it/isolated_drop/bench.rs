@@ -148,7 +148,7 @@ fn tool(has: Has<'_>) -> Tool {
         async move { next.run(request).await }
     };
     let tool = Tool::new("work").annotate(Note(has(Part::Annotation))).needs_approval(ApprovalPolicy::when(asks));
-    tool.to_model_output(shows).run(runs).unwrap().wrap(wraps)
+    tool.to_model_output(shows).handler(runs).unwrap().wrap(wraps)
 }
 
 fn options(has: Has<'_>, seen: &Arc<Mutex<Vec<bool>>>) -> RunOptions {

@@ -19,12 +19,12 @@ fn kit() -> Toolkit {
     let fails = |_: u32, _: Cx| async { Err::<(), _>("no") };
     let panics = |_: u32, _: Cx| async { panic!("the handler") };
     let tools = [
-        Tool::new("plain").run(|n: u32, _: Cx| async move { n }).unwrap(),
-        Tool::new("waits").run(waits).unwrap(),
-        Tool::new("asks").needs_approval(ApprovalPolicy::always()).run(|n: u32, _: Cx| async move { n }).unwrap(),
-        Tool::new("blocks").run_blocking(|n: u32, _: Cx| n).unwrap(),
-        Tool::new("fails").try_run_opaque(fails).unwrap(),
-        Tool::new("panics").run::<_, (), _, _>(panics).unwrap(),
+        Tool::new("plain").handler(|n: u32, _: Cx| async move { n }).unwrap(),
+        Tool::new("waits").handler(waits).unwrap(),
+        Tool::new("asks").needs_approval(ApprovalPolicy::always()).handler(|n: u32, _: Cx| async move { n }).unwrap(),
+        Tool::new("blocks").blocking_handler(|n: u32, _: Cx| n).unwrap(),
+        Tool::new("fails").try_handler_opaque(fails).unwrap(),
+        Tool::new("panics").handler::<_, (), _, _>(panics).unwrap(),
     ];
     Toolkit::from_iter(tools)
 }
@@ -52,7 +52,7 @@ async fn a_subscriber_that_panics_loses_no_result_of_a_run() {
     for method in PANICKING_METHODS {
         for options in [options(), options().spawned()] {
             listening(method, async {
-                let results = kit().run(calls()).with(options).collect_results().await;
+                let results = kit().run_with(calls(), options).collect_results().await;
                 assert_eq!(results.len(), NAMES.len());
                 results.iter().for_each(expected);
             })
@@ -82,7 +82,7 @@ async fn a_subscriber_that_panics_does_not_reach_whoever_drops_a_run() {
     for method in PANICKING_METHODS {
         listening(method, async {
             drop(kit().run(calls()));
-            let mut run = kit().run(calls()).with(options());
+            let mut run = kit().run_with(calls(), options());
             assert!(run.next().await.is_some());
             drop(run);
         })
@@ -111,7 +111,7 @@ async fn an_approver_whose_error_has_no_display_denies_only_its_own_call() {
         .audit(move |_| {
             written.fetch_add(1, Ordering::SeqCst);
         });
-    let results = kit().run(calls()).with(options).collect_results().await;
+    let results = kit().run_with(calls(), options).collect_results().await;
     assert_eq!(results[2].failure().map(|failure: &ToolFailure| failure.kind.as_str()), Some("denied"));
     assert!(results[0].is_ok() && results[1].is_ok());
     assert_eq!(records.load(Ordering::SeqCst), 1);

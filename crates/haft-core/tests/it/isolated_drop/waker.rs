@@ -22,7 +22,7 @@ fn waiting(kept: &CallWaker) -> Tool {
             if polls < 4 { Poll::Pending } else { Poll::Ready(()) }
         })
     };
-    Tool::new("wait").run(run).unwrap()
+    Tool::new("wait").handler(run).unwrap()
 }
 
 fn start(kept: &CallWaker) -> Run {

@@ -55,14 +55,14 @@ impl Way {
         let waits = [call(0, false), call(1, false), call(2, true)];
         match self {
             Self::ToTheEnd | Self::Spawned => {
-                let run = kit.run(done).with(if self == Self::Spawned { options.spawned() } else { options });
+                let run = kit.run_with(done, if self == Self::Spawned { options.spawned() } else { options });
                 drop(kit);
                 assert!(run.collect_results().await.iter().all(haft_core::ToolResult::is_ok));
                 assert_eq!(seen(), [true, true]);
             }
             Self::Midway | Self::SpawnedMidway => {
                 let options = if self == Self::SpawnedMidway { options.spawned() } else { options };
-                let mut run = kit.run(waits).with(options);
+                let mut run = kit.run_with(waits, options);
                 drop(kit);
                 let mut outputs = 0;
                 while outputs < 2 {
@@ -74,7 +74,7 @@ impl Way {
                 tokio::task::yield_now().await;
             }
             Self::NeverPolled => {
-                let run = kit.run(done).with(options);
+                let run = kit.run_with(done, options);
                 drop(kit);
                 drop(run);
                 assert_eq!(seen(), [false, false]);
@@ -88,14 +88,14 @@ impl Way {
                 assert!(tokio::time::timeout(std::time::Duration::from_secs(1), waiting).await.is_err());
                 assert_eq!(seen(), [false]);
             }
-            Self::Handle => assert!(kit.handle_with(&done[0], &options).await.is_ok()),
+            Self::Handle => assert!(kit.try_run_call(&done[0], &options).await.is_ok()),
             Self::TryRun => {
-                let run = kit.try_run(done, [FailureClass::Internal]).with(options);
+                let run = kit.run_with(done, options).fail_on([FailureClass::Internal]);
                 drop(kit);
                 assert_eq!(run.collect_results().await.unwrap().len(), 2);
             }
             Self::ContinueWithResults => {
-                let mut run = kit.run(done).with(options).continue_with_results(|results| results.len());
+                let mut run = kit.run_with(done, options).continue_with_results(|results| results.len());
                 drop(kit);
                 let mut last = None;
                 while let Some(step) = run.next().await {
@@ -114,10 +114,10 @@ impl Way {
     async fn ask(self, kit: Toolkit, options: RunOptions, done: [ToolCall; 2]) {
         match self {
             Self::Resumed => {
-                let suspended = kit.run(done).with(options.clone().approvals(Suspend)).collect_or_suspend().await;
+                let suspended = kit.run_with(done, options.clone().approvals(Suspend)).collect_or_suspend().await;
                 let suspended = suspended.unwrap_err();
                 let verdicts: Vec<_> = suspended.pending().map(haft_core::ApprovalRequest::approve).collect();
-                let run = kit.resume(*suspended, verdicts).with(options);
+                let run = kit.resume_with(*suspended, verdicts, options);
                 drop(kit);
                 assert_eq!(run.collect_results().await.iter().filter(|result| result.is_ok()).count(), 2);
             }
@@ -125,7 +125,7 @@ impl Way {
                 let plan = kit.plan_from_map(options.clone(), [], &done).await;
                 let verdicts: Vec<_> = plan.requests.iter().map(haft_core::ApprovalRequest::approve).collect();
                 let plan = kit.plan_from_map(options.clone(), verdicts, &done).await;
-                let run = kit.run(plan).with(options);
+                let run = kit.run_with(plan, options);
                 drop(kit);
                 assert_eq!(run.collect_results().await.iter().filter(|result| result.is_ok()).count(), 2);
             }

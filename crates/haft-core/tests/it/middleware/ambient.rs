@@ -18,9 +18,9 @@ fn deeper() -> impl Middleware<Services = ()> {
 fn tools() -> [Tool; 3] {
     let spawning = |(), _: Cx| async { tokio::spawn(async { depth() }).await.unwrap() };
     [
-        Tool::new("future").run(|(), _: Cx| async { depth() }).unwrap(),
-        Tool::new("blocking").run_blocking(|(), _: Cx| depth()).unwrap(),
-        Tool::new("spawning").run(spawning).unwrap(),
+        Tool::new("future").handler(|(), _: Cx| async { depth() }).unwrap(),
+        Tool::new("blocking").blocking_handler(|(), _: Cx| depth()).unwrap(),
+        Tool::new("spawning").handler(spawning).unwrap(),
     ]
 }
 
@@ -42,7 +42,7 @@ async fn values_reach_the_handler_in_every_way_it_runs() {
 #[tokio::test]
 async fn values_reach_calls_that_a_handler_makes() {
     for inner in WAYS {
-        let outer = Tool::new("outer").run(move |name: String, _: Cx| async move {
+        let outer = Tool::new("outer").handler(move |name: String, _: Cx| async move {
             inner.run(&kit(), &ToolCall::new("c2", name, "")).await.to_model_text()
         });
         let outer: Toolkit = Toolkit::from_iter([outer.unwrap()]).wrap(deeper());

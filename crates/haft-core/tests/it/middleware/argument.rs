@@ -9,7 +9,7 @@ use super::WAYS;
 const WIDE: &str = "18446744073709551617";
 
 fn mint() -> Tool {
-    Tool::new("mint").run(|amount: u128, _: Cx| async move { amount.to_string() }).unwrap()
+    Tool::new("mint").handler(|amount: u128, _: Cx| async move { amount.to_string() }).unwrap()
 }
 
 /// A middleware that looks at a request before it hands it on.
@@ -52,7 +52,7 @@ async fn an_exact_tree_is_the_same_for_both() {
 async fn equal_arguments_have_one_canonical_text() {
     let echo = |value: serde_json::Value, _: Cx| async move { value };
     let answers = |request: Request, _: Next| async move { request.answer(&json!(request.canonical_arguments())) };
-    let tool = Tool::dynamic("echo").run(echo).unwrap().wrap(answers);
+    let tool = Tool::dynamic("echo").handler(echo).unwrap().wrap(answers);
     let kit: Toolkit = Toolkit::from_iter([tool]);
     for arguments in [r#"{"a":1,"b":[1e1]}"#, r#" { "b" : [10.0], "a" : 1.0 } "#] {
         let result = kit.run_call(&ToolCall::new("c1", "echo", arguments)).await;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use haft_core::{
-    Cx, Emitted, ExecutionLimits, JsonText, Middleware, Next, Outputs, Request, Schema, Tool, ToolCall, Toolkit,
-    Validation,
+    Cx, Emitted, ExecutionLimits, JsonText, Middleware, Next, Outputs, Request, RunOptions, Schema, Tool, ToolCall,
+    Toolkit, Validation,
 };
 use serde_json::json;
 use tokio::time::sleep;
@@ -34,9 +34,9 @@ fn emitting() -> Vec<Tool> {
         Outputs::<i32>::values(stream::once(first).chain(stream::iter([3])))
     };
     vec![
-        Tool::new("t").run(future).unwrap(),
-        Tool::new("t").run_blocking(blocking).unwrap(),
-        Tool::new("t").run_stream(streaming).unwrap(),
+        Tool::new("t").handler(future).unwrap(),
+        Tool::new("t").blocking_handler(blocking).unwrap(),
+        Tool::new("t").stream_handler(streaming).unwrap(),
     ]
 }
 
@@ -57,7 +57,7 @@ fn affine(factor: i64, summand: i64) -> impl Middleware {
 
 async fn events(tool: Tool) -> [Vec<String>; 2] {
     let kit: Toolkit = Toolkit::from_iter([tool]);
-    [tell(kit.run(calls([("t", "")]))).await, tell(kit.run(calls([("t", "")])).spawned()).await]
+    [tell(kit.run(calls([("t", "")]))).await, tell(kit.run_with(calls([("t", "")]), RunOptions::new().spawned())).await]
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn a_dropped_value_is_still_a_sign_of_progress() {
         }
     };
     let limits = ExecutionLimits::new().idle_timeout(Duration::from_millis(30));
-    let tool = Tool::new("t").run(talks).unwrap().wrap(mapping(|_| None)).with_limits(limits).unwrap();
+    let tool = Tool::new("t").handler(talks).unwrap().wrap(mapping(|_| None)).with_limits(limits).unwrap();
     assert_eq!(events(tool).await, [["c1 output null"], ["c1 output null"]]);
 }
 

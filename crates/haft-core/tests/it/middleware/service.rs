@@ -66,7 +66,7 @@ impl Middleware for Renames {
 
 fn tool() -> Tool {
     let name = |(), cx: Cx| async move { cx.service::<Session>().map_or("none", |session| session.0) };
-    Tool::new("t").run(name).unwrap().add_dependency::<Session>().unwrap()
+    Tool::new("t").handler(name).unwrap().add_dependency::<Session>().unwrap()
 }
 
 async fn every_way(tool: &Tool) -> Vec<ToolResult> {
@@ -104,7 +104,7 @@ async fn a_service_of_a_middleware_is_in_front_of_all_others() {
     let options = haft_core::RunOptions::new().services(Services::new().with(Session("run")));
     let call = ToolCall::new("c1", "t", "");
     assert_eq!(kit.run_call_with(&call, &options).await.to_model_text(), "inner");
-    assert_eq!(kit.run([call]).with(options).collect_results().await[0].to_model_text(), "inner");
+    assert_eq!(kit.run_with([call], options).collect_results().await[0].to_model_text(), "inner");
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn a_middleware_is_provided_for_by_those_around_it_alone() {
 
 #[tokio::test]
 async fn a_dependency_that_is_added_later_is_satisfied_too() {
-    let plain = Tool::new("t").run(|(), cx: Cx| async move { cx.service::<Session>().unwrap().0 }).unwrap();
+    let plain = Tool::new("t").handler(|(), cx: Cx| async move { cx.service::<Session>().unwrap().0 }).unwrap();
     let wrapped = plain.wrap(Sessions::named("middleware")).add_dependency::<Session>().unwrap();
     assert!(wrapped.dependencies().is_empty());
     assert_eq!(texts(&wrapped).await, ["middleware"; 3]);
@@ -141,7 +141,8 @@ async fn a_service_that_is_declared_and_not_provided_fails_the_call_before_its_h
 
 #[tokio::test]
 async fn a_service_may_be_a_trait_object_and_need_not_be_declared() {
-    let time = Tool::new("t").run(|(), cx: Cx| async move { cx.service::<dyn Clock>().map_or(0, Clock::now) }).unwrap();
+    let time =
+        Tool::new("t").handler(|(), cx: Cx| async move { cx.service::<dyn Clock>().map_or(0, Clock::now) }).unwrap();
     let clock: Arc<dyn Clock> = Arc::new(Fixed(7));
     let wrapped = time.wrap(move |request: Request, next: Next| {
         next.run(request.with_shared_service::<dyn Clock>(Arc::clone(&clock)))

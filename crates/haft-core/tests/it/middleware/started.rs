@@ -31,11 +31,11 @@ impl Middleware for Liar {
 }
 
 fn tool() -> Tool {
-    Tool::new("t").try_run_opaque(|(), _: Cx| async { Err::<(), _>("no") }).unwrap()
+    Tool::new("t").try_handler_opaque(|(), _: Cx| async { Err::<(), _>("no") }).unwrap()
 }
 
 fn blocking() -> Tool {
-    Tool::new("t").try_run_blocking(|(), _: Cx| Err::<(), _>("no")).unwrap()
+    Tool::new("t").try_blocking_handler(|(), _: Cx| Err::<(), _>("no")).unwrap()
 }
 
 #[tokio::test]

@@ -31,11 +31,11 @@ fn assert_bounded(result: &ToolResult) {
 async fn assert_bounded_rejection(schema: Value, text: &str) {
     assert!(text.len() < 4 << 20, "{} bytes", text.len());
     let schema = Schema::json(schema).unwrap();
-    let tool = Tool::dynamic("t").params_schema(schema.clone()).run(|_: Value, _| async { json!(1) }).unwrap();
+    let tool = Tool::dynamic("t").params_schema(schema.clone()).handler(|_: Value, _| async { json!(1) }).unwrap();
     assert_bounded(&run(&tool, text).await);
     // Some keys are allowed in results, and duplicate keys can't be written.
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
-    let tool = Tool::dynamic("t").success_schema(schema).run(move |_: Value, _| {
+    let tool = Tool::dynamic("t").success_schema(schema).handler(move |_: Value, _| {
         let value = value.clone();
         async move { value }
     });

@@ -21,7 +21,7 @@ async fn one_handler_serves_every_discovered_tool() {
     let server = Arc::new(Server(AtomicUsize::new(0)));
     let shared = Arc::clone(&server);
     let kit: Toolkit = Toolkit::dynamic(["list", "read", "write"].map(definition))
-        .run(move |tool: Tool, arguments: Value, cx: Cx| {
+        .handler(move |tool: Tool, arguments: Value, cx: Cx| {
             let count = shared.0.fetch_add(1, Ordering::Relaxed) + 1;
             async move { json!([tool.name(), cx.tool_name(), arguments, count]) }
         })
@@ -33,7 +33,7 @@ async fn one_handler_serves_every_discovered_tool() {
     assert_eq!(call(&inside, "fs__write", "[]").await, r#"["write","fs__write",[],2]"#);
     let renamed = definition("list").with_name("ls").unwrap();
     let kit: Toolkit = Toolkit::dynamic([renamed])
-        .run(|tool: Tool, _, _| async move { format!("{} {}", tool.id(), tool.name()) })
+        .handler(|tool: Tool, _, _| async move { format!("{} {}", tool.id(), tool.name()) })
         .unwrap();
     assert_eq!(call(&kit, "ls", "").await, "list ls");
 }
@@ -48,12 +48,13 @@ async fn every_field_of_a_definition_is_kept() {
         .limits(ExecutionLimits::new().timeout(Duration::from_secs(3)))
         .depends_on::<Key>()
         .failure::<String>()
-        .run(|_, _| async { "the old handler" })
+        .handler(|_, _| async { "the old handler" })
         .unwrap();
-    let handled = |tools: DynamicTools| tools.handle(|_, _, _| async { Err::<(), _>(HandlerError::Declared("no")) });
+    let handled =
+        |tools: DynamicTools| tools.try_handler_mixed(|_, _, _| async { Err::<(), _>(HandlerError::Declared("no")) });
     let kits = [
-        Toolkit::dynamic([definition.clone()]).run(|_, _, _| async { "new" }).unwrap(),
-        Toolkit::dynamic([definition.clone()]).try_run(|_, _, _| async { Ok::<_, String>("new") }).unwrap(),
+        Toolkit::dynamic([definition.clone()]).handler(|_, _, _| async { "new" }).unwrap(),
+        Toolkit::dynamic([definition.clone()]).try_handler(|_, _, _| async { Ok::<_, String>("new") }).unwrap(),
         handled(Toolkit::dynamic([definition.clone()])).unwrap(),
     ];
     for kit in &kits {
@@ -74,12 +75,12 @@ async fn every_field_of_a_definition_is_kept() {
 #[tokio::test]
 async fn a_shared_handler_can_fail_in_both_ways() {
     let declared: Toolkit = Toolkit::dynamic([definition("a"), definition("b")])
-        .try_run(|tool: Tool, _, _| async move { Err::<(), _>(format!("{} is down", tool.name())) })
+        .try_handler(|tool: Tool, _, _| async move { Err::<(), _>(format!("{} is down", tool.name())) })
         .unwrap();
     assert_eq!(declared.get("b").unwrap().failure().as_json()["type"], "string");
     assert!(call(&declared, "b", "").await.contains("b is down"));
     let mixed: Toolkit = Toolkit::dynamic([definition("a"), definition("b")])
-        .handle(|tool: Tool, _, _| async move {
+        .try_handler_mixed(|tool: Tool, _, _| async move {
             if tool.name() == "a" {
                 return Err(HandlerError::Declared("told"));
             }
@@ -103,7 +104,7 @@ fn every_fault_of_discovered_tools_is_reported() {
         Tool::provider("vendor.hosted").with_args(()).define().unwrap(),
         Tool::provider("vendor.shell").requires_handler().with_args(()).define().unwrap(),
     ];
-    let error = Toolkit::<()>::dynamic(tools).run(|_, _, _| async {}).unwrap_err();
+    let error = Toolkit::<()>::dynamic(tools).handler(|_, _, _| async {}).unwrap_err();
     let told: Vec<_> = error
         .faults
         .iter()
@@ -114,7 +115,7 @@ fn every_fault_of_discovered_tools_is_reported() {
         })
         .collect();
     assert_eq!(told, ["no handler stop", "twice a", "no handler ask", "twice stop", "no handler hosted"]);
-    let error = Toolkit::<()>::dynamic([definition("a")]).run(|_, _, _| async { Ok::<_, String>(1) }).unwrap_err();
+    let error = Toolkit::<()>::dynamic([definition("a")]).handler(|_, _, _| async { Ok::<_, String>(1) }).unwrap_err();
     assert!(error.to_string().contains("use `try_run`"), "{error}");
 }
 
@@ -122,5 +123,5 @@ fn every_fault_of_discovered_tools_is_reported() {
 fn no_discovered_tools_are_an_empty_toolkit() {
     let tools: DynamicTools = Toolkit::dynamic([]);
     assert_eq!(format!("{tools:?}"), "DynamicTools { definitions: [], .. }");
-    assert!(tools.run(|_, _, _| async {}).unwrap().is_empty());
+    assert!(tools.handler(|_, _, _| async {}).unwrap().is_empty());
 }

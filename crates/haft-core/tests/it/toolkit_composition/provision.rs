@@ -68,7 +68,7 @@ async fn services_given_later_win_for_every_tool() {
 async fn one_state_serves_all_composed_toolkits() {
     let app = || App { key: Key("k"), place: Place("p") };
     let keys: Toolkit<App> = Toolkit::new().tool::<TellKey>();
-    let places: Toolkit<App> = Toolkit::new().handler(TellPlace);
+    let places: Toolkit<App> = Toolkit::new().tool_from(TellPlace);
     let composed = Toolkit::compose([keys.clone(), places.clone()]).unwrap();
     let nested = Toolkit::compose([keys.clone().namespace("x").unwrap(), places.clone()]).unwrap();
     for unprovided in [composed, keys.clone().merge(places.clone()), nested.filter(|_| true)] {

@@ -13,7 +13,7 @@ use crate::toolkit_composition::{
 #[test]
 fn a_filter_keeps_order_needs_and_services() {
     let kit: Toolkit<App> =
-        Toolkit::new().tool::<TellKey>().handler(TellPlace).with_all([tool("a"), tool("b")]).unwrap();
+        Toolkit::new().tool::<TellKey>().tool_from(TellPlace).with_all([tool("a"), tool("b")]).unwrap();
     let kit =
         kit.with_services(Services::new().with(7_u8)).filter(|tool| tool.name() != "tell_place" && tool.name() != "a");
     assert_eq!(names(&kit), ["tell_key", "b"]);
@@ -43,16 +43,16 @@ async fn a_filter_keeps_each_tools_own_services() {
 #[tokio::test]
 async fn another_handler_does_not_change_the_descriptors() {
     let length =
-        Tool::new("length").describe("How long.").example("abc").run(|text: String, _| async move { text.len() });
+        Tool::new("length").describe("How long.").example("abc").handler(|text: String, _| async move { text.len() });
     let kit: Toolkit = [tool("first"), length.unwrap(), tool("last")].into_iter().collect();
     let before = serde_json::to_string(&kit.descriptors()).unwrap();
-    let mocked = kit.clone().with_run("length", |_: Value, _| async { 42 }).unwrap();
+    let mocked = kit.clone().with_handler("length", |_: Value, _| async { 42 }).unwrap();
     assert_eq!(serde_json::to_string(&mocked.descriptors()).unwrap(), before);
     assert_eq!(call(&mocked, "length", r#""abc""#).await, "42");
     assert_eq!(call(&kit, "length", r#""abc""#).await, "3", "the original is unchanged");
     assert!(call(&mocked, "length", "7").await.contains("input_validation_error"), "the schema is still enforced");
 
-    let failing = kit.try_with_run("length", |_: String, _| async { Err::<usize, _>("too lazy") }).unwrap();
+    let failing = kit.try_with_handler("length", |_: String, _| async { Err::<usize, _>("too lazy") }).unwrap();
     assert_eq!(serde_json::to_string(&failing.descriptors()).unwrap(), before);
     assert!(call(&failing, "length", r#""abc""#).await.contains("too lazy"));
 }
@@ -65,7 +65,7 @@ async fn another_handler_keeps_services_and_middleware() {
         counter.fetch_add(1, Ordering::Relaxed);
         async move { next.run(request).await }
     });
-    let kit = kit.with_run("a", |(), cx: Cx| async move { cx.service::<Key>().map_or("-", |key| key.0) }).unwrap();
+    let kit = kit.with_handler("a", |(), cx: Cx| async move { cx.service::<Key>().map_or("-", |key| key.0) }).unwrap();
     assert_eq!(call(&kit, "a", "").await, "first");
     assert_eq!(passed.load(Ordering::Relaxed), 1);
     assert_eq!(names(&kit), ["a", "b"]);
@@ -73,7 +73,7 @@ async fn another_handler_keeps_services_and_middleware() {
 
 #[test]
 fn an_unknown_name_is_reported_with_the_nearest() {
-    let replace = |name: &str| kit(&["search", "searches", "fetch"]).with_run(name, |(), _| async {}).unwrap_err();
+    let replace = |name: &str| kit(&["search", "searches", "fetch"]).with_handler(name, |(), _| async {}).unwrap_err();
     let error = replace("serach");
     assert!(
         matches!(&error, ReplaceError::UnknownTool { name, nearest } if name == "serach" && nearest[0] == "search")
@@ -81,7 +81,7 @@ fn an_unknown_name_is_reported_with_the_nearest() {
     assert!(error.to_string().starts_with("there is no tool named `serach`; the nearest is `search`"), "{error}");
     assert_eq!(replace("delete").to_string(), "there is no tool named `delete`");
     assert_eq!(replace("").to_string(), "there is no tool named ``");
-    let failing = kit(&["search"]).try_with_run("serch", |(), _| async { Err::<(), _>("no") }).unwrap_err();
+    let failing = kit(&["search"]).try_with_handler("serch", |(), _| async { Err::<(), _>("no") }).unwrap_err();
     assert!(matches!(failing, ReplaceError::UnknownTool { nearest, .. } if nearest == ["search"]));
 }
 
@@ -89,10 +89,10 @@ fn an_unknown_name_is_reported_with_the_nearest() {
 fn a_tool_without_a_local_handler_accepts_none() {
     let kit: Toolkit = all_kinds().into_iter().collect();
     for name in ["signal", "interaction", "hosted"] {
-        let error = kit.clone().with_run(name, |_: Value, _| async {}).unwrap_err();
+        let error = kit.clone().with_handler(name, |_: Value, _| async {}).unwrap_err();
         let ReplaceError::Definition(error) = error else { panic!("{error}") };
         assert!(matches!(error.faults[..], [DefinitionFault::HandlerNotAllowed(_)]), "{error}");
     }
-    let shell = kit.with_run("shell", |_: Value, _| async {}).unwrap();
+    let shell = kit.with_handler("shell", |_: Value, _| async {}).unwrap();
     assert!(shell.get("shell").unwrap().has_handler());
 }

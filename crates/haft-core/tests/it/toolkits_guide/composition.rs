@@ -37,7 +37,7 @@ async fn tools_are_created_in_a_namespace_in_one_step_and_called_by_the_full_nam
 async fn a_namespace_keeps_failures_and_services() {
     use haft_core::{Cx, HandlerError, Services, Tool};
 
-    let tell_key = Tool::new("tell").depends_on::<&'static str>().handle(|wrong: bool, cx: Cx| async move {
+    let tell_key = Tool::new("tell").depends_on::<&'static str>().try_handler_mixed(|wrong: bool, cx: Cx| async move {
         let key = *cx.service::<&'static str>()?;
         if wrong { Err(HandlerError::Declared(format!("{key} is wrong"))) } else { Ok(key) }
     });

@@ -23,7 +23,7 @@ async fn a_plain_tool_is_shown_run_and_never_streams() {
     let kit = kit([Tool::new("get_current_time")
         .describe("Look up the current local time for an IANA timezone.")
         .annotate(Strict(true))
-        .run(|input: GetCurrentTime, _cx| async move { Time { timezone: input.timezone, iso: "2026-01-01" } })]);
+        .handler(|input: GetCurrentTime, _cx| async move { Time { timezone: input.timezone, iso: "2026-01-01" } })]);
 
     let shown = &kit.descriptors()[0];
     assert_eq!(shown.name, "get_current_time");
@@ -44,7 +44,7 @@ async fn strict_changes_nothing_about_what_is_accepted() {
             Some(strict) => builder.annotate(Strict(strict)),
             None => builder,
         };
-        let kit = kit([builder.run(|input: GetCurrentTime, _cx| async move { input.timezone })]);
+        let kit = kit([builder.handler(|input: GetCurrentTime, _cx| async move { input.timezone })]);
         assert_eq!(kit.descriptors()[0].strict, strict);
         let run = kit.run(calls([("t", r#"{"timezone":"UTC","more":1}"#), ("t", "{}")]));
         assert_eq!(tell(run).await, ["c1 output \"UTC\"", "c2 output input_validation_error"], "{strict:?}");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use haft_core::{Cx, DefinitionError, HandlerError, Tool, ToolCall, ToolEvent};
+use haft_core::{Cx, DefinitionError, HandlerError, RunOptions, Tool, ToolCall, ToolEvent};
 use tokio::sync::Barrier;
 use tokio::time::{Instant, sleep};
 
@@ -15,7 +15,7 @@ use crate::executing::{calls, came, kit, tell};
 #[tokio::test]
 async fn all_calls_run_at_once_by_default() {
     let all = Arc::new(Barrier::new(20));
-    let meet = Tool::new("meet").run(move |(), _cx| {
+    let meet = Tool::new("meet").handler(move |(), _cx| {
         let all = Arc::clone(&all);
         async move {
             all.wait().await;
@@ -29,7 +29,7 @@ async fn all_calls_run_at_once_by_default() {
 /// Creates a tool that waits a second, and records how many did so at the same time.
 fn second(now: &Arc<AtomicUsize>, most: &Arc<AtomicUsize>) -> Result<Tool, DefinitionError> {
     let (now, most) = (Arc::clone(now), Arc::clone(most));
-    Tool::new("second").run(move |(), _cx| {
+    Tool::new("second").handler(move |(), _cx| {
         let (now, most) = (Arc::clone(&now), Arc::clone(&most));
         async move {
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
@@ -44,7 +44,8 @@ async fn a_bound_is_used_up_and_never_exceeded() {
     for (bound, seconds) in [(0, 1), (1, 10), (4, 3), (10, 1), (99, 1)] {
         let (now, most) = (Arc::default(), Arc::default());
         let began = Instant::now();
-        let run = kit([second(&now, &most)]).run(calls([("second", ""); 10])).concurrency(bound);
+        let run =
+            kit([second(&now, &most)]).run_with(calls([("second", ""); 10]), RunOptions::new().concurrency(bound));
         assert_eq!(run.collect_results().await.len(), 10);
         assert_eq!(began.elapsed(), Duration::from_secs(seconds), "{bound}");
         let expected = if bound == 0 { 10 } else { bound.min(10) };
@@ -54,7 +55,7 @@ async fn a_bound_is_used_up_and_never_exceeded() {
 
 /// Creates a tool that emits and ends at given times.
 fn timed() -> Result<Tool, DefinitionError> {
-    Tool::new("timed").handle(|(emit, end): (u64, u64), cx: Cx| async move {
+    Tool::new("timed").try_handler_mixed(|(emit, end): (u64, u64), cx: Cx| async move {
         sleep(Duration::from_secs(emit)).await;
         cx.emit(emit).await?;
         sleep(Duration::from_secs(end - emit)).await;
@@ -77,7 +78,8 @@ async fn events_of_different_calls_come_in_real_time() {
 
 #[tokio::test(start_paused = true)]
 async fn one_at_a_time_is_the_order_of_the_calls() {
-    let run = kit([timed()]).run(calls([("timed", "[2,9]"), ("timed", "[1,4]")])).concurrency(1);
+    let run =
+        kit([timed()]).run_with(calls([("timed", "[2,9]"), ("timed", "[1,4]")]), RunOptions::new().concurrency(1));
     assert_eq!(tell(run).await, ["c1 progress 2", "c1 output 9", "c2 progress 1", "c2 output 4"]);
 }
 
@@ -87,9 +89,9 @@ async fn names_kinds_inputs_and_crashes_each_have_their_outcome() {
     let kit = kit([
         echo("echo"),
         Tool::signal("signal").define(),
-        Tool::new("fails").try_run_opaque(|(), _cx| async { Err::<(), _>("a wire is loose") }),
-        Tool::new("panics").run(|(), cx: Cx| async move { assert!(cx.is_cancelled(), "a handler that breaks") }),
-        Tool::new("says_no").try_run(|(), _cx| async { Err::<(), _>("no") }),
+        Tool::new("fails").try_handler_opaque(|(), _cx| async { Err::<(), _>("a wire is loose") }),
+        Tool::new("panics").handler(|(), cx: Cx| async move { assert!(cx.is_cancelled(), "a handler that breaks") }),
+        Tool::new("says_no").try_handler(|(), _cx| async { Err::<(), _>("no") }),
     ]);
     let table = [
         (("ghost", "{}"), "unknown_tool"),
@@ -130,7 +132,7 @@ async fn no_calls_are_no_events() {
 async fn nothing_runs_until_the_run_is_polled() {
     let began = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&began);
-    let tool = Tool::new("t").run(move |(), _cx| {
+    let tool = Tool::new("t").handler(move |(), _cx| {
         counter.fetch_add(1, Ordering::Relaxed);
         async {}
     });

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use haft_core::{
-    Cx, FailureKind, Middleware, Needs, Next, Outcome, Provide, Request, Services, Tool, ToolFailure, Toolkit,
+    Cx, FailureKind, Middleware, Needs, Next, Outcome, Provide, Request, RunOptions, Services, Tool, ToolFailure,
+    Toolkit,
 };
 use tokio::time::{sleep, timeout};
 
@@ -48,7 +49,7 @@ impl Middleware for Noting {
 async fn the_last_one_applied_is_the_outermost() {
     let notes = Notes::default();
     let inner = notes.clone();
-    let tool = Tool::new("t").run(move |(), _cx| {
+    let tool = Tool::new("t").handler(move |(), _cx| {
         let inner = inner.clone();
         async move { inner.add("handler".into()) }
     });
@@ -101,9 +102,10 @@ async fn a_dry_run_keeps_descriptors_and_middleware_and_replaces_handlers() {
     let notes = Notes::default();
     let send = Tool::new("send_email")
         .describe("Sends an email.")
-        .run(|to: String, _cx| async move { format!("sent to {to}") });
+        .handler(|to: String, _cx| async move { format!("sent to {to}") });
     let kit = kit([send, echo("other")]).wrap(notes.under("seen"));
-    let dry = kit.clone().with_run("send_email", |to: String, _cx| async move { format!("dry run to {to}") }).unwrap();
+    let dry =
+        kit.clone().with_handler("send_email", |to: String, _cx| async move { format!("dry run to {to}") }).unwrap();
 
     let face = |kit: &Toolkit| serde_json::to_vec(&kit.descriptors()).unwrap();
     assert_eq!(face(&dry), face(&kit));
@@ -151,7 +153,7 @@ async fn a_middleware_can_answer_retry_and_time_out() {
             Err(_) => ToolFailure::new(FailureKind::TimedOut, "gave up").into(),
         }
     };
-    let tool = Tool::new("t").handle(|text: String, cx: Cx| async move {
+    let tool = Tool::new("t").try_handler_mixed(|text: String, cx: Cx| async move {
         match text.as_str() {
             "slow" => sleep(Duration::from_secs(5)).await,
             "flaky" if cx.attempt() == 1 => {
@@ -199,15 +201,15 @@ async fn services_of_a_middleware_are_required_by_the_toolkit() {
     let lacking: Toolkit<App> = Toolkit::new().with(says("reboot", "done").unwrap()).unwrap().wrap(AdminsOnly);
     let kit = lacking.provide(App(Admins("ana")));
     let calls = calls([("reboot", "")]);
-    assert_eq!(tell(kit.run(&calls).caller("ana")).await, ["c1 output \"done\""]);
-    assert_eq!(tell(kit.run(&calls).caller("bob")).await, ["c1 output not_admin"]);
+    assert_eq!(tell(kit.run_with(&calls, RunOptions::new().caller("ana"))).await, ["c1 output \"done\""]);
+    assert_eq!(tell(kit.run_with(&calls, RunOptions::new().caller("bob"))).await, ["c1 output not_admin"]);
 
     // Around an erased tool it is detected at run time, before anything starts.
     let erased: Toolkit = Toolkit::new().with(says("reboot", "done").unwrap().wrap(AdminsOnly)).unwrap();
     let missing = erased.ensure_runnable().unwrap_err().missing_services;
     assert_eq!(missing.len(), 1);
     assert!(missing[0].service.ends_with("Admins"), "{}", missing[0].service);
-    assert_eq!(tell(erased.run(&calls).caller("ana")).await, ["c1 output execution_error"]);
+    assert_eq!(tell(erased.run_with(&calls, RunOptions::new().caller("ana"))).await, ["c1 output execution_error"]);
     let provided = erased.with_services(Services::new().with(Admins("ana")));
-    assert_eq!(tell(provided.run(&calls).caller("ana")).await, ["c1 output \"done\""]);
+    assert_eq!(tell(provided.run_with(&calls, RunOptions::new().caller("ana"))).await, ["c1 output \"done\""]);
 }

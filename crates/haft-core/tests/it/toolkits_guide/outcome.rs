@@ -8,7 +8,7 @@ use crate::executing::{calls, kit};
 /// Values can be inspected before they become text: here, a secret is removed.
 #[tokio::test]
 async fn results_can_be_inspected_and_redacted_before_the_model_reads_them() {
-    let kit = kit([Tool::new("user").run(|(), _cx| async { json!({"name": "Ana", "token": "s3cret"}) })]);
+    let kit = kit([Tool::new("user").handler(|(), _cx| async { json!({"name": "Ana", "token": "s3cret"}) })]);
     let mut results = kit.run(calls([("user", "")])).collect_results().await;
     for result in &mut results {
         if let Outcome::Ok(output) = &mut result.outcome {
@@ -43,7 +43,7 @@ fn calls_that_are_not_run_have_a_reason() {
 /// The executor doesn't interpret user-defined kinds.
 #[tokio::test]
 async fn a_user_defined_kind_is_passed_through() {
-    let tool = Tool::new("buy").handle(|(), _cx| async {
+    let tool = Tool::new("buy").try_handler_mixed(|(), _cx| async {
         Err::<(), HandlerError>(HandlerError::opaque(ToolFailure::new("over_budget", "no money left").retryable()))
     });
     let result = kit([tool]).run_call(&calls([("buy", "")])[0]).await;
@@ -59,15 +59,15 @@ async fn a_user_defined_kind_is_passed_through() {
 #[tokio::test]
 async fn the_model_reads_text_raw_unit_as_null_and_the_rest_as_json() {
     let kit = kit([
-        Tool::new("text").run(|(), _cx| async { "he said \"hi\"\n" }),
-        Tool::new("unit").run(|(), _cx| async {}),
-        Tool::new("none").run(|(), _cx| async { None::<String> }),
-        Tool::new("list").run(|(), _cx| async { vec![1, 2] }),
-        Tool::new("null_text").run(|(), _cx| async { "null" }),
-        Tool::new("fails").try_run(|(), _cx| async { Err::<(), _>("sold out") }),
+        Tool::new("text").handler(|(), _cx| async { "he said \"hi\"\n" }),
+        Tool::new("unit").handler(|(), _cx| async {}),
+        Tool::new("none").handler(|(), _cx| async { None::<String> }),
+        Tool::new("list").handler(|(), _cx| async { vec![1, 2] }),
+        Tool::new("null_text").handler(|(), _cx| async { "null" }),
+        Tool::new("fails").try_handler(|(), _cx| async { Err::<(), _>("sold out") }),
         Tool::new("parts")
             .to_model_output(|n: &u8| [ContentPart::text(format!("{n} rows"))])
-            .run(|(), _cx| async { 3_u8 }),
+            .handler(|(), _cx| async { 3_u8 }),
     ]);
     let names: Vec<_> = kit.names().map(|name| ToolCall::new(name, name, "")).collect();
     let outputs: Vec<_> = kit.run(names).collect_results().await.iter().map(ToolResult::to_call_output).collect();

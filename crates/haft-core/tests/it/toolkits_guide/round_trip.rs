@@ -46,7 +46,7 @@ async fn converse(model: &mut Scripted, kit: &Toolkit) -> (Vec<Item>, Vec<String
 }
 
 fn slow_clock() -> Toolkit {
-    kit([Tool::new("time").handle(|(city, seconds): (String, u64), cx: Cx| async move {
+    kit([Tool::new("time").try_handler_mixed(|(city, seconds): (String, u64), cx: Cx| async move {
         cx.emit(&city).await?;
         sleep(Duration::from_secs(seconds)).await;
         Ok::<_, HandlerError>(format!("noon in {city}"))

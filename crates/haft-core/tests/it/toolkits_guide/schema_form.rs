@@ -26,14 +26,14 @@ async fn one_rule_in_every_form_is_described_and_checked_alike() {
     });
     let query = |value: Value| value["query"].as_str().unwrap_or_default().to_owned();
     let kit = kit([
-        Tool::new("typed").run(|query: Query, _cx| async move { query.query }),
+        Tool::new("typed").handler(|query: Query, _cx| async move { query.query }),
         Tool::new("made")
             .params_schema(Schema::of_params::<Query>().unwrap())
-            .run(move |value: Value, _cx| async move { query(value) }),
-        Tool::new("raw").params_json(raw()).run(|query: Query, _cx| async move { query.query }),
+            .handler(move |value: Value, _cx| async move { query(value) }),
+        Tool::new("raw").params_json(raw()).handler(|query: Query, _cx| async move { query.query }),
         Tool::dynamic("by_hand")
             .params_schema(Schema::json_with(raw(), Validation::With(by_hand)).unwrap())
-            .run(move |value: Value, _cx| async move { query(value) }),
+            .handler(move |value: Value, _cx| async move { query(value) }),
     ]);
     for tool in &kit {
         assert_eq!(tool.descriptor().input_schema.as_json(), &raw(), "{}", tool.name());
@@ -52,7 +52,7 @@ async fn one_rule_in_every_form_is_described_and_checked_alike() {
 /// A rejection names the position, so that the model can correct it.
 #[tokio::test]
 async fn a_rejection_names_every_position_and_reaches_the_model() {
-    let kit = kit([Tool::new("move").run(|(x, y): (u8, u8), _cx| async move { x.max(y) })]);
+    let kit = kit([Tool::new("move").handler(|(x, y): (u8, u8), _cx| async move { x.max(y) })]);
     let result = kit.run_call(&calls([("move", r#"["a",300]"#)])[0]).await;
     let failure = result.failure().unwrap();
     let places: Vec<_> = failure.issues.iter().map(|issue| issue.pointer.as_str()).collect();

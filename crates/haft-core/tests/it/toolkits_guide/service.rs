@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_core::{
-    Cx, DefinitionError, Handle, HandlerError, Needs, NoFailure, Provide, Services, Tool, ToolResult, ToolType, Toolkit,
+    Cx, DefinitionError, Handle, HandlerError, Needs, NoFailure, Provide, RunOptions, Services, Tool, ToolResult,
+    ToolType, Toolkit,
 };
 
 use super::says;
@@ -41,7 +42,7 @@ impl ToolType for LookupWeather {
 }
 
 impl Handle for LookupWeather {
-    async fn run(&self, city: String, cx: &Cx) -> Result<String, HandlerError> {
+    async fn handle(&self, city: String, cx: &Cx) -> Result<String, HandlerError> {
         Ok(format!("{city} by {}", cx.service::<WeatherApiKey>()?.0))
     }
 }
@@ -57,7 +58,7 @@ impl ToolType for GetCoords {
 }
 
 impl Handle for GetCoords {
-    async fn run(&self, place: String, cx: &Cx) -> Result<String, HandlerError> {
+    async fn handle(&self, place: String, cx: &Cx) -> Result<String, HandlerError> {
         Ok(format!("{place} by {}", cx.service::<GeoApiKey>()?.0))
     }
 }
@@ -69,7 +70,7 @@ fn live() -> Live {
 /// The state must provide the services of all tools together; each gets its own.
 #[tokio::test]
 async fn one_state_serves_the_union_and_each_tool_gets_its_own() {
-    let kit = Toolkit::new().handler(LookupWeather).handler(GetCoords).provide(live());
+    let kit = Toolkit::new().tool_from(LookupWeather).tool_from(GetCoords).provide(live());
     kit.ensure_runnable().unwrap();
     let run = kit.run(calls([("lookup_weather", r#""Oslo""#), ("get_coords", r#""Oslo""#)]));
     assert_eq!(tell(run).await, ["c1 output \"Oslo by weather key\"", "c2 output \"Oslo by geo key\""]);
@@ -86,7 +87,7 @@ async fn tools_that_need_nothing_run_without_a_state() {
 /// Creates a tool that needs two services and counts how often it began.
 fn needy(name: &str, began: &Arc<AtomicUsize>) -> Result<Tool, DefinitionError> {
     let began = Arc::clone(began);
-    Tool::new(name).depends_on::<WeatherApiKey>().depends_on::<GeoApiKey>().try_run_opaque(move |(), cx: Cx| {
+    Tool::new(name).depends_on::<WeatherApiKey>().depends_on::<GeoApiKey>().try_handler_opaque(move |(), cx: Cx| {
         began.fetch_add(1, Ordering::Relaxed);
         async move { cx.service::<WeatherApiKey>().map(|key| key.0) }
     })
@@ -114,7 +115,7 @@ async fn everything_missing_is_listed_before_anything_starts() {
     }
     assert_eq!(began.load(Ordering::Relaxed), 0);
     let provided = Services::new().with(WeatherApiKey("key"));
-    let results = kit.run(&calls).services(provided).collect_results().await;
+    let results = kit.run_with(&calls, RunOptions::new().services(provided)).collect_results().await;
     assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["\"key\"", "\"fine\"", "\"key\""]);
 }
 
@@ -124,9 +125,9 @@ async fn services_of_the_run_take_precedence_and_fill_gaps() {
     let kit = kit([needy("one", &began)]).with_services(Services::new().with(WeatherApiKey("the toolkit's")));
     let call = calls([("one", "")]);
     let fill_in = Services::new().with(GeoApiKey("geo"));
-    let run = kit.run(&call).services(fill_in.clone());
+    let run = kit.run_with(&call, RunOptions::new().services(fill_in.clone()));
     assert_eq!(tell(run).await, ["c1 output \"the toolkit's\""]);
-    let run = kit.run(&call).services(fill_in.with(WeatherApiKey("the run's")));
+    let run = kit.run_with(&call, RunOptions::new().services(fill_in.with(WeatherApiKey("the run's"))));
     assert_eq!(tell(run).await, ["c1 output \"the run's\""]);
     assert_eq!(tell(kit.run(&call)).await, ["c1 output execution_error"], "a run leaves nothing behind");
 }

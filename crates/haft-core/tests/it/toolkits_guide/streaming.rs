@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use haft_core::{Cx, DefinitionError, EmitBuffer, ExecutionLimits, HandlerError, Tool, ToolCall, ToolEvent, Toolkit};
+use haft_core::{
+    Cx, DefinitionError, EmitBuffer, ExecutionLimits, HandlerError, RunOptions, Tool, ToolCall, ToolEvent, Toolkit,
+};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -14,7 +16,7 @@ use crate::executing::{calls, kit, tell};
 
 #[tokio::test]
 async fn every_value_is_an_event_in_order_and_the_output_comes_last() {
-    let count = Tool::new("count").handle(|to: u32, cx: Cx| async move {
+    let count = Tool::new("count").try_handler_mixed(|to: u32, cx: Cx| async move {
         for n in 1..=to {
             cx.emit(n).await?;
         }
@@ -41,16 +43,16 @@ async fn every_value_is_an_event_in_order_and_the_output_comes_last() {
 /// The inner run's events are forwarded one by one while their texts are folded into the answer.
 #[tokio::test]
 async fn a_sub_agents_events_flow_through_and_fold_into_the_answer() {
-    let inner = kit([Tool::new("say").handle(|word: String, cx: Cx| async move {
+    let inner = kit([Tool::new("say").try_handler_mixed(|word: String, cx: Cx| async move {
         cx.emit(json!({"delta": word})).await?;
         Ok::<_, HandlerError>(word)
     })]);
-    let ask = Tool::new("ask_subagent").handle(move |question: String, cx: Cx| {
+    let ask = Tool::new("ask_subagent").try_handler_mixed(move |question: String, cx: Cx| {
         let inner = inner.clone();
         async move {
             let words = question.split(' ').enumerate();
             let calls = words.map(|(n, word)| ToolCall::new(format!("w{n}"), "say", json!(word).to_string()));
-            let mut events = inner.run(calls.collect::<Vec<_>>()).concurrency(1);
+            let mut events = inner.run_with(calls.collect::<Vec<_>>(), RunOptions::new().concurrency(1));
             let mut answer = String::new();
             while let Some(event) = events.next().await {
                 if let ToolEvent::Progress { data, .. } = &event {
@@ -75,7 +77,7 @@ async fn a_sub_agents_events_flow_through_and_fold_into_the_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn events_are_emitted_while_the_handler_runs() {
-    let slow = Tool::new("slow").handle(|(), cx: Cx| async move {
+    let slow = Tool::new("slow").try_handler_mixed(|(), cx: Cx| async move {
         cx.emit("started").await?;
         sleep(Duration::from_secs(5)).await;
         Ok::<_, HandlerError>("done")
@@ -91,16 +93,16 @@ async fn events_are_emitted_while_the_handler_runs() {
 
 #[tokio::test]
 async fn values_emitted_before_a_failure_are_delivered() {
-    let fails = Tool::new("fails").handle(|(), cx: Cx| async move {
+    let fails = Tool::new("fails").try_handler_mixed(|(), cx: Cx| async move {
         cx.emit(1).await?;
         cx.emit(2).await?;
         Err::<(), _>(HandlerError::Declared("out of luck"))
     });
-    let panics = Tool::new("panics").run(|(), cx: Cx| async move {
+    let panics = Tool::new("panics").handler(|(), cx: Cx| async move {
         cx.emit(1).await.unwrap();
         assert!(cx.is_cancelled(), "a handler that breaks");
     });
-    let run = kit([fails, panics]).run(calls([("fails", ""), ("panics", "")])).concurrency(1);
+    let run = kit([fails, panics]).run_with(calls([("fails", ""), ("panics", "")]), RunOptions::new().concurrency(1));
     assert_eq!(
         tell(run).await,
         ["c1 progress 1", "c1 progress 2", "c1 output tool_failed", "c2 progress 1", "c2 output execution_error"]
@@ -115,7 +117,7 @@ fn chatty(buffer: Option<EmitBuffer>, sent: &Arc<AtomicUsize>) -> Result<Tool, D
         Some(buffer) => builder.limits(ExecutionLimits::new().emit_buffer(buffer)),
         None => builder,
     };
-    builder.handle(move |(), cx: Cx| {
+    builder.try_handler_mixed(move |(), cx: Cx| {
         let sent = Arc::clone(&sent);
         async move {
             for n in 0..100 {

@@ -19,7 +19,7 @@ impl ToolType for NeedsKey {
 
 impl StaticTool for NeedsKey {
     fn tool() -> Result<Tool, haft_core::DefinitionError> {
-        Tool::of::<Self>().run(|(), _cx| async {})
+        Tool::of::<Self>().handler(|(), _cx| async {})
     }
 }
 

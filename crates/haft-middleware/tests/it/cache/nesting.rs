@@ -31,14 +31,16 @@ fn calling(name: &'static str, called: &'static str, by: By, kit: &Shared) -> To
                 let result = match by {
                     By::RunCall => kit.run_call(&call).await,
                     By::Run => kit.run([call]).collect_results().await.remove(0),
-                    By::SpawnedRun => kit.run([call]).spawned().collect_results().await.remove(0),
+                    By::SpawnedRun => {
+                        kit.run_with([call], RunOptions::new().spawned()).collect_results().await.remove(0)
+                    }
                 };
                 assert!(result.is_ok(), "{result:?}");
             }
             before
         }
     };
-    Tool::new(name).annotate(Readonly(true)).annotate(Idempotent(true)).run(run).unwrap()
+    Tool::new(name).annotate(Readonly(true)).annotate(Idempotent(true)).handler(run).unwrap()
 }
 
 fn kit(tools: impl IntoIterator<Item = Tool>, shared: &Shared) -> Toolkit {
@@ -48,7 +50,7 @@ fn kit(tools: impl IntoIterator<Item = Tool>, shared: &Shared) -> Toolkit {
 }
 
 async fn run(kit: &Toolkit, name: &str, options: RunOptions) -> ToolResult {
-    let run = kit.run([ToolCall::new("outer", name, "")]).with(options).collect_results();
+    let run = kit.run_with([ToolCall::new("outer", name, "")], options).collect_results();
     timeout(Duration::from_secs(60), run).await.unwrap_or_else(|_| panic!("the call waits for itself")).remove(0)
 }
 

@@ -16,7 +16,7 @@ use super::*;
 fn till() -> (Toolkit, Arc<AtomicU64>) {
     let paid = Arc::new(AtomicU64::new(0));
     let sum = Arc::clone(&paid);
-    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(move |cents: u64, _cx| {
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(move |cents: u64, _cx| {
         sum.fetch_add(cents, Ordering::SeqCst);
         async move { format!("paid {cents}") }
     });
@@ -344,7 +344,7 @@ async fn a_cancellation_closes_the_waiting_calls_of_the_turn() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancellation_of_a_resumed_call_gives_it_a_result() {
-    let hold = Tool::new("hold").needs_approval(ApprovalPolicy::always()).run(|(), cx: Cx| async move {
+    let hold = Tool::new("hold").needs_approval(ApprovalPolicy::always()).handler(|(), cx: Cx| async move {
         let _ = cx.emit("begun").await;
         std::future::pending::<()>().await;
     });

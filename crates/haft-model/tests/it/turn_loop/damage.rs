@@ -13,7 +13,7 @@ use super::*;
 fn till() -> (Toolkit, Arc<AtomicU64>) {
     let paid = Arc::new(AtomicU64::new(0));
     let sum = Arc::clone(&paid);
-    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(move |cents: u64, _cx| {
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(move |cents: u64, _cx| {
         sum.fetch_add(cents, Ordering::SeqCst);
         async move { format!("paid {cents}") }
     });

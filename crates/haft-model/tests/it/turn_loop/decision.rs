@@ -66,7 +66,7 @@ async fn it_may_stop_before_the_model_is_done_and_continue_after() {
 
 #[tokio::test(start_paused = true)]
 async fn other_tools_are_used_from_the_next_turn_on() {
-    let triple = Tool::new("double").run(|n: i64, _cx| async move { n * 3 }).unwrap();
+    let triple = Tool::new("double").handler(|n: i64, _cx| async move { n * 3 }).unwrap();
     let other = Toolkit::from_iter([triple]);
     let model = ScriptedModel::default()
         .then([call("c1", "double", "1")])

@@ -55,7 +55,7 @@ async fn the_last_event_is_the_end_and_the_stream_stays_over() {
 async fn nothing_runs_ahead_of_the_reader() {
     let ran = Arc::new(AtomicUsize::new(0));
     let counting = Arc::clone(&ran);
-    let tool = Tool::new("count").run(move |(), _cx| {
+    let tool = Tool::new("count").handler(move |(), _cx| {
         let counting = Arc::clone(&counting);
         async move { counting.fetch_add(1, Ordering::SeqCst) }
     });
@@ -80,7 +80,7 @@ async fn a_dropped_run_leaves_nothing_running() {
     }
     let dropped = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&dropped);
-    let tool = Tool::new("hold").run(move |(), cx: haft_core::Cx| {
+    let tool = Tool::new("hold").handler(move |(), cx: haft_core::Cx| {
         let held = Dropped(Arc::clone(&count));
         async move {
             let _held = held;

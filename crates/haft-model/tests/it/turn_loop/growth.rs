@@ -42,7 +42,7 @@ impl LanguageModel for Watching {
 
 fn looking(look: impl Fn(Cx) + Send + Sync + 'static) -> Toolkit {
     let look = Arc::new(look);
-    let tool = Tool::new("look").run(move |(), cx: Cx| {
+    let tool = Tool::new("look").handler(move |(), cx: Cx| {
         let look = Arc::clone(&look);
         async move { look(cx) }
     });
@@ -118,7 +118,7 @@ async fn the_messages_of_a_context_that_outlives_its_turn_stay_as_they_were() {
 #[tokio::test(start_paused = true)]
 async fn each_of_many_verdicts_and_results_reaches_its_call() {
     const CALLS: usize = 60;
-    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|n: usize, _cx| async move { n });
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|n: usize, _cx| async move { n });
     let calls: Vec<ToolCall> = (0..CALLS).map(|n| call(&format!("c{n}"), "pay", &n.to_string())).collect();
     let model = ScriptedModel::default().then(calls).then("done");
     let agent = TurnLoop::new(model.clone(), Toolkit::from_iter([pay.unwrap()]));

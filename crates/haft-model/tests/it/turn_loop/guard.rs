@@ -10,7 +10,7 @@ use super::*;
 fn counted() -> (Toolkit, Arc<AtomicUsize>) {
     let runs = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&runs);
-    let poll = Tool::dynamic("poll").run(move |_: serde_json::Value, _cx| {
+    let poll = Tool::dynamic("poll").handler(move |_: serde_json::Value, _cx| {
         count.fetch_add(1, Ordering::SeqCst);
         async { "not yet" }
     });

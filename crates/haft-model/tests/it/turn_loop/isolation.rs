@@ -28,7 +28,7 @@ impl LanguageModel for Model {
 fn agent(drops: &Arc<AtomicUsize>) -> TurnLoop {
     let fragile = || Fragile(Arc::clone(drops));
     let (handler, decide, permit, observer) = (fragile(), fragile(), fragile(), fragile());
-    let tool = Tool::new("add").run(move |(a, b): (i64, i64), _: Cx| {
+    let tool = Tool::new("add").handler(move |(a, b): (i64, i64), _: Cx| {
         let _ = &handler;
         async move { a + b }
     });

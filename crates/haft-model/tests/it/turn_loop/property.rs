@@ -109,7 +109,7 @@ async fn read(mut run: LoopRun, most: usize) -> (LoopState, Option<LoopEnd>) {
 }
 
 async fn play(turns: Vec<Turn>, stops: Vec<usize>, replies: Vec<Reply>) {
-    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|cents: u64, _cx| async move { cents });
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|cents: u64, _cx| async move { cents });
     let count = turns.len();
     let agent = TurnLoop::new(ByPlace(turns), kit().with(pay.unwrap()).unwrap())
         .options(RunOptions::new().approvals(Suspend))

@@ -218,7 +218,7 @@ fn nested(depth: usize) -> String {
 #[tokio::test(start_paused = true)]
 async fn a_state_with_deeply_nested_data_can_be_read() {
     let any = || Tool::interaction("deep").params::<Value>().success::<Value>();
-    let give = Tool::new("give").run(|depth: usize, _cx| async move { deep(depth) });
+    let give = Tool::new("give").handler(|depth: usize, _cx| async move { deep(depth) });
     let note = Tool::signal("deep_note").params::<Value>().define();
     let kit: Toolkit = [any().define(), give, note].into_iter().map(Result::unwrap).collect();
     for depth in [60, 100, 124, 127, 128] {

@@ -8,7 +8,7 @@ use super::*;
 #[tokio::test(start_paused = true)]
 async fn an_inner_loop_emits_its_events_as_progress() {
     let inner = agent(&ScriptedModel::default().then([call("i1", "double", "21")]).then("it is 42"));
-    let research = Tool::new("research").try_run_opaque(move |topic: String, cx: Cx| {
+    let research = Tool::new("research").try_handler_opaque(move |topic: String, cx: Cx| {
         let inner = inner.clone();
         async move {
             let mut run = inner.start(TurnRequest::new("small", vec![Item::user(topic)]));

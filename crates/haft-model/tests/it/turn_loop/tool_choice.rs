@@ -14,7 +14,7 @@ async fn calls_that_the_choice_does_not_permit_are_rejected() {
     ] {
         let ran = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         let flag = std::sync::Arc::clone(&ran);
-        let forbidden = Tool::new("forbidden").run(move |(), _cx| {
+        let forbidden = Tool::new("forbidden").handler(move |(), _cx| {
             flag.store(true, std::sync::atomic::Ordering::SeqCst);
             async {}
         });

@@ -144,7 +144,7 @@ async fn calls_of_the_provider_are_not_run() {
 
 #[tokio::test(start_paused = true)]
 async fn handlers_read_the_conversation_up_to_their_call() {
-    let tool = Tool::new("count").run(|(), cx: haft_core::Cx| async move { cx.messages().len() }).unwrap();
+    let tool = Tool::new("count").handler(|(), cx: haft_core::Cx| async move { cx.messages().len() }).unwrap();
     let model = ScriptedModel::default().then([call("c1", "count", "{}")]).then([call("c2", "count", "")]).then("done");
     let outcome = finish(&TurnLoop::new(model, Toolkit::from_iter([tool])), request()).await;
     assert_eq!(told(outcome.state.history())[1..5], ["call c1", "output c1: 2", "call c2", "output c2: 4"]);

@@ -14,7 +14,7 @@ use super::*;
 
 fn gated() -> Toolkit {
     let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always());
-    kit().with(pay.run(|cents: u64, _cx| async move { cents }).unwrap()).unwrap()
+    kit().with(pay.handler(|cents: u64, _cx| async move { cents }).unwrap()).unwrap()
 }
 
 fn suspending(model: &ScriptedModel) -> TurnLoop {

@@ -12,10 +12,11 @@ use super::*;
 fn till(said: &str) -> (Toolkit, Arc<Mutex<Vec<u64>>>) {
     let paid = Arc::<Mutex<Vec<u64>>>::default();
     let noted = Arc::clone(&paid);
-    let pay = Tool::new("pay").describe(said).needs_approval(ApprovalPolicy::always()).run(move |cents: u64, _cx| {
-        noted.lock().unwrap().push(cents);
-        async move { format!("paid {cents}") }
-    });
+    let pay =
+        Tool::new("pay").describe(said).needs_approval(ApprovalPolicy::always()).handler(move |cents: u64, _cx| {
+            noted.lock().unwrap().push(cents);
+            async move { format!("paid {cents}") }
+        });
     (kit().with(pay.unwrap()).unwrap(), paid)
 }
 
@@ -112,7 +113,7 @@ async fn a_changed_definition_voids_the_verdict_and_the_loop_waits_for_another()
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_cannot_run_any_more_fails_without_an_approval_request() {
-    let flag = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(|flag: bool, _cx| async move { flag });
+    let flag = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|flag: bool, _cx| async move { flag });
     for (kit, came) in [(kit().with(flag.unwrap()).unwrap(), "input_validation_error"), (kit(), "unknown_tool")] {
         let model = script();
         let (mut state, approval) = waiting(&suspending(&model, &till("Pays.").0)).await;
@@ -128,7 +129,7 @@ async fn a_call_that_cannot_run_any_more_fails_without_an_approval_request() {
 async fn after_a_resume_messages_end_with_the_turn_of_the_call() {
     let seen = Arc::<Mutex<Vec<Vec<String>>>>::default();
     let (by_handler, by_approver) = (Arc::clone(&seen), Arc::clone(&seen));
-    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).run(move |cents: u64, cx: Cx| {
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(move |cents: u64, cx: Cx| {
         by_handler.lock().unwrap().push(told(cx.messages()));
         async move { cents }
     });

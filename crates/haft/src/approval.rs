@@ -1,0 +1,83 @@
+//! Approval: a person or a policy decides before a call runs.
+//!
+//! ```text
+//!  ToolCall ─► look up ─► permit ─► decode ─► ╔═════════╗ ─► slot ─► handler ─► ToolResult
+//!                                             ║ approve ║
+//!                                             ╚═╤═════▲═╝
+//!                              ApprovalRequest  ▼     │  ApprovalResponse (the verdict)
+//!                                     function, queue, or another process
+//! ```
+//!
+//! A tool or a run says which calls require approval: `#[tool(approval = …)]`, `.needs_approval(policy)`,
+//! [`RunOptions::policy`](crate::run::RunOptions::policy). A call that requires approval where no approver is configured
+//! is denied, and so is one whose policy fails. Signals and interactions take the same path; one that is denied is not
+//! handed to the loop. A call that the provider executes can't be prevented, so only a permit is asked about it.
+//!
+//! | the verdict comes | use |
+//! |---|---|
+//! | from a function, while the run waits | `RunOptions::new().approvals(\|request: ApprovalRequest, _cx: Cx\| async move { request.approve() })` |
+//! | from a queue that many runs share | `let (sender, queue) = VerdictQueue::new()`, `.approvals(queue)`, `sender.send(verdict)?` |
+//! | with the next request to a server | `kit.plan_from_map(policy, verdicts, calls).await`, then `kit.run(plan)` |
+//! | hours later, perhaps in another process | `.approvals(Suspend)`, then `kit.resume(suspended, verdicts)` |
+//!
+//! A verdict is `request.approve()`, `.deny(reason)`, `.edit(arguments)` (checked like the model's own) or
+//! `.answer(value)` (a person's result in place of the tool's, checked against its result schema). Its `.scope(…)` tells
+//! an `ApprovalMemory` what else it holds for: this call, these arguments, this tool, this session. A denial
+//! revokes earlier approvals of anything narrower; an approval does not revoke a narrower denial.
+//!
+//! A verdict is bound to exactly what was shown: the request carries a digest of the tool, its definition and the
+//! decoded arguments. One for other arguments, a changed tool, an expired request or with a forged signature runs
+//! nothing. It is returned with the reason, and the request stays pending; `kit.check_verdict(…)` reports it before it is
+//! sent. A function is asked again with the issues of its invalid edit (`cx.rejected_verdict()`), at most three times.
+//! When a tool's definition has changed since the request, approval is requested again.
+//!
+//! Run options set a lifetime for requests (`approval_lifetime`), signing keys (`approval_keys`), a memory
+//! (`approval_memory`) and an audit log (`audit`: who decided what, when, under which rule). A signature proves that this
+//! application sent the request, not that a person agreed: who may decide, and how far a scope may reach, is for the
+//! server that accepts verdicts.
+//!
+//! ```
+//! # #[cfg(feature = "approval")] mod example {
+//! use haft::approval::Suspended;
+//! use haft::prelude::*;
+//! use haft::serde_json;
+//!
+//! /// Moves money.
+//! #[tool(approval = "always")]
+//! async fn transfer(to: String, cents: u64) -> String {
+//!     format!("{cents} cents to {to}")
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # pub async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let kit = toolkit![Transfer];
+//! let calls = [ToolCall::new("c1", "transfer", r#"{"to": "Ada", "cents": 500}"#)];
+//! let run = kit.run_with(&calls, RunOptions::new().approvals(Suspend));
+//! let suspended = run.collect_or_suspend().await.unwrap_err();
+//! let stored = serde_json::to_string(&suspended)?;
+//!
+//! // Later, in another process:
+//! let suspended: Suspended = serde_json::from_str(&stored)?;
+//! let verdicts: Vec<_> = suspended.pending().map(|request| request.approve()).collect();
+//! let results = kit.resume(suspended, verdicts).collect_results().await;
+//! assert_eq!(results[0].to_model_text(), "500 cents to Ada");
+//! # Ok(())
+//! # }
+//! # }
+//! # fn main() { #[cfg(feature = "approval")] example::main().unwrap(); }
+//! ```
+
+#[doc(inline)]
+pub use haft_core::{
+    ApprovalAnswer, ApprovalCx, ApprovalDecision, ApprovalId, ApprovalNeed, ApprovalOutcome, ApprovalPolicy,
+    ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Approve, ApprovedCall,
+    IntoApprovalAnswer, PolicyError, RejectedVerdict, RequestSignature, RequestedCall, Suspended, SuspendedError,
+    VerdictFault,
+};
+// approvals that leave the run
+#[cfg(feature = "approval")]
+#[doc(inline)]
+pub use haft_core::{
+    ApprovalMemory, CallPlan, Decision, Decisions, Delivery, QueuePlan, SignatureError, SigningKeyError, SigningKeys,
+    Suspend, VerdictQueue, VerdictSender,
+};

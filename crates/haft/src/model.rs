@@ -1,0 +1,55 @@
+//! Models and the turn loop: ask, run what is asked for, ask again.
+//!
+//! ```text
+//!            ╔════════════════════ TurnLoop ═════════════════════╗
+//!  question ─╫─► model ─► Turn ─► ToolCalls ─► run ─► ToolResults ║
+//!            ║     ▲                                     │       ║
+//!    answer ◄╫── stop ◄──────── AfterTurn decides ◄──────┘       ║
+//!            ╚═══════════════════════════════════════════════════╝
+//! ```
+//!
+//! A model is anything that implements [`LanguageModel::stream_turn`]. A [`TurnLoop`] streams everything that happens as
+//! [`LoopEvent`]s, and keeps the conversation in a [`LoopState`] that serialises. It always ends: by turn cap, budgets, a
+//! guard against repeated calls, or because there is nothing more to do. Here a script stands in for the model, as it
+//! would in a test:
+//!
+//! ```
+//! use haft::prelude::*;
+//!
+//! /// Adds two numbers.
+//! #[tool]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let model = ScriptedModel::default()
+//!     .then([ToolCall::new("c1", "add", r#"{"a": 19, "b": 23}"#)])
+//!     .then("It is 42.");
+//! let agent = TurnLoop::new(model, toolkit![Add]).max_turns(8);
+//!
+//! let outcome = agent.start(TurnRequest::new("any", vec![Item::user("What is 19 + 23?")])).finish().await;
+//! assert!(outcome.end.is_stopped());
+//! assert_eq!(outcome.state.text(), "It is 42.");
+//! # }
+//! ```
+//!
+//! - `.decide(|after| async move { … })` decides after each turn whether there is another one (`after.next()`,
+//!   `after.stop()`), and may change model, tools, choice and history for it. Without it the loop goes on while the model
+//!   makes calls.
+//! - Signals (`Tool::signal`) are handed to that function once they are approved, and it answers them; interactions
+//!   (`Tool::interaction`) and, with `.options(RunOptions::new().approvals(Suspend))`, calls that require approval end the
+//!   loop with [`LoopEnd::Waiting`]. Store the state, give it `state.answer(call_id, value)` or
+//!   `agent.verdict(&mut state, verdict)`, and start it again.
+//! - Tests need no network: [`ScriptedModel`] answers by a script (in code or a JSON file) and checks what it was sent;
+//!   `Cassette::auto(path, model)` records a real model once and replays it from then on.
+//! - A stored state is not locked, and a call that runs while the process dies is not in it: claim a state in the store
+//!   before starting it, and make tools that must not run twice detect that themselves.
+
+#[doc(inline)]
+pub use haft_model::{
+    AfterTurn, Budget, Cassette, CassetteError, CassetteFault, ExchangeFault, Expect, Flow, Interaction, LanguageModel,
+    LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError, ScriptError, ScriptFault,
+    ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnFault, TurnLoop, TurnStream,
+};

@@ -1,0 +1,114 @@
+//! Running calls: from `ToolCall` to exactly one `ToolResult`.
+//!
+//! ```text
+//!  ╔══════════╗                                        ToolEvent  ToolEvent
+//!  ║ ToolCall ║ ─► look up ─► permit ─► decode ─► approve ─► slot     ▲
+//!  ╚══════════╝                                               │       │ progress
+//!  ╔════════════╗                                             ▼       │
+//!  ║ ToolResult ║ ◄─ encode ◄──────────────── middleware ─► handler ──┘
+//!  ╚════════════╝
+//! ```
+//!
+//! Every way to run a call takes this path, and its handler is polled by one function. An unknown name, invalid JSON, a
+//! panic, a timeout, a cancellation, a result that breaks its own schema, two calls with one id: each is answered once,
+//! with a kind, a message that the model can act on, and whether the handler had started.
+//!
+//! # Ways to run
+//!
+//! | to | use | returns |
+//! |---|---|---|
+//! | run the calls of a model | [`kit.run(calls)`](Toolkit::run), [`run_with(calls, options)`](Toolkit::run_with) | [`Run`], a stream of [`ToolEvent`]s |
+//! | run one call | [`kit.run_call(&call)`](Toolkit::run_call), [`run_call_with`](Toolkit::run_call_with) | [`ToolResult`] |
+//! | run one call by its tool's failure mode, with early values | [`kit.try_run_call(call, options)`](Toolkit::try_run_call) | [`HandlerResults`], awaited or read as a stream |
+//! | call a tool from the program, with its types | [`kit.call(params)`](Toolkit::call), [`call_with`](Toolkit::call_with) | the success type, or [`CallError`] |
+//! | decide first, run later | [`plan_from_map`](Toolkit::plan_from_map), [`plan_from_queue`](Toolkit::plan_from_queue) | a plan: `kit.run(plan)`, or `plan.into_run()` |
+//! | go on with a suspended run | [`kit.resume(suspended, verdicts)`](Toolkit::resume), [`resume_with`](Toolkit::resume_with) | [`Run`] |
+//! | serve anything that lists and runs tools | [`Dispatch`] | a stream of events |
+//!
+//! And with a [`Run`]: read its events with [`next`](Run::next) or as a `Stream`;
+//! [`collect_results`](Run::collect_results) for the results in call order;
+//! [`collect_or_suspend`](Run::collect_or_suspend) where approvals may come later;
+//! [`continue_with_results`](Run::continue_with_results) to end with a value made from all results;
+//! [`fail_on`](Run::fail_on) to end with an error when calls failed in certain classes.
+//!
+//! ```
+//! use haft::prelude::*;
+//! use std::time::Duration;
+//!
+//! /// Deletes a file.
+//! #[tool(approval = "always")]
+//! async fn delete_file(path: String) -> String {
+//!     format!("{path} is gone")
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let kit = toolkit![DeleteFile];
+//! let calls = [ToolCall::new("c1", "delete_file", r#"{"path": "a.txt"}"#)];
+//! let denied = kit.run(&calls).collect_results().await;
+//! assert_eq!(denied[0].failure().unwrap().kind, FailureKind::Denied);
+//!
+//! let approve_one = |request: ApprovalRequest, _cx: Cx| async move {
+//!     if request.arguments.contains("a.txt") { request.approve() } else { request.deny("only a.txt") }
+//! };
+//! let options = RunOptions::new().timeout(Duration::from_secs(60)).approvals(approve_one);
+//! let results = kit.run_with(&calls, options).collect_results().await;
+//! assert_eq!(results[0].to_model_text(), "a.txt is gone");
+//! # }
+//! ```
+//!
+//! # Permits
+//!
+//! A [`Permit`] decides who may call what, before approval is requested and before a handler sees anything. A closure
+//! permits or denies calls; a type hides tools as well, by [`Permit::sees`]: a hidden tool does not exist for its caller,
+//! in a call, in a suggestion and in [`Dispatch::list`]. A permit that fails or panics denies.
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::run::Permitting;
+//!
+//! # let reboot = Tool::new("reboot").handler(|(), _cx| async { "done" }).unwrap();
+//! # let kit: Toolkit = Toolkit::from_iter([reboot]);
+//! let only_ana = |_tool: &Tool, _call: &ToolCall, cx: &Cx| -> Permitting {
+//!     match cx.caller() {
+//!         Some(caller) if *caller == "ana" => Permission::Allowed.into(),
+//!         _ => Permission::denied("only ana may do this").into(),
+//!     }
+//! };
+//! # let calls = [ToolCall::new("c1", "reboot", "{}")];
+//! let run = kit.run_with(calls, RunOptions::new().caller("bob").permit(only_ana));
+//! # #[tokio::main(flavor = "current_thread")] async fn main_(run: haft::run::Run) -> Vec<ToolResult> { run.collect_results().await }
+//! assert_eq!(main_(run)[0].failure().unwrap().message, "only ana may do this");
+//! ```
+//!
+//! A permit or a policy that looks at what a tool may do asks `tool.annotations().may_destroy()`: unless annotated
+//! otherwise a tool may, and a readonly one may not.
+//!
+//! # Details
+//!
+//! - Handlers run inside the task that polls the run: they advance, and timeouts fire, only while it is polled.
+//!   `collect_results` polls to the end; [`spawned`](RunOptions::spawned) gives each handler a task of its own; a function
+//!   that blocks its thread is marked `#[tool(blocking)]`.
+//! - Dropping a run drops its handlers; [`cancel`](Run::cancel) goes on to a result for every call.
+//! - With `panic = "abort"` there is no isolation.
+//! - Every call opens a `tracing` span by OpenTelemetry's names (`execute_tool`, `gen_ai.tool.*`), without arguments and
+//!   results. Without a subscriber it costs one load.
+//!
+//! [`Toolkit`]: crate::toolkit::Toolkit
+//! [`Toolkit::run`]: crate::toolkit::Toolkit::run
+
+#[allow(unused_imports, reason = "for links")]
+use haft_core::Toolkit;
+
+// calls and their results
+#[doc(inline)]
+pub use haft_core::{CallId, CustomKind, FailureKind, Outcome, ToolCall, ToolFailure, ToolOutput, ToolResult};
+// runs
+#[doc(inline)]
+pub use haft_core::{
+    CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandlerResult, HandlerResults, Run,
+    RunCall, RunError, RunOptions, Step, ToolEvent, TryRun, UnknownEvent,
+};
+// permits
+#[doc(inline)]
+pub use haft_core::{Permission, Permit, Permitting};

@@ -1,0 +1,105 @@
+//! Tools: definitions, handlers and the context that a handler gets.
+//!
+//! ```text
+//!   name, description, schemas ──► descriptor ──► the model reads it
+//!  ╔══════╗
+//!  ║ Tool ║    ToolCall ─► look up ─► permit ─► decode ─► approve ─► slot
+//!  ╚══════╝                                                           │
+//!      ToolResult ◄─ encode ◄─ ╔═══════════════╗ ◄─ middleware ◄──────┘
+//!                              ║ handler(a, cx)║
+//!                              ╚═══════════════╝
+//! ```
+//!
+//! The shortest way is the attribute [`#[tool]`](macro@crate::tool) on a function. Without the macro, a builder takes
+//! the same from a closure:
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::tool::DefinitionError;
+//!
+//! let divide = Tool::new("divide")
+//!     .describe("Divides two integers.")
+//!     .annotate(Readonly(true))
+//!     .try_handler(|(a, b): (i64, i64), _cx| async move { a.checked_div(b).ok_or("division by zero") })?;
+//! assert!(divide.is_user_defined());
+//! # Ok::<_, DefinitionError>(())
+//! ```
+//!
+//! A raw JSON Schema, as an MCP server sends it, is enforced like one that was made from a type:
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::serde_json::{Value, json};
+//!
+//! let search = Tool::dynamic("search")
+//!     .params_json(json!({
+//!         "type": "object",
+//!         "properties": { "query": { "type": "string", "minLength": 1 } },
+//!         "required": ["query"]
+//!     }))
+//!     .handler(|arguments: Value, _cx| async move { json!({ "hits": [arguments["query"]] }) })?;
+//! let kit: Toolkit = Toolkit::from_iter([search]);
+//! assert_eq!(kit.names().collect::<Vec<_>>(), ["search"]);
+//! # Ok::<_, haft::tool::DefinitionError>(())
+//! ```
+//!
+//! # Kinds
+//!
+//! | kind | executed by | created by |
+//! |---|---|---|
+//! | local | its handler | `#[tool]`, [`Tool::new`], a type that implements [`Handle`] |
+//! | dynamic | its handler; the schema is known at run time only | [`Tool::dynamic`] |
+//! | provider-defined | the provider, or a handler | [`Tool::provider`] |
+//! | signal | the application's loop, which reads it with [`Tool::decode_args`] | [`Tool::signal`] |
+//! | interaction | a person or system outside, later | [`Tool::interaction`] |
+//!
+//! Settings that a kind cannot honour are faults of the definition: limits, dependencies, a failure mode or
+//! `to_model_output` on a tool without a handler, and an approval policy on a tool that its provider executes.
+//!
+//! # Handlers
+//!
+//! | builder method | the handler returns |
+//! |---|---|
+//! | [`handler`](ToolBuilder::handler) | a value |
+//! | [`try_handler`](ToolBuilder::try_handler) | `Result<T, E>` where `E: Failure`, which the model reads |
+//! | [`try_handler_opaque`](ToolBuilder::try_handler_opaque) | `Result<T, E>` with an error that only the operator sees |
+//! | [`try_handler_mixed`](ToolBuilder::try_handler_mixed) | `Result<T, HandlerError<E>>`: either of the two |
+//! | [`stream_handler`](ToolBuilder::stream_handler) | [`Outputs`]: preliminary values, then the final one |
+//! | [`blocking_handler`](ToolBuilder::blocking_handler) and its `try_` forms | as above, on a thread for blocking work |
+//!
+//! # Details
+//!
+//! - Parameters written in a `#[tool]` signature are closed: an unknown key is rejected. A struct follows its serde
+//!   attributes; `#[serde(deny_unknown_fields)]` closes it.
+//! - `format` is an annotation, as in JSON Schema, except that the width of Rust's number types is enforced. Values that
+//!   the schema allows and the type rejects are input errors too, and never reach the handler.
+//! - Integers may be written as floats (`3.0`, `1e3`). Numbers in free-form values are 64-bit.
+//! - A blocking handler runs on one of tokio's threads. When its call is cancelled its context reports that, and the
+//!   thread runs to its end; dropping the runtime waits for it.
+//! - Small mistakes of a model (`"3"` for `3`, a single value for a list, JSON in a string) can be repaired on request,
+//!   see [`Repairs`](crate::schema::Repairs). Repairs are recorded on the result.
+
+// definitions
+#[doc(inline)]
+pub use haft_core::{
+    Annotation, Annotations, Concurrency, DefinitionError, DefinitionFault, DescriptorKind, Destructive, EmitBuffer,
+    EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent, MAX_NAME_LEN, Meta, MissingHandler, NameFault,
+    OnOverflow, OpenWorld, OutputCap, Readonly, SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder,
+    ToolDescriptor, ToolId, ToolKind, ToolName,
+};
+// the types of a builder
+#[doc(inline)]
+pub use haft_core::{BuilderOf, Inferred, Open, Slot, Typed};
+// handlers and their context
+#[doc(inline)]
+pub use haft_core::{
+    BoxError, Caller, Cancellation, Cx, EmitError, Emitted, Emitter, Failure, Handle, HandlerError, HandlerOutput,
+    NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
+};
+// tools that a provider defines
+#[doc(inline)]
+pub use haft_core::{NameClash, NameMapError, NameMapper, ProviderDefinition, ProviderTool};
+
+#[cfg(feature = "macros")]
+#[doc(inline)]
+pub use haft_macros::Failure;
