@@ -342,6 +342,9 @@ mod tests {
             #[failure(crate = haft_core)]
             struct E<T: Clone>(T);
         ));
-        assert!(text.contains("impl < T : Clone > haft_core :: Failure for E < T > where Self :"), "{text}");
+        assert!(
+            text.contains("impl < T : Clone > haft_core :: macro_support :: Failure for E < T > where Self :"),
+            "{text}"
+        );
     }
 }

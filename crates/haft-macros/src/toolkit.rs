@@ -165,7 +165,10 @@ mod tests {
     #[test]
     fn the_crate_can_be_elsewhere() {
         let text = expand(quote!(crate = haft_core; A)).to_string();
-        assert!(text.contains("haft_core :: Toolkit :: new ()") && !text.contains(":: haft ::"), "{text}");
+        assert!(
+            text.contains("haft_core :: macro_support :: Toolkit :: new ()") && !text.contains(":: haft ::"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -15,14 +15,14 @@
 //!
 //! | the verdict comes | use |
 //! |---|---|
-//! | from a function, while the run waits | `RunOptions::new().approvals(\|request: ApprovalRequest, _cx: Cx\| async move { request.approve() })` |
+//! | from a function, while the run waits | `.approvals(\|request: ApprovalRequest, _cx: Cx\| async move { request.approve() })` on the run options |
 //! | from a queue that many runs share | `let (sender, queue) = VerdictQueue::new()`, `.approvals(queue)`, `sender.send(verdict)?` |
 //! | with the next request to a server | `kit.plan_from_map(policy, verdicts, calls).await`, then `kit.run(plan)` |
 //! | hours later, perhaps in another process | `.approvals(Suspend)`, then `kit.resume(suspended, verdicts)` |
 //!
 //! A verdict is `request.approve()`, `.deny(reason)`, `.edit(arguments)` (checked like the model's own) or
 //! `.answer(value)` (a person's result in place of the tool's, checked against its result schema). Its `.scope(…)` tells
-//! an `ApprovalMemory` what else it holds for: this call, these arguments, this tool, this session. A denial
+//! an [`ApprovalMemory`] what else it holds for: this call, these arguments, this tool, this session. A denial
 //! revokes earlier approvals of anything narrower; an approval does not revoke a narrower denial.
 //!
 //! A verdict is bound to exactly what was shown: the request carries a digest of the tool, its definition and the

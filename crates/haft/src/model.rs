@@ -38,8 +38,8 @@
 //! - `.decide(|after| async move { … })` decides after each turn whether there is another one (`after.next()`,
 //!   `after.stop()`), and may change model, tools, choice and history for it. Without it the loop goes on while the model
 //!   makes calls.
-//! - Signals (`Tool::signal`) are handed to that function once they are approved, and it answers them; interactions
-//!   (`Tool::interaction`) and, with `.options(RunOptions::new().approvals(Suspend))`, calls that require approval end the
+//! - Signals ([`Tool::signal`](crate::tool::Tool::signal)) are handed to that function once they are approved, and it answers them; interactions
+//!   ([`Tool::interaction`](crate::tool::Tool::interaction)) and, with `.options(RunOptions::new().approvals(Suspend))`, calls that require approval end the
 //!   loop with [`LoopEnd::Waiting`]. Store the state, give it `state.answer(call_id, value)` or
 //!   `agent.verdict(&mut state, verdict)`, and start it again.
 //! - Tests need no network: [`ScriptedModel`] answers by a script (in code or a JSON file) and checks what it was sent;

@@ -51,9 +51,9 @@ impl Path {
             Self::Dispatch => {
                 let mut events = Dispatch::run_calls(&kit, vec![call], RunOptions::new());
                 loop {
-                    match futures_util::StreamExt::next(&mut events).await.unwrap() {
-                        ToolEvent::Output { result, .. } => break result,
-                        _ => {}
+                    if let ToolEvent::Output { result, .. } = futures_util::StreamExt::next(&mut events).await.unwrap()
+                    {
+                        break result;
                     }
                 }
             }

@@ -119,7 +119,7 @@ async fn a_call_that_the_provider_ran_is_not_run_here_even_if_given() {
         );
         assert_eq!(came(&kit.run_call_with(&remote("good"), &options).await), "non_local_tool");
     }
-    assert_eq!(kit.try_run_call(&remote("good"), RunOptions::new()).await.unwrap_err().kind, FailureKind::NonLocalTool);
+    assert_eq!(kit.try_run_call(remote("good"), RunOptions::new()).await.unwrap_err().kind, FailureKind::NonLocalTool);
     let search = kit.get("search").unwrap();
     let call = remote("good");
     assert_eq!(came(&alone(search).run_call(&call).await), "non_local_tool");

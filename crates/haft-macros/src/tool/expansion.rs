@@ -321,7 +321,7 @@ mod tests {
                 fn f(cx: &Cx) {}
             ),
         );
-        assert!(plain.contains(". handle (") && plain.contains("f (& cx) ;"), "{plain}");
+        assert!(plain.contains(". try_handler_mixed (") && plain.contains("f (& cx) ;"), "{plain}");
         let waiting = expanded(
             quote!(),
             quote!(

@@ -259,6 +259,6 @@ mod tests {
 
     #[test]
     fn the_crate_can_be_elsewhere() {
-        assert!(steps(quote!(crate = haft_core, readonly)).contains("haft_core :: Readonly"));
+        assert!(steps(quote!(crate = haft_core, readonly)).contains("haft_core :: macro_support :: Readonly"));
     }
 }

@@ -71,7 +71,7 @@ fn texts_hints_and_annotations_are_set() {
     assert!(!annotations.readonly() && annotations.destructive());
     assert!(annotations.idempotent() && !annotations.open_world());
     assert_eq!(annotations.strict(), Some(true));
-    assert_eq!(annotations.get::<haft::tool::Meta>().unwrap().0["vendor/limit"], 5);
+    assert_eq!(annotations.get::<tool::Meta>().unwrap().0["vendor/limit"], 5);
     assert_eq!((annotations.get(), annotations.get()), (Some(&Cost(3)), Some(&Team("bank"))));
 }
 
@@ -154,11 +154,11 @@ async fn the_other_forms_are_applied() {
     assert_eq!(keyed.limits().output_cap, Some(OutputCap::new(limit(10))));
     assert_eq!(keyed.description(), Some(""));
     assert!(keyed.approval().is_never());
-    assert_eq!(keyed.annotations().get::<haft::tool::Meta>().unwrap().0, own_meta());
+    assert_eq!(keyed.annotations().get::<tool::Meta>().unwrap().0, own_meta());
 
     let shared = Shared::tool().unwrap();
     assert_eq!(shared.limits().concurrency, Concurrency::Shared);
-    assert_eq!(shared.annotations().get::<haft::tool::Meta>().unwrap().0["a"], Value::Null);
+    assert_eq!(shared.annotations().get::<tool::Meta>().unwrap().0["a"], Value::Null);
     assert!(needs_approval(&shared, json!(4)).await && !needs_approval(&shared, json!(3)).await);
 
     let by_path = ByPath::tool().unwrap();

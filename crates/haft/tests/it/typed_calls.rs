@@ -111,7 +111,7 @@ async fn an_unknown_tool_is_a_fault() {
 /// A toolkit that was built at run time may lack a service that its type would have required.
 #[tokio::test]
 async fn a_service_that_is_missing_is_a_fault_and_one_of_the_call_fills_in() {
-    let kit: Toolkit = Toolkit::from_iter([<GetWeather as haft::tool::StaticTool>::tool().unwrap()]);
+    let kit: Toolkit = Toolkit::from_iter([<GetWeather as tool::StaticTool>::tool().unwrap()]);
     let failure = fault(kit.call(weather("Oslo", 3)).await);
     assert_eq!((&failure.kind, failure.started), (&FailureKind::ExecutionError, false));
     let cause = failure.source().unwrap().to_string();

@@ -103,7 +103,7 @@ const TABLE: [Row; 11] = [
 
 /// Makes a call by `handle_with`, by `handle_stream`, and by `handle` where no option is needed.
 async fn all_ways(kit: &Toolkit, call: &ToolCall) -> Vec<Result<HandlerResult, ToolFailure>> {
-    let mut ways = vec![kit.try_run_call(call, &options()).await];
+    let mut ways = vec![kit.try_run_call(call, options()).await];
     ways.extend(kit.try_run_call(call, options()).collect::<Vec<_>>().await);
     if call.name != "secret" {
         ways.push(kit.try_run_call(call, RunOptions::new()).await);
@@ -153,7 +153,7 @@ async fn a_returned_failure_is_encoded() {
     let kit = kit(FailureMode::Return);
     for row in &TABLE {
         let call = ToolCall::new("c1", row.name, row.arguments);
-        let encoded = kit.try_run_call(&call, &options()).await.unwrap().encoded.to_value();
+        let encoded = kit.try_run_call(&call, options()).await.unwrap().encoded.to_value();
         if row.name == "declared" {
             assert_eq!(encoded, json!({"left": 2}));
         } else {
@@ -161,7 +161,7 @@ async fn a_returned_failure_is_encoded() {
             assert!(encoded["error"]["message"].as_str().unwrap().contains(row.message), "{encoded}");
         }
     }
-    let busy = kit.try_run_call(&ToolCall::new("c1", "own_kind", "1"), RunOptions::new()).await.unwrap();
+    let busy = kit.try_run_call(ToolCall::new("c1", "own_kind", "1"), RunOptions::new()).await.unwrap();
     assert_eq!(busy.encoded.to_value()["error"]["retry_after_seconds"], 2.0);
 }
 
@@ -204,9 +204,9 @@ async fn a_hidden_tool_is_unknown_in_both_modes() {
     }
     let hiding = RunOptions::new().permit(Blindfold);
     for mode in MODES {
-        let hidden = kit(mode).try_run_call(&ToolCall::new("c1", "secret", "1"), &hiding).await.unwrap_err();
+        let hidden = kit(mode).try_run_call(ToolCall::new("c1", "secret", "1"), &hiding).await.unwrap_err();
         let absent = kit(mode).filter(|tool| tool.name() != "secret");
-        let absent = absent.try_run_call(&ToolCall::new("c1", "secret", "1"), &hiding).await.unwrap_err();
+        let absent = absent.try_run_call(ToolCall::new("c1", "secret", "1"), &hiding).await.unwrap_err();
         assert_eq!(hidden, absent);
     }
 }
@@ -241,6 +241,6 @@ async fn a_middlewares_failure_follows_the_mode() {
 #[tokio::test]
 async fn a_success_without_content_is_null() {
     let kit: Toolkit = Toolkit::from_iter([Tool::new("unit").handler(|(), _cx| async {}).unwrap()]);
-    let result = kit.try_run_call(&ToolCall::new("c1", "unit", ""), RunOptions::new()).await.unwrap();
+    let result = kit.try_run_call(ToolCall::new("c1", "unit", ""), RunOptions::new()).await.unwrap();
     assert_eq!(result.encoded.to_value(), Value::Null);
 }

@@ -29,7 +29,7 @@ fn call(arguments: &str) -> ToolCall {
 async fn with_a_handler_a_success_is_returned_in_both_modes() {
     for mode in MODES {
         let kit = kit([shell(mode)]);
-        let result = kit.try_run_call(&call(r#"["ls","-l"]"#), RunOptions::new()).await.unwrap();
+        let result = kit.try_run_call(call(r#"["ls","-l"]"#), RunOptions::new()).await.unwrap();
         assert_eq!(result.encoded.as_str(), "\"ls -l\"");
         assert_eq!(items(kit.try_run_call(call(r#"["ls"]"#), RunOptions::new())).await, ["final \"ls\""]);
     }
@@ -37,7 +37,7 @@ async fn with_a_handler_a_success_is_returned_in_both_modes() {
 
 #[tokio::test]
 async fn with_a_handler_a_failure_is_returned_in_mode_return() {
-    let result = kit([shell(FailureMode::Return)]).try_run_call(&call("[]"), RunOptions::new()).await.unwrap();
+    let result = kit([shell(FailureMode::Return)]).try_run_call(call("[]"), RunOptions::new()).await.unwrap();
     assert!(result.is_failure);
     assert_eq!(result.failure_origin, Some(FailureOrigin::Handler));
     assert_eq!(result.encoded.as_str(), "\"nothing to run\"");
@@ -45,15 +45,15 @@ async fn with_a_handler_a_failure_is_returned_in_mode_return() {
 
 #[tokio::test]
 async fn with_a_handler_a_failure_is_raised_in_mode_error() {
-    let failure = kit([shell(FailureMode::Error)]).try_run_call(&call("[]"), RunOptions::new()).await.unwrap_err();
+    let failure = kit([shell(FailureMode::Error)]).try_run_call(call("[]"), RunOptions::new()).await.unwrap_err();
     assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("tool_failed", "nothing to run"));
 }
 
 #[tokio::test]
 async fn with_a_handler_bad_parameters_are_rejected_by_the_mode() {
-    let error = kit([shell(FailureMode::Error)]).try_run_call(&call("[1]"), RunOptions::new()).await.unwrap_err();
+    let error = kit([shell(FailureMode::Error)]).try_run_call(call("[1]"), RunOptions::new()).await.unwrap_err();
     assert_eq!(error.kind.as_str(), "input_validation_error");
-    let returned = kit([shell(FailureMode::Return)]).try_run_call(&call("[1]"), RunOptions::new()).await.unwrap();
+    let returned = kit([shell(FailureMode::Return)]).try_run_call(call("[1]"), RunOptions::new()).await.unwrap();
     assert_eq!(returned.failure_origin, Some(FailureOrigin::Parameters));
     assert!(!returned.result.failure().unwrap().started);
 }

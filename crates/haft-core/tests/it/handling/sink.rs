@@ -44,7 +44,7 @@ async fn without_a_sink_progress_is_dropped_and_nothing_waits() {
         let began = Instant::now();
         let call = &calls([("chatty", "1000")])[0];
         assert_eq!(kit.try_run_call(call, RunOptions::new()).await.unwrap().encoded.as_str(), "1000");
-        assert_eq!(kit.try_run_call(call, &RunOptions::new().spawned()).await.unwrap().encoded.as_str(), "1000");
+        assert_eq!(kit.try_run_call(call, RunOptions::new().spawned()).await.unwrap().encoded.as_str(), "1000");
         assert_eq!(came(&kit.run_call(call).await), "1000");
         assert_eq!(began.elapsed(), seconds(0));
     }
@@ -54,7 +54,7 @@ async fn without_a_sink_progress_is_dropped_and_nothing_waits() {
 async fn a_sink_gets_everything_in_order() {
     let (queue, mut reader) = mpsc::unbounded_channel();
     let kit = kit([chatty(ExecutionLimits::new().emit_buffer(one()))]);
-    let result = kit.try_run_call(&calls([("chatty", "100")])[0], &RunOptions::new().sink(queue)).await.unwrap();
+    let result = kit.try_run_call(&calls([("chatty", "100")])[0], RunOptions::new().sink(queue)).await.unwrap();
     assert_eq!(result.encoded.as_str(), "100");
     let mut got = Vec::new();
     while let Some(emitted) = reader.recv().await {
@@ -91,7 +91,7 @@ async fn a_sink_without_a_reader_blocks_nothing() {
     let (queue, reader) = mpsc::channel(1);
     drop(reader);
     let kit = kit([chatty(ExecutionLimits::new().emit_buffer(one()))]);
-    let result = kit.try_run_call(&calls([("chatty", "100")])[0], &RunOptions::new().sink(queue)).await;
+    let result = kit.try_run_call(&calls([("chatty", "100")])[0], RunOptions::new().sink(queue)).await;
     assert_eq!(result.unwrap().encoded.as_str(), "100");
 }
 
@@ -108,7 +108,7 @@ async fn a_sink_that_is_never_read_does_not_keep_a_call_from_ending() {
     assert_eq!((failure.kind, began.elapsed()), (FailureKind::TimedOut, seconds(3)));
 
     let plain = kit([chatty(ExecutionLimits::new().emit_buffer(one()))]);
-    let failure = plain.try_run_call(call, &full.clone().timeout(seconds(2))).await.unwrap_err();
+    let failure = plain.try_run_call(call, full.clone().timeout(seconds(2))).await.unwrap_err();
     assert_eq!((failure.kind, began.elapsed()), (FailureKind::TimedOut, seconds(5)));
 
     let flag = Cancellation::new();
