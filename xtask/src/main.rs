@@ -29,7 +29,7 @@ usage: cargo xtask <command>
 
   test [--offline]                     everything CI checks; --offline skips steps that need downloads
   setup                                download the parts that some tests need into target/parts
-  tidy [--pending]                     check the house rules that no lint checks; --pending adds those not enforced yet
+  tidy                                 check the house rules that no lint checks
   bench [WORK...]                      measure, and compare with the bars
   bench --instructions [WORK...]       count instructions, and compare with the published ratios
   bench --instructions --save          publish the ratios of this checkout

@@ -32,31 +32,16 @@ const PAGES: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CH
 type SourceRule = fn(&Source<'_>) -> Vec<Breach>;
 
 /// The rules about Rust files, each checked separately.
-const SOURCE_RULES: [SourceRule; 3] = [size::check, waiting::check, name::check_modules];
-
-/// The rules that `cargo xtask tidy` checks only with `--pending`, because the tree does not keep them yet.
-const PENDING_SOURCE_RULES: [SourceRule; 1] = [doc_comment::check];
-
-/// The rules to check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scope {
-    Enforced,
-    Pending,
-}
+const SOURCE_RULES: [SourceRule; 4] = [size::check, waiting::check, name::check_modules, doc_comment::check];
 
 /// Runs the command.
-pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Result<()> {
-    let scope = if arguments.flag("--pending") { Scope::Pending } else { Scope::Enforced };
+pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {
     arguments.finish()?;
-    check_rules(workspace, scope)
+    check(workspace)
 }
 
 /// Checks the whole tree and prints every breach.
 pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
-    check_rules(workspace, Scope::Enforced)
-}
-
-fn check_rules(workspace: &Workspace, scope: Scope) -> anyhow::Result<()> {
     let files = files(workspace)?;
     let mut breaches = missing_pages(&files);
     let mut type_names = TypeNames::default();
@@ -65,10 +50,8 @@ fn check_rules(workspace: &Workspace, scope: Scope) -> anyhow::Result<()> {
         // A binary file has no lines to check.
         let Ok(text) = fs::read_to_string(workspace.root().join(path)) else { continue };
         breaches.extend(check_text(path, &text));
-        if scope == Scope::Pending && has_extension(path, "rs") {
-            let source = Source::new(path, &text);
-            breaches.extend(PENDING_SOURCE_RULES.iter().flat_map(|rule| rule(&source)));
-            type_names.add(&source);
+        if has_extension(path, "rs") {
+            type_names.add(&Source::new(path, &text));
         }
     }
     breaches.extend(type_names.check());
@@ -138,6 +121,7 @@ mod tests {
         assert_eq!(check_text("a.md", "```sh,ignore\n```\n").len(), 1);
         assert_eq!(check_text("a.txt", "```rust,ignore\n```\n").len(), 0);
         assert_eq!(check_text("src/a.rs", "mod util;\n").len(), 1);
+        assert_eq!(check_text("src/a.rs", "//! What it is.\n").len(), 1);
         assert_eq!(check_text("crates/a/Cargo.toml", "[package]\nname = \"a\"\n").len(), 1);
     }
 }
