@@ -11,7 +11,7 @@ use haft_core::BoxError;
 
 pub(crate) use self::written::WrittenError;
 
-/// The error of a model that did not answer.
+/// The error of a request to a model.
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,7 +45,7 @@ pub enum ModelError {
         source: Option<BoxError>,
     },
     /// The request timed out.
-    #[error("the model did not answer within {after:?}")]
+    #[error("the model did not respond within {after:?}")]
     TimedOut {
         /// The timeout.
         after: Duration,
@@ -86,7 +86,7 @@ pub enum ModelError {
     #[error("the stream ended before the turn was complete")]
     IncompleteTurn,
     /// The response could not be read.
-    #[error("the answer can't be read: {message}")]
+    #[error("the response is invalid: {message}")]
     Unreadable {
         /// The description of the problem.
         message: String,

@@ -26,7 +26,7 @@ pub enum CassetteError {
         source: io::Error,
     },
     /// The file does not start with the header of a recording, or with one of a newer version.
-    #[error("{} is not a recording that can be replayed: line 1 is not a header: {source}", .path.display())]
+    #[error("{} is not a recording that can be replayed: line 1 is not a header: {source}; record again, or correct the path", .path.display())]
     NotARecording {
         /// The file.
         path: PathBuf,

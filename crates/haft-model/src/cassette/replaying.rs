@@ -105,9 +105,9 @@ impl Player {
             Order::Any => state.find(&request, ignored),
         });
         taken.map_err(|message| {
-            let message = format!("{message} (recording {})", self.path.display());
+            // The fault of the cassette names the recording once, for all of its faults.
             state.faults.push(message.clone());
-            ModelError::OffScript { message }
+            ModelError::OffScript { message: format!("{message} (recording {})", self.path.display()) }
         })
     }
 
@@ -123,14 +123,17 @@ impl PlayerState {
         let Some(recorded) = self.unused.remove(&number) else {
             return Err(match self.unused.last_key_value() {
                 Some((last, _)) => {
-                    format!("exchange {number} is missing from the recording, which continues to {last}")
+                    format!("exchange {number} is missing from the recording, whose last exchange is {last}; record again")
                 }
-                None => format!("there is no exchange {number}: the recording is over; delete it to record again"),
+                None => format!("there is no exchange {number}: the recording has ended; delete it to record again"),
             });
         };
         match recorded.difference(request, ignored) {
             None => Ok(recorded),
-            Some(difference) => Err(format!("exchange {number} was recorded for another request: {difference}")),
+            Some(difference) => Err(format!(
+                "exchange {number} was recorded for another request: {difference}; record again, or exclude the value \
+                 with `Cassette::ignore`"
+            )),
         }
     }
 
@@ -146,7 +149,7 @@ impl PlayerState {
                 Some((number, it)) => format!(
                     "no unused exchange was recorded for request {requests}; it differs from exchange {number} {it}"
                 ),
-                None => format!("every exchange of the recording is used before request {requests}"),
+                None => format!("every exchange of the recording is used before request {requests}; record again"),
             }
         })
     }

@@ -28,8 +28,9 @@ pub enum TurnFault {
     },
     /// The script has no turn left.
     #[error(
-        "request {request} comes after the end of the script, which has {turns} turns; the last item of the history is \
-         {last}; add a turn to the script, or check why the model is asked again"
+        "request {request} comes after the end of the script ({} in total); the last item of the history is {last}; add a \
+         turn to the script, or check why another turn is requested",
+        counted(*.turns, "turn")
     )]
     PastEnd {
         /// The request.
@@ -39,6 +40,11 @@ pub enum TurnFault {
         /// The last item of the request's history, shortened.
         last: String,
     },
+}
+
+/// Returns a number with its noun: "1 turn", "2 turns".
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 impl ScriptFault {

@@ -21,7 +21,7 @@ use crate::error::{ModelError, WrittenError};
 #[non_exhaustive]
 pub enum ScriptError {
     /// The file can't be read.
-    #[error("can't read the script {}: {source}", .path.display())]
+    #[error("can't read the script {}: {source}; correct the path", .path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

@@ -19,8 +19,8 @@ use crate::error::ModelError;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoopError {
-    /// The model did not answer, and a retry was useless or not allowed.
-    #[error("the model did not answer: {0}")]
+    /// The request to the model failed, and a retry was useless or not allowed.
+    #[error("the request to the model failed: {0}")]
     Model(#[source] Arc<ModelError>),
     /// The code of the model panicked. Its turn is lost.
     #[error("the model panicked: {message}")]
@@ -30,7 +30,7 @@ pub enum LoopError {
     },
     /// The history contains calls without an output, outputs without a call, or duplicates of either, apart from the
     /// calls that wait for an answer or a verdict. None of its calls was run.
-    #[error("the history is inconsistent: {}; correct it, or have it repaired with `TurnLoop::repair`", fault::summary(.changes))]
+    #[error("the history is inconsistent: {}; correct it, or repair it with `TurnLoop::repair`", fault::summary(.changes))]
     #[non_exhaustive]
     Unreconciled {
         /// The affected calls.

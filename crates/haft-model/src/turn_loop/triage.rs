@@ -60,16 +60,18 @@ impl<'a> Triage<'a> {
         let key = (most > 0).then(|| CallKey::of(call));
         if key.as_ref().is_some_and(|key| self.times(key) >= most) {
             self.repeated += 1;
+            let times = if most == 1 { "once".to_owned() } else { format!("{most} times") };
             let message = format!(
-                "this call was already made {most} times with the same arguments and was not run again; use the \
-                 earlier result, or try something else"
+                "this call was already made {times} with the same arguments and was not run again; use the earlier \
+                 result, or try something else"
             );
             return Some(rejection(call, REPEATED_CALL, message));
         }
         let budget = &self.settings.budget;
         if let (Some(0), Some(most)) = (budget.calls_left(self.made), budget.most_calls()) {
             self.lacks_calls = true;
-            let reason = format!("the budget of {most} calls is spent, so this call was not run");
+            let calls = if most == 1 { "call" } else { "calls" };
+            let reason = format!("the budget of {most} {calls} is spent, so this call was not run");
             return Some(ToolResult::cancelled(call, reason));
         }
         if let Some(key) = key {

@@ -23,7 +23,7 @@ pub(super) fn check(history: &History, turn: &Turn) -> Result<(), ModelError> {
     let local = local_ids(turn);
     for (position, item) in turn.items.iter().enumerate() {
         if let Some(fault) = fault(history, turn, &local, item) {
-            let message = format!("the item at {position} of the turn is not allowed from a model: {fault}");
+            let message = format!("a model must not write the item at {position} of its turn: {fault}");
             return Err(ModelError::Unreadable { message, source: None });
         }
     }

@@ -228,7 +228,7 @@ async fn another_request_is_rejected_with_the_location_of_the_difference() {
     );
 
     let message = off_script(&replay, &ask("three")).await;
-    assert!(message.contains("there is no exchange 3: the recording is over"), "{message}");
+    assert!(message.contains("there is no exchange 3: the recording has ended"), "{message}");
 
     let fault = replay.finish().unwrap_err();
     assert_eq!(fault.faults().iter().filter(|fault| matches!(fault, ExchangeFault::OffScript { .. })).count(), 3);
@@ -435,7 +435,7 @@ async fn a_line_that_is_missing_is_a_gap_and_not_another_exchange() {
     let replay = Cassette::replay(&file).unwrap();
     say(&replay, "one").await.unwrap();
     let message = off_script(&replay, &ask("two")).await;
-    assert!(message.contains("exchange 2 is missing from the recording, which continues to 3"), "{message}");
+    assert!(message.contains("exchange 2 is missing from the recording, whose last exchange is 3"), "{message}");
     assert_eq!(say(&replay, "three").await.unwrap(), "re: three");
 }
 

@@ -235,7 +235,7 @@ async fn a_request_after_the_end_is_a_fault() {
     model.finish().unwrap();
     let error = answer(&model, &ask(&"too much".repeat(100))).await.unwrap_err();
     let message = off_script(&error);
-    assert!(message.starts_with("request 2 comes after the end of the script, which has 1 turns"), "{message}");
+    assert!(message.starts_with("request 2 comes after the end of the script (1 turn in total)"), "{message}");
     assert!(message.contains("too much") && message.len() < 500, "{message}");
     assert!(matches!(model.finish().unwrap_err().faults(), [TurnFault::PastEnd { request: 2, turns: 1, .. }]));
     assert!(!error.retryable());

@@ -58,7 +58,7 @@ impl Timeouts {
     /// Returns the failure of a call that has timed out.
     pub(super) fn failure(&self, now: Instant) -> ToolFailure {
         let message = match (self.timeout, self.idle_timeout) {
-            (_, Some(idle)) if self.is_only_idle(now) => format!("the call showed no progress for {idle:?}"),
+            (_, Some(idle)) if self.is_only_idle(now) => format!("the call made no progress for {idle:?}"),
             (Some(timeout), _) => format!("the call took longer than {timeout:?}"),
             (None, _) => FailureKind::TimedOut.default_message().to_owned(),
         };

@@ -200,7 +200,7 @@ async fn faults_are_described_in_a_few_sentences() {
         error.to_string(),
         "the history is inconsistent: the call 'c2' of 'double' at 1 has no output; the output for the call 'c1' at 2 \
          belongs to no call: no call has this id; the call 'c2' of 'pay' at 3 has the id of an earlier call; correct it, or \
-         have it repaired with `TurnLoop::repair`"
+         repair it with `TurnLoop::repair`"
     );
 
     let lost = (0..50).map(|number| call(&format!("c{number}{}", "é".repeat(999)), "double", "1").into());
