@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
 mod failure_derive;
+mod messages;
 mod mistake;
 mod readme;
 mod running;
