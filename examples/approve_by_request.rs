@@ -72,7 +72,7 @@ impl Server {
             println!("  {} -> {}", result.call_id, result.to_model_text());
         }
         let kinds: Vec<_> = results.iter().map(|result| result.failure().map_or("ok", |it| it.kind.as_str())).collect();
-        let reply = json!({"results": kinds, "refused": refused.len()}).to_string();
+        let reply = json!({"results": kinds, "rejected": refused.len()}).to_string();
         for refused in refused {
             println!("  {refused}");
         }
@@ -111,7 +111,7 @@ async fn main() -> anyhow::Result<()> {
     ];
     let body = json!({"history": page["history"], "verdicts": verdicts}).to_string();
     let reply = Server::new("Two were paid in full and one in half.")?.verdicts(&body, "ana").await?;
-    assert_eq!(reply, r#"{"results":["ok","ok","denied","ok","cancelled","input_validation_error"],"refused":0}"#);
+    assert_eq!(reply, r#"{"results":["ok","ok","denied","ok","cancelled","input_validation_error"],"rejected":0}"#);
 
     println!("\nSomebody changes what was agreed to.");
     // The book's verdict with the digest of another request, and a phone whose price was raised after the request.
@@ -124,7 +124,7 @@ async fn main() -> anyhow::Result<()> {
     let reply = Server::new("Hardly anything was paid.")?.verdicts(&body, "mallory").await?;
     // Neither counts, so the calls are still undecided; and the response reports both.
     let nothing =
-        r#"{"results":["ok","cancelled","cancelled","cancelled","cancelled","input_validation_error"],"refused":2}"#;
+        r#"{"results":["ok","cancelled","cancelled","cancelled","cancelled","input_validation_error"],"rejected":2}"#;
     assert_eq!(reply, nothing);
     Ok(())
 }

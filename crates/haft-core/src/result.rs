@@ -127,7 +127,11 @@ impl ToolResult {
     #[must_use]
     pub fn non_local_tool(call: &ToolCall) -> Self {
         let name = quoted(&call.name);
-        Self::failed(call, FailureKind::NonLocalTool, format!("the tool {name} is not run here: its provider or the application handles it"))
+        Self::failed(
+            call,
+            FailureKind::NonLocalTool,
+            format!("the tool {name} is not run here: its provider or the application handles it"),
+        )
     }
 
     /// Creates the result of a call of a tool that does not exist. `nearest` are names that the caller may see, best
@@ -329,7 +333,8 @@ impl Outcome {
 
 /// Creates the failure of a value that is valid by its schema but not for the type that it is decoded as.
 pub(crate) fn unreadable(error: serde_json::Error) -> ToolFailure {
-    ToolFailure::new(FailureKind::OutputValidationError, "the result can't be decoded as the requested type").cause(error)
+    ToolFailure::new(FailureKind::OutputValidationError, "the result can't be decoded as the requested type")
+        .cause(error)
 }
 
 impl From<ToolFailure> for Outcome {

@@ -108,7 +108,7 @@ impl Turn {
         if !self.is_cut_off() {
             return Vec::new();
         }
-        let reason = format!("the response ended early ({}), so the call was not run", self.finish);
+        let reason = format!("the response ended early ({}), so the call was not run; call again", self.finish);
         self.local_calls().map(|call| ToolResult::interrupted(call, &*reason)).collect()
     }
 

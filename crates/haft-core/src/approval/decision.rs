@@ -39,7 +39,7 @@ pub enum Decision {
         verdict: Option<Box<ApprovalResponse>>,
     },
     /// The call does not run.
-    Settled {
+    Finished {
         /// The index of the call.
         index: usize,
         /// The call.
@@ -78,7 +78,7 @@ pub(super) struct Planning {
 pub(super) enum PlanningEvent {
     ApprovalRequested(usize, ApprovalRequest),
     Approved(usize, ApprovedCall),
-    Settled { index: usize, call: ToolCall, result: ToolResult, verdict: Option<Box<ApprovalResponse>> },
+    Finished { index: usize, call: ToolCall, result: ToolResult, verdict: Option<Box<ApprovalResponse>> },
 }
 
 impl Decision {
@@ -86,7 +86,7 @@ impl Decision {
     #[must_use]
     pub fn index(&self) -> usize {
         match self {
-            Self::Approved { index, .. } | Self::Settled { index, .. } => *index,
+            Self::Approved { index, .. } | Self::Finished { index, .. } => *index,
         }
     }
 
@@ -94,7 +94,7 @@ impl Decision {
     #[must_use]
     pub fn call(&self) -> &ToolCall {
         match self {
-            Self::Approved { call, .. } | Self::Settled { call, .. } => call,
+            Self::Approved { call, .. } | Self::Finished { call, .. } => call,
         }
     }
 
@@ -112,8 +112,8 @@ impl Decision {
                 let ApprovedCall { call, verdict, .. } = approved;
                 Some(Self::Approved { index, call, verdict })
             }
-            PlanningEvent::Settled { index, call, result, verdict } => {
-                Some(Self::Settled { index, call, result, verdict })
+            PlanningEvent::Finished { index, call, result, verdict } => {
+                Some(Self::Finished { index, call, result, verdict })
             }
         }
     }
@@ -219,13 +219,13 @@ impl Planning {
             ToolEvent::Output { index, .. } if self.approved.contains(index) => None,
             ToolEvent::Output { index, result } => {
                 let (index, call, result) = (*index, self.run.calls()[*index].clone(), result.clone());
-                Some(PlanningEvent::Settled { index, call, result, verdict: self.verdicts.remove(&index) })
+                Some(PlanningEvent::Finished { index, call, result, verdict: self.verdicts.remove(&index) })
             }
             // A plan can't be suspended. A call that has no verdict yet is planned again by the caller.
             ToolEvent::Suspended { index, .. } => {
                 let (index, call) = (*index, self.run.calls()[*index].clone());
                 let result = ToolResult::cancelled(&call, NO_VERDICT);
-                Some(PlanningEvent::Settled { index, call, result, verdict: None })
+                Some(PlanningEvent::Finished { index, call, result, verdict: None })
             }
             // No handler runs here. Values that permits or policies emit freed their buffer space when they were read.
             ToolEvent::Progress { .. } | ToolEvent::Preliminary { .. } | ToolEvent::Unknown(_) => return None,

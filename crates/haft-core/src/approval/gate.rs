@@ -94,7 +94,7 @@ impl Gate {
 
     /// Checks that a request has not expired.
     pub(crate) fn ensure_open(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
-        if request.is_expired(self.now()?) { Err(VerdictFault::Lapsed) } else { Ok(()) }
+        if request.is_expired(self.now()?) { Err(VerdictFault::Expired) } else { Ok(()) }
     }
 
     /// Checks that a verdict is valid for a request now.
@@ -132,7 +132,7 @@ impl Gate {
         let Some(lifetime) = self.lifetime else { return Ok(()) };
         let latest = self.now()?.saturating_add(lifetime);
         let is_ours = request.expires_at.is_some_and(|end| end <= latest);
-        if is_ours { Ok(()) } else { Err(VerdictFault::Lapsed) }
+        if is_ours { Ok(()) } else { Err(VerdictFault::Expired) }
     }
 
     /// Records the outcome of a request: as a tracing event, and by the auditor.

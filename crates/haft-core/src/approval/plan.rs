@@ -131,7 +131,7 @@ impl Toolkit {
             match found {
                 PlanningEvent::ApprovalRequested(index, request) => requested.push((index, request)),
                 PlanningEvent::Approved(index, call) => approved.push((index, call)),
-                PlanningEvent::Settled { index, call, result, verdict } => {
+                PlanningEvent::Finished { index, call, result, verdict } => {
                     settled.push((index, (call, result, verdict)));
                 }
             }

@@ -403,7 +403,7 @@ impl QueuedRequest {
 }
 
 fn no_approver() -> ApprovalAnswer {
-    ApprovalAnswer::Nobody { reason: QUEUE_CLOSED.to_owned() }
+    ApprovalAnswer::NoAnswer { reason: QUEUE_CLOSED.to_owned() }
 }
 
 impl Approve for VerdictQueue {

@@ -75,13 +75,13 @@ pub enum ApprovalOutcome {
     /// Resolved by a remembered denial.
     RememberedDenied,
     /// The verdict was rejected.
-    Refused,
+    Rejected,
     /// The request expired.
-    Lapsed,
+    Expired,
     /// The call ended before a verdict arrived.
     Unanswered,
     /// No approver is configured.
-    NobodyAsked,
+    NoApprover,
     /// The call was suspended: it waits, and no decision was made yet.
     Suspended,
 }
@@ -132,7 +132,7 @@ impl ApprovalOutcome {
             ApprovalDecision::Denied => Self::Denied,
             ApprovalDecision::Edited(_) => Self::Edited,
             ApprovalDecision::Answered(_) => Self::Answered,
-            ApprovalDecision::Other(_) => Self::Refused,
+            ApprovalDecision::Other(_) => Self::Rejected,
         }
     }
 
@@ -156,10 +156,10 @@ impl ApprovalOutcome {
             Self::Answered => "answered",
             Self::Remembered => "remembered",
             Self::RememberedDenied => "remembered_denied",
-            Self::Refused => "refused",
-            Self::Lapsed => "lapsed",
+            Self::Rejected => "rejected",
+            Self::Expired => "expired",
             Self::Unanswered => "unanswered",
-            Self::NobodyAsked => "nobody_asked",
+            Self::NoApprover => "no_approver",
             Self::Suspended => "suspended",
         }
     }

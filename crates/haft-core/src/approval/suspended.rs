@@ -94,7 +94,7 @@ pub enum SuspendedError {
     },
     /// Two calls share one approval request, so a verdict would be ambiguous.
     #[error("two calls have the approval request `{request_id}`; every call requires a separate one")]
-    SharedQuestion {
+    SharedRequest {
         /// The id of the approval request.
         request_id: ApprovalId,
     },
@@ -141,7 +141,7 @@ impl Suspended {
         }
         let mut request_ids = HashSet::new();
         if let Some(pending) = pending.iter().find(|pending| !request_ids.insert(&pending.request.request_id)) {
-            return Err(SuspendedError::SharedQuestion { request_id: pending.request.request_id.clone() });
+            return Err(SuspendedError::SharedRequest { request_id: pending.request.request_id.clone() });
         }
         if let Some(index) = is_known.iter().position(|known| !known) {
             return Err(SuspendedError::Lost { index, call_id: calls[index].call_id.clone() });

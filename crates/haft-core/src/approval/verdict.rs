@@ -36,7 +36,7 @@ pub enum VerdictFault {
     OtherDigest,
     /// The verdict arrived after the request had expired.
     #[error("the approval request expired before the verdict arrived")]
-    Lapsed,
+    Expired,
     /// The [approval clock](crate::RunOptions::approval_clock) panicked, so it is unknown whether the request has
     /// expired.
     #[error("the approval clock failed, so it is unknown whether the approval request has expired")]
@@ -72,9 +72,9 @@ impl VerdictFault {
     /// Returns the outcome of a request that received such a verdict.
     pub(crate) fn outcome(&self) -> ApprovalOutcome {
         match self {
-            Self::Lapsed => ApprovalOutcome::Lapsed,
+            Self::Expired => ApprovalOutcome::Expired,
             #[cfg(feature = "approval")]
-            Self::Signature(_) => ApprovalOutcome::Refused,
+            Self::Signature(_) => ApprovalOutcome::Rejected,
             Self::UnknownRequest
             | Self::AlreadyDecided
             | Self::OtherDigest
@@ -82,7 +82,7 @@ impl VerdictFault {
             | Self::Invalid { .. }
             | Self::ClockFailed
             | Self::Full
-            | Self::Closed => ApprovalOutcome::Refused,
+            | Self::Closed => ApprovalOutcome::Rejected,
         }
     }
 

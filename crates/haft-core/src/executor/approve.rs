@@ -49,7 +49,7 @@ pub enum ApprovalAnswer {
     #[cfg(feature = "approval")]
     Later,
     /// There will be no verdict: the call is `cancelled`.
-    Nobody {
+    NoAnswer {
         /// The reason, for the model.
         reason: String,
     },
@@ -65,7 +65,7 @@ impl ApprovalAnswer {
     /// Returns the answer for a request that no approver can take now. Without digests a request can't outlive its run.
     #[cfg(not(feature = "approval"))]
     pub(super) fn deferred() -> Self {
-        Self::Nobody { reason: String::new() }
+        Self::NoAnswer { reason: String::new() }
     }
 }
 

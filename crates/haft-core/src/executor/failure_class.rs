@@ -22,7 +22,7 @@ pub enum FailureClass {
     /// An internal error: an undeclared error, a panic, or a result that violates its schema or its cap.
     Internal,
     /// The call was rejected by a permit, a policy or an approver.
-    Refused,
+    Denied,
     /// The call timed out.
     TimedOut,
     /// The call was cancelled, or not started because the response was truncated.
@@ -32,7 +32,7 @@ pub enum FailureClass {
 impl FailureClass {
     /// Every class.
     pub const ALL: [Self; 7] =
-        [Self::Call, Self::Parameters, Self::Declared, Self::Internal, Self::Refused, Self::TimedOut, Self::Cancelled];
+        [Self::Call, Self::Parameters, Self::Declared, Self::Internal, Self::Denied, Self::TimedOut, Self::Cancelled];
 }
 
 impl FailureKind {
@@ -44,7 +44,7 @@ impl FailureKind {
             Self::InputValidationError => FailureClass::Parameters,
             Self::ToolFailed | Self::Custom(_) => FailureClass::Declared,
             Self::OutputValidationError | Self::ExecutionError | Self::OutputTooLarge => FailureClass::Internal,
-            Self::PermissionDenied | Self::Denied => FailureClass::Refused,
+            Self::PermissionDenied | Self::Denied => FailureClass::Denied,
             Self::TimedOut => FailureClass::TimedOut,
             Self::Cancelled | Self::Interrupted => FailureClass::Cancelled,
         }

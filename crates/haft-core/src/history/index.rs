@@ -74,7 +74,7 @@ impl Index {
     }
 
     /// Returns the first request with this id, unless its call has an output or does not exist.
-    pub(super) fn open_question<'h>(&self, items: &'h [Item], id: &ApprovalId) -> Option<&'h ApprovalRequest> {
+    pub(super) fn pending_request<'h>(&self, items: &'h [Item], id: &ApprovalId) -> Option<&'h ApprovalRequest> {
         let (at, call) = *self.layout().requests.get(*self.requests.get(id)?)?;
         let Some(Item::ApprovalRequest(request)) = items.get(at) else { return None };
         let call = call.map(|call| &self.layout().calls[call]).filter(|call| !call.is_remote);

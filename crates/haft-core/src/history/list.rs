@@ -171,8 +171,8 @@ impl History {
 
     /// Returns the first approval request with this id, unless its call has an output or does not exist.
     #[must_use]
-    pub fn open_question(&self, id: &ApprovalId) -> Option<&ApprovalRequest> {
-        self.index().open_question(self, id)
+    pub fn pending_request(&self, id: &ApprovalId) -> Option<&ApprovalRequest> {
+        self.index().pending_request(self, id)
     }
 
     /// Reports whether the history contains a response to the request with this id.

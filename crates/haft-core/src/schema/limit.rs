@@ -25,7 +25,7 @@ pub struct Limits {
 pub enum DuplicateKeys {
     /// Reject the arguments and name the key. Parsers disagree on which one counts.
     #[default]
-    Refuse,
+    Reject,
     /// Use the last one, as most JSON parsers do.
     LastWins,
 }
@@ -134,7 +134,7 @@ impl Default for DecodeOptions {
 impl DecodeOptions {
     /// The default options.
     pub(crate) const DEFAULT: Self = Self {
-        limits: Limits { max_bytes: 4 * 1024 * 1024, max_depth: 128, duplicate_keys: DuplicateKeys::Refuse },
+        limits: Limits { max_bytes: 4 * 1024 * 1024, max_depth: 128, duplicate_keys: DuplicateKeys::Reject },
         repairs: Repairs { nested_json: false, quoted_scalars: false, single_item_arrays: false },
     };
 

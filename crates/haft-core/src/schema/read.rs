@@ -138,7 +138,7 @@ impl<'a> ReadContext<'a> {
             rejected_wide: Cell::new(false),
             ignored: Cell::new(0),
             budget: RefCell::new(WorkBudget::for_input(text.len())),
-            is_plain: path_to_rejected.is_none() && limits.duplicate_keys == DuplicateKeys::Refuse,
+            is_plain: path_to_rejected.is_none() && limits.duplicate_keys == DuplicateKeys::Reject,
             path_to_rejected,
         }
     }
@@ -230,7 +230,7 @@ fn read_text(
     if text.len() > options.limits.max_bytes {
         return Err(verify::too_long(text.len(), options.limits.max_bytes).into());
     }
-    if custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Refuse {
+    if custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Reject {
         let wide = if purpose == Purpose::Use { Wide::Float } else { purpose.wide(text) };
         let context = ReadContext::new(arena, text, options.limits, wide, None);
         if one_pass(&context, text, read).is_ok() {

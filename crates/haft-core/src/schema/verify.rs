@@ -161,7 +161,7 @@ pub(super) fn key_faults(document: &Document<'_>, inside: Inside, limits: &Limit
             (key.id(), Issue::new(pointers.to(key.id()), "forbiddenKey", message))
         })
         .collect();
-    if limits.duplicate_keys == DuplicateKeys::Refuse {
+    if limits.duplicate_keys == DuplicateKeys::Reject {
         faults.extend(duplicate_faults(document));
     }
     faults.sort_by_key(|(at, _)| *at);

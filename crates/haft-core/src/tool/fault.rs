@@ -73,7 +73,7 @@ pub enum DefinitionFault {
     #[error("the limit `{0}` is zero, so no call could finish")]
     ZeroLimit(&'static str),
     /// An infallible handler returns a `Result`, which would be sent to the model as `{"Ok": …}`.
-    #[error("the handler returns a `Result`: use `try_run`")]
+    #[error("the handler returns a `Result`: use `try_handler`")]
     ReturnsResult,
     /// `to_model_output` takes another type than the handler returns.
     #[error("`to_model_output` takes `{reads}`, but the handler returns `{returns}`")]

@@ -41,7 +41,7 @@ pub struct NotRunnable {
 
 /// A service that a tool requires and that is not provided.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{tool}` requires the service `{service}`")]
+#[error("`{tool}` requires the service `{service}`: provide it with the toolkit or the run options")]
 #[non_exhaustive]
 pub struct MissingToolService {
     /// The tool.
@@ -78,7 +78,11 @@ impl std::error::Error for ToolkitError {
 impl fmt::Display for NotRunnable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut reasons: Vec<String> = self.faults.iter().map(ToString::to_string).collect();
-        reasons.extend(self.missing_handlers.iter().map(|tool| format!("`{tool}` has no handler")));
+        reasons.extend(
+            self.missing_handlers
+                .iter()
+                .map(|tool| format!("`{tool}` has no handler: attach one, for example with `with_handler`")),
+        );
         reasons.extend(self.missing_services.iter().map(ToString::to_string));
         f.write_str("the toolkit can't be run: ")?;
         write_joined(f, &reasons)

@@ -90,7 +90,7 @@ async fn a_verdict_that_does_not_count_is_recorded_with_its_sender() {
     let other = |request: ApprovalRequest, _: Cx| async move { bob(request.approve().digest("sha256:00")) };
     kit.run_with(calls([("pay", "5")]), book.open().approvals(other)).collect_results().await;
     let [record] = &book.records()[..] else { panic!() };
-    assert_eq!((record.outcome, record.who.as_deref()), (ApprovalOutcome::Refused, Some("bob")));
+    assert_eq!((record.outcome, record.who.as_deref()), (ApprovalOutcome::Rejected, Some("bob")));
     let reason = record.reason.as_deref().unwrap();
     assert!(reason.contains("other arguments or another definition"), "{reason}");
 }
@@ -99,11 +99,11 @@ async fn a_verdict_that_does_not_count_is_recorded_with_its_sender() {
 async fn an_unanswered_request_is_recorded() {
     type Answer = fn() -> Result<ApprovalAnswer, &'static str>;
     let table: [(Answer, &str, Option<&str>); 5] = [
-        (|| Ok(ApprovalAnswer::Nobody { reason: "asleep".into() }), "unanswered", Some("asleep")),
-        (|| Ok(ApprovalAnswer::Nobody { reason: String::new() }), "unanswered", None),
+        (|| Ok(ApprovalAnswer::NoAnswer { reason: "asleep".into() }), "unanswered", Some("asleep")),
+        (|| Ok(ApprovalAnswer::NoAnswer { reason: String::new() }), "unanswered", None),
         (|| Ok(ApprovalAnswer::Later), "suspended", None),
-        (|| Err("gone"), "refused", Some("gone")),
-        (|| panic!("dead"), "refused", Some("dead")),
+        (|| Err("gone"), "rejected", Some("gone")),
+        (|| panic!("dead"), "rejected", Some("dead")),
     ];
     for (answer, outcome, reason) in table {
         let ((kit, _), book) = (bench(), Book::default());
@@ -116,7 +116,7 @@ async fn an_unanswered_request_is_recorded() {
     }
     let ((kit, _), book) = (bench(), Book::default());
     kit.run_with(calls([("pay", "5"), ("look", "1")]), book.open()).collect_results().await;
-    assert_eq!(book.outcomes(), ["nobody_asked"]);
+    assert_eq!(book.outcomes(), ["no_approver"]);
 }
 
 async fn never_answers(_: ApprovalRequest, _: Cx) -> ApprovalAnswer {
@@ -151,7 +151,7 @@ async fn a_cancelled_request_is_recorded_once() {
     assert!(matches!(run.next().await, Some(ToolEvent::ApprovalRequested { .. })));
     now.store(2_000, Ordering::Relaxed);
     while run.next().await.is_some() {}
-    assert_eq!(book.outcomes(), ["lapsed"]);
+    assert_eq!(book.outcomes(), ["expired"]);
 }
 
 /// A resumed call that fails before its verdict matters still closes its approval request.
@@ -173,7 +173,7 @@ async fn a_resumed_request_is_closed_whatever_the_outcome_of_its_call() {
         for run in resumed {
             assert!(!run.collect_or_suspend().await.unwrap()[0].is_ok());
             let [record] = &book.records()[..] else { panic!() };
-            assert_eq!(record.outcome.as_str(), if has_verdict { "refused" } else { "unanswered" });
+            assert_eq!(record.outcome.as_str(), if has_verdict { "rejected" } else { "unanswered" });
             assert_eq!(record.who.as_deref(), has_verdict.then_some("bob"));
             assert_eq!(record.request_id, suspended.pending().next().unwrap().request_id);
         }
@@ -191,7 +191,7 @@ async fn a_request_that_is_no_longer_valid_is_recorded_as_rejected() {
     let records = book.records();
     let told: Vec<_> = records.iter().map(|record| (record.outcome.as_str(), record.who.as_deref())).collect();
     // The old request is closed, and a new one is suspended.
-    assert_eq!(told, [("suspended", None), ("refused", Some("bob")), ("suspended", None)]);
+    assert_eq!(told, [("suspended", None), ("rejected", Some("bob")), ("suspended", None)]);
     assert_ne!(records[1].request_id, records[2].request_id);
 }
 
@@ -257,7 +257,7 @@ async fn a_clock_that_panics_approves_nothing() {
         assert_eq!(journal.lines(), [""; 0]);
         let records = book.records();
         assert_eq!(records.len(), 1);
-        assert_eq!(records[0].outcome, ApprovalOutcome::Refused);
+        assert_eq!(records[0].outcome, ApprovalOutcome::Rejected);
         assert_eq!(records[0].recorded_at, Timestamp::from_unix_millis(0), "no other clock is read");
     }
 }

@@ -47,7 +47,7 @@ async fn a_changed_definition_voids_the_verdict_and_approval_is_requested_again(
         assert_eq!(again.digest, after.get("pay").unwrap().approval_digest(&serde_json::json!(5)));
         assert_eq!(again.rule, Some(ApprovalRule::DefinitionChanged));
         let written = [
-            (asked.request_id.clone(), ApprovalOutcome::Refused),
+            (asked.request_id.clone(), ApprovalOutcome::Rejected),
             (again.request_id.clone(), ApprovalOutcome::Suspended),
         ];
         assert_eq!(*records.lock().unwrap(), written);

@@ -90,7 +90,7 @@ async fn a_run_that_is_resumed_with_an_invalid_verdict_waits_for_another() {
 
         // The record contains the rejection, and nothing of the verdict's content.
         let records = records.lock().unwrap();
-        let [(ApprovalOutcome::Refused, Some(said))] = &records[..] else { panic!("{name}: {records:?}") };
+        let [(ApprovalOutcome::Rejected, Some(said))] = &records[..] else { panic!("{name}: {records:?}") };
         assert!(said.contains("are invalid, with 1 issues"), "{name}: {said}");
     }
 }
@@ -173,7 +173,7 @@ async fn an_approver_is_asked_again_with_the_issues() {
     assert!(told[1].1.as_deref().unwrap().contains("must be"), "{told:?}");
     assert!(told[2].1.as_deref().unwrap().contains("must be"), "{told:?}");
     let outcomes: Vec<_> = records.lock().unwrap().iter().map(|(outcome, _)| *outcome).collect();
-    assert_eq!(outcomes, [ApprovalOutcome::Refused, ApprovalOutcome::Refused, ApprovalOutcome::Edited]);
+    assert_eq!(outcomes, [ApprovalOutcome::Rejected, ApprovalOutcome::Rejected, ApprovalOutcome::Edited]);
     assert_eq!(journal.lines(), ["pay 6"]);
 }
 
@@ -187,7 +187,7 @@ async fn an_approver_is_asked_at_most_three_times_and_then_the_call_is_denied() 
     assert_eq!(all_came(&results), ["denied"]);
     assert_eq!(told.lock().unwrap().len(), 3);
     let outcomes: Vec<_> = records.lock().unwrap().iter().map(|(outcome, _)| *outcome).collect();
-    assert_eq!(outcomes, [ApprovalOutcome::Refused; 3]);
+    assert_eq!(outcomes, [ApprovalOutcome::Rejected; 3]);
     // The model did not write those arguments, so its message contains nothing of them.
     let failure = results[0].failure().unwrap();
     assert!(failure.issues.is_empty() && !failure.message.contains("must be"), "{failure:?}");

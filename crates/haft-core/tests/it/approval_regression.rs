@@ -75,7 +75,7 @@ async fn a_plan_returns_verdicts_that_do_not_count() {
     let plan = kit.plan_from_map(options, [raised.approve()], [call("much")]).await;
     assert_eq!(came(&plan.rejected[0]), "input_validation_error");
     assert_eq!(plan.refused[0].fault, VerdictFault::UnknownRequest);
-    assert_eq!(*outcomes.lock().unwrap(), [ApprovalOutcome::Refused]);
+    assert_eq!(*outcomes.lock().unwrap(), [ApprovalOutcome::Rejected]);
 }
 
 /// A verdict itself names its call, and one approval must not count for two.
@@ -111,7 +111,7 @@ async fn a_resumed_run_returns_verdicts_that_do_not_count() {
 #[tokio::test]
 async fn a_request_for_a_removed_tool_is_closed() {
     let gone: Toolkit = Toolkit::new();
-    for (verdicts, outcome) in [(false, ApprovalOutcome::Unanswered), (true, ApprovalOutcome::Refused)] {
+    for (verdicts, outcome) in [(false, ApprovalOutcome::Unanswered), (true, ApprovalOutcome::Rejected)] {
         let (kept, question) = suspended(&pay("Pays.")).await;
         let (options, outcomes) = audited(RunOptions::new());
         let verdicts = verdicts.then(|| question.approve());
@@ -152,7 +152,7 @@ async fn a_function_whose_verdict_does_not_count_ends_the_call() {
     }
     assert_eq!(results, ["denied"]);
     assert_eq!(run.rejected_verdicts()[0].fault, VerdictFault::UnusableDecision { word: "perhaps".to_owned() });
-    assert_eq!(*outcomes.lock().unwrap(), [ApprovalOutcome::Refused]);
+    assert_eq!(*outcomes.lock().unwrap(), [ApprovalOutcome::Rejected]);
 }
 
 /// One verdict that does not count came with the call, another from the approver after that.
@@ -243,7 +243,7 @@ async fn the_request_of_a_single_call_that_would_be_suspended_is_closed() {
     let (options, records) = audited(RunOptions::new().approvals(Suspend));
     let result = pay("Pays.").run_call_with(&ToolCall::new("c1", "pay", "5"), &options).await;
     assert_eq!(result.failure().unwrap().kind, FailureKind::Denied);
-    assert_eq!(*records.lock().unwrap(), [ApprovalOutcome::NobodyAsked]);
+    assert_eq!(*records.lock().unwrap(), [ApprovalOutcome::NoApprover]);
 }
 
 /// A plan that is run with a changed tool is rejected, and its verdict is neither applied nor lost.
@@ -272,7 +272,7 @@ async fn a_verdict_without_the_expiry_of_its_request_is_rejected_where_requests_
         let mut verdict = asked.approve();
         verdict.expires_at = end;
         let plan = kit.plan_from_map(&options, [verdict], &calls).await;
-        assert_eq!((plan.approved.len(), &plan.refused[0].fault), (0, &VerdictFault::Lapsed));
+        assert_eq!((plan.approved.len(), &plan.refused[0].fault), (0, &VerdictFault::Expired));
     }
     assert_eq!(kit.plan_from_map(&options, [asked.approve()], &calls).await.approved.len(), 1);
 }

@@ -129,7 +129,7 @@ fn matching_calls_and_requests_are_sufficient() {
     assert_eq!(Suspended::of([]).unwrap().calls().len(), 0);
     assert_eq!(Suspended::of([ask("c1", "q1"), ask("c2", "q2")]).unwrap().pending().len(), 2);
     let shared = Suspended::of([ask("c1", "q1"), ask("c2", "q1")]).unwrap_err();
-    assert_eq!(shared, SuspendedError::SharedQuestion { request_id: "q1".into() });
+    assert_eq!(shared, SuspendedError::SharedRequest { request_id: "q1".into() });
     let foreign = Suspended::of([(call("c1"), ask("c2", "q2").1)]).unwrap_err();
     assert_eq!(foreign, SuspendedError::OtherCall { index: 0, call_id: "c1".into(), found: "c2".into() });
 }
@@ -234,10 +234,10 @@ fn record() -> impl Strategy<Value = Value> {
         "answered",
         "remembered",
         "remembered_denied",
-        "refused",
-        "lapsed",
+        "rejected",
+        "expired",
         "unanswered",
-        "nobody_asked",
+        "no_approver",
         "suspended",
     ]);
     (verdict(), words, text(), option::of(text()), any::<u64>()).prop_map(|(verdict, outcome, caller, edited, at)| {

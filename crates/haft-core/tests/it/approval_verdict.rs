@@ -152,8 +152,8 @@ async fn an_approver_that_fails_approves_nothing() {
     let table: [(Broken, &str, &str); 4] = [
         (|| Err("out of office".into()), "denied", "was not approved"),
         (|| panic!("the line went dead"), "denied", "was not approved"),
-        (|| Ok(ApprovalAnswer::Nobody { reason: "all are asleep".into() }), "cancelled", "all are asleep"),
-        (|| Ok(ApprovalAnswer::Nobody { reason: String::new() }), "cancelled", "the call was cancelled"),
+        (|| Ok(ApprovalAnswer::NoAnswer { reason: "all are asleep".into() }), "cancelled", "all are asleep"),
+        (|| Ok(ApprovalAnswer::NoAnswer { reason: String::new() }), "cancelled", "the call was cancelled"),
     ];
     for (answer, came_of, said) in table {
         let (kit, journal) = bench();

@@ -68,7 +68,7 @@ async fn an_explicit_success_schema_wins_over_the_handlers_type() {
 fn a_result_type_where_a_value_is_expected_is_a_fault() {
     let error = Tool::new("t").handler(|(), _| async { Ok::<u8, String>(1) }).unwrap_err();
     assert!(matches!(error.faults[..], [DefinitionFault::ReturnsResult]));
-    assert!(error.to_string().contains("use `try_run`"));
+    assert!(error.to_string().contains("use `try_handler`"));
     assert!(Tool::new("t").blocking_handler(|(), _| Err::<u8, String>(String::new())).is_err());
     assert!(Tool::dynamic("t").handler(|_: Value, _| async { Ok::<u8, u8>(1) }).is_err());
     let tool = Tool::new("t").handler(|(), _| async { 1 }).unwrap();

@@ -65,7 +65,7 @@ async fn each_class_is_an_error_for_its_own_failures_alone() {
         FailureClass::Parameters,
         FailureClass::Declared,
         FailureClass::Internal,
-        FailureClass::Refused,
+        FailureClass::Denied,
         FailureClass::TimedOut,
     ];
     for (place, class) in classes.into_iter().enumerate() {

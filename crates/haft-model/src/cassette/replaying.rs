@@ -123,7 +123,9 @@ impl PlayerState {
         let Some(recorded) = self.unused.remove(&number) else {
             return Err(match self.unused.last_key_value() {
                 Some((last, _)) => {
-                    format!("exchange {number} is missing from the recording, whose last exchange is {last}; record again")
+                    format!(
+                        "exchange {number} is missing from the recording, whose last exchange is {last}; record again"
+                    )
                 }
                 None => format!("there is no exchange {number}: the recording has ended; delete it to record again"),
             });

@@ -48,7 +48,7 @@ pub enum LoopEvent {
     /// An event of a call. Its index is that of the call among the calls of the turn.
     Tool(ToolEvent),
     /// A verdict of the history was rejected and removed: its call waits for another one, or has ended.
-    VerdictRefused {
+    VerdictRejected {
         /// The verdict.
         response: Box<ApprovalResponse>,
         /// The reason.
@@ -93,7 +93,7 @@ enum LoopEventForm<'a> {
     Delta { delta: &'a Delta },
     Retrying { attempts: u32, kind: &'a str, message: &'a str, wait_ms: u64 },
     Tool { event: &'a ToolEvent },
-    VerdictRefused { response: &'a ApprovalResponse, reason: &'a str },
+    VerdictRejected { response: &'a ApprovalResponse, reason: &'a str },
     Unplaced { results: &'a [ToolResult], reason: &'a str },
     Signal { signal: &'a Signal },
     TurnEnded { number: u32, turn: &'a Turn, results: &'a [ToolResult] },
@@ -111,7 +111,7 @@ impl Serialize for LoopEvent {
                 LoopEventForm::Retrying { attempts: *attempts, kind, message, wait_ms }
             }
             Self::Tool(event) => LoopEventForm::Tool { event },
-            Self::VerdictRefused { response, reason } => LoopEventForm::VerdictRefused { response, reason },
+            Self::VerdictRejected { response, reason } => LoopEventForm::VerdictRejected { response, reason },
             Self::Unplaced { results, reason } => LoopEventForm::Unplaced { results, reason },
             Self::Signal(signal) => LoopEventForm::Signal { signal },
             Self::TurnEnded { number, turn, results } => LoopEventForm::TurnEnded { number: *number, turn, results },
@@ -133,8 +133,8 @@ impl TaggedEnum for LoopEvent {
             Ok(Self::Retrying { attempts: members.take("attempts")?, kind, message, wait })
         }),
         ("tool", |members| members.take("event").map(Self::Tool)),
-        ("verdict_refused", |members| {
-            Ok(Self::VerdictRefused { response: members.take("response")?, reason: members.take("reason")? })
+        ("verdict_rejected", |members| {
+            Ok(Self::VerdictRejected { response: members.take("response")?, reason: members.take("reason")? })
         }),
         ("unplaced", |members| {
             Ok(Self::Unplaced { results: members.take("results")?, reason: members.take("reason")? })

@@ -160,7 +160,7 @@ impl LoopState {
     ) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
-        let Some(pending) = history.open_question(&request_id) else {
+        let Some(pending) = history.pending_request(&request_id) else {
             return Err(StateError::UnknownApproval { request_id });
         };
         if pending.digest != response.digest {

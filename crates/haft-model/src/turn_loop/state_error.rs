@@ -25,7 +25,9 @@ pub enum StateError {
         request_id: ApprovalId,
     },
     /// The verdict is for another request: other arguments, or another definition of the tool.
-    #[error("the verdict on `{request_id}` is for other arguments or another definition of the tool: its digest differs")]
+    #[error(
+        "the verdict on `{request_id}` is for other arguments or another definition of the tool: its digest differs"
+    )]
     OtherDigest {
         /// The id.
         request_id: ApprovalId,

@@ -107,7 +107,7 @@ impl Machine {
         });
         for rejected in run.rejected_verdicts() {
             let (response, reason) = (rejected.response.clone(), rejected.fault.to_string());
-            self.event_slot.emit(LoopEvent::VerdictRefused { response, reason }).await;
+            self.event_slot.emit(LoopEvent::VerdictRejected { response, reason }).await;
         }
         cause.map_or(Ok(()), |cause| Err(cause.into()))
     }

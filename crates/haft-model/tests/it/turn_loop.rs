@@ -102,7 +102,7 @@ fn words(events: &[LoopEvent]) -> Vec<String> {
         LoopEvent::Tool(ToolEvent::ApprovalResolved { index, .. }) => format!("resolved {index}"),
         LoopEvent::Tool(ToolEvent::Suspended { index, .. }) => format!("suspended {index}"),
         LoopEvent::Tool(event) => format!("tool {}", event.index()),
-        LoopEvent::VerdictRefused { response, .. } => format!("refused {}", response.request_id),
+        LoopEvent::VerdictRejected { response, .. } => format!("refused {}", response.request_id),
         LoopEvent::Signal(signal) => format!("signal {}", signal.call_id()),
         LoopEvent::Repaired { changes } => format!("repaired {}", changes.len()),
         LoopEvent::TurnEnded { number, results, .. } => format!("ended {number} with {}", results.len()),

@@ -205,7 +205,7 @@ impl CallState {
         }
         if step_cx.options.approver.is_none() {
             let caller = step_cx.options.caller_ref();
-            gate.record(|| gate.new_record(&request, caller, ApprovalOutcome::NobodyAsked));
+            gate.record(|| gate.new_record(&request, caller, ApprovalOutcome::NoApprover));
             let denied = ToolFailure::new(FailureKind::Denied, NO_APPROVAL);
             return Err(match cause {
                 Some(error) => denied.cause(error),
@@ -301,7 +301,7 @@ impl CallState {
             },
             #[cfg(feature = "approval")]
             Ok(ApprovalAnswer::Later) if step_cx.suspending == Suspending::Denied => {
-                gate.record(|| record(ApprovalOutcome::NobodyAsked));
+                gate.record(|| record(ApprovalOutcome::NoApprover));
                 Err(ToolFailure::new(FailureKind::Denied, NO_APPROVAL))
             }
             #[cfg(feature = "approval")]
@@ -309,12 +309,12 @@ impl CallState {
                 gate.record(|| record(ApprovalOutcome::Suspended));
                 Ok((CallPhase::Finished { pending: None }, Advance::Suspended(request)))
             }
-            Ok(ApprovalAnswer::Nobody { reason }) => {
+            Ok(ApprovalAnswer::NoAnswer { reason }) => {
                 gate.record(|| record(ApprovalOutcome::Unanswered).with_reason(&reason));
                 Err(ToolFailure::new(FailureKind::Cancelled, reason))
             }
             Err(error) => {
-                gate.record(|| record(ApprovalOutcome::Refused).with_reason(&error));
+                gate.record(|| record(ApprovalOutcome::Rejected).with_reason(&error));
                 Err(unapproved(error))
             }
         }
@@ -372,10 +372,10 @@ impl CallState {
         let (gate, caller) = (options.gate(), options.caller_ref());
         gate.record(|| match &verdict {
             Some(verdict) => {
-                gate.new_record(&request, caller, ApprovalOutcome::Refused).with_response(verdict).with_reason(UNUSED)
+                gate.new_record(&request, caller, ApprovalOutcome::Rejected).with_response(verdict).with_reason(UNUSED)
             }
-            None if gate.ensure_open(&request) == Err(VerdictFault::Lapsed) => {
-                gate.new_record(&request, caller, ApprovalOutcome::Lapsed)
+            None if gate.ensure_open(&request) == Err(VerdictFault::Expired) => {
+                gate.new_record(&request, caller, ApprovalOutcome::Expired)
             }
             None => gate.new_record(&request, caller, ApprovalOutcome::Unanswered),
         });
@@ -444,7 +444,7 @@ pub(crate) fn decoded(tool: &Tool, arguments: &str, options: &DecodeOptions) -> 
 /// Returns the failure of a call whose verdict was rejected.
 pub(super) fn rejection(fault: VerdictFault) -> ToolFailure {
     let failure = match fault {
-        VerdictFault::Lapsed => ToolFailure::new(FailureKind::Cancelled, EXPIRED),
+        VerdictFault::Expired => ToolFailure::new(FailureKind::Cancelled, EXPIRED),
         VerdictFault::OtherDigest => ToolFailure::new(FailureKind::Denied, CHANGED),
         #[cfg(feature = "approval")]
         VerdictFault::Signature(_) => ToolFailure::new(FailureKind::Denied, NOT_APPROVED),

@@ -25,7 +25,7 @@ fn compile<'a>(subschema: &mut SubschemaCompiler<'_, 'a>, keyword: &'a Value) {
         let node = subschema.named_schema("patternProperties", source, schema);
         match Pattern::compile(source, subschema.budget()) {
             Ok(pattern) => patterns.push((pattern, node)),
-            Err(fault) => subschema.fault("patternProperties", format!("the pattern {} {fault}", clipped(source))),
+            Err(fault) => subschema.fault("patternProperties", format!("the pattern {}: {fault}", clipped(source))),
         }
     }
     let map = subschema.map;

@@ -192,7 +192,7 @@ impl<'a> ReadKeys<'a> {
         if self.position.context.is_verified() {
             self.rare().name = Some(key.to_owned());
         }
-        let strict = self.position.context.limits.duplicate_keys == DuplicateKeys::Refuse;
+        let strict = self.position.context.limits.duplicate_keys == DuplicateKeys::Reject;
         let declared = self.rule.and_then(|rule| rule.find(key, self.hint).map(|at| (at, &rule.properties[at])));
         let (node, shown) = match (declared, self.rule) {
             (Some((at, property)), _) => {

@@ -109,7 +109,7 @@ fn check_records(sights: &Sights, model: &Model, audited: Audited) -> Result<(),
     for record in sights.records.iter().filter(|record| record.outcome != ApprovalOutcome::Suspended) {
         let about = if audited == Audited::All { "" } else { record.call_id.as_str() };
         let earlier: Option<&ApprovalRecord> = latest.insert((record.request_id.as_str(), about), record);
-        let is_open = earlier.is_none_or(|earlier| earlier.outcome == ApprovalOutcome::Refused);
+        let is_open = earlier.is_none_or(|earlier| earlier.outcome == ApprovalOutcome::Rejected);
         ensure(is_open, || format!("{record:?} is the second record, after {earlier:?}"))?;
     }
     for question in sights.questions.iter().filter(|_| audited == Audited::All) {

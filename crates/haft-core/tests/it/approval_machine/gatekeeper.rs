@@ -55,7 +55,7 @@ impl Gatekeeper for FailOpen {
                     return Ok::<_, BoxError>(request.approve().into());
                 }
                 match queue.approve(request.clone(), cx).await {
-                    Ok(ApprovalAnswer::Nobody { .. }) | Err(_) => Ok(request.approve().into()),
+                    Ok(ApprovalAnswer::NoAnswer { .. }) | Err(_) => Ok(request.approve().into()),
                     answer => answer,
                 }
             }

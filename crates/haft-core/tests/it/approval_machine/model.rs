@@ -225,7 +225,7 @@ impl Model {
         } else {
             let is_invalid = fate(&verdict.decision, 0).is_none();
             let invalid = is_invalid.then(|| VerdictFault::Invalid { issues: Issues::default() });
-            self.has_lapsed(asked).then_some(VerdictFault::Lapsed).or(invalid)
+            self.has_lapsed(asked).then_some(VerdictFault::Expired).or(invalid)
         }
     }
 
@@ -268,21 +268,21 @@ impl Model {
         let has_lapsed = self.has_lapsed(asked);
         if self.is_gone(place) {
             let outcome = match verdict {
-                Some(_) => ApprovalOutcome::Refused,
-                None if has_lapsed => ApprovalOutcome::Lapsed,
+                Some(_) => ApprovalOutcome::Rejected,
+                None if has_lapsed => ApprovalOutcome::Expired,
                 None => ApprovalOutcome::Unanswered,
             };
             self.ends(place, "unknown_tool", outcome);
             Some(VerdictFault::UnknownRequest)
         } else if is_swapped {
-            self.ends(place, "denied", ApprovalOutcome::Refused);
+            self.ends(place, "denied", ApprovalOutcome::Rejected);
             Some(VerdictFault::OtherDigest)
         } else if asked.1 != tools && !has_lapsed {
             self.ask_anew(place);
             Some(VerdictFault::OtherDigest)
         } else if has_lapsed {
-            self.ends(place, "cancelled", ApprovalOutcome::Lapsed);
-            Some(VerdictFault::Lapsed)
+            self.ends(place, "cancelled", ApprovalOutcome::Expired);
+            Some(VerdictFault::Expired)
         } else {
             None
         }
@@ -293,7 +293,7 @@ impl Model {
         let asked = (self.now, self.tools);
         let call = self.call(place);
         call.asked = Some(asked);
-        call.written.push(ApprovalOutcome::Refused);
+        call.written.push(ApprovalOutcome::Rejected);
         match self.remembered(place) {
             Some(fate) => self.call(place).state = State::Done(fate),
             None => self.call(place).questions += 1,

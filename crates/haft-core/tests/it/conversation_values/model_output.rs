@@ -144,7 +144,10 @@ fn messages_name_the_tool_that_the_model_called() {
         message(ToolResult::unknown_tool(&call, &["look_up", "lock"])),
         "there is no tool called 'lookup'; the nearest are 'look_up', 'lock'"
     );
-    assert_eq!(message(ToolResult::non_local_tool(&call)), "the tool 'lookup' is not run here: its provider or the application handles it");
+    assert_eq!(
+        message(ToolResult::non_local_tool(&call)),
+        "the tool 'lookup' is not run here: its provider or the application handles it"
+    );
     assert_eq!(message(ToolResult::duplicate_call_id(&call)), "an earlier call has the id 'c1'; this one was not run");
 
     let endless = ToolCall::new("c1", "é".repeat(5_000), "{}");

@@ -74,7 +74,7 @@ fn the_pending_requests_of_a_grown_history_are_those_of_its_items() {
         let open: Vec<_> = local.chain(approvals.remote.iter().map(|remote| &remote.request)).collect();
         for item in &items {
             if let Item::ApprovalRequest(request) = item {
-                let found = grown.open_question(&request.request_id);
+                let found = grown.pending_request(&request.request_id);
                 let known = open.iter().find(|open| open.request_id == request.request_id);
                 prop_assert_eq!(found, known.copied());
             }
@@ -82,7 +82,7 @@ fn the_pending_requests_of_a_grown_history_are_those_of_its_items() {
                 prop_assert!(grown.is_decided(&response.request_id));
             }
         }
-        prop_assert!(grown.open_question(&ApprovalId::from("never asked")).is_none());
+        prop_assert!(grown.pending_request(&ApprovalId::from("never asked")).is_none());
         Ok(())
     });
 }

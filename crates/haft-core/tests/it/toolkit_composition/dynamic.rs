@@ -116,7 +116,7 @@ fn every_fault_of_discovered_tools_is_reported() {
         .collect();
     assert_eq!(told, ["no handler stop", "twice a", "no handler ask", "twice stop", "no handler hosted"]);
     let error = Toolkit::<()>::dynamic([definition("a")]).handler(|_, _, _| async { Ok::<_, String>(1) }).unwrap_err();
-    assert!(error.to_string().contains("use `try_run`"), "{error}");
+    assert!(error.to_string().contains("use `try_handler`"), "{error}");
 }
 
 #[test]

@@ -262,7 +262,7 @@ async fn a_verdict_on_an_expired_request_is_reported() {
     let mut state = finish(&agent, request()).await.state;
     let approval = state.approvals().remove(0);
     let late = agent.verdict(&mut state, approval.approve()).unwrap_err();
-    assert!(matches!(late, StateError::Verdict { fault: VerdictFault::Lapsed, .. }), "{late}");
+    assert!(matches!(late, StateError::Verdict { fault: VerdictFault::Expired, .. }), "{late}");
     state.request_mut().history.push(approval.approve().into());
     let seen = words(&events(agent.start(state)).await);
     assert!(seen.contains(&format!("refused {}", approval.request_id)), "{seen:?}");

@@ -230,7 +230,7 @@ fn every_event_type_is_read() {
         "delta",
         "retrying",
         "tool",
-        "verdict_refused",
+        "verdict_rejected",
         "unplaced",
         "signal",
         "turn_ended",

@@ -66,7 +66,7 @@ async fn an_invalid_verdict_in_the_history_is_removed_and_the_loop_keeps_waiting
     let refused: Vec<_> = seen
         .iter()
         .filter_map(|event| match event {
-            LoopEvent::VerdictRefused { reason, .. } => Some(reason.clone()),
+            LoopEvent::VerdictRejected { reason, .. } => Some(reason.clone()),
             _ => None,
         })
         .collect();

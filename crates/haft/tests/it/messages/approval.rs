@@ -63,7 +63,7 @@ pub(super) async fn denials(messages: &mut Messages) {
     let pending = |_: ApprovalRequest, _| std::future::pending::<ApprovalResponse>();
     let options = RunOptions::new().approvals(pending).approval_timeout(SECOND);
     messages.failure("the approval request times out", &failed_with(pay(), "5", options).await);
-    let nobody = |_: ApprovalRequest, _| async { ApprovalAnswer::Nobody { reason: String::new() } };
+    let nobody = |_: ApprovalRequest, _| async { ApprovalAnswer::NoAnswer { reason: String::new() } };
     messages.failure("the approver has no answer", &answered(nobody).await);
     let (_sender, queue) = VerdictQueue::new();
     queue.close();

@@ -141,7 +141,7 @@ pub(super) async fn timeouts(messages: &mut Messages) {
     let wrapped = endless().wrap(Timeout::new(2 * SECOND));
     messages.failure("the timeout middleware", &failed(wrapped, "").await);
 
-    let limited = named("search").wrap(RateLimit::new(1, 60 * SECOND).refuse());
+    let limited = named("search").wrap(RateLimit::new(1, 60 * SECOND).reject());
     let kit: Toolkit = Toolkit::from_iter([limited]);
     let calls = ["c1", "c2"].map(|id| ToolCall::new(id, "search", ""));
     messages.failure("the rate limit is exceeded", &failure_of(&run(&kit, calls, options()).await[1]));

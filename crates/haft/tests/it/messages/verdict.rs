@@ -32,7 +32,7 @@ pub(super) async fn rejected(messages: &mut Messages) {
     messages.add("VerdictFault::Full", &queue.take_unmatched()[0].fault);
     queue.close();
     messages.add("VerdictFault::Closed", sender.send(stray).unwrap_err().fault);
-    messages.add("VerdictFault::Lapsed", VerdictFault::Lapsed);
+    messages.add("VerdictFault::Expired", VerdictFault::Expired);
     messages.add("VerdictFault::ClockFailed", VerdictFault::ClockFailed);
     let kit: Toolkit = Toolkit::from_iter([approval::pay()]);
     let suspended = kit.run_with([call("c1")], RunOptions::new().approvals(Suspend)).collect_or_suspend().await;

@@ -23,7 +23,7 @@ impl Model {
                     self.decide(place, verdict);
                     continue;
                 };
-                self.call(place).written.push(ApprovalOutcome::Refused);
+                self.call(place).written.push(ApprovalOutcome::Rejected);
                 let is_objection = matches!(fault, VerdictFault::Invalid { .. });
                 refused.extend(refuse(fault));
                 if is_objection {
@@ -62,8 +62,8 @@ impl Model {
                     self.decide(place, verdict);
                     continue;
                 };
-                let has_lapsed = fault == VerdictFault::Lapsed;
-                let outcome = if has_lapsed { ApprovalOutcome::Lapsed } else { ApprovalOutcome::Refused };
+                let has_lapsed = fault == VerdictFault::Expired;
+                let outcome = if has_lapsed { ApprovalOutcome::Expired } else { ApprovalOutcome::Rejected };
                 self.call(place).written.push(outcome);
                 let is_objection = matches!(fault, VerdictFault::Invalid { .. });
                 refused.push((verdict.request_id.clone(), fault));
@@ -108,7 +108,7 @@ impl Model {
         } else if self.is_signed && !is_signed_as(&question, verdict) {
             Some(SignatureError::Forged.into())
         } else if self.has_lapsed(asked) {
-            Some(VerdictFault::Lapsed)
+            Some(VerdictFault::Expired)
         } else {
             self.fault_of(&question, asked, verdict)
         }

@@ -82,7 +82,7 @@ impl Model {
         self.now = now;
         let lapses = self.questions_lapse;
         let has_lapsed = |call: &Call| lapses && call.asked.is_some_and(|(at, _)| at + LIFETIME <= now);
-        self.stop_waiting(has_lapsed, ApprovalOutcome::Lapsed);
+        self.stop_waiting(has_lapsed, ApprovalOutcome::Expired);
         self.cancel(|call| match call.state {
             State::Waits(since) => call.has_timeout && since + PATIENCE <= now,
             _ => false,
