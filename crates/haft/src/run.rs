@@ -1,4 +1,4 @@
-//! Running calls: from `ToolCall` to exactly one `ToolResult`.
+//! Running calls: from [`ToolCall`] to exactly one [`ToolResult`].
 //!
 //! ```text
 //!  ╔══════════╗                                        ToolEvent  ToolEvent
@@ -25,7 +25,7 @@
 //! | go on with a suspended run | [`kit.resume(suspended, verdicts)`](Toolkit::resume), [`resume_with`](Toolkit::resume_with) | [`Run`] |
 //! | serve anything that lists and runs tools | [`Dispatch`] | a stream of events |
 //!
-//! And with a [`Run`]: read its events with [`next`](Run::next) or as a `Stream`;
+//! And with a [`Run`]: read its events with [`next`](Run::next) or as a stream;
 //! [`collect_results`](Run::collect_results) for the results in call order;
 //! [`collect_or_suspend`](Run::collect_or_suspend) where approvals may come later;
 //! [`continue_with_results`](Run::continue_with_results) to end with a value made from all results;
@@ -93,9 +93,6 @@
 //! - With `panic = "abort"` there is no isolation.
 //! - Every call opens a `tracing` span by OpenTelemetry's names (`execute_tool`, `gen_ai.tool.*`), without arguments and
 //!   results. Without a subscriber it costs one load.
-//!
-//! [`Toolkit`]: crate::toolkit::Toolkit
-//! [`Toolkit::run`]: crate::toolkit::Toolkit::run
 
 #[allow(unused_imports, reason = "for links")]
 use haft_core::Toolkit;

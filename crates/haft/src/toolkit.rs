@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A toolkit is a value: combinators return a new one. `Toolkit<S>` still lacks the state `S` that its tools take their
-//! services from; [`provide`](Toolkit::provide) turns it into a `Toolkit` that runs, and the compiler checks that the
+//! services from; [`provide`](Toolkit::provide) turns it into a [`Toolkit`] that runs, and the compiler checks that the
 //! state has every service:
 //!
 //! ```

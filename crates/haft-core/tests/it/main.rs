@@ -79,8 +79,9 @@ mod isolated_drop;
 mod macro_expansion;
 #[cfg(feature = "validate")]
 mod middleware;
-#[cfg(feature = "validate")]
+#[cfg(all(feature = "validate", feature = "approval"))]
 mod one_path;
+#[cfg(feature = "validate")]
 mod output_cap;
 #[cfg(feature = "validate")]
 mod provider_executed;

@@ -153,16 +153,20 @@ fn every_expression_in_prose_is_compiled() {
         .filter(|code| code.contains(['(', '!']))
         .partition(|code| is_compiled(code));
     assert_eq!(unknown, Vec::<String>::new(), "compiled nowhere");
-    assert!(known.len() > 30, "too few were found: {known:?}");
+    assert!(known.len() > 20, "too few were found: {known:?}");
 }
 
 /// A name of ours that is no link would not be checked at all.
 #[test]
 fn every_type_in_prose_is_a_link() {
-    for code in pages().flat_map(|page| code_in_prose(&page)) {
-        let is_type = code.starts_with(char::is_uppercase) && code.chars().all(|c| c.is_alphanumeric() || c == ':');
-        assert!(!is_type || code == "Result" || code == "S", "`{code}` is no link");
-    }
+    let is_type = |code: &String| {
+        code.starts_with(char::is_uppercase)
+            && code.chars().all(|c| c.is_alphanumeric() || c == ':')
+            // A type of std, and a type parameter.
+            && !["Result", "S"].contains(&code.as_str())
+    };
+    let unlinked: Vec<_> = pages().flat_map(|page| code_in_prose(&page)).filter(is_type).collect();
+    assert_eq!(unlinked, Vec::<String>::new(), "no links");
 }
 
 #[test]
