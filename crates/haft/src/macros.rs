@@ -1,10 +1,10 @@
-//! The macros, each with what it is for. All of them expand to the public names of this crate.
+//! The documentation of the macros. They expand to items of `macro_support` and of no other module.
 
-/// Makes a tool of a function.
+/// Turns a function into a tool.
 ///
-/// The function stays callable as it is written. Beside it stands a type in `PascalCase`, whose fields are the
-/// parameters and which is the tool. The doc comments are what the model reads: the function's describes the tool, a
-/// parameter's describes the parameter.
+/// The function stays callable. The macro adds a type in `PascalCase`, which is the tool and whose fields are the
+/// parameters. The model reads the doc comments: that of the function describes the tool, that of a parameter the
+/// parameter.
 ///
 /// ```
 /// use haft::{JsonSchema, tool, toolkit};
@@ -39,23 +39,22 @@
 /// # Ok::<_, haft::tool::DefinitionError>(())
 /// ```
 ///
-/// What a function returns is told by its type, under any alias. A plain value is a success. A `Result` fails with what
-/// the model reads if its error derives [`Failure`](macro@crate::Failure) or is text, and with what only the operator
-/// sees if it is any other error; [`HandlerError`](crate::HandlerError) has both. [`Outputs`](crate::Outputs) is a
-/// stream with early values.
+/// The return type decides what the result means, also behind a type alias. A plain value is a success. The error of a
+/// `Result` is shown to the model if it derives [`Failure`](macro@crate::Failure) or is text; any other error is shown to
+/// the operator only; [`HandlerError`](crate::tool::HandlerError) can be either. [`Outputs`](crate::tool::Outputs) is a
+/// stream of preliminary values that ends with the final one.
 ///
 /// # Parameters
 ///
 /// - `cx: &Cx` is the context of the call.
-/// - `#[service] key: &ApiKey` is a service; `&dyn Trait` is one, too. Up to twelve. A service is always there: a toolkit
-///   that lacks one doesn't compile.
-/// - `#[params] search: Search` takes a type of your own as the parameters, in place of single ones. It derives
-///   `Deserialize` and `JsonSchema`.
-/// - Every other parameter is taken by value and is what the model fills in. Its doc comment is its description, and
-///   `#[schemars(…)]` and `#[serde(…)]` on it mean what they mean on a field. A type of your own derives `Deserialize`
-///   (a call is read into it), `Serialize` (a call of your own is written from it) and `JsonSchema` (a model is told it).
+/// - `#[service] key: &ApiKey` is a service, and so is `&dyn Trait`; at most twelve. A toolkit that lacks a service does
+///   not compile.
+/// - `#[params] search: Search` takes one type as all parameters. It derives `Deserialize` and `JsonSchema`.
+/// - Every other parameter is taken by value and filled in by the model. Its doc comment is its description, and
+///   `#[schemars(…)]` and `#[serde(…)]` on it mean the same as on a field. A custom type derives `Deserialize` (to read
+///   calls of the model), `Serialize` (to write typed calls of the program) and `JsonSchema` (to describe it).
 ///
-/// The parameters of a signature are closed: an unknown key is refused. A `#[params]` type, and every struct inside a
+/// The parameters of a signature are closed: an unknown key is rejected. A `#[params]` type, and every struct inside a
 /// parameter, follows its own serde attributes; `#[serde(deny_unknown_fields)]` closes it.
 ///
 /// ```
@@ -90,7 +89,7 @@
 /// # }
 /// ```
 ///
-/// A type of your own as the parameters:
+/// One type as all parameters:
 ///
 /// ```
 /// use haft::{JsonSchema, tool};
@@ -130,32 +129,29 @@
 ///
 /// # Arguments
 ///
-/// | argument | says |
+/// | argument | meaning |
 /// |---|---|
-/// | `name = "…"` | the name the model calls, in place of the function's |
+/// | `name = "…"` | the name that the model calls, instead of the function's |
 /// | `title = "…"` | a title for people |
-/// | `description = "…"` | what the model reads, in place of the doc comment; an empty one counts as set |
+/// | `description = "…"` | the description for the model, instead of the doc comment; an empty one counts as set |
 /// | `type = Name` | the name of the generated type |
 /// | `readonly`, `destructive`, `idempotent`, `open_world` | the hints, each alone or with `= true` or `= false` |
-/// | `strict` | asks for the provider's strict schema mode, or with `= false` refuses it |
+/// | `strict` | requests the provider's strict schema mode, or with `= false` rules it out |
 /// | `meta = {"key": value}` | free metadata; also an expression that is a JSON map |
-/// | `annotate(expression, …)` | annotations of your own types |
-/// | `example = expression` | arguments that show how to call it, checked against the parameters; repeatable |
-/// | `approval = "always"`, `"never"` | whether each call must be approved |
-/// | `approval = function` | the calls for which the path or closure says so, given the parameters and an [`ApprovalCx`](crate::ApprovalCx); the call of a function gives the policy itself |
-/// | `failure_mode = "error"`, `"return"` | what a failed call is to the code that called |
-/// | `timeout = "30s"`, `idle_timeout = "5s"` | how long a call may take, or stay silent (`ms`, `s`, `m`, `h`) ¹ |
-/// | `concurrency = 4`, `"exclusive"`, `"shared"` | what may run beside a call ¹ |
-/// | `concurrency(key = "disk")` | nothing beside it that names the same key ¹ |
-/// | `emit_buffer = 16`, `"unbounded"` | how many emitted events may wait ¹ |
-/// | `output_cap = 65536`, `overflow = "truncate"` | the largest answer in bytes, failures included, and whether a larger one fails (the default) or is cut ¹ |
-/// | `blocking` | the function blocks its thread: it runs on threads for such work |
-/// | `crate = path` | where haft is, if not at `::haft` |
+/// | `annotate(expression, …)` | annotations of custom types |
+/// | `example = expression` | example arguments, checked against the parameters; repeatable |
+/// | `approval = "always"`, `"never"` | every call requires approval, or none does |
+/// | `approval = function` | a path or closure decides by the parameters and an [`ApprovalCx`](crate::approval::ApprovalCx); a function call returns the policy itself |
+/// | `failure_mode = "error"`, `"return"` | the form of a failed call for [`try_run_call`](crate::toolkit::Toolkit::try_run_call) |
+/// | `timeout = "30s"`, `idle_timeout = "5s"` | the longest a call may take, or be without progress (`ms`, `s`, `m`, `h`) |
+/// | `concurrency = 4`, `"exclusive"`, `"shared"` | the calls that may run concurrently |
+/// | `concurrency(key = "disk")` | no concurrent call with the same key |
+/// | `emit_buffer = 16`, `"unbounded"` | the number of emitted values that may wait to be read |
+/// | `output_cap = 65536`, `overflow = "truncate"` | the largest result in bytes, failures included; a larger one fails (the default) or is truncated |
+/// | `blocking` | the function blocks, so it runs on a thread for blocking work |
+/// | `crate = path` | the path of haft, if it is not `::haft` |
 ///
-/// ¹ Enforced by everything a [`Toolkit`](crate::Toolkit) runs; [`Tool::run_call`](crate::Tool::run_call), which runs one
-/// call as it is, enforces none of them.
-///
-/// The function of `approval` gets the generated type, with the parameters as its fields, or else the `#[params]` type:
+/// The function of `approval` takes the generated type, with the parameters as its fields, or the `#[params]` type:
 ///
 /// ```
 /// use haft::tool;
@@ -179,13 +175,13 @@
 /// ```
 pub use haft_macros::tool;
 
-/// Puts tools together.
+/// Creates a toolkit of tools.
 ///
-/// Two tools of one name don't compile. A tool with state is given as `Type = value`; tools made at run time follow a
-/// semicolon, and make the expression a `Result`. `toolkit![crate = path; …]` says where haft is, if not at `::haft`.
+/// Two tools with one name do not compile. A tool with state is written `Type = value`; tools created at run time follow a
+/// semicolon and make the expression a `Result`. `toolkit![crate = path; …]` sets the path of haft, if it is not `::haft`.
 ///
-/// What the tools need is the `S` of the [`Toolkit<S>`](crate::Toolkit) this gives. Running it or providing a state says
-/// which; a program that does neither writes `let kit: Toolkit = toolkit![…];`.
+/// The result is a [`Toolkit<S>`](crate::toolkit::Toolkit), where `S` is the state that provides the services of the tools.
+/// Running it or providing a state determines `S`; otherwise write `let kit: Toolkit = toolkit![…];`.
 ///
 /// ```
 /// use haft::{tool, toolkit};
@@ -220,14 +216,14 @@ pub use haft_macros::tool;
 /// ```
 ///
 /// The names are compared in constants, so the types can't be generic parameters of the function around it: use
-/// [`Toolkit::tool`](crate::Toolkit::tool) there.
+/// [`Toolkit::tool`](crate::toolkit::Toolkit::tool) there.
 pub use haft_macros::toolkit;
 
 /// Provides every field of a struct as a service, under the field's type.
 ///
 /// A field written as `Arc<T>` or `Box<T>` is provided as `T` as well. `#[service(as = dyn Trait)]` adds a trait object
-/// for a field of a concrete type, and `#[service(skip)]` keeps a field to yourself. `#[service(crate = path)]` on the
-/// struct says where haft is, if not at `::haft`.
+/// for a field of a concrete type, and `#[service(skip)]` leaves a field out. `#[service(crate = path)]` on the
+/// struct sets the path of haft, if it is not `::haft`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -251,7 +247,7 @@ pub use haft_macros::toolkit;
 ///     password: String,
 /// }
 ///
-/// /// How much is stored, and when that was.
+/// /// Returns the number of stored bytes and the time.
 /// #[tool]
 /// fn stored(#[service] store: &dyn Store, #[service] clock: &dyn Clock) -> (usize, u64) {
 ///     (store.len(), clock.now())
@@ -266,14 +262,15 @@ pub use haft_macros::toolkit;
 /// ```
 pub use haft_macros::Services;
 
-/// Makes a type a failure that the model reads.
+/// Implements [`Failure`](crate::tool::Failure): the type is a failure that the model reads.
 ///
-/// The type derives `Serialize` and `JsonSchema` too: the model gets the value as well as the message. The message of a
+/// The type derives `Serialize` and `JsonSchema` too, because the model reads the value beside the message. The message of a
 /// struct or a variant is, in this order: `#[failure(message = "…")]`, with fields by name or number; its `Display`,
 /// with `#[failure(display)]` on it or on the enum; its doc comment; its name in words.
 ///
-/// `#[failure(retryable)]` says that the same call may succeed later, `#[failure(retry_after = "5s")]` when. Both can
-/// stand on the enum, too; what a variant says wins. `#[failure(crate = path)]` says where haft is, if not at `::haft`.
+/// `#[failure(retryable)]` marks a failure whose call may succeed later, `#[failure(retry_after = "5s")]` adds the time to
+/// wait. Both may be on the enum as well, and those of a variant take precedence. `#[failure(crate = path)]` sets the path
+/// of haft, if it is not `::haft`.
 ///
 /// ```
 /// use std::time::Duration;
