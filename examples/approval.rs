@@ -36,7 +36,7 @@ impl Permit for Treasury {
 }
 
 /// Stands for a person. Only an approval of exactly this request lets the call run.
-async fn ask_somebody(request: ApprovalRequest, _cx: Cx) -> Result<ApprovalResponse, BoxError> {
+async fn ask_clerk(request: ApprovalRequest, _cx: Cx) -> Result<ApprovalResponse, BoxError> {
     if request.arguments.contains("Mallory") { Ok(request.deny("not to Mallory")) } else { Ok(request.approve()) }
 }
 
@@ -48,23 +48,23 @@ async fn main() {
     let shady = ToolCall::new("shady", "transfer", r#"{"to": "Mallory", "cents": 250000}"#);
     let balance = ToolCall::new("balance", "get_balance", "{}");
 
-    println!("Nobody can be asked:");
+    println!("No approver is configured:");
     let seen = watch(kit.run([&small, &large])).await;
     assert_eq!(seen, ["small ok", "large denied"]);
 
-    println!("\nSomebody is asked:");
-    let seen = watch(kit.run_with([&small, &large, &shady], RunOptions::new().approvals(ask_somebody))).await;
+    println!("\nAn approver is configured:");
+    let seen = watch(kit.run_with([&small, &large, &shady], RunOptions::new().approvals(ask_clerk))).await;
     for expected in ["small ok", "large asked", "large approved", "large ok", "shady denied"] {
         assert!(seen.iter().any(|line| line == expected), "{expected} in {seen:?}");
     }
     assert!(!seen.contains(&"small asked".to_owned()));
 
-    println!("\nOnly reading is permitted, whoever would approve of more:");
+    println!("\nOnly reading is permitted, even if the approver would approve more:");
     let only_reading = |tool: &Tool, _: &ToolCall, _: &Cx| {
         if tool.annotations().readonly() { Permission::Allowed } else { Permission::denied("only reading is allowed") }
     };
     let seen =
-        watch(kit.run_with([&balance, &large], RunOptions::new().permit(only_reading).approvals(ask_somebody))).await;
+        watch(kit.run_with([&balance, &large], RunOptions::new().permit(only_reading).approvals(ask_clerk))).await;
     assert_eq!(seen, ["balance ok", "large permission_denied"]);
 
     println!("\nFor a guest there is no such tool:");

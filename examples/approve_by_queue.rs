@@ -105,8 +105,8 @@ async fn decide(sender: VerdictSender, mut inbox: mpsc::UnboundedReceiver<Approv
         };
         assert_eq!(sender.send(verdict.clone())?, Delivery::Delivered);
         // The first verdict counts, and a second one is returned to its sender.
-        let Err(refused) = sender.send(verdict) else { anyhow::bail!("a second verdict was accepted") };
-        println!("  {:<12} again? {}", question.call_id.as_str(), refused.fault);
+        let Err(rejected) = sender.send(verdict) else { anyhow::bail!("a second verdict was accepted") };
+        println!("  {:<12} again? {}", question.call_id.as_str(), rejected.fault);
     }
     // Here the last sender is dropped, which ends the queue: no call waits for a verdict that can't come.
     Ok(())

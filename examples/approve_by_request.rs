@@ -66,15 +66,15 @@ impl Server {
         // The approver is the user that the server has authenticated, never a name in the body.
         let verdicts = verdicts.into_iter().map(|verdict| verdict.decided(user, Timestamp::from(SystemTime::now())));
         let plan = self.kit.plan_from_map(&self.options, verdicts, history::unanswered(&history)).await;
-        let refused: Vec<_> = plan.refused.iter().map(ToString::to_string).collect();
+        let rejected: Vec<_> = plan.rejected_verdicts.iter().map(ToString::to_string).collect();
         let results = self.kit.run(plan).collect_results().await;
         for result in &results {
             println!("  {} -> {}", result.call_id, result.to_model_text());
         }
         let kinds: Vec<_> = results.iter().map(|result| result.failure().map_or("ok", |it| it.kind.as_str())).collect();
-        let reply = json!({"results": kinds, "rejected": refused.len()}).to_string();
-        for refused in refused {
-            println!("  {refused}");
+        let reply = json!({"results": kinds, "rejected": rejected.len()}).to_string();
+        for rejected in rejected {
+            println!("  {rejected}");
         }
 
         history::answer(&mut history, results)?;
@@ -86,7 +86,7 @@ impl Server {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    println!("The first request; nobody has decided anything.");
+    println!("The first request; no call has a verdict yet.");
     let calls = [("small", "A1", 500), ("book", "A2", 2_000), ("phone", "A3", 90_000), ("desk", "A4", 30_000)];
     let calls = calls.into_iter().chain([("lamp", "A5", 4_000), ("void", "A6", 0)]);
     let server =
@@ -113,7 +113,7 @@ async fn main() -> anyhow::Result<()> {
     let reply = Server::new("Two were paid in full and one in half.")?.verdicts(&body, "ana").await?;
     assert_eq!(reply, r#"{"results":["ok","ok","denied","ok","cancelled","input_validation_error"],"rejected":0}"#);
 
-    println!("\nSomebody changes what was agreed to.");
+    println!("\nThe approved arguments are changed.");
     // The book's verdict with the digest of another request, and a phone whose price was raised after the request.
     let mut moved = verdict(&questions[0], json!({"decision": "approved"}));
     moved["digest"] = questions[1]["digest"].clone();

@@ -64,7 +64,7 @@ async fn main() -> anyhow::Result<()> {
     let LoopEnd::Failed(error @ LoopError::Answer { .. }) = &outcome.end else {
         anyhow::bail!("taken: {:?}", outcome.end)
     };
-    println!("  refused: {error}");
+    println!("  rejected: {error}");
 
     // Nothing is lost by that: the interaction is still pending.
     let mut state = outcome.state;

@@ -27,8 +27,8 @@ async fn main() -> anyhow::Result<()> {
         .provider_name("web_search")
         .args::<SearchSettings>();
     let search = web_search.with_args(SearchSettings { max_uses: 3 }).define()?;
-    let refused = web_search.with_args(json!({ "max_uses": 99 })).define();
-    println!("refused settings: {}", refused.err().map(|error| error.to_string()).unwrap_or_default());
+    let rejected = web_search.with_args(json!({ "max_uses": 99 })).define();
+    println!("rejected settings: {}", rejected.err().map(|error| error.to_string()).unwrap_or_default());
 
     let names = NameMapper::new("anthropic", [&search])?;
     println!("{} is {} at its provider", search.name(), names.provider_name(search.name()));

@@ -95,7 +95,7 @@ async fn finish(file: &Path) -> anyhow::Result<()> {
     let questions: Vec<_> = state.history().iter().filter_map(asked).cloned().collect();
     let now = Timestamp::from(SystemTime::now());
 
-    println!(" Somebody has changed the file, so that the questions are open for a hundred years:");
+    println!(" The stored file was changed so that the approval requests expire in a hundred years:");
     let outcome = agent(ScriptedModel::new(["Nothing was paid."]))?.start(forged(&state, now)).finish().await;
     assert!(outcome.end.is_stopped());
     assert_eq!(PAID.load(Ordering::Relaxed), 0, "a question that was never asked so lets nothing run");

@@ -23,10 +23,10 @@ impl Watch {
 
     /// Returns the input that has exceeded the time limit.
     pub(crate) fn timed_out(&self) -> Option<Vec<u8>> {
-        self.overdue_at(Instant::now())
+        self.timed_out_at(Instant::now())
     }
 
-    fn overdue_at(&self, now: Instant) -> Option<Vec<u8>> {
+    fn timed_out_at(&self, now: Instant) -> Option<Vec<u8>> {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let timed_out = running.as_ref().filter(|(since, _)| now.saturating_duration_since(*since) >= TIME_LIMIT);
         timed_out.map(|(_, input)| input.clone())
@@ -49,9 +49,9 @@ mod tests {
         let before = Instant::now();
         watch.start(b"loop");
         let late = Instant::now() + TIME_LIMIT;
-        assert_eq!(watch.overdue_at(before), None);
-        assert_eq!(watch.overdue_at(late).as_deref(), Some(b"loop".as_slice()));
+        assert_eq!(watch.timed_out_at(before), None);
+        assert_eq!(watch.timed_out_at(late).as_deref(), Some(b"loop".as_slice()));
         watch.stop();
-        assert_eq!(watch.overdue_at(late), None);
+        assert_eq!(watch.timed_out_at(late), None);
     }
 }

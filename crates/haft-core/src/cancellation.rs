@@ -24,7 +24,7 @@ use std::fmt;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::executor::isolated;
+use crate::isolation::isolated;
 
 /// A flag that is set once, shared by any number of clones.
 ///

@@ -4,8 +4,8 @@
 
 use std::error::Error;
 
-use crate::executor::isolated;
 use crate::failure::ToolFailure;
+use crate::isolation::isolated;
 use crate::issue::{Issues, TypeError};
 
 /// The number of causes that are followed: an error may name itself as its source.

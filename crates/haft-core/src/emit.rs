@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::executor::{CallHandle, Isolated, isolated};
+use crate::executor::CallHandle;
+use crate::isolation::{Isolated, isolated};
 use crate::issue::Issues;
 use crate::json_text::JsonText;
 

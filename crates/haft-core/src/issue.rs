@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::executor::Isolated;
+use crate::isolation::Isolated;
 
 /// The default cap of [`Issues::reason`], in bytes.
 pub const REASON_CAP: usize = 2_000;

@@ -141,24 +141,7 @@ mod cx;
 mod emit;
 mod executor;
 mod handler;
-/// Isolation of panics: a panic of user code costs its own call and nothing else.
-///
-/// The executor isolates handlers, middlewares and all other user code. These are the same means, for code that runs further
-/// user code inside of a call, such as a middleware with a callback, or one that wakes other calls:
-/// [`isolated`](isolation::isolated) runs code that may panic, and [`Isolated`](isolation::Isolated) holds a value whose
-/// drop may panic.
-///
-/// ```
-/// use haft_core::isolation::isolated;
-///
-/// assert_eq!(isolated(|| 7).ok(), Some(7));
-/// assert_eq!(isolated(|| panic!("broken")).map_err(|panicked| panicked.into_text()), Err::<(), _>("broken".to_owned()));
-/// ```
-///
-/// A program built with `panic = "abort"` has no isolation.
-pub mod isolation {
-    pub use crate::executor::{Isolated, Panicked, drop_isolated, isolated};
-}
+pub mod isolation;
 #[doc(hidden)]
 pub mod macro_support;
 mod middleware;

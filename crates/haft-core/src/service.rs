@@ -24,7 +24,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 pub use self::identity::ServicesIdentity;
-use crate::executor::Isolated;
+use crate::isolation::Isolated;
 
 /// A state that contains a `T` for tools to use. For a trait object, write out the type of the method: `fn
 /// provide(&self) -> &(dyn Clock + 'static)`.

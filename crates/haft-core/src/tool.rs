@@ -219,7 +219,7 @@ impl Tool {
         &self.definition().dependencies
     }
 
-    /// Returns the limits of time, concurrency and size for each call.
+    /// Returns the timeouts and the limits of concurrency and size for each call.
     #[must_use]
     pub fn limits(&self) -> &ExecutionLimits {
         &self.definition().limits

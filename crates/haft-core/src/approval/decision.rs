@@ -127,7 +127,7 @@ impl Decisions {
     /// Returns the verdicts that reached the plan and were rejected, with the reasons.
     #[must_use]
     pub fn rejected_verdicts(&self) -> &[RejectedVerdict] {
-        self.planning.refused()
+        self.planning.rejected_verdicts()
     }
 
     /// Returns the next decision, or `None` when every call is decided.
@@ -239,7 +239,7 @@ impl Planning {
     }
 
     /// Returns the verdicts that were rejected.
-    pub(super) fn refused(&self) -> &[RejectedVerdict] {
+    pub(super) fn rejected_verdicts(&self) -> &[RejectedVerdict] {
         self.run.rejected_verdicts()
     }
 

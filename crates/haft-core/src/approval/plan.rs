@@ -39,7 +39,7 @@ pub struct CallPlan {
     /// attempt.
     pub requests: Vec<ApprovalRequest>,
     /// Verdicts that belong to none of the calls, or were rejected.
-    pub refused: Vec<RejectedVerdict>,
+    pub rejected_verdicts: Vec<RejectedVerdict>,
     /// The kind of each call, in the original order, with the data that a run emits for it.
     order: Vec<PlanEntry>,
     planned: Arc<Planned>,
@@ -123,29 +123,36 @@ impl Toolkit {
     ) -> CallPlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
         let planned = Planned { options: options.into(), calls: calls.clone() };
-        let (calls, mut refused) = with_verdicts(calls, verdicts);
+        let (calls, mut rejected_verdicts) = with_verdicts(calls, verdicts);
         let run = self.run_with(calls, planned.options.clone().approvals(Suspend));
         let mut planning = Planning::new(run, planned);
-        let (mut approved, mut settled, mut requested) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut approved, mut finished, mut requested) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(found) = poll_fn(|task| planning.poll(task)).await {
             match found {
                 PlanningEvent::ApprovalRequested(index, request) => requested.push((index, request)),
                 PlanningEvent::Approved(index, call) => approved.push((index, call)),
                 PlanningEvent::Finished { index, call, result, verdict } => {
-                    settled.push((index, (call, result, verdict)));
+                    finished.push((index, (call, result, verdict)));
                 }
             }
         }
-        refused.extend_from_slice(planning.refused());
+        rejected_verdicts.extend_from_slice(planning.rejected_verdicts());
         let mut order: Vec<_> = approved.iter().map(|(index, _)| (*index, PlanEntry::Approved)).collect();
         let mut rejected = Vec::new();
-        for (index, (call, result, verdict)) in settled {
+        for (index, (call, result, verdict)) in finished {
             rejected.push((index, result));
             order.push((index, PlanEntry::Rejected { call: Box::new(call), verdict }));
         }
         let planned = planning.into_planned();
         let (approved, rejected) = (in_order(approved), in_order(rejected));
-        CallPlan { approved, rejected, requests: in_order(requested), refused, order: in_order(order), planned }
+        CallPlan {
+            approved,
+            rejected,
+            requests: in_order(requested),
+            rejected_verdicts,
+            order: in_order(order),
+            planned,
+        }
     }
 
     /// Decides which calls may run at once, and requests approval for the others. Verdicts arrive through the queue,
@@ -296,7 +303,7 @@ fn with_verdicts(
     let mut open: HashMap<CallId, Option<Box<ApprovalResponse>>> =
         calls.iter().map(|call| (call.call_id.clone(), None)).collect();
     let mut answered = HashSet::new();
-    let mut refused = Vec::new();
+    let mut rejected_verdicts = Vec::new();
     for response in verdicts {
         let call = response.call_id.clone().map(|call_id| open.entry(call_id));
         let fault = match call {
@@ -309,13 +316,13 @@ fn with_verdicts(
             Some(Entry::Occupied(_)) => VerdictFault::AlreadyDecided,
             Some(Entry::Vacant(_)) | None => VerdictFault::UnknownRequest,
         };
-        refused.push(RejectedVerdict::new(response, fault));
+        rejected_verdicts.push(RejectedVerdict::new(response, fault));
     }
     let calls = calls.into_iter().map(|call| match open.remove(&call.call_id).flatten() {
         Some(verdict) => RequestedCall::with(call, PriorApproval::Claimed { verdict }),
         None => call.into(),
     });
-    (calls.collect(), refused)
+    (calls.collect(), rejected_verdicts)
 }
 
 /// Sorts values by the index of their call.

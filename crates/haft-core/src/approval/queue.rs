@@ -18,8 +18,9 @@ use super::gate::Gate;
 use super::ruling::Ruling;
 use super::verdict::{RejectedVerdict, VerdictFault};
 use crate::cx::Cx;
-use crate::executor::{ApprovalAnswer, Approve, drop_isolated};
+use crate::executor::{ApprovalAnswer, Approve};
 use crate::handler::BoxError;
+use crate::isolation::drop_isolated;
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::schema::DecodeOptions;
 use crate::tool::Tool;
@@ -94,7 +95,7 @@ struct QueueState {
     closed_order: VecDeque<ApprovalId>,
     /// The number of waits that were started.
     attempts: u64,
-    refused: VecDeque<RejectedVerdict>,
+    rejected_verdicts: VecDeque<RejectedVerdict>,
     is_closed: bool,
 }
 
@@ -189,7 +190,7 @@ impl VerdictQueue {
         let parked = std::mem::take(&mut state.parked).into_values();
         let unknown = parked.map(|parked| RejectedVerdict::new(parked.response, VerdictFault::UnknownRequest));
         let unknown: Vec<_> = unknown.collect();
-        state.refused.drain(..).chain(unknown).collect()
+        state.rejected_verdicts.drain(..).chain(unknown).collect()
     }
 
     /// Closes the queue: every pending approval request ends without a verdict, and further verdicts are rejected.
@@ -365,11 +366,11 @@ impl QueueState {
         }
     }
 
-    fn reject(&mut self, refused: RejectedVerdict) {
-        if self.refused.len() >= MOST_PARKED {
-            self.refused.pop_front();
+    fn reject(&mut self, rejected: RejectedVerdict) {
+        if self.rejected_verdicts.len() >= MOST_PARKED {
+            self.rejected_verdicts.pop_front();
         }
-        self.refused.push_back(refused);
+        self.rejected_verdicts.push_back(rejected);
     }
 }
 

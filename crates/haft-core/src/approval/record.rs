@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::CallId;
 use crate::cx::Caller;
-use crate::executor::isolated;
+use crate::isolation::isolated;
 use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope};
 use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;

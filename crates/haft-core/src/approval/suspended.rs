@@ -177,7 +177,7 @@ impl Suspended {
             self.pending.into_iter().map(|Pending { index, request }| (index, (request, None))).collect();
         let positions: HashMap<ApprovalId, usize> =
             open.iter().map(|(index, (request, _))| (request.request_id.clone(), *index)).collect();
-        let mut refused = Vec::new();
+        let mut rejected_verdicts = Vec::new();
         for response in verdicts {
             let request = positions.get(&response.request_id).and_then(|index| open.get_mut(index));
             let fault = match request {
@@ -189,7 +189,7 @@ impl Suspended {
                     continue;
                 }
             };
-            refused.push(RejectedVerdict::new(response, fault));
+            rejected_verdicts.push(RejectedVerdict::new(response, fault));
         }
         let calls = self.calls.into_iter().enumerate().map(|(index, call)| match open.remove(&index) {
             Some((request, verdict)) => {
@@ -197,7 +197,7 @@ impl Suspended {
             }
             None => call.into(),
         });
-        (calls.collect(), self.finished, refused)
+        (calls.collect(), self.finished, rejected_verdicts)
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 
-use super::isolation::isolated;
 use super::option::RunOptions;
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
+use crate::isolation::isolated;
 use crate::tool::ToolDescriptor;
 use crate::toolkit::Toolkit;
 

@@ -10,11 +10,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::cap::cap_outcome;
-use super::isolation::{Isolated, drop_isolated, isolated, poll_isolated_by};
 use super::listener::IsolatedSpan;
 use super::span::CallSpan;
 use crate::failure::ToolFailure;
 use crate::handler::{BoxRunning, Prepared, PreparedMeta, broken};
+use crate::isolation::{Isolated, drop_isolated, isolated, poll_isolated_by};
 use crate::result::Outcome;
 use crate::tool::{OutputCap, Tool};
 

@@ -7,14 +7,14 @@
 use tracing::Span;
 use tracing::span::Entered;
 
-use super::isolation::{Isolated, isolated};
+use crate::isolation::{Isolated, isolated};
 
 /// Reports whether a subscriber is interested in a target at a level. A subscriber that panics here counts as not
 /// interested.
 macro_rules! is_heard {
     ($target:expr, $level:expr) => {
         $level <= tracing::level_filters::LevelFilter::current()
-            && $crate::executor::isolated(|| tracing::enabled!(target: $target, $level)).unwrap_or(false)
+            && $crate::isolation::isolated(|| tracing::enabled!(target: $target, $level)).unwrap_or(false)
     };
 }
 pub(crate) use is_heard;

@@ -13,9 +13,9 @@ use std::task::{Wake, Waker};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::isolation::{Isolated, isolated, wake_isolated};
 use crate::cancellation::Cancellation;
 use crate::emit::Emitted;
+use crate::isolation::{Isolated, isolated, wake_isolated};
 use crate::tool::EmitBuffer;
 
 /// The wakes and emitted values of one run's calls. It must hold no value of user code: wakers keep it alive, and user

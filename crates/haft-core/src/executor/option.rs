@@ -12,7 +12,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::approve::{Approve, Approver};
-use super::isolation::Isolated;
 use super::permit::Permit;
 #[cfg(feature = "approval")]
 use crate::approval::{ApprovalMemory, SigningKeys};
@@ -22,6 +21,7 @@ use crate::cx::Caller;
 use crate::emit::Emitter;
 use crate::event::ToolEvent;
 use crate::history::History;
+use crate::isolation::Isolated;
 use crate::schema::DecodeOptions;
 use crate::scope::RunScope;
 use crate::service::Services;

@@ -6,10 +6,10 @@
 use std::fmt;
 use std::future::ready;
 
-use super::isolation::Isolated;
 use crate::call::ToolCall;
 use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
+use crate::isolation::Isolated;
 use crate::tool::Tool;
 
 /// Decides whether a call may run.

@@ -20,7 +20,6 @@ use tokio::time::Instant;
 
 use super::call_handle::RunShared;
 use super::call_state::CallState;
-use super::isolation::{Isolated, isolated, wake_isolated};
 use super::option::RunOptions;
 use super::run_approvals::{RunApprovals, Suspending};
 use super::slot::Slots;
@@ -36,6 +35,7 @@ use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxFuture, invalid_input};
+use crate::isolation::{Isolated, isolated, wake_isolated};
 use crate::result::ToolResult;
 use crate::toolkit::{NotRunnable, ToolSet, Toolkit};
 

@@ -12,7 +12,6 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream;
 
 use super::execute::{HandlerExecution, internal_error, prepare_isolated};
-use super::isolation::{Isolated, poll_isolated};
 use super::option::RunOptions;
 use super::run::Run;
 use super::span::CallSpan;
@@ -23,6 +22,7 @@ use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::BoxFuture;
+use crate::isolation::{Isolated, poll_isolated};
 use crate::result::{Outcome, ToolResult};
 use crate::schema::Repair;
 use crate::tool::{ExecutionLimits, Tool};

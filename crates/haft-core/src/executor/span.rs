@@ -10,10 +10,10 @@ use tokio::time::Instant;
 use tracing::{Level, field};
 
 use super::failure_class::FailureClass;
-use super::isolation::isolated;
 use super::listener::{IsolatedSpan, is_heard};
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
+use crate::isolation::isolated;
 use crate::result::Outcome;
 use crate::tool::{Tool, ToolKind, ToolName};
 

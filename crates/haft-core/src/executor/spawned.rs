@@ -11,13 +11,13 @@ use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
 use super::execute::{PollRight, run_isolated};
-use super::isolation::drop_isolated;
 use super::listener::IsolatedSpan;
 use super::mailbox::OccupancyGuard;
 use crate::ambient::Ambient;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{OPAQUE_MESSAGE, Prepared, Running, broken};
+use crate::isolation::drop_isolated;
 use crate::result::Outcome;
 use crate::tool::Tool;
 

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::isolation::{Isolated, Panicked, isolated};
+use crate::isolation::{Isolated, Panicked, isolated};
 
 /// Deadlines and their subjects, soonest first.
 #[derive(Default)]

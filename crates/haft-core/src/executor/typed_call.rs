@@ -9,12 +9,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::call_error::CallError;
-use super::isolation::{Isolated, isolated};
 use super::option::RunOptions;
 use crate::call::{CallId, ToolCall};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{ToolType, invalid_input};
+use crate::isolation::{Isolated, isolated};
 use crate::json_text::JsonText;
 use crate::result::{Outcome, ToolResult, unreadable};
 use crate::toolkit::Toolkit;

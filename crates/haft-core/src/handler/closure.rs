@@ -17,13 +17,14 @@ use tokio::task::JoinHandle;
 use crate::ambient::Ambient;
 use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
-use crate::executor::{CallHandle, Isolated, IsolatedSpan, MissingRuntime, PollRight};
+use crate::executor::{CallHandle, IsolatedSpan, MissingRuntime, PollRight};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{
     BoxRunning, Deferred, Handler, HandlerError, OwnedRunning, Prepared, PreparedMeta, Returned, ReturnedNow, Running,
     STREAM, StartFlag, TypeInfo, broken, encode, encode_success, rejected,
 };
+use crate::isolation::Isolated;
 use crate::issue::Issues;
 use crate::result::Outcome;
 use crate::schema::{DecodeOptions, Decoded};
@@ -142,7 +143,7 @@ where
     /// values that it emits.
     async fn stream_handler(params: P, cx: Cx, tool: Tool) -> Outcome {
         let Some(Self { run, .. }) = of_tool(&tool) else { return wrong_tool() };
-        let outcome = run(params, cx.clone()).await.settle(&cx).await;
+        let outcome = run(params, cx.clone()).await.resolve(&cx).await;
         encode(&tool, outcome)
     }
 }

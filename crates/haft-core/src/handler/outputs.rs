@@ -14,8 +14,8 @@ use futures_core::Stream;
 use serde::Serialize;
 
 use crate::cx::Cx;
-use crate::executor::Isolated;
 use crate::handler::{HandlerError, NoFailure};
+use crate::isolation::Isolated;
 
 /// One item of a handler's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,7 +47,7 @@ pub trait Returned<const KIND: u8>: Sized + Send {
     }
 
     /// Waits for the final value, and emits preliminary ones through the context.
-    fn settle(self, cx: &Cx) -> impl Future<Output = Result<Self::Success, HandlerError<Self::Failure>>> + Send;
+    fn resolve(self, cx: &Cx) -> impl Future<Output = Result<Self::Success, HandlerError<Self::Failure>>> + Send;
 }
 
 /// A return value that is final immediately: everything but a stream.
@@ -74,7 +74,7 @@ impl<T: Serialize + Send + 'static> Returned<PLAIN> for T {
         Ok(self.now())
     }
 
-    fn settle(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError>> + Send {
+    fn resolve(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError>> + Send {
         ready(self.now())
     }
 }
@@ -99,7 +99,7 @@ impl<T: Serialize + Send + 'static, F: Failure> Returned<DECLARED> for Result<T,
         Ok(ReturnedNow::<DECLARED>::now(self))
     }
 
-    fn settle(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError<F>>> + Send {
+    fn resolve(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError<F>>> + Send {
         ready(ReturnedNow::<DECLARED>::now(self))
     }
 }
@@ -125,7 +125,7 @@ impl<T: Serialize + Send + 'static, E: Into<BoxError> + Send> Returned<OPAQUE> f
         Ok(ReturnedNow::<OPAQUE>::now(self))
     }
 
-    fn settle(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError>> + Send {
+    fn resolve(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError>> + Send {
         ready(ReturnedNow::<OPAQUE>::now(self))
     }
 }
@@ -142,7 +142,7 @@ impl<T: Serialize + Send + 'static, F: Failure> Returned<STREAM> for Outputs<T, 
     type Success = T;
     type Failure = F;
 
-    fn settle(self, cx: &Cx) -> impl Future<Output = Result<T, HandlerError<F>>> + Send {
+    fn resolve(self, cx: &Cx) -> impl Future<Output = Result<T, HandlerError<F>>> + Send {
         self.finish(cx)
     }
 }
@@ -161,7 +161,7 @@ impl<T: Serialize + Send + 'static, F: Failure> Returned<MIXED> for Result<T, Ha
         Ok(ReturnedNow::<MIXED>::now(self))
     }
 
-    fn settle(self, _: &Cx) -> impl Future<Output = Self> + Send {
+    fn resolve(self, _: &Cx) -> impl Future<Output = Self> + Send {
         ready(self)
     }
 }

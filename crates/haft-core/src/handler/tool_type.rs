@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cx::Cx;
-use crate::executor::Isolated;
 use crate::handler::{Failure, HandlerError};
+use crate::isolation::Isolated;
 use crate::service::ServiceList;
 use crate::tool::{DefinitionError, Tool, ToolBuilder, Typed};
 

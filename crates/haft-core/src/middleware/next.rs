@@ -11,10 +11,11 @@ use std::task::{Context, Poll};
 
 use super::layer::Layers;
 use super::request::Request;
-use crate::executor::{Isolated, PollRight, run_to_end};
+use crate::executor::{PollRight, run_to_end};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxFuture, Running, StartFlag, broken};
+use crate::isolation::Isolated;
 use crate::result::Outcome;
 use crate::service::Dependency;
 use crate::tool::{MissingHandler, Tool};

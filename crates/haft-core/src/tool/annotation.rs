@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::executor::Isolated;
+use crate::isolation::Isolated;
 
 /// A value that can be attached to a tool, at most one per type.
 ///

@@ -15,9 +15,9 @@ use serde_json::Value;
 use crate::arguments::PolicyArguments;
 use crate::call::{CallId, ToolCall};
 use crate::cx::{Caller, Cx};
-use crate::executor::Isolated;
 use crate::handler::{BoxError, BoxFuture};
 use crate::history::History;
+use crate::isolation::Isolated;
 use crate::tool::ToolName;
 
 /// A rule that decides which calls of a tool require approval.

@@ -154,7 +154,7 @@ impl<P, R> ToolBuilder<P, R> {
         self.depends_on_all([Dependency::of::<T>()])
     }
 
-    /// Sets the limits of time, concurrency and size for each call. A tool that is not executed here supports no
+    /// Sets the timeouts and the limits of concurrency and size for each call. A tool that is not executed here supports no
     /// limits.
     pub fn limits(mut self, limits: ExecutionLimits) -> Self {
         self.draft.limits = limits;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::content::ContentPart;
-use crate::executor::Isolated;
 use crate::handler::TypeInfo;
+use crate::isolation::Isolated;
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::{

@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cx::Cx;
-use crate::executor::Isolated;
 use crate::handler::{AsyncFn, Failure, HandlerError, MIXED};
+use crate::isolation::Isolated;
 use crate::tool::{DefinitionError, Tool};
 use crate::toolkit::{ToolSet, Toolkit, ToolkitError, ToolkitFault};
 

@@ -285,7 +285,7 @@ async fn an_approval_does_not_hold_when_the_clock_panics_afterwards() {
     assert_eq!(all_came(&run.collect_results().await), ["denied"]);
     let plan = kit.plan_from_map(broken, verdicts, calls([("pay", "5")])).await;
     assert!(plan.approved.is_empty());
-    assert_eq!(plan.refused.len(), 1);
+    assert_eq!(plan.rejected_verdicts.len(), 1);
     assert_eq!(journal.lines(), [""; 0]);
 }
 

@@ -121,7 +121,7 @@ impl Way {
             Self::Map => {
                 let asked = kit.plan_from_map(options, [], calls).await.requests;
                 let plan = kit.plan_from_map(options, asked.iter().map(decide), calls).await;
-                assert_eq!(plan.refused, []);
+                assert_eq!(plan.rejected_verdicts, []);
                 kit.run(plan).collect_results().await
             }
             Self::QueuePlan => by_queue_plan(kit, options, calls, decide).await,

@@ -102,7 +102,7 @@ async fn a_plan_returns_an_invalid_verdict_and_requests_approval_again() {
         let calls = calls([("pay", "5")]);
         let asked = kit.plan_from_map(RunOptions::new(), [], &calls).await.requests.remove(0);
         let mut plan = kit.plan_from_map(RunOptions::new(), [decide(&asked)], &calls).await;
-        assert!(reason(&plan.refused[0].fault).contains(said), "{name}: {}", plan.refused[0].fault);
+        assert!(reason(&plan.rejected_verdicts[0].fault).contains(said), "{name}: {}", plan.rejected_verdicts[0].fault);
         assert_eq!((plan.approved.len(), plan.requests.len()), (0, 1), "{name}");
         let again = plan.requests.remove(0);
         let results = kit.run(plan).collect_results().await;
@@ -122,7 +122,7 @@ async fn an_invalid_edit_of_a_call_that_needs_no_approval_does_not_let_it_run_un
     let calls = calls([("look", "1")]);
     let asked = kit.plan_from_map(ApprovalPolicy::always(), [], &calls).await.requests.remove(0);
     let plan = kit.plan_from_map(RunOptions::new(), [asked.edit(json!("all"))], &calls).await;
-    assert_eq!((plan.approved.len(), plan.requests.len(), plan.refused.len()), (0, 1, 1));
+    assert_eq!((plan.approved.len(), plan.requests.len(), plan.rejected_verdicts.len()), (0, 1, 1));
     assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled"]);
 
     let (kit, memory) = (bench().0, ApprovalMemory::new());

@@ -32,7 +32,7 @@ async fn a_plan_that_is_run_returns_every_result_in_the_order_of_the_calls() {
     assert_eq!(approved, [("c2", "2"), ("c4", "4"), ("c6", "60")]);
     let rejected: Vec<_> = plan.rejected.iter().map(|result| result.call_id.as_str()).collect();
     assert_eq!(rejected, ["c1", "c3", "c5", "c7"]);
-    assert!(plan.requests.is_empty() && plan.refused.is_empty());
+    assert!(plan.requests.is_empty() && plan.rejected_verdicts.is_empty());
 
     let results = kit.run(plan).collect_results().await;
     let ids: Vec<_> = results.iter().map(|result| result.call_id.as_str()).collect();
@@ -72,8 +72,11 @@ async fn verdicts_that_match_no_call_are_reported_in_order() {
     let nameless = ApprovalResponse::new("q", "approved".into());
     let verdicts = [stray("x9"), asked[0].deny("no"), stray("x1"), asked[0].approve(), nameless, stray("x5")];
     let plan = kit.plan_from_map(RunOptions::new(), verdicts, &calls).await;
-    let refused: Vec<_> =
-        plan.refused.iter().map(|refused| (refused.response.request_id.to_string(), refused.fault.clone())).collect();
+    let refused: Vec<_> = plan
+        .rejected_verdicts
+        .iter()
+        .map(|refused| (refused.response.request_id.to_string(), refused.fault.clone()))
+        .collect();
     let unknown = |id: &str| (id.to_owned(), VerdictFault::UnknownRequest);
     let second = (asked[0].request_id.to_string(), VerdictFault::AlreadyDecided);
     assert_eq!(refused, [unknown("q-x9"), unknown("q-x1"), second, unknown("q"), unknown("q-x5")]);
@@ -92,8 +95,8 @@ async fn contradictory_verdicts_run_nothing_twice() {
     let verdicts =
         [asked[0].approve(), asked[0].approve(), asked[0].deny("no"), asked[1].deny("no"), asked[1].approve()];
     let plan = kit.plan_from_map(RunOptions::new(), verdicts, &calls).await;
-    assert!(plan.refused.iter().all(|refused| refused.fault == VerdictFault::AlreadyDecided));
-    assert_eq!(plan.refused.len(), 3);
+    assert!(plan.rejected_verdicts.iter().all(|refused| refused.fault == VerdictFault::AlreadyDecided));
+    assert_eq!(plan.rejected_verdicts.len(), 3);
     assert_eq!(all_came(&kit.run(plan).collect_results().await), ["1", "denied"]);
     assert_eq!(journal.lines(), ["pay 1"]);
 }
@@ -105,7 +108,7 @@ async fn a_verdict_on_one_call_is_not_valid_for_another() {
     let mut moved = questions(&kit, &calls).await[0].approve();
     moved.call_id = Some("c2".into());
     let plan = kit.plan_from_map(RunOptions::new(), [moved], &calls).await;
-    assert_eq!(plan.refused[0].fault, VerdictFault::OtherDigest);
+    assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::OtherDigest);
     assert_eq!(plan.requests.len(), 2, "both are asked about anew");
     assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled", "cancelled"]);
     assert_eq!(journal.lines(), [""; 0]);

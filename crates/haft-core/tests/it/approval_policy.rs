@@ -148,7 +148,7 @@ async fn a_verdict_counts_until_its_request_expires() {
         let in_run = kit.run_with(&calls, late).collect_results().await;
         let resumed = kit.resume_with(suspended, verdicts, options.clone()).collect_results().await;
         let plan = kit.plan_from_map(&options, [planned], &calls).await;
-        let faults: Vec<_> = plan.refused.iter().map(|refused| refused.fault.clone()).collect();
+        let faults: Vec<_> = plan.rejected_verdicts.iter().map(|refused| refused.fault.clone()).collect();
         assert_eq!(faults, if came_of == "5" { vec![] } else { vec![VerdictFault::Expired] });
         assert_eq!(all_came(&kit.run(plan).collect_results().await), [came_of], "{moment}");
         for results in [in_run, resumed] {

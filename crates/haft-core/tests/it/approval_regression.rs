@@ -64,17 +64,17 @@ async fn a_plan_returns_verdicts_that_do_not_count() {
     let unsigned = unsigned(&raised);
     let plan = kit.plan_from_map(&signed, [unsigned.clone()], [call("5")]).await;
     assert!(plan.approved.is_empty());
-    assert!(matches!(plan.refused[0].fault, VerdictFault::Signature(_)), "{:?}", plan.refused);
-    assert_eq!(*plan.refused[0].response, unsigned);
+    assert!(matches!(plan.rejected_verdicts[0].fault, VerdictFault::Signature(_)), "{:?}", plan.rejected_verdicts);
+    assert_eq!(*plan.rejected_verdicts[0].response, unsigned);
 
     let plan = kit.plan_from_map(&signed, [raised.approve()], [call("6")]).await;
-    assert_eq!((plan.approved.len(), &plan.refused[0].fault), (0, &VerdictFault::OtherDigest));
+    assert_eq!((plan.approved.len(), &plan.rejected_verdicts[0].fault), (0, &VerdictFault::OtherDigest));
 
     // No approval is requested for arguments that are rejected anyway.
     let (options, outcomes) = audited(signed);
     let plan = kit.plan_from_map(options, [raised.approve()], [call("much")]).await;
     assert_eq!(came(&plan.rejected[0]), "input_validation_error");
-    assert_eq!(plan.refused[0].fault, VerdictFault::UnknownRequest);
+    assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::UnknownRequest);
     assert_eq!(*outcomes.lock().unwrap(), [ApprovalOutcome::Rejected]);
 }
 
@@ -88,7 +88,7 @@ async fn a_plan_accepts_a_verdict_for_one_call_only() {
     again.call_id = Some("c2".into());
 
     let plan = kit.plan_from_map(RunOptions::new(), [verdict, again], &calls).await;
-    assert_eq!((plan.approved.len(), &plan.refused[0].fault), (1, &VerdictFault::AlreadyDecided));
+    assert_eq!((plan.approved.len(), &plan.rejected_verdicts[0].fault), (1, &VerdictFault::AlreadyDecided));
     let results = kit.run(plan).collect_results().await;
     assert_eq!(results.iter().map(came).collect::<Vec<_>>(), ["5", "cancelled"]);
 }
@@ -272,7 +272,7 @@ async fn a_verdict_without_the_expiry_of_its_request_is_rejected_where_requests_
         let mut verdict = asked.approve();
         verdict.expires_at = end;
         let plan = kit.plan_from_map(&options, [verdict], &calls).await;
-        assert_eq!((plan.approved.len(), &plan.refused[0].fault), (0, &VerdictFault::Expired));
+        assert_eq!((plan.approved.len(), &plan.rejected_verdicts[0].fault), (0, &VerdictFault::Expired));
     }
     assert_eq!(kit.plan_from_map(&options, [asked.approve()], &calls).await.approved.len(), 1);
 }

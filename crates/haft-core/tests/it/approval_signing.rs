@@ -89,7 +89,7 @@ async fn a_verdict_in_a_plan_proves_its_request_or_does_not_count() {
         let calls = calls([("pay", "5")]);
         let asked = kit.plan_from_map(keys(), [], &calls).await.requests.remove(0);
         let plan = kit.plan_from_map(keys(), [forge(&asked)], &calls).await;
-        assert_eq!(plan.refused[0].fault, VerdictFault::Signature(fault), "{name}");
+        assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::Signature(fault), "{name}");
         assert_eq!(plan.requests.len(), 1, "{name}: and is asked about anew");
         assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled"], "{name}");
         let plan = kit.plan_from_map(keys(), [asked.approve()], &calls).await;
@@ -161,7 +161,7 @@ async fn requests_are_signed_only_if_keys_are_configured() {
         let suspended = suspend(&kit, &asking, &calls).await;
         let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
         let plan = kit.plan_from_map(&taking, verdicts.clone(), &calls).await;
-        assert_eq!(plan.refused[0].fault, VerdictFault::Signature(fault.clone()));
+        assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::Signature(fault.clone()));
         let results = kit.resume_with(suspended, verdicts, taking).collect_or_suspend().await.unwrap();
         assert_eq!(all_came(&results), ["denied"]);
         let cause = results[0].failure().unwrap().source().unwrap().to_string();

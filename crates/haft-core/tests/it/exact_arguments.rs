@@ -250,7 +250,7 @@ async fn an_approval_of_one_number_does_not_apply_to_its_neighbour() {
     let approve = plan.requests[0].approve();
     let plan = kit().plan_from_map(options, [approve], [minting("18446744073709551618")]).await;
     assert!(plan.approved.is_empty());
-    assert_eq!(plan.refused.len(), 1);
+    assert_eq!(plan.rejected_verdicts.len(), 1);
 }
 
 #[tokio::test]

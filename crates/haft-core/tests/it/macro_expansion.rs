@@ -91,7 +91,7 @@ mod get_weather_tool {
                 let Self { city, days } = params;
                 let key = cx.service::<user::ApiKey>()?;
                 let returned: Ret = user::get_weather(city, days, key, &cx).await;
-                <Ret as Returned<KIND>>::settle(returned, &cx).await
+                <Ret as Returned<KIND>>::resolve(returned, &cx).await
             })
         }
     }
@@ -228,9 +228,9 @@ async fn every_kind_resolves_to_one_value() {
     type Steps = Outputs<u8, NoFailure>;
     const KIND: u8 = macro_support::kind_of!(Steps);
     let cx = Cx::for_call(&ToolCall::new("c1", "t", "{}"));
-    assert_eq!(<u8 as Returned<{ macro_support::kind_of!(u8) }>>::settle(1, &cx).await.unwrap(), 1);
+    assert_eq!(<u8 as Returned<{ macro_support::kind_of!(u8) }>>::resolve(1, &cx).await.unwrap(), 1);
     let stream = futures_util::stream::iter([HandlerOutput::Preliminary(1_u8), HandlerOutput::Final(2)]);
-    assert_eq!(<Steps as Returned<KIND>>::settle(Outputs::new(stream), &cx).await.unwrap(), 2);
+    assert_eq!(<Steps as Returned<KIND>>::resolve(Outputs::new(stream), &cx).await.unwrap(), 2);
 }
 
 #[test]

@@ -188,7 +188,7 @@ impl Expansion {
                 try_handler_mixed(|#params: #params_type, #cx: #krate::macro_support::Cx| async move {
                     let _ = &#params;
                     let returned: __HaftReturned = #call;
-                    <__HaftReturned as #krate::macro_support::Returned<__HAFT_KIND>>::settle(returned, &#cx).await
+                    <__HaftReturned as #krate::macro_support::Returned<__HAFT_KIND>>::resolve(returned, &#cx).await
                 })
             }
         };

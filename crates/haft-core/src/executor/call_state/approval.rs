@@ -18,13 +18,13 @@ use crate::arguments::{Arguments, PolicyArguments};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::executor::approve::ApprovalAnswer;
-use crate::executor::isolation::{Isolated, Panicked, isolated};
 use crate::executor::option::{RunOptions, RunPolicy};
 #[cfg(feature = "approval")]
 use crate::executor::run_approvals::Suspending;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxError, BoxFuture, invalid_input};
+use crate::isolation::{Isolated, Panicked, isolated};
 use crate::item::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalRule};
 use crate::schema::DecodeOptions;
 use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyError, Tool};

@@ -113,7 +113,7 @@ impl Planned<'_> {
         let given = self.gate.hand_in(&without.requests, verdicts.to_vec());
         let plan = self.bench.kit.plan_from_map(self.bench.options(round), given, &calls).await;
         let (refused, raised) = self.model.plan(place, verdicts);
-        self.notes.extend(check_refused(&plan.refused, &refused).err());
+        self.notes.extend(check_refused(&plan.rejected_verdicts, &refused).err());
         let found: Vec<_> = plan.requests.iter().map(|question| question.call_id.to_string()).collect();
         let are_raised = || format!("the plan asks about {found:?}, and should about {raised:?}");
         self.notes.extend(ensure(found == raised, are_raised).err());

@@ -4,6 +4,17 @@
 //! user code are kept in [`Isolated`], which drops each of them separately: so it does not matter where or when one of
 //! our structures is dropped, and how many of the values in it panic. A program built with `panic = "abort"` has no
 //! such isolation.
+//!
+//! The executor isolates handlers, middlewares and all other user code. These are the same means, for code that runs further
+//! user code inside of a call, such as a middleware with a callback, or one that wakes other calls: [`isolated`] runs code
+//! that may panic, and [`Isolated`] holds a value whose drop may panic.
+//!
+//! ```
+//! use haft_core::isolation::isolated;
+//!
+//! assert_eq!(isolated(|| 7).ok(), Some(7));
+//! assert_eq!(isolated(|| panic!("broken")).map_err(|panicked| panicked.into_text()), Err::<(), _>("broken".to_owned()));
+//! ```
 
 use std::any::Any;
 use std::fmt;
@@ -112,12 +123,12 @@ impl<T: fmt::Debug> fmt::Debug for Isolated<T> {
 }
 
 /// Wakes a task. Its waker is user code; a panic in it is ignored.
-pub(super) fn wake_isolated(task: &Waker) {
+pub(crate) fn wake_isolated(task: &Waker) {
     drop(isolated(|| task.wake_by_ref()));
 }
 
 /// Polls a future that may panic. When it has completed or panicked, it is dropped in isolation before this returns.
-pub(super) fn poll_isolated<F>(slot: &mut Option<F>, task: &mut Context<'_>) -> Poll<Result<F::Output, Panicked>>
+pub(crate) fn poll_isolated<F>(slot: &mut Option<F>, task: &mut Context<'_>) -> Poll<Result<F::Output, Panicked>>
 where
     F: Future + Unpin,
 {
@@ -126,7 +137,7 @@ where
 
 /// Polls a value that is not a future in the same way.
 #[inline]
-pub(super) fn poll_isolated_by<F, T>(
+pub(crate) fn poll_isolated_by<F, T>(
     slot: &mut Option<F>,
     poll: impl FnOnce(&mut F) -> Poll<T>,
 ) -> Poll<Result<T, Panicked>> {
@@ -157,7 +168,7 @@ impl Panicked {
         self.0
     }
 
-    pub(super) fn new(payload: Box<dyn Any + Send>) -> Self {
+    pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
         let text = match payload.downcast_ref::<&str>() {
             Some(text) => Some((*text).to_owned()),
             None => payload.downcast_ref::<String>().cloned(),
