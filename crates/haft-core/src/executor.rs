@@ -49,7 +49,7 @@ pub(crate) use self::call_handle::CallHandle;
 pub(crate) use self::call_state::decoded;
 pub use self::continuation::{Continuation, Step};
 pub use self::dispatch::{Dispatch, EventStream};
-pub(crate) use self::execute::{PollRight, run_to_end};
+pub(crate) use self::execute::{PollRight, run_request};
 pub use self::failure_class::FailureClass;
 pub use self::handling::{FailureOrigin, HandlerResult, HandlerResults};
 pub(crate) use self::listener::{IsolatedSpan, is_heard};

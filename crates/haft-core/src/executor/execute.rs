@@ -15,6 +15,7 @@ use super::span::CallSpan;
 use crate::failure::ToolFailure;
 use crate::handler::{BoxRunning, Prepared, PreparedMeta, broken};
 use crate::isolation::{Isolated, drop_isolated, isolated, poll_isolated_by};
+use crate::middleware::Request;
 use crate::result::Outcome;
 use crate::tool::{OutputCap, Tool};
 
@@ -108,10 +109,19 @@ impl Drop for HandlerExecution {
 ///
 /// A panic unwinds to the code that polls: it unwinds the middlewares, and the call's [`HandlerExecution`] or its task
 /// catches it. An outcome that was returned is kept even if dropping the handler panics.
-pub(crate) async fn run_to_end(mut running: BoxRunning, tool: Tool) -> Outcome {
+async fn run_to_end(mut running: BoxRunning, tool: Tool) -> Outcome {
     let outcome = poll_fn(|task| running.as_mut().poll(&tool, task, PollRight(()))).await;
     drop_isolated(running);
     outcome
+}
+
+/// Runs the handler of a request that passed all middlewares. The request allows it only with the arguments that were
+/// approved.
+pub(crate) async fn run_request(request: Request) -> Outcome {
+    match request.into_handler() {
+        Ok((running, tool)) => run_to_end(running, tool).await,
+        Err(outcome) => outcome,
+    }
 }
 
 /// Runs a handler to its end inside a span, in isolation: the body of a spawned task.

@@ -6,22 +6,17 @@
 use std::fmt;
 use std::future::ready;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::layer::Layers;
 use super::request::Request;
-use crate::executor::{PollRight, run_to_end};
-use crate::failure::ToolFailure;
-use crate::failure_kind::FailureKind;
+use crate::executor::{PollRight, run_request};
 use crate::handler::{BoxFuture, Running, StartFlag, broken};
 use crate::isolation::Isolated;
 use crate::result::Outcome;
 use crate::service::Dependency;
-use crate::tool::{MissingHandler, Tool};
-
-/// The message of a call whose arguments a middleware changed after they were approved.
-const CHANGED: &str = "the arguments were changed after the call was approved";
+use crate::tool::Tool;
 
 /// The inner middlewares and the handler. Can be run again, for another attempt.
 #[derive(Clone)]
@@ -73,7 +68,7 @@ impl Next {
         let inner = self.inner.checked_sub(1).and_then(|inner| Some((inner, self.layers.as_slice().get(inner)?)));
         match inner {
             Some((inner, layer)) => layer.run(request, Self { layers: self.layers.clone(), inner }),
-            None => Box::pin(reach_handler(request)),
+            None => Box::pin(run_request(request)),
         }
     }
 
@@ -103,31 +98,6 @@ impl Running for Forwarded {
     fn poll(self: Pin<&mut Self>, _: &Tool, task: &mut Context<'_>, _: PollRight) -> Poll<Outcome> {
         Future::poll(self, task)
     }
-}
-
-/// Runs the handler itself.
-async fn reach_handler(request: Request) -> Outcome {
-    if request.is_unapproved() {
-        return ToolFailure::new(FailureKind::Denied, CHANGED).into();
-    }
-    let Request { cx, tool, arguments, tree, deferred, start_flag, .. } = request;
-    if let Some(Err(unseen)) = tree.into_inner() {
-        return Outcome::Failed(unseen);
-    }
-    let deferred = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(deferred) => deferred.into_inner(),
-        None => {
-            let Some(handler) = tool.handler() else {
-                return broken(MissingHandler { tool: tool.name().to_owned() }).into();
-            };
-            match handler.defer(&tool, &arguments, &cx) {
-                Ok(read) => read.value,
-                Err(failure) => return Outcome::Failed(failure),
-            }
-        }
-    };
-    let running = deferred(cx, start_flag);
-    run_to_end(running, tool).await
 }
 
 impl fmt::Debug for Next {

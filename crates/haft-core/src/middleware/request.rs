@@ -1,7 +1,7 @@
 //! One call on its path to the handler.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,11 +14,15 @@ use crate::canonical::canonical_text;
 use crate::cx::Cx;
 use crate::emit::Emitted;
 use crate::failure::ToolFailure;
-use crate::handler::{Deferred, StartFlag, encode_success, invalid_input};
+use crate::failure_kind::FailureKind;
+use crate::handler::{BoxRunning, Deferred, StartFlag, broken, encode_success, invalid_input};
 use crate::isolation::Isolated;
 use crate::json_text::JsonText;
 use crate::result::Outcome;
-use crate::tool::Tool;
+use crate::tool::{MissingHandler, Tool};
+
+/// The message of a call whose arguments a middleware changed after they were approved.
+const CHANGED: &str = "the arguments were changed after the call was approved";
 
 /// One call on its path to the handler.
 pub struct Request {
@@ -141,8 +145,29 @@ impl Request {
         read.map_err(|issues| Box::new(invalid_input(issues)))
     }
 
+    /// Returns the handler, prepared with the arguments of this request. Arguments that are no longer those that were
+    /// approved, or that a middleware failed to read, do not reach it.
+    pub(crate) fn into_handler(self) -> Result<(BoxRunning, Tool), Outcome> {
+        if self.is_unapproved() {
+            return Err(ToolFailure::new(FailureKind::Denied, CHANGED).into());
+        }
+        let Self { cx, tool, arguments, tree, deferred, start_flag, .. } = self;
+        if let Some(Err(unseen)) = tree.into_inner() {
+            return Err(Outcome::Failed(unseen));
+        }
+        let deferred = match deferred.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(deferred) => deferred.into_inner(),
+            None => {
+                let handler = tool.handler();
+                let handler = handler.ok_or_else(|| broken(MissingHandler { tool: tool.name().to_owned() }))?;
+                handler.defer(&tool, &arguments, &cx).map_err(Outcome::Failed)?.value
+            }
+        };
+        Ok((deferred(cx, start_flag), tool))
+    }
+
     /// Reports whether the call was permitted or approved by arguments that are no longer the same.
-    pub(super) fn is_unapproved(&self) -> bool {
+    fn is_unapproved(&self) -> bool {
         let Some(original) = self.original.as_ref().filter(|_| self.start_flag.is_bound()) else { return false };
         let canonical = |arguments: &str| {
             let read = Arguments::tree(&self.tool, arguments, self.cx.decode_options());
