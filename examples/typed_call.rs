@@ -1,5 +1,5 @@
 //! Calls that the program makes itself, with the types of its tools: the same checks as for a model, and Rust values
-//! instead of text. Then `handle`, where a tool decides whether its failure is an error to the calling code.
+//! instead of text. Then `try_run_call`, where a tool decides whether its failure is an error to the calling code.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -55,7 +55,7 @@ async fn main() -> anyhow::Result<()> {
         other => anyhow::bail!("99 days were accepted: {other:?}"),
     }
 
-    // `handle` takes a call as a model wrote it. By default a failure is an error, to be handled with `?` …
+    // `try_run_call` takes a call as a model wrote it. By default a failure is an error, to be handled with `?` …
     let call = ToolCall::new("c1", "get_weather", r#"{"city": "Atlantis", "days": 1}"#);
     let Err(failure) = kit.try_run_call(&call, RunOptions::new()).await else { anyhow::bail!("Atlantis was found") };
     println!("\nmode error:         Err({failure})");

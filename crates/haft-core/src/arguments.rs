@@ -62,6 +62,15 @@ struct ArgumentText<'a> {
     options: &'a DecodeOptions,
 }
 
+/// The error of a policy that reads the arguments as a type that does not accept them, although the tool does.
+#[derive(Debug, thiserror::Error)]
+#[error("the policy reads the arguments as `{type_name}`, which does not accept them: {issues}")]
+struct PolicyTypeError {
+    type_name: &'static str,
+    #[source]
+    issues: Issues,
+}
+
 impl<'a> PolicyArguments<'a> {
     /// Creates policy arguments from arguments that were read and the text they were read from.
     pub(crate) fn of(arguments: &'a Arguments, tool: &'a Tool, text: &'a str, options: &'a DecodeOptions) -> Self {
@@ -87,7 +96,8 @@ impl<'a> PolicyArguments<'a> {
         // A tree holds an integer beyond 64 bits as a float, which 128-bit integer types do not accept.
         match (self.text, error) {
             (Some(ArgumentText { tool, written, options }), _) => {
-                Ok(tool.parameters().decode_exactly(written, options)?.value)
+                let decoded = tool.parameters().decode_exactly(written, options);
+                Ok(decoded.map_err(|issues| PolicyTypeError { type_name: std::any::type_name::<P>(), issues })?.value)
             }
             (None, Some(error)) => Err(error.into()),
             (None, None) => Err("there are no arguments".into()),

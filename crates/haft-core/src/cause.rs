@@ -27,7 +27,14 @@ impl ToolFailure {
     #[must_use]
     pub fn cause_chain(&self) -> Option<String> {
         let causes = std::iter::successors(self.source(), |&error| isolated(|| error.source()).unwrap_or_default());
-        let chain: Vec<String> = causes.take(MAX_CAUSES).map(without_content).collect();
+        let mut chain: Vec<String> = Vec::new();
+        for cause in causes.take(MAX_CAUSES).map(without_content) {
+            // Many errors write their source themselves.
+            let is_written = chain.last().is_some_and(|last| last.ends_with(&format!(": {cause}")));
+            if !is_written {
+                chain.push(cause);
+            }
+        }
         (!chain.is_empty()).then(|| chain.join(": "))
     }
 }

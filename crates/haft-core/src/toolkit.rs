@@ -100,7 +100,8 @@ pub struct Tools<'a>(std::slice::Iter<'a, ToolEntry>);
     message = "`{Self}` does not provide every service that the tool `{T}` needs",
     label = "the tool `{T}` can't be run with this state",
     note = "for each missing service, derive `Services` on the state or write `impl Provide<Service> for {Self}`",
-    note = "pass the state to `provide(state)`; a toolkit without one provides no services"
+    note = "pass the state to `provide(state)`; a toolkit without one provides no services",
+    note = "if a middleware provides the service, wrap the tool before adding it: `Toolkit::new().with({T}::tool()?.wrap(middleware))?`"
 )]
 pub trait Serves<T: ToolType>: Sized {
     /// Adds the services of the tool, served by `state`.

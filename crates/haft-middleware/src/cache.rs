@@ -29,8 +29,8 @@ const MAX_ENTRIES: usize = 1024;
 ///   so build a toolkit once. Calls without a caller are equal among themselves.
 /// - Services and extensions are compared by [identity](haft_core::Services::identity) too: those of the toolkit, of the run
 ///   ([`services`](haft_core::RunOptions::services), [`extension`](haft_core::RunOptions::extension)) and of middlewares
-///   outside of the cache. Clones of [options](haft_core::RunOptions) share them; options that are built anew for each run do
-///   not, and so never find answers of earlier runs. Build the options of a tenant once, and layer middlewares that attach
+///   outside of the cache. Clones of [options](haft_core::RunOptions) share them; services and extensions that are
+///   built anew for each run are not shared, and so never find answers of earlier runs. Build the options of a tenant once, and layer middlewares that attach
 ///   something to each request inside of the cache.
 /// - The conversation is not compared: the caller stands for it. A call that has a
 ///   [conversation](haft_core::RunOptions::messages), as those of a turn loop do, and no caller always runs.

@@ -30,7 +30,7 @@ use std::time::Duration;
 ///
 /// let result = kit.run_call(&ToolCall::new("c1", "sleep", "60")).await;
 /// assert_eq!(result.failure().unwrap().kind, FailureKind::TimedOut);
-/// assert_eq!(result.failure().unwrap().message, "the call took longer than 5s and timed out");
+/// assert_eq!(result.failure().unwrap().message, "the call took longer than 5s");
 /// # Ok(())
 /// # }
 /// ```

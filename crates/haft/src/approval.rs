@@ -10,7 +10,7 @@
 //!
 //! A tool or a run says which calls require approval: `#[tool(approval = …)]`, `.needs_approval(policy)`,
 //! [`RunOptions::policy`](crate::run::RunOptions::policy). A call that requires approval where no approver is configured
-//! is denied, and so is one whose policy fails. Signals and interactions take the same path; one that is denied is not
+//! is denied. A policy that fails counts as one that requires approval. Signals and interactions take the same path; one that is denied is not
 //! handed to the loop. A call that the provider executes can't be prevented, so only a permit is asked about it.
 //!
 //! | the verdict comes | use |
@@ -26,9 +26,19 @@
 //! revokes earlier approvals of anything narrower; an approval does not revoke a narrower denial.
 //!
 //! A verdict is bound to exactly what was shown: the request carries a digest of the tool, its definition and the
-//! decoded arguments. One for other arguments, a changed tool, an expired request or with a forged signature runs
-//! nothing. It is returned with the reason, and the request stays pending; `kit.check_verdict(…)` reports it before it is
-//! sent. A function is asked again with the issues of its invalid edit (`cx.rejected_verdict()`), at most three times.
+//! decoded arguments. A verdict that does not fit runs nothing and is returned with the reason
+//! ([`RejectedVerdict`]); `kit.check_verdict(…)` reports it before it is sent:
+//!
+//! | the verdict | the call |
+//! |---|---|
+//! | names another request, has another digest, or brings invalid arguments or an invalid answer | stays pending |
+//! | comes after the request expired | is cancelled |
+//! | lacks the signature, or its request was changed since it was signed | is denied |
+//! | is for a tool whose definition has changed since | approval is requested again |
+//!
+//! All calls of a batch that require approval are pending at once, so a verdict with a wide scope does not answer the others
+//! of its own batch. Remembered verdicts hold for the caller they were given for.
+//! A function is asked again with the issues of its invalid edit (`cx.rejected_verdict()`), at most three times.
 //! When a tool's definition has changed since the request, approval is requested again.
 //!
 //! Run options set a lifetime for requests (`approval_lifetime`), signing keys (`approval_keys`), a memory
@@ -59,7 +69,7 @@
 //! // Later, in another process:
 //! let suspended: Suspended = serde_json::from_str(&stored)?;
 //! let verdicts: Vec<_> = suspended.pending().map(|request| request.approve()).collect();
-//! let results = kit.resume(suspended, verdicts).collect_results().await;
+//! let results = kit.resume(suspended, verdicts).collect_or_suspend().await.unwrap();
 //! assert_eq!(results[0].to_model_text(), "500 cents to Ada");
 //! # Ok(())
 //! # }

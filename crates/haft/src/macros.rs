@@ -143,7 +143,7 @@
 /// | `approval = "always"`, `"never"` | every call requires approval, or none does |
 /// | `approval = function` | a path or closure decides by the parameters and an [`ApprovalCx`](crate::approval::ApprovalCx); a function call returns the policy itself |
 /// | `failure_mode = "error"`, `"return"` | the form of a failed call for [`try_run_call`](crate::toolkit::Toolkit::try_run_call) |
-/// | `timeout = "30s"`, `idle_timeout = "5s"` | the longest a call may take, or be without progress (`ms`, `s`, `m`, `h`) |
+/// | `timeout = "30s"`, `idle_timeout = "5s"` | the longest a call may take, or be without progress (`ms`, `s`, `m`, `h`); a function that never awaits is not interrupted |
 /// | `concurrency = 4`, `"exclusive"`, `"shared"` | the calls that may run concurrently |
 /// | `concurrency(key = "disk")` | no concurrent call with the same key |
 /// | `emit_buffer = 16`, `"unbounded"` | the number of emitted values that may wait to be read |

@@ -15,6 +15,10 @@
 //! tool, run the call again or stop waiting. It can't run a call with arguments that were not approved, and its claim
 //! whether the handler started is not believed: the executor knows.
 //!
+//! A middleware may observe and replace the values that a handler emits ([`Request::map_emissions`]) and provide services to
+//! it ([`Request::with_service`], declared by [`Middleware::provides`]). A tool whose service comes from a middleware is
+//! wrapped before it is added to its toolkit: `Toolkit::new().with(Whoami::tool()?.wrap(tenant))?`.
+//!
 //! ```
 //! use haft::prelude::*;
 //!

@@ -65,21 +65,20 @@
 //!
 //! ```
 //! use haft::prelude::*;
-//! use haft::run::Permitting;
 //!
 //! # let reboot = Tool::new("reboot").handler(|(), _cx| async { "done" }).unwrap();
 //! # let kit: Toolkit = Toolkit::from_iter([reboot]);
-//! let only_ana = |_tool: &Tool, _call: &ToolCall, cx: &Cx| -> Permitting {
-//!     match cx.caller() {
-//!         Some(caller) if *caller == "ana" => Permission::Allowed.into(),
-//!         _ => Permission::denied("only ana may do this").into(),
-//!     }
+//! let only_ana = |_tool: &Tool, _call: &ToolCall, cx: &Cx| match cx.caller() {
+//!     Some(caller) if *caller == "ana" => Permission::Allowed,
+//!     _ => Permission::Denied { reason: "only ana may do this".to_owned() },
 //! };
 //! # let calls = [ToolCall::new("c1", "reboot", "{}")];
 //! let run = kit.run_with(calls, RunOptions::new().caller("bob").permit(only_ana));
 //! # #[tokio::main(flavor = "current_thread")] async fn main_(run: haft::run::Run) -> Vec<ToolResult> { run.collect_results().await }
 //! assert_eq!(main_(run)[0].failure().unwrap().message, "only ana may do this");
 //! ```
+//!
+//! A permit that has to wait, for a database for example, returns [`Permitting::later`].
 //!
 //! A permit or a policy that looks at what a tool may do asks `tool.annotations().may_destroy()`: unless annotated
 //! otherwise a tool may, and a readonly one may not.

@@ -43,6 +43,23 @@
 //! # Ok::<_, haft::tool::DefinitionError>(())
 //! ```
 //!
+//! A handler takes a service by its type from the context. It declares the service with
+//! [`depends_on`](ToolBuilder::depends_on), so that a toolkit that lacks it is found before anything runs:
+//!
+//! ```
+//! use haft::prelude::*;
+//!
+//! struct ApiKey(String);
+//!
+//! let whoami = Tool::new("whoami").depends_on::<ApiKey>().try_handler_mixed(|(), cx: Cx| async move {
+//!     let ApiKey(key) = cx.service::<ApiKey>()?;
+//!     Ok::<_, HandlerError>(key.clone())
+//! })?;
+//! let kit: Toolkit = Toolkit::from_iter([whoami]).with_services(Services::new().with(ApiKey("k".into())));
+//! kit.ensure_runnable()?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Kinds
 //!
 //! | kind | executed by | created by |

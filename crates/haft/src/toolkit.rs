@@ -32,6 +32,9 @@
 //! assert_eq!(kit.names().collect::<Vec<_>>(), ["whoami"]);
 //! ```
 //!
+//! - [`with`](Toolkit::with) and [`with_all`](Toolkit::with_all) reject a name that is taken. Collecting tools
+//!   (`Toolkit::from_iter`) and `merge` let the later tool replace the earlier one, and [`shadowed`](Toolkit::shadowed)
+//!   reports it.
 //! - [`merge`](Toolkit::merge) lets the later tool win; [`compose`](Toolkit::compose) reports every collision.
 //! - [`namespace`](Toolkit::namespace), [`filter`](Toolkit::filter) and [`wrap`](Toolkit::wrap) apply to all tools;
 //!   [`with_handler`](Toolkit::with_handler) replaces one handler and leaves the descriptor as it was, byte for byte.

@@ -35,6 +35,8 @@ const MERGED: &str = "this call is denied because more calls were denied than ca
 /// again. Denials are never forgotten: if nothing else can be removed, a new denial is merged with others into a denial
 /// of the whole tool, of the caller's whole session, or finally of every call, until [`clear`](Self::clear) is called.
 ///
+/// A verdict is remembered for the caller of its call; calls without a caller share theirs. Another caller is not affected.
+///
 /// ```
 /// use haft_core::{
 ///     ApprovalMemory, ApprovalPolicy, ApprovalRequest, ApprovalScope, Cx, RunOptions, Tool, ToolCall, Toolkit,

@@ -37,7 +37,7 @@ use crate::version::FormatVersion;
 /// // Later, elsewhere:
 /// let suspended: Suspended = serde_json::from_str(&stored)?;
 /// let verdicts: Vec<_> = suspended.pending().map(|request| request.approve()).collect();
-/// let results = kit.resume(suspended, verdicts).collect_results().await;
+/// let results = kit.resume(suspended, verdicts).collect_or_suspend().await.unwrap();
 /// assert_eq!(results[0].to_model_text(), "500");
 /// # Ok(())
 /// # }
@@ -48,6 +48,9 @@ pub struct Suspended {
     calls: Vec<ToolCall>,
     pending: Vec<Pending>,
     finished: Vec<Finished>,
+    /// Of the run that was suspended. Not stored: the application reads them where it sent the verdicts.
+    #[serde(skip)]
+    rejected_verdicts: Vec<RejectedVerdict>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,7 +149,7 @@ impl Suspended {
         if let Some(index) = is_known.iter().position(|known| !known) {
             return Err(SuspendedError::Lost { index, call_id: calls[index].call_id.clone() });
         }
-        Ok(Self { v: FormatVersion::default(), calls, pending, finished })
+        Ok(Self { v: FormatVersion::default(), calls, pending, finished, rejected_verdicts: Vec::new() })
     }
 
     /// Returns all calls, in order.
@@ -165,6 +168,18 @@ impl Suspended {
     #[must_use]
     pub fn finished(&self) -> impl ExactSizeIterator<Item = &ToolResult> {
         self.finished.iter().map(|finished| &finished.result)
+    }
+
+    /// Returns the verdicts that the suspended run rejected, and the reasons. They are not stored with the rest.
+    #[must_use]
+    pub fn rejected_verdicts(&self) -> &[RejectedVerdict] {
+        &self.rejected_verdicts
+    }
+
+    #[cfg(feature = "approval")]
+    pub(crate) fn with_rejected_verdicts(mut self, rejected_verdicts: Vec<RejectedVerdict>) -> Self {
+        self.rejected_verdicts = rejected_verdicts;
+        self
     }
 
     /// Splits the value into the calls with the state of their approval, the results of finished calls, and the

@@ -95,7 +95,8 @@ impl VerdictFault {
     pub(crate) fn recorded(&self) -> String {
         match self {
             Self::Invalid { issues } => {
-                format!("the arguments or the answer in the verdict are invalid, with {} issues", issues.len())
+                let issues = if issues.len() == 1 { "1 issue".to_owned() } else { format!("{} issues", issues.len()) };
+                format!("the arguments or the answer in the verdict are invalid, with {issues}")
             }
             other => other.to_string(),
         }

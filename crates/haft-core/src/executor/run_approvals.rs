@@ -311,7 +311,8 @@ impl Run {
         finished.sort_by_key(|finished| finished.index);
         // The indexes come from this run's calls, so the parts are consistent.
         let calls = approvals.without_absent(&self.calls, &mut pending, &mut finished);
-        Suspended::new(calls, pending, finished).ok()
+        let rejected = self.rejected_verdicts().to_vec();
+        Suspended::new(calls, pending, finished).ok().map(|suspended| suspended.with_rejected_verdicts(rejected))
     }
 
     #[cfg(feature = "approval")]

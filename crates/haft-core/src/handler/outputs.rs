@@ -73,7 +73,7 @@ impl<T: Send + 'static, F: Send + 'static> Outputs<T, F> {
     }
 
     /// Creates outputs from a stream of values that may end with a failure. The last value is final, so each value is
-    /// emitted when the next one arrives.
+    /// emitted when the next one arrives, and a value right before a failure is not emitted.
     pub fn try_values(stream: impl Stream<Item = Result<T, F>> + Send + 'static) -> Self {
         Self(OutputStream::Values(Box::pin(stream)))
     }

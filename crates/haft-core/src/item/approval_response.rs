@@ -86,7 +86,7 @@ pub enum ApprovalScope {
     TheseArguments,
     /// Every call of this tool. An edit or an answer holds for these arguments only.
     ThisTool,
-    /// Every call that needs approval. An edit or an answer holds for these arguments only.
+    /// Every call of the same caller that requires approval. An edit or an answer holds for these arguments only.
     ThisSession,
     /// A scope that this version does not know: it holds for this call only.
     Other(String),

@@ -45,7 +45,7 @@ pub(super) struct Forwarded {
 impl Next {
     /// Hands the call on and returns its outcome. Nothing happens until the future is polled.
     ///
-    /// A failure reports truthfully whether the handler [had begun](ToolFailure::started), in this attempt or an earlier
+    /// A failure reports truthfully whether the handler [had begun](crate::ToolFailure::started), in this attempt or an earlier
     /// one, whatever the inner middlewares claim. A future that is dropped before it is done cancels what runs inside.
     pub fn run(&self, request: Request) -> impl Future<Output = Outcome> + Send + 'static + use<> {
         self.forward(request)

@@ -17,7 +17,7 @@ pub struct ToolkitError {
 #[non_exhaustive]
 pub enum ToolkitFault {
     /// Two tools have the same name.
-    #[error("there is already a tool named `{name}`")]
+    #[error("there is already a tool named `{name}`; rename one of the two")]
     DuplicateName {
         /// The name.
         name: String,

@@ -92,7 +92,7 @@ impl<S> Toolkit<S> {
     /// let error = Toolkit::<()>::make_namespaced("", [tool("read")?, tool("read")?]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the namespace `` is invalid: the prefix is empty; there is already a tool named `read`"
+    ///     "the namespace `` is invalid: the prefix is empty; there is already a tool named `read`; rename one of the two"
     /// );
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```

@@ -83,6 +83,7 @@ async fn a_run_that_is_resumed_with_an_invalid_verdict_waits_for_another() {
         assert!(reason(&rejected.fault).contains(said), "{name}: {}", rejected.fault);
         assert_eq!(*rejected.response, decide(&asked), "{name}");
         let suspended = run.suspended().unwrap();
+        assert_eq!(suspended.rejected_verdicts(), run.rejected_verdicts(), "{name}");
         assert_eq!(suspended.pending().collect::<Vec<_>>(), [&asked], "{name}");
         let results = kit.resume(suspended, [asked.approve()]).collect_or_suspend().await.unwrap();
         assert_eq!(all_came(&results), ["5", "1"], "{name}");
@@ -91,7 +92,7 @@ async fn a_run_that_is_resumed_with_an_invalid_verdict_waits_for_another() {
         // The record contains the rejection, and nothing of the verdict's content.
         let records = records.lock().unwrap();
         let [(ApprovalOutcome::Rejected, Some(said))] = &records[..] else { panic!("{name}: {records:?}") };
-        assert!(said.contains("are invalid, with 1 issues"), "{name}: {said}");
+        assert!(said.contains("are invalid, with 1 issue"), "{name}: {said}");
     }
 }
 

@@ -20,6 +20,6 @@ impl Middleware for Timeout {
 
 impl Timeout {
     fn elapsed(&self) -> ToolFailure {
-        ToolFailure::new(FailureKind::TimedOut, format!("the call took longer than {:?} and timed out", self.after))
+        ToolFailure::new(FailureKind::TimedOut, format!("the call took longer than {:?}", self.after))
     }
 }

@@ -84,7 +84,7 @@ impl AfterTurn {
         &self.turn
     }
 
-    /// Returns the results of its calls, in the order of the calls, without those of signals.
+    /// Returns the results of its calls, in the order of the calls, without those of signals that surfaced.
     #[must_use]
     pub fn results(&self) -> &[ToolResult] {
         &self.results

@@ -7,7 +7,9 @@ use haft_core::{ApprovalId, CallId, VerdictFault};
 #[non_exhaustive]
 pub enum StateError {
     /// No open interaction has the id.
-    #[error("no open interaction has the call id `{call_id}`")]
+    #[error(
+        "no open interaction has the call id `{call_id}`; a call that requires approval takes a verdict by `TurnLoop::verdict`"
+    )]
     UnknownInteraction {
         /// The id.
         call_id: CallId,

@@ -15,6 +15,7 @@ use haft::prelude::*;
 use haft::run::Dispatch;
 use haft::run::FailureClass;
 use haft::serde_json::{Value, json};
+use haft::tool::StaticTool;
 
 const README: &str = include_str!("../../README.md");
 const MODULES: [&str; 8] = [
@@ -47,6 +48,19 @@ struct Order {
     cents: u64,
 }
 
+struct Key;
+
+#[derive(Services)]
+struct App {
+    key: Key,
+}
+
+/// Returns the length of the key.
+#[tool]
+fn whoami(#[service] _key: &Key) -> usize {
+    0
+}
+
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 #[expect(dead_code, reason = "it is enough that it compiles")]
@@ -70,6 +84,9 @@ async fn running(calls: &[ToolCall], options: RunOptions, definitions: Vec<Tool>
         Toolkit::dynamic(definitions).handler(|_: Tool, value: Value, _cx| async move { value })?;
     let _ = discovered.wrap(Trace::new().with_content());
     let _ = kit.run(calls);
+    let tenant = |request: Request, next: Next| async move { next.run(request).await };
+    let _: Toolkit = Toolkit::new().with(Whoami::tool()?.wrap(tenant))?;
+    let _ = toolkit![Whoami].provide(App { key: Key });
     Ok(())
 }
 

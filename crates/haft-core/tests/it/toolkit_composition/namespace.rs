@@ -109,7 +109,10 @@ fn a_namespace_of_tools_is_strict_about_their_names() {
     let error = Toolkit::<()>::make_namespaced("n__s", tools).unwrap_err();
     let told: Vec<_> = error.faults.iter().map(ToString::to_string).collect();
     assert!(matches!(error.faults[0], NamespaceFault::Separator));
-    assert_eq!(told[1..], ["a", "b", "a"].map(|name| format!("there is already a tool named `{name}`")));
+    assert_eq!(
+        told[1..],
+        ["a", "b", "a"].map(|name| format!("there is already a tool named `{name}`; rename one of the two"))
+    );
     assert!(Toolkit::<()>::make_namespaced("ns", []).unwrap().is_empty());
 }
 
