@@ -144,3 +144,48 @@ pub(super) fn prepare_isolated(
 ) -> Result<Prepared, Box<ToolFailure>> {
     isolated(prepare).unwrap_or_else(|panicked| Err(Box::new(panicked.into())))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::future::{pending, ready};
+    use std::task::Waker;
+
+    use super::*;
+    use crate::failure_kind::FailureKind;
+    use crate::handler::OwnedRunning;
+    use crate::json_text::JsonText;
+
+    fn execution(handler: impl Future<Output = Outcome> + Send + 'static) -> (Tool, HandlerExecution) {
+        let running: BoxRunning = Box::pin(OwnedRunning(Box::pin(handler)));
+        let tool = Tool::new("t").handler(|(), _cx| async {}).unwrap();
+        (tool, HandlerExecution::new(Prepared { running, meta: None }))
+    }
+
+    fn poll(execution: &mut HandlerExecution, tool: &Tool) -> Poll<Outcome> {
+        execution.poll(tool, None, &CallSpan::none(), &mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn a_handler_that_has_returned_is_an_internal_error_when_it_is_polled_again() {
+        let (tool, mut execution) = execution(ready(Outcome::Ok(JsonText::null().into())));
+        assert!(matches!(poll(&mut execution, &tool), Poll::Ready(Outcome::Ok(_))));
+        assert!(!execution.is_unfinished());
+        let Poll::Ready(Outcome::Failed(failure)) = poll(&mut execution, &tool) else { panic!("no outcome") };
+        assert_eq!(failure.kind, FailureKind::ExecutionError);
+        assert!(failure.source().unwrap().to_string().contains("polled after it had returned"));
+    }
+
+    #[test]
+    fn a_failure_that_ends_a_handler_reports_whether_it_was_polled() {
+        for is_polled in [false, true] {
+            let (tool, mut execution) = execution(pending());
+            if is_polled {
+                assert!(poll(&mut execution, &tool).is_pending());
+            }
+            let lie =
+                if is_polled { ToolFailure::new("x", "").not_started() } else { ToolFailure::new("x", "").started() };
+            assert_eq!(execution.cancel(lie).started, is_polled);
+        }
+    }
+}
