@@ -70,7 +70,7 @@
 //! # let kit: Toolkit = Toolkit::from_iter([reboot]);
 //! let only_ana = |_tool: &Tool, _call: &ToolCall, cx: &Cx| match cx.caller() {
 //!     Some(caller) if *caller == "ana" => Permission::Allowed,
-//!     _ => Permission::Denied { reason: "only ana may do this".to_owned() },
+//!     _ => Permission::denied("only ana may do this"),
 //! };
 //! # let calls = [ToolCall::new("c1", "reboot", "{}")];
 //! let run = kit.run_with(calls, RunOptions::new().caller("bob").permit(only_ana));
@@ -107,4 +107,4 @@ pub use haft_core::{
 };
 // permits
 #[doc(inline)]
-pub use haft_core::{Permission, Permit, Permitting};
+pub use haft_core::{CallArguments, Permission, Permit, Permitting};
