@@ -4,8 +4,9 @@
 //! take the same. All are optional: by default every call that requires no approval is allowed, all calls run
 //! concurrently and nothing times out.
 //!
-//! Permits, policies and observers add up: giving another one never replaces an earlier one. Every other option is a
-//! single value, and the last one given applies.
+//! Permits, policies and observers add up: giving another one never replaces an earlier one. So do services and
+//! extensions, where the last one of a type applies. Every other option is a single value, and the last one given
+//! applies.
 
 use std::fmt;
 use std::num::NonZeroUsize;

@@ -22,7 +22,7 @@ use crate::result::Outcome;
 use crate::tool::{MissingHandler, Tool};
 
 /// The message of a call whose arguments a middleware changed after they were approved.
-const CHANGED: &str = "the arguments were changed after the call was permitted or approved";
+const CHANGED: &str = "the arguments were changed after the call was approved or permitted";
 
 /// One call on its path to the handler.
 pub struct Request {
